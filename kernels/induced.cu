@@ -5,7 +5,7 @@
 template <bool FILL>
 __device__ __forceinline__ long long induced_met(long long begin, long long end, const index_t *indices,
                                                  const index_t *ids, const index_t *members, long long first,
-                                                 long long last, index_t *dst) {
+                                                 long long last, index_t *dst, long long *places) {
     const int lane = threadIdx.x & 31;
     const bool by_row = end - begin <= last - first;
     const long long length = by_row ? end - begin : last - first;
@@ -33,7 +33,10 @@ __device__ __forceinline__ long long induced_met(long long begin, long long end,
             if (lane >= by) upto += before;
         }
         if (FILL)
-            for (long long e = 0; e < found; e++) dst[total + upto - found + e] = indices[at + e];
+            for (long long e = 0; e < found; e++) {
+                dst[total + upto - found + e] = indices[at + e];
+                if (places) places[total + upto - found + e] = at + e;
+            }
         total += __shfl_sync(0xffffffffu, upto, 31);
     }
     return total;
@@ -48,7 +51,7 @@ extern "C" __global__ void induced_counts(long long n, const index_t *__restrict
     for (long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
         const long long instance = instances[i];
         const long long count = induced_met<false>(indptr[rows[i]], indptr[rows[i] + 1], indices, ids, members,
-                                                   bounds[instance], bounds[instance + 1], nullptr);
+                                                   bounds[instance], bounds[instance + 1], nullptr, nullptr);
         if ((threadIdx.x & 31) == 0) counts[i] = count;
     }
 }
@@ -60,13 +63,13 @@ extern "C" __global__ void induced_listed(long long n, const index_t *__restrict
                                           const index_t *__restrict__ ids, const index_t *__restrict__ members,
                                           const long long *__restrict__ bounds, const long long *__restrict__ offsets,
                                           index_t *__restrict__ src, index_t *__restrict__ dst,
-                                          long long *__restrict__ tag) {
+                                          long long *__restrict__ tag, long long *__restrict__ places) {
     const long long warps = ((long long)gridDim.x * blockDim.x) >> 5;
     for (long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
         const long long instance = instances[i], out = offsets[i], stop = offsets[i + 1];
         if (stop == out) continue;
         induced_met<true>(indptr[rows[i]], indptr[rows[i] + 1], indices, ids, members, bounds[instance],
-                          bounds[instance + 1], dst + out);
+                          bounds[instance + 1], dst + out, places ? places + out : nullptr);
         for (long long e = out + (threadIdx.x & 31); e < stop; e += 32) {
             src[e] = vertices[i];
             tag[e] = tags[i];

@@ -11,6 +11,7 @@ bounds    int64: where those of each instance begin
 counts    int64, out: how many edges of each item lead to members of its instance
 offsets   int64: where the edges of each item begin among those listed, and their number
 src, dst, tag     of the edges: vertex number of the item, slot of the other end, mark of the item
+places    None, or int64: where each of them stands in `indices`
 """
 
 from graphdask.kernels.twin import twin, within
@@ -19,7 +20,7 @@ MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 
 @within
-def _met(begin, end, indices, ids, members, first, last, fill, dst, out):
+def _met(begin, end, indices, ids, members, first, last, fill, dst, out, places):
     """How many edges lead to members; the shorter of the two lists is gone through, and the other one searched."""
     count = 0
     if end - begin <= last - first:
@@ -34,6 +35,8 @@ def _met(begin, end, indices, ids, members, first, last, fill, dst, out):
             if low < last and members[low] == wanted:
                 if fill:
                     dst[out + count] = indices[e]
+                    if places is not None:
+                        places[out + count] = e
                 count += 1
         return count
     e = begin
@@ -48,6 +51,8 @@ def _met(begin, end, indices, ids, members, first, last, fill, dst, out):
         while e < end and ids[indices[e]] == wanted:
             if fill:
                 dst[out + count] = indices[e]
+                if places is not None:
+                    places[out + count] = e
             count += 1
             e += 1
     return count
@@ -58,16 +63,18 @@ def induced_counts(n, rows, instances, indptr, indices, ids, members, bounds, co
     for i in range(n):
         begin, end, instance = indptr[rows[i]], indptr[rows[i] + 1], instances[i]
         first, last = bounds[instance], bounds[instance + 1]
-        counts[i] = _met(begin, end, indices, ids, members, first, last, False, indices, 0)
+        counts[i] = _met(begin, end, indices, ids, members, first, last, False, indices, 0, None)
 
 
 @twin
-def induced_listed(n, rows, vertices, instances, tags, indptr, indices, ids, members, bounds, offsets, src, dst, tag):
+def induced_listed(
+    n, rows, vertices, instances, tags, indptr, indices, ids, members, bounds, offsets, src, dst, tag, places
+):
     for i in range(n):
         begin, end, instance, out = indptr[rows[i]], indptr[rows[i] + 1], instances[i], offsets[i]
         first, last = bounds[instance], bounds[instance + 1]
         if offsets[i + 1] > out:
-            _met(begin, end, indices, ids, members, first, last, True, dst, out)
+            _met(begin, end, indices, ids, members, first, last, True, dst, out, places)
         for e in range(out, offsets[i + 1]):
             src[e] = vertices[i]
             tag[e] = tags[i]

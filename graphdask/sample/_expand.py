@@ -146,6 +146,13 @@ class Expander:
                 raise function.refused(UNFIT[found])
             function.check(found)
 
+    def told(self, edges: Array) -> Array | None:
+        """int64: the rows of edges in what the caller gave; None where nobody asks."""
+        if not self.options.numbered:
+            return None
+        assert self.rows.rows is not None
+        return self.rows.rows[edges].astype(np.int64, copy=False)
+
     def destinations(self, edges: Array) -> Array:
         """The vertices that edges lead to."""
         slots = self.rows.indices[edges]

@@ -59,7 +59,9 @@ def layer_step(sampler: Any, part: Part, state: Any, env: Environment) -> Messag
     dst = expander.destinations(edges)
     put = expander.put(there, xp.arange(len(edges)), edges, lambda: number, step, dst)
     expander.refuse_failures()
-    sampler._keep_answers(state, env, items, of_items, errand.answer(dst), errand.answer(put))
+    told = expander.told(edges)
+    told = None if told is None else errand.answer(told)
+    sampler._keep_answers(state, env, items, of_items, errand.answer(dst), errand.answer(put), told)
     more = step + 1 < len(sampler.fanouts) and len(state.pool.vertices) > 0
     found: Messages = sampler._nothing(part, active=more, frontier=len(items.vertices), edges=len(edges))
     return found

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from graphdask.backend import Array
 from graphdask.engine import Environment
@@ -39,3 +42,24 @@ class State:
         if self.taken is None:
             return self.pool.bounds
         return env.xp.searchsorted(items.instances, self.instances, side="left")
+
+
+def count_of(env: Environment, pool: Frontier) -> Array:
+    """Places of a pool's entries, int64."""
+    return env.xp.arange(len(pool.vertices), dtype=np.int64)
+
+
+def woven(
+    env: Environment, columns: Mapping[str, Array], each: int, dtype: Any, numbered: bool
+) -> dict[str, Array]:  # fmt: skip
+    """Records, `each` in turn, of columns NAME0, NAME1, ...; where rows of edges are asked for, with a column for them
+    that says nothing."""
+    count = len(columns["number0"])
+    made = {}
+    for name, kind in (("number", np.int64), ("vertex", dtype), ("other", dtype)):
+        made[name] = env.xp.empty(each * count, kind)
+        for k in range(each):
+            made[name][k::each] = columns[f"{name}{k}"]
+    if numbered:
+        made["edge"] = env.xp.zeros(each * count, np.int64)
+    return made

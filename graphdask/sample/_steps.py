@@ -32,7 +32,7 @@ from graphdask.sample._methods import method_of
 from graphdask.sample._near import OF_NEAR, asks_near
 from graphdask.sample._spec_hops import Drawn, drawn, samples_neighbors
 from graphdask.sample._spec_pools import walked, walks_over_pools
-from graphdask.sample._spec_state import State
+from graphdask.sample._spec_state import State, count_of, woven
 from graphdask.sample._spec_walks import WalkState, advanced, begun, finished
 from graphdask.sample._sums import memory_of_aliases
 from graphdask.sample.neighborhoods import Neighborhoods
@@ -59,11 +59,15 @@ class Framework(Traversal):
     """The sampler of a spec."""
 
     name = "sampling by a spec"
-    tells_edges = False
     streamer, on_disk = IN_PLACE, ""
     verifier = "graphdask.verify.framework"
     result_type = SampledEdges
-    record_columns: ClassVar[Mapping[str, Any]] = {"number": np.int64, "vertex": INDEX, "other": INDEX}
+    travelling: ClassVar[Mapping[str, Any]] = {"number": np.int64, "vertex": INDEX, "other": INDEX}
+
+    @property
+    def record_columns(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """What records hold; where rows are asked for, also that of an edge."""
+        return {**self.travelling, "edge": np.int64} if self.numbered else self.travelling
 
     def __init__(
         self, seeds: np.ndarray, bounds: np.ndarray | None, spec: Spec, functions: dict[str, Translated], seed: int,
@@ -128,7 +132,8 @@ class Framework(Traversal):
             edges = min(edges, share * float(stored) * (max(self.fanouts, default=1) if self.replace else 1))
             drawn = min(drawn, edges)
         record = 3 * (8 + 2 * width) * 3 if part.size > 1 else 0
-        kept = (4 * width + 20) * edges + (0 if self.revisit else (3 * width + 24) * min(edges, pools * steps))
+        each = 4 * width + 20 + 32 * self.numbered
+        kept = each * edges + (0 if self.revisit else (3 * width + 24) * min(edges, pools * steps))
         step = (4 * width + 64 + record // 3) * drawn + (7 * width + 56 + record) * taken + (6 * width + 48) * pools
         mapped = part.num_slots * (8 + width) if part.size > 1 else 0
         if part.size > 1 and asks_near(self.functions):
@@ -166,13 +171,14 @@ class Framework(Traversal):
     def init(self, part: Part, env: Environment) -> tuple[Any, Messages]:
         xp, dtype = env.xp, part.vertex_map.dtype
         expander = Expander(part, env, self._rows(part), self.functions, self)
-        walks = begun(self, expander, env) if part.size == 1 else None
+        at_once = not self.numbered  # which says nothing of the places of edges
+        walks = begun(self, expander, env) if part.size == 1 and at_once else None
         if walks is not None:
             return walks, Messages.of_records(walks.nothing, np.zeros(2, np.int64), active=walks.left > 0)
-        at_once = drawn(self, expander, part, env) or walked(self, expander, part, env)
-        if at_once is not None:
-            of = {"frontier": at_once.frontier, "edges": len(at_once.columns["dst"])}
-            return at_once, Messages.of_records(at_once.nothing, np.zeros(2, np.int64), active=False, **of)
+        together = (drawn(self, expander, part, env) or walked(self, expander, part, env)) if at_once else None
+        if together is not None:
+            of = {"frontier": together.frontier, "edges": len(together.columns["dst"])}
+            return together, Messages.of_records(together.nothing, np.zeros(2, np.int64), active=False, **of)
         pool = self._seeds_at_home(part, env)
         first = int(self.homes(part.size)[part.rank])
         state = State(
@@ -207,12 +213,13 @@ class Framework(Traversal):
         put = expander.put(items, chosen.of_items, chosen.edges, chosen.numbers, step, chosen.dst)
         if not expander.heard:
             expander.refuse_failures()
-        self._keep_edges(state, env, chosen.src, chosen.of_items, chosen.dst, put, chosen.instances)
+        told = expander.told(chosen.edges)
+        self._keep_edges(state, env, chosen.src, chosen.of_items, chosen.dst, put, chosen.instances, told)
         more = step + 1 < len(self.fanouts) and len(state.pool.vertices) > 0
         return self._nothing(part, active=more, frontier=len(items.vertices), edges=len(chosen.edges))
 
     def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Taken:
-        return listed(columns, bool(self.replace), "unknown" if "edge_bias" in self.functions else "alike")
+        return listed(columns, bool(self.replace), "alike")
 
     def result(self, part: Part, state: Any, env: Environment) -> dict[str, Array]:
         if isinstance(state, WalkState):
@@ -235,8 +242,9 @@ class Framework(Traversal):
         items, number = self._items(state, env, state.pool.vertices), inbox.records["number"]
         order = env.xp.argsort(number, kind="stable")
         self._keep_answers(
-            state, env, items, number[order], inbox.records["vertex"][order], inbox.records["other"][order]
-        )
+            state, env, items, number[order], inbox.records["vertex"][order], inbox.records["other"][order],
+            inbox.records["edge"][order] if self.numbered else None,
+        )  # fmt: skip
         if len(state.hops) == len(self.fanouts):
             return self._nothing(part, active=False)
         return self._begun(part, state, env)
@@ -246,7 +254,7 @@ class Framework(Traversal):
         if not self.asks_degrees:
             return self._asked_edges(part, state, env, None)
         pool = state.pool
-        records = [(pool.instances, None, None), (_count(env, pool), None, None)]
+        records = [(pool.instances, None, None), (count_of(env, pool), None, None)]
         return self._sent(part, state, env, pool.vertices, records)
 
     def _asked_edges(self, part: Part, state: State, env: Environment, degrees: Array | None) -> Messages:
@@ -260,6 +268,8 @@ class Framework(Traversal):
     def _nothing(self, part: Part, **more: Any) -> Messages:
         of = {"number": np.int64, "vertex": part.vertex_map.dtype, "other": part.vertex_map.dtype}
         none = {name: part.ids[:0].astype(dtype, copy=False) for name, dtype in of.items()}
+        if self.numbered:
+            none["edge"] = none["number"]
         return Messages.of_records(none, np.zeros(part.size + 1, np.int64), **more)
 
     def _sent(
@@ -276,7 +286,8 @@ class Framework(Traversal):
         sorted_columns, bounds = routed(env, owners(env, part, positions), columns)
         # what a step does not take of a pool stays there for the next one
         active = len(state.pool.vertices) > 0
-        return Messages.of_records(_woven(env, sorted_columns, each, vertices.dtype), each * bounds, active=active)
+        sent = woven(env, sorted_columns, each, vertices.dtype, self.numbered)
+        return Messages.of_records(sent, each * bounds, active=active)
 
     def _to_homes(self, part: Part, env: Environment, instances: Array) -> np.ndarray:
         """Bounds of what goes to each rank, of answers whose instances came in the order of the ranks."""
@@ -293,7 +304,7 @@ class Framework(Traversal):
             "other0": rows, "other1": rows,
         }  # fmt: skip
         bounds = 2 * self._to_homes(part, env, number[0::2])
-        records = _woven(env, answers, 2, part.vertex_map.dtype)
+        records = woven(env, answers, 2, part.vertex_map.dtype, self.numbered)
         return Messages.of_records(records, bounds, active=len(rows) > 0, frontier=len(rows))
 
     def _answered_edges(self, part: Part, state: State, inbox: Inbox, env: Environment, step: int) -> Messages:
@@ -309,11 +320,13 @@ class Framework(Traversal):
         edges = len(chosen.edges)
         stays = state.taken is not None and len(state.taken) < len(state.pool.vertices)
         records = {"number": number[2::3][chosen.of_items], "vertex": chosen.dst, "other": put}
+        if self.numbered:
+            records["edge"] = expander.told(chosen.edges)
         bounds = self._to_homes(part, env, chosen.instances)
         return Messages.of_records(records, bounds, active=edges > 0 or stays, frontier=len(rows), edges=edges)
 
     def _places(self, state: State, env: Environment) -> Array:
-        return _count(env, state.pool) - state.pool.bounds[self._local(state)]
+        return count_of(env, state.pool) - state.pool.bounds[self._local(state)]
 
     def _local(self, state: State) -> Array:
         """The instances of what is in pools, numbered from 0 on."""
@@ -356,18 +369,21 @@ class Framework(Traversal):
         return everything if state.taken is None else everything[state.taken]
 
     def _keep_answers(
-        self, state: State, env: Environment, items: Items, of_items: Array, dst: Array, put: Array
-    ) -> None:
+        self, state: State, env: Environment, items: Items, of_items: Array, dst: Array, put: Array,
+        told: Array | None = None,
+    ) -> None:  # fmt: skip
         """Keep the edges of a step that others have chosen."""
-        self._keep_edges(state, env, items.vertices[of_items], of_items, dst, put, items.instances[of_items])
+        self._keep_edges(state, env, items.vertices[of_items], of_items, dst, put, items.instances[of_items], told)
 
     def _keep_edges(
-        self, state: State, env: Environment, src: Array, of_items: Array, dst: Array, put: Array, instances: Array
-    ) -> None:
-        """Keep the edges of a step, which stand in the order of the items, and fill the pools."""
+        self, state: State, env: Environment, src: Array, of_items: Array, dst: Array, put: Array, instances: Array,
+        told: Array | None = None,
+    ) -> None:  # fmt: skip
+        """Keep the edges of a step, which stand in the order of the items, and fill the pools; `told` are the rows of
+        the edges in what the caller gave, where they are asked for."""
         xp, taken = env.xp, state.taken
         starts = xp.searchsorted(instances, state.instances, side="left")
-        state.hops.append(Edges(src, dst, instances, starts))
+        state.hops.append(Edges(src, dst, instances, starts, told))
         if len(state.hops) == len(self.fanouts):
             return
         entering: Any = slice(None) if "update" not in self.functions else xp.flatnonzero(put >= 0)
@@ -430,18 +446,3 @@ class Framework(Traversal):
             instances = xp.concatenate([pool.instances[stay], instances])[order]
         bounds = xp.searchsorted(instances, state.instances, side="left")
         state.pool, state.previous = Frontier(vertices, instances, bounds), previous
-
-
-def _count(env: Environment, pool: Frontier) -> Array:
-    return env.xp.arange(len(pool.vertices), dtype=np.int64)
-
-
-def _woven(env: Environment, columns: Mapping[str, Array], each: int, dtype: Any) -> dict[str, Array]:
-    """Records, `each` in turn, of columns NAME0, NAME1, ..."""
-    count = len(columns["number0"])
-    made = {}
-    for name, kind in (("number", np.int64), ("vertex", dtype), ("other", dtype)):
-        made[name] = env.xp.empty(each * count, kind)
-        for k in range(each):
-            made[name][k::each] = columns[f"{name}{k}"]
-    return made

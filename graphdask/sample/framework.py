@@ -16,7 +16,7 @@ from graphdask.partition import index_dtype
 from graphdask.sample._steps import Framework, SampledEdges
 from graphdask.sample._walkers import stored_edges
 from graphdask.sample.hops import checked_seeds, whole
-from graphdask.sample.sampler import Placement, checked_placement, sampled
+from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
 from graphdask.sample.spec import Spec
 
 __all__ = ["Framework", "SampledEdges", "run"]
@@ -29,6 +29,7 @@ def run(
     instances: int | None = None,
     *,
     seed: int = 0,
+    edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -49,6 +50,10 @@ def run(
         each.
     seed : int
         Same seed, same edges, whatever the devices and the number of workers.
+    edge_rows : bool
+        Whether samples have the column `edge` from the beginning: the row of each edge in what the graph was made of.
+        Edges are drawn step by step then, which takes longer where instances are walks. Without it, `s.edge` draws
+        them once more when it is first used.
     placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
         Whether every worker holds the whole graph, or a partition of it. `auto`: the whole where it fits. Partitions
         send each other much in every step for `per="layer"`, the biases of all edges that are chosen from, and for
@@ -102,7 +107,7 @@ def run(
             raise function.refused("asks for the weight of an edge, but this graph has no weights")
     where = checked_placement(placement)
     sampler = Framework(flat, bounds, spec, functions, whole("seed", seed), *_names(G.ids), stored_edges(G))
-    return sampled(G, sampler, where, client, progress)
+    return sampled(G, numbered(sampler, edge_rows), where, client, progress)
 
 
 def _names(ids: VertexIds) -> tuple[np.ndarray | None, int]:

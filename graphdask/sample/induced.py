@@ -17,6 +17,7 @@ from graphdask.engine import Environment
 from graphdask.part import Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._edge_finding import Taken, listed
+from graphdask.sample._edge_tables import edge_rows
 from graphdask.sample.sampler import IN_PLACE
 from graphdask.sample.traversal import State, Traversal
 
@@ -43,7 +44,6 @@ class Induced(Traversal):
     """The sampler: instance i is the subgraph of the vertices `seeds[bounds[i]:bounds[i + 1]]`, which ascend."""
 
     name = "induced subgraphs"
-    tells_edges = False
     verifier = "graphdask.verify.induced"
     streamer = IN_PLACE
     undivided = "are of vertices that are drawn for all instances first; make fewer instances"
@@ -65,6 +65,7 @@ class Induced(Traversal):
         ids = env.fetch_ghosts(part, [part.ids])[0] if part.size > 1 else part.ids
         return InducedState(
             part.out, None, env.kernels("neighbors", index_t=dtype), ids=ids,
+            edge_rows=edge_rows(part, part.out) if self.numbered else None,
             members=backend.from_host(self.seeds.astype(dtype)), bounds=backend.from_host(self.bounds),
         )  # fmt: skip
 
@@ -83,11 +84,14 @@ class Induced(Traversal):
             kernels.induced_counts(some.stop - begin, rows[some], instances[some], *graph, counts[some], per_item=32)
         xp.cumsum(counts, out=offsets[1:])
         total = int(offsets[-1])
-        refuse_beyond_memory(env, self.name, f"hop {hop}", total, edge_bytes(dtype))
+        refuse_beyond_memory(env, self.name, f"hop {hop}", total, edge_bytes(dtype) + 24 * self.numbered)
+        places = xp.empty(total, np.int64) if self.numbered else None
         out = xp.empty(total, dtype), xp.empty(total, dtype), xp.empty(total, np.int64)
         for begin in range(0, n, ITEMS):
             some = slice(begin, min(begin + ITEMS, n))
             self.check_deadline(env, begin, hop)
             items = (column[some] for column in (rows, vertices, instances, tags))
-            kernels.induced_listed(some.stop - begin, *items, *graph, offsets[begin : some.stop + 1], *out, per_item=32)
-        return *out, offsets, None
+            kernels.induced_listed(
+                some.stop - begin, *items, *graph, offsets[begin : some.stop + 1], *out, places, per_item=32
+            )
+        return *out, offsets, None if places is None else state.numbers_at(places)

@@ -33,7 +33,7 @@ from graphdask.sample._fanouts import METHODS
 from graphdask.sample.biases import checked_bias
 from graphdask.sample.hops import DIRECTIONS, checked_collisions, checked_name, checked_seeds, checked_sizes, whole
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import IN_PLACE, Placement, owners, routed, sampled
+from graphdask.sample.sampler import IN_PLACE, Placement, numbered, owners, routed, sampled
 from graphdask.sample.traversal import Edges, State, Traversal, ids_of_slots
 
 KEYED = 1 << 16
@@ -44,11 +44,10 @@ class Layers(Traversal):
     """The sampler: `fanouts[h]` edges out of all that leave the frontier of hop h."""
 
     name = "layer sampling"
-    tells_edges = False
     streamer, on_disk = IN_PLACE, ""
 
     def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Taken:
-        return listed(columns, again=False, law="unknown" if self.bias == "weight" else "alike")
+        return listed(columns, again=False, law="weight" if self.bias == "weight" else "alike")
 
     def _edges_at_most(self, instances: int, degree: float, reached: float | None = None) -> tuple[float, float]:
         edges = float(instances) * sum(self.fanouts)
@@ -89,8 +88,9 @@ class Layers(Traversal):
         if part.size == 1:
             rows, indptr = part.vertex_map.to_position(env.backend, here.vertices), state.rows.indptr
             items, offsets = self._picked(part, state, env, indptr[rows + 1] - indptr[rows])
-            slots = state.rows.indices[indptr[rows[items]] + offsets]
-            self._keep(state, env, items, ids_of_slots(part, env, slots))
+            places = indptr[rows[items]] + offsets
+            slots = state.rows.indices[places]
+            self._keep(state, env, items, ids_of_slots(part, env, slots), self._told(state, places))
             if more:
                 state.frontiers.append(self._fresh(part, state, env))
             return self._nothing(part, active=more, frontier=len(rows), edges=len(slots))
@@ -101,10 +101,13 @@ class Layers(Traversal):
             return self._chosen(part, state, inbox, env)
         if phase == 3:
             return self._edges(part, state, inbox, env)
-        dst = xp.empty_like(inbox.records["vertex"])
+        dst, told = xp.empty_like(inbox.records["vertex"]), None
         dst[inbox.records["number"]] = inbox.records["vertex"]
+        if self.numbered:
+            told = xp.empty(len(dst), np.int64)
+            told[inbox.records["number"]] = inbox.records["edge"]
         assert state.items is not None
-        self._keep(state, env, state.items, dst)
+        self._keep(state, env, state.items, dst, told)
         if not more:
             return self._nothing(part, active=False)
         state.frontiers.append(self._fresh(part, state, env))
@@ -116,13 +119,14 @@ class Layers(Traversal):
         more = len(state.hops) + 1 < len(self.fanouts)
         if part.size == 1:
             rows = part.vertex_map.to_position(env.backend, here.vertices).astype(here.vertices.dtype, copy=False)
-            items, keys, dst = self._keyed(part, state, env, rows, here.vertices, here.instances, len(state.hops))
-            self._merge(state, env, items, keys, dst)
+            found = self._keyed(part, state, env, rows, here.vertices, here.instances, len(state.hops))
+            self._merge(state, env, *found)
             if more:
                 state.frontiers.append(self._fresh(part, state, env))
             return self._nothing(part, active=more, frontier=len(rows), edges=len(state.hops[-1].dst))
         if len(env.history) % 2 == 0:
-            self._merge(state, env, came["number"][0::2], came["number"][1::2].view(np.float64), came["vertex"][0::2])
+            told, keys = came["edge"][0::2] if self.numbered else None, came["number"][1::2].view(np.float64)
+            self._merge(state, env, came["number"][0::2], keys, came["vertex"][0::2], told)
             drawn = len(state.hops[-1].dst)
             if not more:
                 return self._nothing(part, active=False, edges=drawn)
@@ -130,17 +134,19 @@ class Layers(Traversal):
             return self._asked(part, state, env, edges=drawn)
         instances, places = (xp.ascontiguousarray(came["number"][k::2]) for k in range(2))
         rows = came["vertex"][0::2] - part.vertex_map.dtype.type(part.first_position)
-        items, keys, dst = self._keyed(part, state, env, rows, part.ids[rows], instances, self._hop(env))
+        items, keys, dst, told = self._keyed(part, state, env, rows, part.ids[rows], instances, self._hop(env))
         number = xp.empty(2 * len(items), np.int64)
         number[0::2], number[1::2] = places[items], keys.view(np.int64)
         bounds = 2 * self._to_homes(part, env, instances[items])
         records = {"number": number, "vertex": xp.repeat(dst, 2)}
+        if told is not None:
+            records["edge"] = xp.repeat(told, 2)
         return Messages.of_records(records, bounds, active=len(items) > 0, frontier=len(rows))
 
     def _keyed(
         self, part: Part, state: State, env: Environment, rows: Array, vertices: Array, instances: Array, hop: int
-    ) -> tuple[Array, Array, Array]:
-        """Of each vertex the edges of the smallest keys: whose they are, ascending, their keys and neighbours."""
+    ) -> tuple[Array, Array, Array, Array | None]:
+        """Of each vertex the edges of the smallest keys: whose they are, ascending, their keys, neighbours and rows."""
         xp, csr, n = env.xp, state.rows, len(rows)
         counts = xp.minimum(csr.indptr[rows + 1] - csr.indptr[rows], self.fanouts[hop])
         offsets = xp.zeros(n + 1, np.int64)
@@ -157,26 +163,33 @@ class Layers(Traversal):
             )  # fmt: skip
         (kept,) = xp.nonzero(places >= 0)
         items = xp.searchsorted(offsets[1:], kept, side="right")
-        return items, keys[kept], ids_of_slots(part, env, csr.indices[csr.indptr[rows[items]] + places[kept]])
+        places = csr.indptr[rows[items]] + places[kept]
+        return items, keys[kept], ids_of_slots(part, env, csr.indices[places]), self._told(state, places)
 
-    def _merge(self, state: State, env: Environment, items: Array, keys: Array, dst: Array) -> None:
+    def _told(self, state: State, places: Array) -> Array | None:
+        """Rows of the edges at some places in what the caller gave; None where nobody asks."""
+        return state.numbers_at(places) if self.numbered else None
+
+    def _merge(
+        self, state: State, env: Environment, items: Array, keys: Array, dst: Array, told: Array | None = None
+    ) -> None:
         """Keep the edges of the smallest keys of each instance, in the order of the frontier and the neighbours."""
         xp, here = env.xp, state.frontiers[-1]
         order = xp.argsort(dst, kind="stable")
         order = order[xp.argsort(items[order], kind="stable")]
-        items, keys, dst = items[order], keys[order], dst[order]
+        items, keys, dst, told = items[order], keys[order], dst[order], None if told is None else told[order]
         instances = here.instances[items]
         order = xp.argsort(keys, kind="stable")
         order = order[xp.argsort(instances[order], kind="stable")]
         starts = xp.searchsorted(instances, instances, side="left")  # of each edge's instance, in either order
         places = xp.arange(len(order)) - starts
         chosen = xp.sort(order[places < self.fanouts[len(state.hops)]])
-        self._keep(state, env, items[chosen], dst[chosen])
+        self._keep(state, env, items[chosen], dst[chosen], None if told is None else told[chosen])
 
-    def _keep(self, state: State, env: Environment, items: Array, dst: Array) -> None:
+    def _keep(self, state: State, env: Environment, items: Array, dst: Array, told: Array | None = None) -> None:
         here = state.frontiers[-1]
         starts = env.xp.searchsorted(items, here.bounds, side="left")
-        state.hops.append(Edges(here.vertices[items], dst, here.instances[items], starts))
+        state.hops.append(Edges(here.vertices[items], dst, here.instances[items], starts, told))
 
     def _picked(self, part: Part, state: State, env: Environment, lengths: Array) -> tuple[Array, Array]:
         """Of each edge drawn, its vertex's place in the frontier, and its place in the row of that; in their order."""
@@ -238,7 +251,7 @@ class Layers(Traversal):
         number = env.xp.empty(2 * len(places), np.int64)
         number[0::2], number[1::2] = places, indptr[rows + 1] - indptr[rows]
         bounds = self._to_homes(part, env, instances)
-        records = {"number": number, "vertex": env.xp.zeros(len(number), part.vertex_map.dtype)}
+        records = self._unnumbered(env, {"number": number, "vertex": env.xp.zeros(len(number), part.vertex_map.dtype)})
         return Messages.of_records(records, 2 * bounds, active=len(number) > 0, frontier=len(rows))
 
     def _chosen(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
@@ -256,14 +269,22 @@ class Layers(Traversal):
         number = xp.empty(3 * len(offsets), np.int64)
         number[0::3], number[1::3], number[2::3] = records["instance"], records["edge"], records["offset"]
         vertex = xp.repeat(records["position"], 3)
-        return Messages.of_records({"number": number, "vertex": vertex}, 3 * bounds, active=len(offsets) > 0)
+        sent = self._unnumbered(env, {"number": number, "vertex": vertex})
+        return Messages.of_records(sent, 3 * bounds, active=len(offsets) > 0)
+
+    def _unnumbered(self, env: Environment, records: dict[str, Array]) -> dict[str, Array]:
+        """Records that say nothing of edges, as they travel."""
+        return records | ({"edge": env.xp.zeros(len(records["number"]), np.int64)} if self.numbered else {})
 
     def _edges(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         """Owners: the neighbours at these places."""
         (instances, edges, offsets), rows = self._requests(part, inbox, 3)
-        slots = state.rows.indices[state.rows.indptr[rows] + offsets]
+        places = state.rows.indptr[rows] + offsets
         bounds = self._to_homes(part, env, instances)
+        slots = state.rows.indices[places]
         records = {"number": env.xp.ascontiguousarray(edges), "vertex": ids_of_slots(part, env, slots)}
+        if self.numbered:
+            records["edge"] = state.numbers_at(places)
         return Messages.of_records(records, bounds, active=len(edges) > 0, edges=len(edges))
 
 
@@ -277,6 +298,7 @@ def layer(
     method: str = "auto",
     collisions: str = "auto",
     seed: int = 0,
+    edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -301,7 +323,7 @@ def layer(
     method, collisions
         How edges that are all alike are drawn; as for `neighbors`. With a bias it is by exponential keys, which is what
         "auto" and "reservoir" mean.
-    seed, placement, client, progress
+    seed, edge_rows, placement, client, progress
         As for `neighbors`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
@@ -342,4 +364,4 @@ def layer(
         direction=checked_name("direction", direction, DIRECTIONS), method=method if bias is None else "auto",
         collisions=checked_collisions(collisions, method),
     )  # fmt: skip
-    return sampled(G, sampler, placement, client, progress)
+    return sampled(G, numbered(sampler, edge_rows), placement, client, progress)

@@ -24,7 +24,15 @@ from graphdask.sample.degrees import out_degrees
 from graphdask.sample.hops import at_least, whole
 from graphdask.sample.induced import Induced
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import Placement, checked_placement, drawn, refuse_partitions, sampled
+from graphdask.sample.sampler import (
+    Placement,
+    checked_edge_rows,
+    checked_placement,
+    drawn,
+    numbered,
+    refuse_partitions,
+    sampled,
+)
 from graphdask.sample.streamed import Streamed
 from graphdask.sample.walks import FirstOrder
 
@@ -121,19 +129,20 @@ def _roots(weights: np.ndarray, each: int, instances: int, seed: int) -> np.ndar
 
 
 def _subgraphs(
-    G: Graph, roots: np.ndarray, each: int, length: int, visited: slice, seed: int, placement: Placement, client: Any,
-    progress: bool | None,
+    G: Graph, roots: np.ndarray, each: int, length: int, visited: slice, seed: int, edge_rows: Any,
+    placement: Placement, client: Any, progress: bool | None,
 ) -> SaintSubgraphs:  # fmt: skip
     sampler = FirstOrder(roots, length, seed, "uniform", None, 0.0, 0.0)
     walks: Walks = drawn(G, sampler, placement, client, progress)
     induced = _Subgraphs(*_sets(walks._internal("walks")[:, visited], each))
-    found: SaintSubgraphs = sampled(G, induced, placement, client, progress)
+    found: SaintSubgraphs = sampled(G, numbered(induced, edge_rows), placement, client, progress)
     found.walks, found._each, found._drawn = walks, each, visited
     return found
 
 
-def _checked_placement(placement: Any) -> Placement:
-    """Where the graph is to be."""
+def _checked_placement(placement: Any, edge_rows: Any) -> Placement:
+    """Where the graph is to be; and that `edge_rows` is True or False."""
+    checked_edge_rows(edge_rows)
     where = checked_placement(placement)
     if isinstance(where, Streamed):
         refuse_partitions(_Subgraphs.name, where)
@@ -154,6 +163,7 @@ def saint_nodes(
     instances: int = 1,
     *,
     seed: int = 0,
+    edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -172,7 +182,7 @@ def saint_nodes(
         Subgraphs.
     seed : int
         Same seed, same subgraphs, whatever the placement, the devices and the number of workers.
-    placement, client, progress
+    edge_rows, placement, client, progress
         As for `neighbors`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
@@ -204,12 +214,12 @@ def saint_nodes(
     ([0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 2, 2], [1, 2, 0, 2, 0, 1])
     """
     checked_graph(G)
-    where = _checked_placement(placement)
+    where = _checked_placement(placement, edge_rows)
     each, count, number = at_least("nodes", nodes, 1), at_least("instances", instances, 0), whole("seed", seed)
     degrees = _rooted(G, where, client, progress)
     weights = np.where(degrees > 0, MOST // len(degrees) // np.maximum(degrees, 1), 0)
     roots = _roots(weights, each, count, number)
-    return _subgraphs(G, roots, each, 1, slice(1, 2), number, where, client, progress)
+    return _subgraphs(G, roots, each, 1, slice(1, 2), number, edge_rows, where, client, progress)
 
 
 def saint_edges(
@@ -218,6 +228,7 @@ def saint_edges(
     instances: int = 1,
     *,
     seed: int = 0,
+    edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -232,7 +243,7 @@ def saint_edges(
         Edges drawn for an instance, with replacement; it has twice as many vertices at most.
     instances : int
         Subgraphs.
-    seed, placement, client, progress
+    seed, edge_rows, placement, client, progress
         As for `saint_nodes`.
 
     Returns
@@ -259,11 +270,11 @@ def saint_edges(
     [0, 1, 2]
     """
     checked_undirected(G, "saint_edges")
-    where = _checked_placement(placement)
+    where = _checked_placement(placement, edge_rows)
     each, count, number = at_least("edges", edges, 1), at_least("instances", instances, 0), whole("seed", seed)
     weights = (_rooted(G, where, client, progress) > 0).astype(np.int64)
     roots = _roots(weights, each, count, number)
-    return _subgraphs(G, roots, each, 1, slice(0, 2), number, where, client, progress)
+    return _subgraphs(G, roots, each, 1, slice(0, 2), number, edge_rows, where, client, progress)
 
 
 def saint_walks(
@@ -273,6 +284,7 @@ def saint_walks(
     instances: int = 1,
     *,
     seed: int = 0,
+    edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -288,7 +300,7 @@ def saint_walks(
         Steps of a walk, 0 or more; one ends early at a vertex without out-edges.
     instances : int
         Subgraphs.
-    seed, placement, client, progress
+    seed, edge_rows, placement, client, progress
         As for `saint_nodes`.
 
     Returns
@@ -316,10 +328,10 @@ def saint_walks(
     (True, True)
     """
     n = checked_graph(G).num_vertices
-    where = _checked_placement(placement)
+    where = _checked_placement(placement, edge_rows)
     each, count, number = at_least("roots", roots, 1), at_least("instances", instances, 0), whole("seed", seed)
     steps = checked_length(length)
     if not n:
         raise InputError("this graph has no vertices to draw from")
     drawn = _roots(np.ones(n, np.int64), each, count, number)
-    return _subgraphs(G, drawn, each, steps, slice(0, steps + 1), number, where, client, progress)
+    return _subgraphs(G, drawn, each, steps, slice(0, steps + 1), number, edge_rows, where, client, progress)

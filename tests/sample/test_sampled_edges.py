@@ -198,12 +198,55 @@ def test_weights_of_very_different_sizes_keep_their_shares():
     near([int((s.edge % 3 == k).sum()) for k in range(3)], [1 / 8, 2 / 8, 5 / 8], 20_000)
 
 
-def test_where_it_is_not_known_which_was_drawn_that_is_said():
-    by_weight = S.Spec(edge_bias=lambda e: e.weight, depth=1, replace=True)
-    with pytest.raises(Unsupported, match="parallel edges of different weights from 0 to 1"):
-        _ = S.run(MANY, by_weight, [0]).edge
-    with pytest.raises(Unsupported, match="parallel edges of different weights"):
-        _ = S.layer(MANY, [0], [2], bias="weight").edge
+BY_FUNCTION = S.Spec(edge_bias=lambda e: e.weight, depth=3, replace=True, revisit=True)
+TWICE = S.Spec(edge_bias=lambda e: e.weight, neighbor_size=2, depth=1)
+BY_LAYER = S.Spec(edge_bias=lambda e: e.weight, neighbor_size=2, depth=2, per="layer")
+HALF = S.Spec(edge_bias=lambda e: e.weight, vertex_bias=lambda v: v.degree + 1, frontier_size=1, depth=3)
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_functions_of_the_caller_take_parallel_edges_of_different_weights_by_their_law(parts):
+    s = S.run(MANY.partition(parts), BY_FUNCTION, [0] * 4000, seed=5, placement="partitioned").verify()
+    steps = s.edge.reshape(4000, 3)
+    for column, shares in ((0, SHARES), (1, {1: 1 / 4, 4: 3 / 4}), (2, SHARES)):
+        counts = [int((steps[:, column] == row).sum()) for row in shares]
+        assert sum(counts) == 4000
+        near(counts, list(shares.values()), 4000)
+    s = S.layer(MANY.partition(parts), [0] * 4000, [1], bias="weight", seed=6, placement="partitioned").verify()
+    near([int((s.edge == row).sum()) for row in SHARES], list(SHARES.values()), 4000)
+    s = S.layer(MANY.partition(parts), [0] * 3000, [2], bias="weight", seed=6, placement="partitioned").verify()
+    pairs = np.sort(s.edge.reshape(-1, 2), axis=1)  # one after the other, in proportion among those that are left
+    shares = {
+        (u, v): a * b / (1 - a) + b * a / (1 - b)
+        for (u, a), (v, b) in combinations(((row, share) for row, share in SHARES.items() if share), 2)
+    }
+    near([int((pairs == np.sort(pair)).all(axis=1).sum()) for pair in shares], list(shares.values()), 3000)
+
+
+@pytest.mark.parametrize("name", ["walks", "twice", "per layer", "of pools", "layer", "layer inwards"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_rows_of_biased_samples_are_the_same_wherever_they_are_drawn(name, directed):
+    draw = {
+        "walks": lambda G, **how: S.run(G, BY_FUNCTION, SEEDS, **how),
+        "twice": lambda G, **how: S.run(G, TWICE, SEEDS, **how),
+        "per layer": lambda G, **how: S.run(G, BY_LAYER, [SEEDS[:20], SEEDS[20:]], **how),
+        "of pools": lambda G, **how: S.run(G, HALF, [SEEDS[:20], SEEDS[20:]], **how),
+        "layer": lambda G, **how: S.layer(G, SEEDS, [3, 2], bias="weight", **how),
+        "layer inwards": lambda G, **how: S.layer(G, [SEEDS[:9]], [30, 20], bias="weight", direction="in", **how),
+    }[name]  # fmt: skip
+    expected = None
+    for parts, by, placement in ((1, "range", "replicated"), (1, "random", "partitioned"), (3, "random", "partitioned"),
+                                 (1, "range", "streamed")):  # fmt: skip
+        G = gd.from_edges(SRC, DST, WEIGHTS, num_vertices=N, directed=directed).partition(parts, by=by)
+        s = draw(G, placement=placement)
+        found = check(s, SRC, DST, directed)
+        assert (WEIGHTS[found] > 0).all()
+        expected = found if expected is None else expected
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(draw(G, placement=placement, edge_rows=True).verify().edge, expected)
+
+
+def test_a_function_that_takes_all_parallel_edges_has_the_rows_of_all():
     alike = gd.from_edges([0, 0, 0], [1, 1, 2], [2, 2, 3])
     assert sorted(S.run(alike, S.Spec(edge_bias=lambda e: e.weight, neighbor_size=3, depth=1), [0]).edge.tolist()) == [
         0,
