@@ -6,7 +6,7 @@
 extern "C" __global__ void frontier(long long n, long long first, long long size, long long begin, long long end,
                                     long long length, gd_u64 seed, const index_t *starts, const long long *indptr,
                                     const index_t *indices, index_t *pool, long long *degrees, index_t *src,
-                                    index_t *dst, int *lengths) {
+                                    index_t *dst, int *lengths, long long *places) {
     const unsigned all = 0xffffffffu;
     const int lane = threadIdx.x & 31;
     const gd_u64 key = gd_key(seed, GD_DRAW_FRONTIER, 0);
@@ -45,7 +45,10 @@ extern "C" __global__ void frontier(long long n, long long first, long long size
                 const int winner = __ffs((int)above) - 1;
                 long long change = 0;
                 if (lane == winner) {
-                    const index_t u = mine[place], v = indices[indptr[u] + left - (sum - degree)];
+                    const index_t u = mine[place];
+                    const long long edge = indptr[u] + left - (sum - degree);
+                    const index_t v = indices[edge];
+                    if (places) places[i * length + step - 1] = edge;
                     from[step - 1] = u;
                     to[step - 1] = v;
                     mine[place] = v;

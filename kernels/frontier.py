@@ -10,6 +10,7 @@ starts    index dtype, (n, size): the pools before the first step
 pool      index dtype, (n, size): what they are now; degrees, int64, (n, size), theirs
 src, dst  index dtype, (n, length): the edges sampled, -1 after the last
 lengths   int32: how many they are
+places    None, or int64, (n, length), filled with -1 before: where each edge stands in `indices`
 totals    int64: sum of the degrees of each pool (frontier_choose)
 place     int32: the place in its pool of the vertex that an instance goes on from
 offset    int64: which of its edges is sampled, counted from its first; -1 where no vertex of the pool has any
@@ -43,7 +44,7 @@ def chosen(key, instance, step, degrees, total):
 
 @twin
 def frontier(
-    n, first, size, begin, end, length, seed, starts, indptr, indices, pool, degrees, src, dst, lengths
+    n, first, size, begin, end, length, seed, starts, indptr, indices, pool, degrees, src, dst, lengths, places
 ):  # fmt: skip
     """Make steps begin + 1 to end over the whole graph."""
     key = keyed(seed, DRAW_FRONTIER, 0)
@@ -64,6 +65,8 @@ def frontier(
             place, offset = chosen(key, first + i, step, degrees[i], total)
             u = pool[i, place]
             v = indices[indptr[u] + offset]
+            if places is not None:
+                places[i, step - 1] = indptr[u] + offset
             src[i, step - 1], dst[i, step - 1] = u, v
             degree = indptr[v + 1] - indptr[v]
             total += degree - degrees[i, place]

@@ -146,6 +146,8 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
             )
         vertices = _vertices(G, entry.start, request.seed, *begin) if entry.start else None
         more = {"seed": request.seed, "placement": where, "client": client}
+        if request.edge_rows and entry.edges:
+            more["edge_rows"] = True
         if request.chunk is not None:
             written = _written(entry, request, G, vertices, {**own, **more}, steps)
             _show(entry, request, G, written, steps, _words(written), takes)
@@ -154,8 +156,7 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
             result = entry.sample(G, vertices, **own, **more)
             step.edges = result.stats.edges
         if request.edge_rows:
-            with steps.step("edge rows"):
-                result = result.with_edges()
+            result = result.with_edges()
         with steps.step("gather") as step:
             step.detail = entry.words(result)
         if request.verify:

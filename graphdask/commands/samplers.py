@@ -43,6 +43,11 @@ class Entry:
         return bool(self.weights) or weighted or "spec" in own
 
     @property
+    def edges(self) -> bool:
+        """Whether what it draws are edges, which have rows."""
+        return self.words is not _rank_words
+
+    @property
     def walks(self) -> bool:
         """Whether what it draws are walks."""
         return self.words is _walk_words

@@ -23,7 +23,6 @@ from graphdask.engine import INDEX, Environment, Inbox, Messages
 from graphdask.part import Csr, Part
 from graphdask.sample import _spec_pools
 from graphdask.sample._choosing import Choices, choose
-from graphdask.sample._edge_finding import Taken, listed
 from graphdask.sample._expand import Expander
 from graphdask.sample._fanouts import LAUNCH as ROOM
 from graphdask.sample._items import Items
@@ -217,9 +216,6 @@ class Framework(Traversal):
         self._keep_edges(state, env, chosen.src, chosen.of_items, chosen.dst, put, chosen.instances, told)
         more = step + 1 < len(self.fanouts) and len(state.pool.vertices) > 0
         return self._nothing(part, active=more, frontier=len(items.vertices), edges=len(chosen.edges))
-
-    def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Taken:
-        return listed(columns, bool(self.replace), "alike")
 
     def result(self, part: Part, state: Any, env: Environment) -> dict[str, Array]:
         if isinstance(state, WalkState):

@@ -27,7 +27,7 @@ from graphdask.graph import Graph
 from graphdask.part import Part, WeightFacts
 from graphdask.partition import VertexMap, index_dtype
 from graphdask.sample._arcs import STEP
-from graphdask.sample._edge_finding import Taken, in_turn
+from graphdask.sample._taken import Taken, in_turn
 from graphdask.sample.biases import EdgeBiases, checked_biases
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Sampler, owners, routed
@@ -138,8 +138,7 @@ class Walkers(Sampler[Any]):
 
     def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Taken:
         walks = columns["walks"]
-        law = "weight" if self.bias == "weight" else "alike"
-        return in_turn(xp, walks[:, :-1], walks[:, 1:], first, law)
+        return in_turn(xp, walks[:, :-1], walks[:, 1:], first)
 
     def prepare(self, part: Part, env: Environment) -> None:
         self.rows(part, env)

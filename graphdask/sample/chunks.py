@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from graphdask.graph import Graph
 from graphdask.runtime import runtime
 from graphdask.sample.hops import at_least
 from graphdask.sample.result import Samples, sample_folder
-from graphdask.sample.sampler import Planned, planning
+from graphdask.sample.sampler import Planned, numbered, planning
 from graphdask.suggest import public
 
 
@@ -64,9 +65,12 @@ class Chunks:
         return max(1, -(-self.sampler.instances // self.chunk))
 
     def __iter__(self) -> Iterator[Any]:
+        return self._drawn(self.sampler)
+
+    def _drawn(self, sampler: Any) -> Iterator[Any]:
         planned = self._planned
         drawn: Iterator[Samples] = runtime().sample_chunks(
-            planned.graph, planned.sampler, self.chunk, planned.placement, client=planned.client,
+            planned.graph, sampler, self.chunk, planned.placement, client=planned.client,
             progress=planned.progress,
         )  # fmt: skip
         return drawn
@@ -102,10 +106,13 @@ class Chunks:
             if not isinstance(value, bool):
                 raise InputError(f"{name}={value!r} is neither True nor False")
         out, timer = sample_folder(path, overwrite), Timer()
+        sampler = self.sampler
+        if edge_rows and sampler.tells_edges:
+            sampler = numbered(copy.copy(sampler), True)
         rows, edges, digits = 0, 0, max(5, len(str(len(self) - 1)))
         last: tuple[Any, str] = (None, "")
         with out.filling() as folder:
-            for number, samples in enumerate(self):
+            for number, samples in enumerate(self._drawn(sampler)):
                 if verify:
                     samples.verify()
                 if edge_rows:

@@ -24,10 +24,10 @@ from graphdask.generate.arguments import integer
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
 from graphdask.partition import index_dtype
-from graphdask.sample._edge_finding import Taken, in_turn
+from graphdask.sample._taken import Taken, in_turn
 from graphdask.sample._walkers import checked_length, is_whole, launches
 from graphdask.sample.result import Samples
-from graphdask.sample.sampler import Placement, Sampler, checked_placement, owners, routed, sampled
+from graphdask.sample.sampler import Placement, Sampler, checked_placement, numbered, owners, routed, sampled
 
 
 class Frontiers(Samples):
@@ -51,6 +51,10 @@ class Frontiers(Samples):
     def lengths(self) -> np.ndarray:
         """Edges that each instance sampled; int32, shape (instances,)."""
         return self._column("lengths")
+
+
+GATHERED = 1 << 22
+"""Steps whose rows are looked up together."""
 
 
 @dataclass
@@ -77,6 +81,9 @@ class State:
     """Whether questions arrive now, or their answers."""
     chosen: Array | None = None
     """The place that each pool goes on from."""
+    edges: Array | None = None
+    """int64, (instances, length), where rows are asked for: over the whole graph the place of the edge of each step,
+    over partitions its row in what the caller gave; -1 of none."""
 
 
 class FrontierSampling(Sampler[State]):
@@ -85,9 +92,15 @@ class FrontierSampling(Sampler[State]):
     name = "frontier sampling"
     verifier = "graphdask.verify.frontier"
     result_type = Frontiers
-    record_columns: ClassVar[Mapping[str, Any]] = {
+    tells_edges = True
+    travelling: ClassVar[Mapping[str, Any]] = {
         "instance": np.int64, "place": np.int32, "at": INDEX, "edge": np.int64,
     }  # fmt: skip
+
+    @property
+    def record_columns(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """What records hold; where rows are asked for, also that of the edge of a step."""
+        return {**self.travelling, "row": np.int64} if self.numbered else self.travelling
 
     cut = ("pools",)
 
@@ -96,7 +109,7 @@ class FrontierSampling(Sampler[State]):
         self.first, self.last = 0, len(pools)
 
     def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Taken:
-        return in_turn(xp, columns["src"], columns["dst"], first, "alike")
+        return in_turn(xp, columns["src"], columns["dst"], first)
 
     @property
     def work(self) -> int:
@@ -105,7 +118,7 @@ class FrontierSampling(Sampler[State]):
     def memory(self, part: Part, allocation: Allocation) -> int:
         index, (count, size) = part.vertex_map.dtype.itemsize, self.pools.shape
         here = self.instances if is_whole(part) else -(-count // part.size)
-        state = here * (2 * self.length * index + 4 + size * (2 * index + 8))
+        state = here * (self.length * (2 * index + 16 * self.numbered) + 4 + size * (2 * index + 8))
         if is_whole(part):
             return state
         asked = min(count, -(-2 * count // part.size)) * max(size, 1)
@@ -127,6 +140,7 @@ class FrontierSampling(Sampler[State]):
         state = State(
             pool, xp.zeros((count, size), np.int64), xp.full((count, self.length), -1, dtype),
             xp.full((count, self.length), -1, dtype), xp.zeros(count, np.int32), len(todo), iter(todo), ids, of_slots,
+            edges=xp.full((count, self.length), -1, np.int64) if self.numbered else None,
         )  # fmt: skip
         every = xp.arange(0 if whole or not self.length else count * size, dtype=np.int64)
         asked = pool.reshape(-1)[: len(every)]
@@ -150,6 +164,8 @@ class FrontierSampling(Sampler[State]):
         position = part.vertex_map.to_position(env.backend, ids).astype(dtype, copy=False)
         owner = owners(env, part, position)
         records = {"instance": instance, "place": place, "at": position, "edge": edge}
+        if self.numbered:
+            records["row"] = edge  # the answer says it
         sent, bounds = routed(env, owner, records)
         told = told or {"frontier": len(ids)}
         return Messages.of_records(sent, bounds, active=active or len(ids) > 0, **told)
@@ -167,7 +183,7 @@ class FrontierSampling(Sampler[State]):
         env.kernels("frontier", index_t=part.vertex_map.dtype).frontier(
             b - a, self.first + a, self.pools.shape[1], begin, end, self.length, self.seed, state.pool[rows].copy(),
             csr.indptr, csr.indices, state.pool[rows], state.degrees[rows], state.src[rows], state.dst[rows],
-            state.lengths[rows], per_item=32,
+            state.lengths[rows], None if state.edges is None else state.edges[rows], per_item=32,
         )  # fmt: skip
         none = env.xp.zeros(0, np.int64)
         return self._ask(
@@ -179,8 +195,13 @@ class FrontierSampling(Sampler[State]):
         xp, csr, edge = env.xp, part.out, came["edge"]
         slot = came["at"] - came["at"].dtype.type(part.first_position)
         leads = edge >= 0
-        slot[leads] = csr.indices[csr.indptr[slot[leads]] + edge[leads]]
-        records = {**came, "at": state.ids[slot], "edge": state.of_slots[slot]}
+        at, told = csr.indptr[slot[leads]] + edge[leads], {}
+        slot[leads] = csr.indices[at]
+        if self.numbered:
+            assert csr.rows is not None
+            told["row"] = xp.full(len(edge), -1, np.int64)
+            told["row"][leads] = csr.rows[at]
+        records = {**came, "at": state.ids[slot], "edge": state.of_slots[slot], **told}
         bounds = self.homes(part.size)
         home = xp.searchsorted(env.backend.from_host(bounds[1:-1]), came["instance"], side="right")
         sent, cuts = routed(env, home, records)
@@ -194,6 +215,8 @@ class FrontierSampling(Sampler[State]):
         if state.step:
             state.src[row, state.step - 1] = state.pool[row, place]
             state.dst[row, state.step - 1] = came["at"]
+            if state.edges is not None:
+                state.edges[row, state.step - 1] = came["row"]
             state.pool[row, place] = came["at"]
             state.lengths[row] += np.int32(1)
         state.degrees[row, place] = came["edge"]
@@ -210,7 +233,16 @@ class FrontierSampling(Sampler[State]):
         return self._ask(part, env, rows + first, places[rows], state.pool[rows, places[rows]], offset[rows])
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
-        return {"src": state.src, "dst": state.dst, "lengths": state.lengths}
+        columns = {"src": state.src, "dst": state.dst, "lengths": state.lengths}
+        if state.edges is None:
+            return columns
+        if is_whole(part):
+            assert part.out.rows is not None
+            for row in range(0, len(state.edges), step := max(1, GATHERED // max(self.length, 1))):
+                some = state.edges[row : row + step]
+                there = some >= 0
+                some[there] = part.out.rows[some[there]]
+        return {**columns, "edge": state.edges}
 
 
 def frontier_sampling(
@@ -219,6 +251,7 @@ def frontier_sampling(
     length: int,
     *,
     seed: int = 0,
+    edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -238,6 +271,8 @@ def frontier_sampling(
         Edges that each instance samples, 0 or more.
     seed : int
         Of the random numbers; its last 64 bits count.
+    edge_rows : bool
+        Whether samples have the column `edge` from the beginning, as in `random_walk`.
     placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
         Where the graph is, as in `random_walk`. The edges are the same. With "streamed" all edges
         are read where the host has them, as `Streamed` says.
@@ -285,5 +320,5 @@ def frontier_sampling(
     numbers = G.ids.to_internal(given, "pool vertex") if given.size else np.zeros(given.shape, np.int64)
     numbers = numbers.astype(index_dtype(G.num_vertices), copy=False)
     sampler = FrontierSampling(numbers, checked_length(length), integer("seed", seed))
-    edges: Frontiers = sampled(G, sampler, where, client, progress)
+    edges: Frontiers = sampled(G, numbered(sampler, edge_rows), where, client, progress)
     return edges

@@ -5,9 +5,7 @@ It is a hop of traversal sampling from the vertices of a set, of which the edges
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +14,6 @@ from graphdask.buffers import Allocation
 from graphdask.engine import Environment
 from graphdask.part import Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
-from graphdask.sample._edge_finding import Taken, listed
 from graphdask.sample._edge_tables import edge_rows
 from graphdask.sample.sampler import IN_PLACE
 from graphdask.sample.traversal import State, Traversal
@@ -50,9 +47,6 @@ class Induced(Traversal):
 
     def __init__(self, vertices: np.ndarray, bounds: np.ndarray):
         super().__init__(vertices, bounds, (-1,))
-
-    def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Taken:
-        return listed(columns, again=False, law="alike")
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         """As if vertices were of the mean degree; once the edges are counted, these are looked at."""

@@ -14,7 +14,7 @@ Efraimidis, Spirakis, Weighted random sampling with a reservoir (2006).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,6 @@ from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._drawing import draw_kept, draw_successively, launch_kept, rooms_of
-from graphdask.sample._edge_finding import Taken, listed
 from graphdask.sample._edge_tables import degrees_of_slots
 from graphdask.sample._fanouts import METHODS
 from graphdask.sample.biases import checked_bias
@@ -45,9 +44,6 @@ class Layers(Traversal):
 
     name = "layer sampling"
     streamer, on_disk = IN_PLACE, ""
-
-    def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Taken:
-        return listed(columns, again=False, law="weight" if self.bias == "weight" else "alike")
 
     def _edges_at_most(self, instances: int, degree: float, reached: float | None = None) -> tuple[float, float]:
         edges = float(instances) * sum(self.fanouts)

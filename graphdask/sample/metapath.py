@@ -20,8 +20,8 @@ from graphdask.generate.arguments import integer
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
 from graphdask.sample._arcs import arcs_memory, arcs_of
-from graphdask.sample._edge_finding import Taken
 from graphdask.sample._edge_values import with_edge_values
+from graphdask.sample._taken import Taken
 from graphdask.sample._walkers import PartState, Walks, WholeState, biases_of, checked_length, checked_starts
 from graphdask.sample.sampler import IN_PLACE, Placement, checked_placement, numbered, sampled
 from graphdask.sample.starts import Starts

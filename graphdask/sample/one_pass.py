@@ -21,11 +21,11 @@ from graphdask.engine import Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
-from graphdask.sample._edge_finding import Taken
 from graphdask.sample._edge_tables import edge_rows, in_order
+from graphdask.sample._taken import Taken
 from graphdask.sample.hops import at_least, whole
 from graphdask.sample.result import Samples
-from graphdask.sample.sampler import Placement, Sampler, sampled
+from graphdask.sample.sampler import Placement, Sampler, numbered, sampled
 from graphdask.sample.traversal import ids_of_slots
 
 TOP = 2**64 - 1
@@ -208,6 +208,7 @@ def random_edges(
     k: int,
     *,
     seed: int = 0,
+    edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
@@ -220,7 +221,7 @@ def random_edges(
     ----------
     G : Graph
     k : int
-    seed, placement, client, progress
+    seed, edge_rows, placement, client, progress
         As for `neighbors`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
@@ -249,4 +250,4 @@ def random_edges(
     """
     checked_graph(G)
     sampler = OnePassEdges(at_least("k", k, 0), G.directed, whole("seed", seed))
-    return sampled(G, sampler, placement, client, progress)
+    return sampled(G, numbered(sampler, edge_rows), placement, client, progress)

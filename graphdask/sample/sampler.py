@@ -61,7 +61,7 @@ class Sampler(Primitive[S]):
     numbered = False
     """Whether it says of every edge which row of what the caller gave it is."""
     tells_edges: ClassVar[bool] = False
-    """Whether it does where it is `numbered`; else `taken` tells what edges are looked for afterwards."""
+    """Whether it does where it is `numbered`; its samples are edges, which `taken` lists."""
     undivided: ClassVar[str] = ""
     """Why it cannot draw some instances at a time, and what to do; empty where it can."""
 
@@ -69,14 +69,8 @@ class Sampler(Primitive[S]):
         """Raise InputError where the weights of a graph are none to sample by, given what is known of all of them."""
 
     def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Any:
-        """The edges of its samples, graphdask.sample._edge_finding.Taken; those here begin with instance `first`.
-
-        Raises
-        ------
-        Unsupported
-            Where its samples are no edges.
-        """
-        raise Unsupported(f"samples of {self.name} are no edges, so they have no rows")
+        """The edges of its samples, graphdask.sample._taken.Taken; those here begin with instance `first`."""
+        raise AssertionError(f"samples of {self.name} are no edges")
 
     def prepare(self, part: Part, env: Environment) -> None:
         """Make the tables by edge that are kept with a partition of the whole graph, as far as there are any."""

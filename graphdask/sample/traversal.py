@@ -28,9 +28,9 @@ from graphdask.part import Csr, Part
 from graphdask.partition import VertexMap
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._drawing import draw_kept, draw_successively, rooms_of
-from graphdask.sample._edge_finding import Taken, listed
 from graphdask.sample._edge_tables import biased_rows, edge_rows
 from graphdask.sample._fanouts import FEW, ROOM, Fanouts
+from graphdask.sample._taken import Taken, listed
 from graphdask.sample._together import neighbors_together
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import owners, routed
@@ -118,7 +118,7 @@ class Traversal(Fanouts[State]):
         return columns | {"edge": np.int64} if self.numbered else columns
 
     def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Taken:
-        return listed(columns, bool(self.replace), "weight" if self.bias == "weight" else "alike")
+        return listed(columns, bool(self.replace))
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         state = self._prepared(part, env)

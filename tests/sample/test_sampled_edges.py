@@ -255,24 +255,6 @@ def test_a_function_that_takes_all_parallel_edges_has_the_rows_of_all():
     ]
 
 
-def test_edges_are_found_by_their_ends(backend, dtype, rng):
-    """Against a search of all edges."""
-    n, owned = 60, 40
-    lengths = rng.integers(0, 30, owned)
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    ids = rng.permutation(n).astype(dtype)
-    slots = np.concatenate([s[np.argsort(ids[s], kind="stable")] for s in (rng.integers(0, n, k) for k in lengths)])
-    row = rng.integers(0, owned, 2000).astype(dtype)
-    target = np.where(rng.random(2000) < 0.1, -1, ids[rng.integers(0, n, 2000)]).astype(dtype)
-    first, count = (backend.from_host(np.full(2000, -77, np.int64)) for _ in range(2))
-    arrays = (backend.from_host(a) for a in (row, target, indptr, slots.astype(dtype), ids))
-    backend.kernels("edge_find", index_t=dtype).edge_find(2000, *arrays, first, count)
-    backend.synchronize()
-    for at, end, start, times in zip(row, target, backend.to_host(first), backend.to_host(count), strict=True):
-        there = np.flatnonzero(ids[slots[indptr[at] : indptr[at + 1]]] == end) + indptr[at]
-        assert (start, times) == ((there[0], len(there)) if len(there) else (-1, 0))
-
-
 @pytest.mark.parametrize("row_t", [np.int32, np.int64])
 @pytest.mark.parametrize("some", [False, True])
 def test_rows_are_told_and_put_in_their_places(backend, dtype, rng, row_t, some):

@@ -77,6 +77,73 @@ def test_workers_tell_the_rows_of_a_file(tmp_path, two_workers):
     np.testing.assert_array_equal(s.edge, gd.sample.neighbors(G, range(N), [3, 4]).edge)
 
 
+WALKS = {
+    "uniform": lambda G, **how: gd.sample.random_walk(G, range(N), 20, **how),
+    "restart and jump": lambda G, **how: gd.sample.random_walk(G, range(N), 20, restart=0.2, jump=0.1, **how),
+    "alias": lambda G, **how: gd.sample.random_walk(G, range(N), 20, bias="weight", method="alias", **how),
+    "inverse": lambda G, **how: gd.sample.random_walk(G, range(N), 20, bias="weight", method="inverse", **how),
+    "rejection": lambda G, **how: gd.sample.random_walk(G, range(N), 20, bias="weight", method="rejection", **how),
+    "degree": lambda G, **how: gd.sample.random_walk(G, range(N), 20, bias="degree", **how),
+    "node2vec": lambda G, **how: gd.sample.node2vec(G, range(N), 20, p=0.5, q=2, weighted=False, **how),
+    "node2vec by weight": lambda G, **how: gd.sample.node2vec(G, range(N), 20, p=2, q=0.5, weighted=True, **how),
+    "metropolis": lambda G, **how: gd.sample.metropolis_hastings(G, range(N), 20, **how),
+}
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("name", WALKS)
+def test_walks_of_a_file_have_the_rows_that_they_have_in_memory(tmp_path, name, directed):
+    if name == "metropolis" and directed:
+        return
+    G = gd.from_edges(SRC, DST, WEIGHTS, num_vertices=N, directed=directed)
+    expected = WALKS[name](G, edge_rows=True).verify()
+    there = expected.edge >= 0
+    rows, u, v = expected.edge[there], expected.walks[:, :-1][there], expected.walks[:, 1:][there]
+    forward, back = (SRC[rows] == u) & (DST[rows] == v), (SRC[rows] == v) & (DST[rows] == u)
+    assert (forward if directed else forward | back).all()
+    for order in ("layers", "ids"):
+        path = tmp_path / f"{order}.gdl"
+        gd.stream.build(G, path, order=order, memory="1MiB", chunk=1024, edge_rows=True)
+        for memory in ("80KiB", "1MiB"):
+            S = gd.stream.open(path, memory=memory)
+            for s in (WALKS[name](S, edge_rows=True), WALKS[name](S).with_edges()):
+                np.testing.assert_array_equal(s.walks, expected.walks)
+                np.testing.assert_array_equal(s.edge, expected.edge)
+
+
+@pytest.mark.parametrize("name", ["uniform", "alias", "node2vec"])
+def test_walks_of_a_file_by_a_device_have_the_same_rows(streamed, name):
+    G = gd.from_edges(SRC, DST, WEIGHTS, num_vertices=N, directed=False)
+    S = streamed(G, memory="1MiB", edge_rows=True)
+    expected = WALKS[name](G.partition(1, device="cpu"), edge_rows=True)
+    s = WALKS[name](S, edge_rows=True)
+    np.testing.assert_array_equal(s.walks, expected.walks)
+    np.testing.assert_array_equal(s.edge, expected.edge)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_subgraphs_of_a_file_have_the_rows_that_they_have_in_memory(tmp_path, directed):
+    G = gd.from_edges(SRC, DST, num_vertices=N, directed=directed)
+    S = gd.stream.build(G, tmp_path / "g.gdl", memory="1MiB", chunk=1024, edge_rows=True)
+    for draw in (
+        lambda H, **how: gd.sample.saint_walks(H, 5, 4, instances=6, **how),
+        lambda H, **how: gd.sample.saint_nodes(H, 20, instances=3, **how),
+    ):
+        expected = draw(G, edge_rows=True).verify()
+        check(expected, SRC, DST, directed)
+        for s in (draw(S, edge_rows=True), draw(S).with_edges()):
+            np.testing.assert_array_equal(s.dst, expected.dst)
+            np.testing.assert_array_equal(s.edge, expected.edge)
+            np.testing.assert_array_equal(s.edge_norm, expected.edge_norm)
+
+
+def test_workers_walk_over_a_file_with_its_rows(tmp_path, two_workers):
+    G = gd.from_edges(SRC, DST, WEIGHTS, num_vertices=N)
+    S = gd.stream.build(G, tmp_path / "g.gdl", memory="1MiB", chunk=1024, edge_rows=True)
+    s = WALKS["alias"](S, edge_rows=True, client=two_workers)
+    np.testing.assert_array_equal(s.edge, WALKS["alias"](G, edge_rows=True).edge)
+
+
 def test_a_file_without_rows_says_what_to_do(tmp_path):
     S = gd.stream.build(gd.from_edges(SRC, DST), tmp_path / "g.gdl")
     with pytest.raises(Unsupported, match=r"build it with edge_rows=True .* or sample without edge rows"):
@@ -85,8 +152,14 @@ def test_a_file_without_rows_says_what_to_do(tmp_path):
     for sample in (gd.sample.neighbors(S, [0], [2]), gd.sample.neighbors(S.in_memory(), [0], [2])):
         with pytest.raises(Unsupported, match="build it with edge_rows=True"):
             _ = sample.edge
-    with pytest.raises(Unsupported, match=r"draw from S.in_memory\(\)"):
-        _ = gd.sample.random_walk(S, [0], 2).edge
+    for draw in (gd.sample.random_walk, gd.sample.node2vec):
+        with pytest.raises(Unsupported, match="build it with edge_rows=True"):
+            _ = draw(S, [0], 2).edge
+        with pytest.raises(Unsupported, match="build it with edge_rows=True"):
+            draw(S, [0], 2, edge_rows=True)
+    for how in ({}, {"edge_rows": True}):
+        with pytest.raises(Unsupported, match="build it with edge_rows=True"):
+            _ = gd.sample.saint_walks(S, 3, 2, **how).edge
 
 
 def test_what_has_no_rows_to_keep_is_refused(tmp_path):
