@@ -247,7 +247,11 @@ def row_of_each(backend: Backend, csr: Csr, first: int) -> Array:
     begins = xp.zeros(csr.num_edges + 1, csr.indices.dtype)
     counters = begins if begins.itemsize == 4 else begins.view(np.uint64)  # CuPy adds at no int64
     xp.add.at(counters, csr.indptr[1:-1], 1)
-    return xp.cumsum(begins[:-1], dtype=begins.dtype) + begins.dtype.type(first)
+    del counters
+    begins = begins[:-1]
+    xp.cumsum(begins, out=begins)  # in its place: edges are many
+    begins += begins.dtype.type(first)
+    return begins
 
 
 def cyclic_bounds(offsets: np.ndarray, rank: int) -> np.ndarray:

@@ -116,20 +116,23 @@ class Layouts:
             kept, binning, preparing = Slices.memory(part.inward, weight)
             rows, listing = kept + edges // (CHUNK // 2) * 8, max(listing, preparing)
         else:
-            rows = edges * (index + weight) + 2 * owned * index + lists
+            rows = edges * (index + weight) + lists
         rows += 8 * (owned + 1) * int(laid_out(part.inward, self.weighted))
-        made = rows + owned * (8 + int(self.self_loops))
+        made = rows + owned * (2 * index + 8 + int(self.self_loops))
         made += (slots - owned) * index * 13 // 4  # as many mirrors as ghosts, or a few more
-        places = (slots + owned) * index
+        places = (slots + 2 * owned) * index  # the order among them, which is kept
         ordering = slots * (2 * index + 2 + 8 + 4) + owned * 8
-        weighing = owned * 8 + slots * real
+        weighing = max(owned * 8 + slots * real + edges // CHUNK * 8, owned * (3 * 8 + 3))
         if self.weighted and part.out is not part.inward:
             lists, listing_out = Chunks.memory(part.out)
             weighing = max(weighing + part.out.num_edges * wide + lists, listing_out)
         if self.weighted and shape is not None:
             weighing += 32 * shape.packets(edges)
         making = max(
-            made + places, ordering, slots * index + listing, rows + places + max(weighing, narrowing, binning)
+            made + places - owned * index,
+            ordering,
+            places + listing,
+            rows + places + max(weighing, narrowing, binning),
         )
         return made, making
 

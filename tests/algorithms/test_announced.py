@@ -5,12 +5,14 @@ On the emulator of a GPU every array of the device is counted; what CuPy takes w
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from emulated import emulated, stand_in
 from memory import DevicePeak
 
 import graphdask as gd
-from graphdask.algorithms import pull
+from graphdask import neighbours
+from graphdask.algorithms import pull, triangles
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm import outgoing
 from graphdask.engine import Environment
@@ -54,6 +56,20 @@ def test_the_memory_of_ranks_with_mail_is_announced(name, parts, ghosts, rng, mo
 
 
 @pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("name", ["triangles", "clustering"])
+def test_no_more_than_is_announced_is_taken_for_triangles_of_many_pieces(name, rng, monkeypatch):
+    """Of a large graph rows and their sources are what is large, not the pieces that are sorted."""
+    stand_in(monkeypatch, emulated())
+    for module in (neighbours, triangles):
+        monkeypatch.setattr(module, "PIECE", 1 << 11)
+    src, dst = rng.integers(0, 2_000, (2, 60_000))
+    graph = gd.from_edges(src, dst, directed=False).partition(1, device="cuda").persist()
+    with DevicePeak(monkeypatch) as peak:
+        found = EVERY[name](graph, 0)
+    assert 0.6 < peak.bytes / found.stats.memory <= 1
+
+
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("parts", [1, 3])
 def test_the_memory_of_ranks_of_a_graph_that_changes_is_announced(parts, rng, monkeypatch):
     stand_in(monkeypatch, emulated())
@@ -91,3 +107,31 @@ def test_the_memory_on_a_gpu_of_a_graph_that_changes_is_announced(rng):
         with PeakMemory("cuda", 1, True) as peak:
             found = gd.pagerank(D, method=method, tol=1e-6)
         assert peak.bytes < 1.1 * found.stats.memory
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("scale", [18, 22])
+@pytest.mark.parametrize("name", ["triangles", "clustering"])
+def test_no_more_than_is_announced_is_taken_on_a_gpu_for_triangles(name, scale, monkeypatch):
+    """With what CuPy takes within a function; on the small graph with pieces as small beside it as of a large one."""
+    if scale < 20:
+        for module in (neighbours, triangles):
+            monkeypatch.setattr(module, "PIECE", 1 << 16)
+    graph = gd.generate.rmat(scale, seed=1).partition(1, device="cuda").persist()
+    with PeakMemory("cuda", 1, True) as peak:
+        found = EVERY[name](graph, 0)
+    assert 0.5 * found.stats.memory < peak.bytes <= found.stats.memory + (1 << 20)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("weights", [None, "small integers", "reals"])
+def test_no_more_than_is_announced_is_taken_on_a_gpu_for_ranks(weights, dtype, rng):
+    """By the first call, which lays out the edges, and a later one; of a skewed graph of many vertices."""
+    src, dst = (np.minimum(rng.zipf(1.3, 1 << 24), 1 << 22) - 1 for _ in range(2))
+    given = {None: None, "small integers": rng.integers(1, 64, len(src)), "reals": rng.random(len(src))}[weights]
+    graph = gd.from_edges(src, dst, given, num_vertices=1 << 22, directed=False).partition(1, device="cuda").persist()
+    for _ in ("first", "later"):
+        with PeakMemory("cuda", 1, True) as peak:
+            found = gd.pagerank(graph, dtype=dtype, tol=0.1, weighted=given is not None)
+        assert 0.5 * found.stats.memory < peak.bytes <= found.stats.memory + (1 << 20)
