@@ -17,9 +17,13 @@ from graphdask.config import Config
 from graphdask.engine import RankContext
 from graphdask.gang.arguments import of_rank
 from graphdask.gang.progress import Progress
+from graphdask.room import refuse_beyond_memory
 
 LARGE = 2_000_000
 """Edges from which a graph is divided among the cores where the caller leaves it open."""
+
+MANY, EACH, PAIR = 64, 1 << 20, 64
+"""Partitions of one process up to which nobody asks for memory; bytes for the thread of each, and for each pair."""
 
 
 @dataclass
@@ -56,6 +60,11 @@ class LocalGang:
     kind = "local"
 
     def __init__(self, size: int, device: str, config: Config):
+        if size > MANY:
+            needed = size * EACH + size * size * PAIR
+            refuse_beyond_memory(
+                f"{size:,} partitions in one process", needed, "give fewer, or use workers of a cluster"
+            )
         self.size, self.config = size, config
         self.backends = [get_backend(device, rank) for rank in range(size)]
         self._lock = threading.Lock()

@@ -33,6 +33,7 @@ from graphdask.io._open import COMPRESSION_SUFFIXES
 from graphdask.io.folder import unfinished_name
 from graphdask.io.parts import SUFFIXES, TEXT, Content
 from graphdask.partition import index_dtype
+from graphdask.room import least_of_edges, refuse_beyond_disk
 from graphdask.sources import ArraySource, Edges, GeneratedSource
 from graphdask.stored_edges import StoredBlock, StoredCount, stored_count
 
@@ -115,6 +116,11 @@ def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overw
         writing.refuse_existing(target, overwrite, single)
         if not os.access(target.parent, os.W_OK):
             raise InputError(f"{target} cannot be written: no permission to write in {target.parent}")
+    if target.parent.is_dir() and not graph.merge:  # of those that are merged, nobody knows how many are left
+        edges = source.num_edges // (2 if source.drops_self_loops else 1)
+        each = index_dtype(source.num_vertices).itemsize, 0 if source.weight_dtype is None else 1
+        needed = least_of_edges(name, compression, edges, source.num_vertices, *each)
+        refuse_beyond_disk(target, f"{edges:,} edges", needed, "write to a larger disk, or fewer edges")
     return Order(target, content, single, files, overwrite, device)
 
 

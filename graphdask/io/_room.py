@@ -14,7 +14,7 @@ from pathlib import Path
 
 from graphdask.backend import get_backend
 from graphdask.config import Config
-from graphdask.errors import OverBudget
+from graphdask.errors import GraphdaskError, OverBudget
 from graphdask.larger import of_file
 
 from ._budget import announced
@@ -84,6 +84,15 @@ def refuse_too_many(path: str | os.PathLike[str], format: str, each: int) -> int
             f"{_instead(path, format, usable)}"
         )
     return usable
+
+
+def estimated_edges(path: str | os.PathLike[str], format: str | None = None) -> int:
+    """About how many edges a file has, in doubt fewer; 0 where nobody knows."""
+    try:
+        name = "native" if is_graph_folder(checked_path(path)) else format_of(path, format).name
+    except GraphdaskError:  # who reads it says what is wrong
+        return 0
+    return _estimate(path, name, 0)
 
 
 def _instead(path: str | os.PathLike[str], format: str, usable: int) -> str:

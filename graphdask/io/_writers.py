@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 from graphdask.errors import InputError, Unsupported
+from graphdask.room import least_of_edges, refuse_beyond_disk
 
 from ._formats import FORMATS, format_of, refuse_compressed
+from ._open import COMPRESSION_SUFFIXES
 from .edges import EdgeList
+
+MANY = 1 << 18
+"""Edges up to which nobody looks whether the disk has room."""
 
 
 def write_edges(
@@ -53,6 +59,7 @@ def write_edges(
     if len(edges.src) != len(edges.dst):
         raise InputError(f"{len(edges.src)} sources and {len(edges.dst)} targets")
     _check_names(edges, chosen.name)
+    _refuse_beyond_disk(edges, path, chosen.name)
     _warn_of_lost(edges, chosen.name)
     if chosen.name == "parquet":
         from .parquet import write_parquet
@@ -68,6 +75,16 @@ def write_edges(
         writer = _text_writer(chosen.name)
         with out.stream() as file, compressing(file, out.path.name) as stream:
             writer(edges, stream)
+
+
+def _refuse_beyond_disk(edges: EdgeList, path: str | os.PathLike[str], name: str) -> None:
+    """Raise WriteError where the disk has no room for the edges."""
+    if edges.num_edges < MANY:
+        return
+    suffix = Path(path).suffix.lower()
+    compression = suffix if suffix in COMPRESSION_SUFFIXES else ""
+    needed = least_of_edges(name, compression, edges.num_edges, 1, 1, 0)  # ids may all be short
+    refuse_beyond_disk(path, f"{edges.num_edges:,} edges", needed, "write to a larger disk, or a compressed file")
 
 
 def _text_writer(name: str) -> Any:

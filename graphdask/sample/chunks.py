@@ -12,6 +12,7 @@ from typing import Any
 from graphdask.compiling import Timer
 from graphdask.errors import InputError, Unsupported
 from graphdask.graph import Graph
+from graphdask.room import refuse_beyond_disk
 from graphdask.runtime import runtime
 from graphdask.sample.hops import at_least
 from graphdask.sample.result import Samples, sample_folder
@@ -105,6 +106,8 @@ class Chunks:
         for name, value in (("verify", verify), ("edge_rows", edge_rows)):
             if not isinstance(value, bool):
                 raise InputError(f"{name}={value!r} is neither True nor False")
+        instances = self.sampler.instances
+        refuse_beyond_disk(path, f"the samples of {instances:,} instances", instances, "draw fewer")
         out, timer = sample_folder(path, overwrite), Timer()
         sampler = self.sampler
         if edge_rows and sampler.tells_edges:

@@ -13,6 +13,7 @@ from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.ids import VertexIds
 from graphdask.partition import index_dtype
+from graphdask.room import refuse_beyond_memory
 from graphdask.sample._steps import Framework, SampledEdges
 from graphdask.sample._walkers import stored_edges
 from graphdask.sample.hops import checked_seeds, whole
@@ -20,6 +21,8 @@ from graphdask.sample.sampler import Placement, checked_placement, numbered, sam
 from graphdask.sample.spec import Spec
 
 __all__ = ["Framework", "SampledEdges", "run"]
+
+TOO_MANY = "draw fewer, with another seed for each call"
 
 
 def run(
@@ -148,6 +151,7 @@ def _repeated(flat: np.ndarray, bounds: np.ndarray | None, instances: Any) -> tu
     given = len(flat) if bounds is None else len(bounds) - 1
     if instances and not given:
         raise InputError(f"instances={instances}, but there are no seeds")
+    refuse_beyond_memory(f"{instances:,} instances", 24 * int(instances), TOO_MANY)
     which = np.arange(instances) % max(given, 1)
     if bounds is None:
         return flat[which], None

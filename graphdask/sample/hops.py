@@ -16,6 +16,7 @@ import numpy as np
 from graphdask.errors import InputError
 from graphdask.graph import Graph, checked_graph
 from graphdask.partition import index_dtype
+from graphdask.room import refuse_beyond_memory
 from graphdask.sample._fanouts import COLLISIONS, METHODS, REDRAWN
 from graphdask.sample.biases import checked_bias
 from graphdask.sample.neighborhoods import Neighborhoods
@@ -209,7 +210,7 @@ def snowball(
     checked_graph(G)
     flat, bounds = checked_seeds(G, seeds)
     sampler = Traversal(
-        flat, bounds, (-1,) * at_least("depth", depth, 0), seed=whole("seed", seed),
+        flat, bounds, (-1,) * checked_depth(depth), seed=whole("seed", seed),
         direction=checked_name("direction", direction, DIRECTIONS),
     )  # fmt: skip
     return sampled(G, numbered(sampler, edge_rows), placement, client, progress)
@@ -282,7 +283,7 @@ def forest_fire(
     flat, bounds = checked_seeds(G, seeds)
     if isinstance(p, bool) or not isinstance(p, int | float | np.number) or not 0 <= p < 1:
         raise InputError(f"p={p!r} is not a probability of burning on, 0 or more and below 1")
-    hops = at_least("depth", depth, 0)
+    hops = checked_depth(depth)
     burn = int(Fraction(float(p)) * 2**64)
     sampler = Traversal(
         flat, bounds, (0 if burn == 0 else -1,) * hops, bias=checked_bias(G, bias), seed=whole("seed", seed), burn=burn,
@@ -333,6 +334,13 @@ def at_least(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**62:
         raise InputError(f"{name}={value!r} is not a whole number of {least} or more")
     return int(value)
+
+
+def checked_depth(depth: Any) -> int:
+    """Return how many hops are taken; refuse more than the host's memory has room to plan."""
+    hops = at_least("depth", depth, 0)
+    refuse_beyond_memory(f"depth={hops:,} hops", 64 * hops, "give a smaller depth; none reaches farther than the graph")
+    return hops
 
 
 def whole(name: str, value: Any) -> int:

@@ -19,6 +19,7 @@ import numpy as np
 from graphdask.backend import get_backend
 from graphdask.errors import InputError, VerificationError
 from graphdask.graph import Graph, checked_graph, checked_undirected
+from graphdask.room import refuse_beyond_memory
 from graphdask.sample._walkers import Walks, checked_length
 from graphdask.sample.degrees import out_degrees
 from graphdask.sample.hops import at_least, whole
@@ -111,6 +112,14 @@ def _sets(visited: np.ndarray, each: int) -> tuple[np.ndarray, np.ndarray]:
     kept = rows >= 0
     kept[:, 1:] &= rows[:, 1:] != rows[:, :-1]
     return rows[kept].astype(np.int64), np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int64)
+
+
+def _refuse_too_many(each: int, instances: int) -> None:
+    """Raise OverBudget where the roots of so many instances, and what finds them, do not fit the host's memory."""
+    refuse_beyond_memory(
+        f"{instances:,} subgraphs of {each:,} roots each", instances * (24 * each + 40),
+        "draw fewer or smaller ones, with another seed for each call",
+    )  # fmt: skip
 
 
 def _roots(weights: np.ndarray, each: int, instances: int, seed: int) -> np.ndarray:
@@ -216,6 +225,7 @@ def saint_nodes(
     checked_graph(G)
     where = _checked_placement(placement, edge_rows)
     each, count, number = at_least("nodes", nodes, 1), at_least("instances", instances, 0), whole("seed", seed)
+    _refuse_too_many(each, count)
     degrees = _rooted(G, where, client, progress)
     weights = np.where(degrees > 0, MOST // len(degrees) // np.maximum(degrees, 1), 0)
     roots = _roots(weights, each, count, number)
@@ -272,6 +282,7 @@ def saint_edges(
     checked_undirected(G, "saint_edges")
     where = _checked_placement(placement, edge_rows)
     each, count, number = at_least("edges", edges, 1), at_least("instances", instances, 0), whole("seed", seed)
+    _refuse_too_many(each, count)
     weights = (_rooted(G, where, client, progress) > 0).astype(np.int64)
     roots = _roots(weights, each, count, number)
     return _subgraphs(G, roots, each, 1, slice(0, 2), number, edge_rows, where, client, progress)
@@ -330,6 +341,7 @@ def saint_walks(
     n = checked_graph(G).num_vertices
     where = _checked_placement(placement, edge_rows)
     each, count, number = at_least("roots", roots, 1), at_least("instances", instances, 0), whole("seed", seed)
+    _refuse_too_many(each, count)
     steps = checked_length(length)
     if not n:
         raise InputError("this graph has no vertices to draw from")

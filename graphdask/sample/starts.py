@@ -42,5 +42,7 @@ class Starts:
             of = np.arange(self.of.start, self.of.stop, self.of.step, dtype=dtype)
         else:
             of = self.of.astype(dtype)
+        if self.each > 1 and len(of) * self.each > 2 * self.count:  # a few of very many
+            return of[(np.arange(self.count) + self.first) // self.each]
         repeated = of if self.each == 1 else np.repeat(of, self.each)
         return repeated[self.first : self.first + self.count]

@@ -28,9 +28,12 @@ import numpy as np
 from graphdask.backend import get_backend
 from graphdask.blocks import parse_size
 from graphdask.errors import InputError, OverBudget, Unsupported
+from graphdask.graph import Graph
 from graphdask.ids import VertexIds
+from graphdask.io._room import estimated_edges
 from graphdask.io.outputs import file_output
 from graphdask.part import WeightFacts
+from graphdask.room import refuse_beyond_disk
 from graphdask.stream.components import join
 from graphdask.stream.edges import (
     FileEdges,
@@ -181,6 +184,7 @@ def build(
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
+            _refuse_beyond_disk(G, target, directed, inward)
             edges = edges_of(G, budget, directed, weights, folder, of_text)
             if inward and not edges.directed:
                 raise InputError("inward=True is for a directed graph; undirected edges stand at both ends")
@@ -214,6 +218,26 @@ def build(
             shutil.rmtree(folder, ignore_errors=True)
             os.close(lock)
     return open_(target, memory)
+
+
+def _refuse_beyond_disk(G: Any, target: Path, directed: bool | None, inward: bool | None) -> None:
+    """Raise WriteError where the disk has no room for the edges of a graph or a file; both ends of an undirected edge
+    have it, and both of a directed one unless in-edges are left out."""
+    present = getattr(G, "present", G)
+    if isinstance(present, Graph):
+        if present.merge:  # nobody knows how many are left
+            return
+        source = present.source
+        edges = source.num_edges // (2 if source.drops_self_loops else 1)
+        weight = 0 if source.weight_dtype is None else source.weight_dtype.itemsize
+        ends = 1 if present.directed and inward is False else 2
+        needed = edges * ends * (4 + weight)
+    elif isinstance(G, str | os.PathLike):
+        edges = estimated_edges(G)
+        needed = edges * 4 * (1 if directed is not False and inward is False else 2)
+    else:
+        return
+    refuse_beyond_disk(target, f"about {edges:,} edges", needed, "build it on a larger disk, or of fewer edges")
 
 
 def chunk_for(memory: int) -> int:
