@@ -400,7 +400,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         inbox = mail.open(received.payloads, received.meta, votes)
         slowest = max(computing) / 1e9
         wait = min(max(slowest - compute, 0.0), exchanged - ready)
-        latest = max(map(sum, zip(computing, compilings, strict=True))) / 1e9
+        latest = max(ran + waited for ran, waited in zip(computing, compilings, strict=True)) / 1e9
         held = min(max(latest - compute - compiling - wait, 0.0), exchanged - ready - wait)
         step = Superstep(
             number=len(history),
