@@ -401,7 +401,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         slowest = max(computing) / 1e9
         wait = min(max(slowest - compute, 0.0), exchanged - ready)
         latest = max(ran + waited for ran, waited in zip(computing, compilings, strict=True)) / 1e9
-        held = min(max(latest - compute - compiling - wait, 0.0), exchanged - ready - wait)
+        halted = min(max(latest - compute - compiling - wait, 0.0), exchanged - ready - wait)
         step = Superstep(
             number=len(history),
             frontier=messages.frontier,
@@ -411,9 +411,9 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             codes=codes,
             compute=compute,
             code=coded - computed + clock() - exchanged,
-            exchange=exchanged - ready - wait - held,
+            exchange=exchanged - ready - wait - halted,
             wait=wait,
-            compile=compiling + held,
+            compile=compiling + halted,
         )
         env.record(step)
         if allocated < 0:
