@@ -10,6 +10,7 @@ typedef unsigned long long lanes_t;
 #define WP_CHUNK 256
 
 struct Pending : NoQueue {
+    long long first;
     const index_t *indices;
     const weight_t *weights;
     const dist_t *distance;
@@ -20,7 +21,8 @@ struct Pending : NoQueue {
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
         const weight_t w = weights[edge];
         const dist_t *const from = distance + (long long)indices[edge] * lanes;
-        const dist_t *const to = distance + (long long)row * lanes;
+        const long long place = (first + row) * lanes;
+        const dist_t *const to = distance + place;
         unsigned long long beyond = 0, shorter = 0;
         for (long long b = 0; b < lanes; b++) {
             const dist_t du = from[b], dv = to[b];
@@ -30,7 +32,7 @@ struct Pending : NoQueue {
                 continue;
             }
             const dist_t d = Of::add(du, w);
-            if (d == dv) atomicAdd(pending + (long long)row * lanes + b, 1);
+            if (d == dv) atomicAdd(pending + place + b, 1);
             shorter += d < dv;
         }
         if (beyond) atomicAdd(counters + 2, beyond);
@@ -38,21 +40,24 @@ struct Pending : NoQueue {
     }
 };
 
-extern "C" __global__ void paths_pending(long long n, const long long *indptr, const index_t *indices,
-                                         const weight_t *weights, const dist_t *distance, long long lanes,
-                                         int *pending, index_t *hubs, unsigned long long *counters) {
-    const Pending body{{}, indices, weights, distance, lanes, pending, counters};
+extern "C" __global__ void paths_pending(long long n, long long first, const long long *indptr,
+                                         const index_t *indices, const weight_t *weights, const dist_t *distance,
+                                         long long lanes, int *pending, index_t *hubs,
+                                         unsigned long long *counters) {
+    const Pending body{{}, first, indices, weights, distance, lanes, pending, counters};
     gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, body);
 }
 
-extern "C" __global__ void paths_pending_hubs(long long n, const long long *indptr, const index_t *indices,
-                                              const weight_t *weights, const dist_t *distance, long long lanes,
-                                              int *pending, const index_t *hubs, unsigned long long *counters) {
-    const Pending body{{}, indices, weights, distance, lanes, pending, counters};
+extern "C" __global__ void paths_pending_hubs(long long n, long long first, const long long *indptr,
+                                              const index_t *indices, const weight_t *weights,
+                                              const dist_t *distance, long long lanes, int *pending,
+                                              const index_t *hubs, unsigned long long *counters) {
+    const Pending body{{}, first, indices, weights, distance, lanes, pending, counters};
     gd_for_hubs(hubs, counters, indptr, body);
 }
 
 struct Release {
+    bool pull;
     const lanes_t *front;
     const index_t *indices;
     const weight_t *weights;
@@ -65,12 +70,14 @@ struct Release {
     Queue<index_t> *found;
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        const index_t v = indices[edge];
+        const index_t end = indices[edge], u = pull ? end : row, v = pull ? row : end;
+        const lanes_t lanes_of = front[u];
+        if (!lanes_of) return;
         const weight_t w = weights[edge];
-        const dist_t *const from = distance + (long long)row * lanes;
+        const dist_t *const from = distance + (long long)u * lanes;
         const dist_t *const to = distance + (long long)v * lanes;
         lanes_t now = 0;
-        for (lanes_t rest = front[row]; rest; rest &= rest - 1) {
+        for (lanes_t rest = lanes_of; rest; rest &= rest - 1) {
             const int b = __ffsll((long long)rest) - 1;
             if (Of::add(from[b], w) == to[b] && atomicSub(pending + (long long)v * lanes + b, 1) == 1)
                 now |= 1ULL << b;
@@ -83,25 +90,26 @@ struct Release {
 };
 
 extern "C" __global__ void paths_release(long long n, const index_t *slots, const unsigned long long *front,
-                                         const long long *indptr, const index_t *indices, const weight_t *weights,
-                                         const dist_t *distance, long long lanes, int *pending,
+                                         long long first, const long long *indptr, const index_t *indices,
+                                         const weight_t *weights, const dist_t *distance, long long lanes,
+                                         long long pull, int *pending,
                                          unsigned long long *ready, index_t *queue, index_t *hubs,
                                          unsigned long long *counters) {
     __shared__ Queue<index_t> found;
     found.open();
-    const Release body{front, indices, weights, distance, lanes, pending, ready, queue, counters, &found};
-    gd_for_edges(n, slots, indptr, hubs, counters, counters + 1, body);
+    const Release body{pull != 0, front, indices, weights, distance, lanes, pending, ready, queue, counters, &found};
+    gd_for_edges(n, slots, indptr - first, hubs, counters, counters + 1, body);
 }
 
 extern "C" __global__ void paths_release_hubs(long long n, const index_t *slots, const unsigned long long *front,
-                                              const long long *indptr, const index_t *indices,
+                                              long long first, const long long *indptr, const index_t *indices,
                                               const weight_t *weights, const dist_t *distance, long long lanes,
-                                              int *pending, unsigned long long *ready, index_t *queue,
+                                              long long pull, int *pending, unsigned long long *ready, index_t *queue,
                                               const index_t *hubs, unsigned long long *counters) {
     __shared__ Queue<index_t> found;
     found.open();
-    const Release body{front, indices, weights, distance, lanes, pending, ready, queue, counters, &found};
-    gd_for_hubs(hubs, counters, indptr, body);
+    const Release body{pull != 0, front, indices, weights, distance, lanes, pending, ready, queue, counters, &found};
+    gd_for_hubs(hubs, counters, indptr - first, body);
 }
 
 struct Tight {
@@ -128,11 +136,12 @@ struct Tight {
 
 // A thread a row and lane.
 extern "C" __global__ void paths_gather(long long n, const index_t *rows, const unsigned long long *masks,
-                                        const long long *indptr, const index_t *indices, const weight_t *weights,
+                                        long long first, const long long *indptr, const index_t *indices, const weight_t *weights,
                                         const dist_t *distance, long long lanes, long long back,
                                         const double *paths, double *out, long long hub, index_t *hubs,
                                         unsigned long long *counters) {
     const Tight tight{indices, weights, distance, lanes, back != 0, paths};
+    indptr -= first;
     unsigned long long edges = 0;
     GD_FOR(at, n * lanes) {
         const long long i = at / lanes, b = at - i * lanes;
@@ -145,8 +154,8 @@ extern "C" __global__ void paths_gather(long long n, const index_t *rows, const 
         }
         if (!(masks[i] >> b & 1)) continue;
         double sum = 0.0;
-        for (long long first = indptr[v]; first < last; first += WP_CHUNK)
-            sum = __dadd_rn(sum, tight.sum(v, b, first, min(first + WP_CHUNK, last)));
+        for (long long begin = indptr[v]; begin < last; begin += WP_CHUNK)
+            sum = __dadd_rn(sum, tight.sum(v, b, begin, min(begin + WP_CHUNK, last)));
         out[(long long)v * lanes + b] = sum;
     }
     if (edges) atomicAdd(counters + 1, edges);
@@ -154,12 +163,13 @@ extern "C" __global__ void paths_gather(long long n, const index_t *rows, const 
 
 // A block a row of more than `hub` edges, one lane after the other: a thread a chunk, whose sums one thread adds.
 extern "C" __global__ void paths_gather_hubs(long long n, const index_t *rows, const unsigned long long *masks,
-                                             const long long *indptr, const index_t *indices, const weight_t *weights,
+                                             long long first, const long long *indptr, const index_t *indices, const weight_t *weights,
                                              const dist_t *distance, long long lanes, long long back,
                                              const double *paths, double *out, long long hub, const index_t *hubs,
                                              unsigned long long *counters) {
     __shared__ double of_chunk[GD_ROWS];
     const Tight tight{indices, weights, distance, lanes, back != 0, paths};
+    indptr -= first;
     const long long count = (long long)counters[0];
     for (long long h = blockIdx.x; h < count; h += gridDim.x) {
         const long long i = hubs[h];
@@ -169,8 +179,8 @@ extern "C" __global__ void paths_gather_hubs(long long n, const index_t *rows, c
             const int b = __ffsll((long long)rest) - 1;
             double sum = 0.0;
             for (long long base = indptr[v]; base < last; base += (long long)GD_ROWS * WP_CHUNK) {
-                const long long first = base + (long long)threadIdx.x * WP_CHUNK;
-                of_chunk[threadIdx.x] = first < last ? tight.sum(v, b, first, min(first + WP_CHUNK, last)) : 0.0;
+                const long long begin = base + (long long)threadIdx.x * WP_CHUNK;
+                of_chunk[threadIdx.x] = begin < last ? tight.sum(v, b, begin, min(begin + WP_CHUNK, last)) : 0.0;
                 __syncthreads();
                 const long long chunks = min((last - base + WP_CHUNK - 1) / WP_CHUNK, (long long)GD_ROWS);
                 if (threadIdx.x == 0)

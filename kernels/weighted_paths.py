@@ -3,11 +3,13 @@
 A source is a lane: bit b of a mask, column b of a table. Tables are row-major, `lanes` columns. An edge from u to v is
 tight in a lane where distance[u] + weight == distance[v], the sum rounded as distances are; u is reached then.
 
+first        the vertex of the first row
 indptr, indices, weights  rows of edges without self-loops and without parallel edges
 distance     int64 or float64 table over slots, final; the largest integer or infinity where not reached
 pending      int32 table over own vertices: tight edges in whose other end has not been counted yet
 ready        uint64 mask per own vertex: lanes in which the last of these was counted just now; 0 between launches
-front        uint64 mask per slot: lanes in which a vertex has just been counted; of the listed slots only
+front        uint64 mask per slot: lanes in which a vertex has just been counted; of the listed slots only, or, where
+             rows pull, 0 at the others
 paths        float64 table over slots: on the way forward the number of shortest paths, once that is counted; on the way
              back, once a vertex has its dependency, (1 + dependency) / paths
 dependency   float64 table over own vertices: sums over successors, then dependencies; 0 where there is none
@@ -50,11 +52,12 @@ def _lanes_of(mask, lanes, out):
 
 
 @twin
-def paths_pending(n, indptr, indices, weights, distance, lanes, pending, hubs, counters):
+def paths_pending(n, first, indptr, indices, weights, distance, lanes, pending, hubs, counters):
     """Count the tight edges into each row, which has in-edges."""
     none, beyond, shorter = unreached(distance), 0, 0
-    for v in range(n):
-        for e in range(indptr[v], indptr[v + 1]):
+    for row in range(n):
+        v = first + row
+        for e in range(indptr[row], indptr[row + 1]):
             u, w = indices[e], weights[e]
             for b in range(lanes):
                 du, dv = distance[u, b], distance[v, b]
@@ -72,21 +75,30 @@ def paths_pending(n, indptr, indices, weights, distance, lanes, pending, hubs, c
 
 
 @twin
-def paths_pending_hubs(n, indptr, indices, weights, distance, lanes, pending, hubs, counters):
+def paths_pending_hubs(n, first, indptr, indices, weights, distance, lanes, pending, hubs, counters):
     pass
 
 
 @twin
-def paths_release(n, slots, front, indptr, indices, weights, distance, lanes, pending, ready, queue, hubs, counters):
-    """List the own vertices all of whose predecessors are counted now that the listed slots are; rows are out-edges of
-    slots to own vertices."""
+def paths_release(
+    n, slots, front, first, indptr, indices, weights, distance, lanes, pull, pending, ready, queue, hubs, counters
+):
+    """List the own vertices all of whose predecessors are counted now that those in `front` are. Rows are out-edges of
+    the listed slots to own vertices; or, where `pull` is not 0, in-edges of listed own vertices, which are not counted
+    in all lanes yet."""
     lane_of, edges, found, lanes_found = np.empty(64, np.int64), 0, counters[4], 0
     for i in range(n):
-        u = slots[i]
-        count = _lanes_of(front[u], lanes, lane_of)
-        edges += indptr[u + 1] - indptr[u]
-        for e in range(indptr[u], indptr[u + 1]):
-            v, w = indices[e], weights[e]
+        row = slots[i]
+        begin, end = indptr[row - first], indptr[row - first + 1]
+        edges += end - begin
+        count = 0 if pull else _lanes_of(front[row], lanes, lane_of)
+        for e in range(begin, end):
+            u, v, w = row, indices[e], weights[e]
+            if pull:
+                u, v = v, u
+                if front[u] == 0:
+                    continue
+                count = _lanes_of(front[u], lanes, lane_of)
             for c in range(count):
                 b = lane_of[c]
                 if plus(distance[u, b], w) == distance[v, b]:
@@ -104,26 +116,28 @@ def paths_release(n, slots, front, indptr, indices, weights, distance, lanes, pe
 
 @twin
 def paths_release_hubs(
-    n, slots, front, indptr, indices, weights, distance, lanes, pending, ready, queue, hubs, counters
+    n, slots, front, first, indptr, indices, weights, distance, lanes, pull, pending, ready, queue, hubs, counters
 ):
     pass
 
 
 @twin
-def paths_gather(n, rows, masks, indptr, indices, weights, distance, lanes, back, paths, out, hub, hubs, counters):
+def paths_gather(
+    n, rows, masks, first, indptr, indices, weights, distance, lanes, back, paths, out, hub, hubs, counters
+):
     """Sum `paths` over the tight edges of each row, in the lanes of its mask: predecessors over in-edges, or, where
     `back` is not 0, successors over out-edges."""
     lane_of, of_chunk, sums, edges = np.empty(64, np.int64), np.empty(64), np.empty(64), 0
     for i in range(n):
         v = rows[i]
         count = _lanes_of(masks[i], lanes, lane_of)
-        first, last = indptr[v], indptr[v + 1]
-        edges += last - first
+        begin, last = indptr[v - first], indptr[v - first + 1]
+        edges += last - begin
         sums[:count] = 0.0
-        while first < last:
-            end = min(first + CHUNK, last)
+        while begin < last:
+            end = min(begin + CHUNK, last)
             of_chunk[:count] = 0.0
-            for e in range(first, end):
+            for e in range(begin, end):
                 u, w = indices[e], weights[e]
                 for c in range(count):
                     b = lane_of[c]
@@ -135,14 +149,16 @@ def paths_gather(n, rows, masks, indptr, indices, weights, distance, lanes, back
                         of_chunk[c] += paths[u, b]
             for c in range(count):
                 sums[c] += of_chunk[c]
-            first = end
+            begin = end
         for c in range(count):
             out[v, lane_of[c]] = sums[c]
     counters[1] += edges
 
 
 @twin
-def paths_gather_hubs(n, rows, masks, indptr, indices, weights, distance, lanes, back, paths, out, hub, hubs, counters):
+def paths_gather_hubs(
+    n, rows, masks, first, indptr, indices, weights, distance, lanes, back, paths, out, hub, hubs, counters
+):
     pass
 
 

@@ -44,6 +44,12 @@ class Rows:
     after: Csr
     """Per slot, the own vertices that an edge leads to."""
 
+    @property
+    def types(self) -> dict[str, Any]:
+        """Of kernels, those of vertices and weights."""
+        assert self.out.weights is not None
+        return {"index_t": self.out.indices.dtype, "weight_t": self.out.weights.dtype}
+
     @classmethod
     def of(cls, part: Part, env: Environment) -> Rows:
         """Those of a partition."""
@@ -133,8 +139,9 @@ class PathCounts(Primitive[State]):
     votes = 3
     tells_ghosts = True
 
-    def __init__(self, sources: Sequence[int], lanes: int, rows: Rows, distance: Array):
-        """`sources` are one for each lane, or for fewer than there are; `distance` is the table over slots."""
+    def __init__(self, sources: Sequence[int], lanes: int, rows: Any, distance: Array):
+        """`sources` are one for each lane, or for fewer than there are; `rows` are Rows, or what a subclass takes in
+        their place, with `types`; `distance` is the table over slots."""
         self.sources, self.lanes, self.rows, self.distance = sources, lanes, rows, distance
 
     @property
@@ -150,17 +157,10 @@ class PathCounts(Primitive[State]):
         state = State(
             front=xp.zeros(slots, np.uint64), paths=xp.zeros((slots, lanes)), dependency=xp.zeros((owned, lanes)),
             pending=xp.zeros((owned, lanes), np.int32), ready=xp.zeros(owned, np.uint64),
-            queue=env.room("a level of betweenness", owned, index), hubs=xp.empty(_hubs(part), index),
+            queue=env.room("a level of betweenness", owned, index), hubs=xp.empty(self._hubs(part), index),
             counters=xp.zeros(6, np.int64), left=0, beyond=0, shorter=0,
         )  # fmt: skip
-        csr = self.rows.inward
-        shared = (
-            csr.indptr, csr.indices, csr.weights, self.distance, lanes, state.pending, state.hubs, state.counters,
-        )  # fmt: skip
-        kernels = self._kernels(part, env)
-        kernels.paths_pending(owned, *shared)
-        kernels.paths_pending_hubs(HUB_THREADS, *shared)
-        _, edges, state.beyond, state.shorter, *_ = env.backend.to_host(state.counters).tolist()
+        edges = self._count_tight(part, state, env)
         at = env.backend.from_host(places)
         state.pending.reshape(-1)[at] = NEVER
         state.paths.reshape(-1)[at] = 1.0
@@ -168,6 +168,30 @@ class PathCounts(Primitive[State]):
         state.left = int(reached.sum()) - len(places)
         level = Level(env.backend.from_host(rows), env.backend.from_host(masks))
         return state, self._counted(part, state, level, env, edges)
+
+    def _hubs(self, part: Part) -> int:
+        """Room for rows that kernels put aside."""
+        return _hubs(part)
+
+    def _count_tight(self, part: Part, state: State, env: Environment) -> int:
+        """Find what every own vertex waits for; the edges that were scanned."""
+        csr = self.rows.inward
+        self._count_tight_in(state, 0, csr, env)
+        return self._counted_tight(state, env)
+
+    def _count_tight_in(self, state: State, first: int, csr: Csr, env: Environment) -> None:
+        """The same of some rows, the first of which is that of the vertex `first`."""
+        kernels = self._kernels(env)
+        shared = (
+            first, csr.indptr, csr.indices, csr.weights, self.distance, self.lanes, state.pending, state.hubs,
+            state.counters,
+        )  # fmt: skip
+        kernels.paths_pending(csr.num_rows, *shared)
+        kernels.paths_pending_hubs(HUB_THREADS, *shared)
+
+    def _counted_tight(self, state: State, env: Environment) -> int:
+        _, edges, state.beyond, state.shorter, *_ = env.backend.to_host(state.counters).tolist()
+        return edges
 
     def _own_sources(self, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Own vertices that are sources; their lanes; and where these stand in a table."""
@@ -181,12 +205,8 @@ class PathCounts(Primitive[State]):
         rows = np.array(list(lanes), part.vertex_map.dtype)
         return rows, np.array(list(lanes.values()), np.uint64), np.array(places, np.int64)
 
-    def _kernels(self, part: Part, env: Environment) -> Any:
-        weights = self.rows.out.weights
-        assert weights is not None
-        return env.kernels(
-            "weighted_paths", index_t=part.vertex_map.dtype, weight_t=weights.dtype, dist_t=self.distance.dtype
-        )
+    def _kernels(self, env: Environment) -> Any:
+        return env.kernels("weighted_paths", **self.rows.types, dist_t=self.distance.dtype)
 
     def _counted(self, part: Part, state: State, level: Level, env: Environment, edges: int) -> Messages:
         """Take in a level whose paths are counted."""
@@ -205,7 +225,7 @@ class PathCounts(Primitive[State]):
         return Messages(none, none, values, False, frontier, edges, to="ghosts")
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
-        kernels = self._kernels(part, env)
+        kernels = self._kernels(env)
         for letter in inbox.letters:
             kernels.paths_arrive(
                 letter.count, letter.slots, letter.columns["mask"], letter.columns["value"], self.lanes, state.front,
@@ -239,14 +259,14 @@ class PathCounts(Primitive[State]):
 
     def _forward(self, part: Part, state: State, slots: Array, env: Environment) -> Messages:
         """Count the vertices that were waiting for these slots only."""
-        after, kernels = self.rows.after, self._kernels(part, env)
+        after, kernels = self.rows.after, self._kernels(env)
         if env.allocation.partial:  # no more vertices become ready than edges lead to them
             state.queue.fit(int((after.indptr[slots + 1] - after.indptr[slots]).sum()))
         queue = state.queue.array
         state.counters.fill(0)
         shared = (
-            slots, state.front, after.indptr, after.indices, after.weights, self.distance, self.lanes, state.pending,
-            state.ready, queue, state.hubs, state.counters,
+            slots, state.front, 0, after.indptr, after.indices, after.weights, self.distance, self.lanes, 0,
+            state.pending, state.ready, queue, state.hubs, state.counters,
         )  # fmt: skip
         kernels.paths_release(len(slots), *shared)
         kernels.paths_release_hubs(HUB_THREADS, *shared)
@@ -255,33 +275,36 @@ class PathCounts(Primitive[State]):
         level = Level(rows, state.ready[rows])
         state.ready[rows] = 0
         state.left -= lanes
-        self._gather(part, state, level, self.rows.inward, state.paths, 0, env)
-        return self._counted(part, state, level, env, edges + self._edges(state, env))
+        edges += self._gather(state, level, self.rows.inward, state.paths, 0, env)
+        return self._counted(part, state, level, env, edges)
 
     def _backward(self, part: Part, state: State, env: Environment) -> Messages:
         """Find the dependencies of a level; the sources, which come last, have none."""
         level = state.levels[state.back]
-        self._gather(part, state, level, self.rows.out, state.dependency, 1, env)
-        self._kernels(part, env).paths_depend(
+        edges = self._sum_successors(part, state, level, env)
+        self._kernels(env).paths_depend(
             len(level.rows), level.rows, level.masks, self.lanes, state.paths, state.dependency, per_item=self.lanes
         )
-        edges = self._edges(state, env)
         return self._tell(state, level, edges) if state.back > 1 else self._end(state, len(level.rows), edges)
 
+    def _sum_successors(self, part: Part, state: State, level: Level, env: Environment) -> int:
+        """Sum what successors give to a level; the edges that were scanned."""
+        return self._gather(state, level, self.rows.out, state.dependency, 1, env)
+
     def _gather(
-        self, part: Part, state: State, level: Level, csr: Csr, out: Array, back: int, env: Environment
-    ) -> None:
-        kernels = self._kernels(part, env)
+        self, state: State, level: Level, csr: Csr, out: Array, back: int, env: Environment, first: int = 0
+    ) -> int:
+        """Sum over the tight edges of some rows, the first of `csr` being that of the vertex `first`; the edges that
+        were scanned."""
+        kernels = self._kernels(env)
         state.counters.fill(0)
         shared = (
-            level.rows, level.masks, csr.indptr, csr.indices, csr.weights, self.distance, self.lanes, back,
+            level.rows, level.masks, first, csr.indptr, csr.indices, csr.weights, self.distance, self.lanes, back,
             state.paths, out, CHUNKED, state.hubs, state.counters,
         )  # fmt: skip
         kernels.paths_gather(len(level.rows), *shared, per_item=self.lanes)
         if len(level.rows):
             kernels.paths_gather_hubs(HUB_THREADS, *shared)
-
-    def _edges(self, state: State, env: Environment) -> int:
         return int(env.backend.to_host(state.counters)[1])
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:

@@ -91,8 +91,6 @@ def betweenness(
         For a number of sources below 1 or above that of the vertices, a source that is given twice, or another argument
         that has no such value. Where a weight is negative or infinite, a distance is too large for its dtype, or edges
         that add nothing to a distance form a cycle (naming the edge or the vertex).
-    Unsupported
-        For the weights of a StreamedGraph.
     OverBudget
         Where it would need more memory than there is, or than it was given.
     PeerLost

@@ -113,59 +113,66 @@ class WeightedBetweenness(Primitive[Nothing]):
         raise AssertionError("the run ends before a superstep")
 
     def result(self, part: Part, state: Nothing, env: Environment) -> dict[str, Any]:
-        xp, owned = env.xp, part.num_owned
-        rows, score = Rows.of(part, env), xp.zeros(owned)
-        if part.inward is part.out:
-            first = _first_edge(part, env, rows.inward, rows.inward.weights == 0)
+        rows, score = self.rows(part, env), env.xp.zeros(part.num_owned)
+        if self.flat_both_ways(part):
+            first = rows.first_flat(part, env)
             if first is not None:
                 return self._answer(score, first)
         for sources, distance, found in self.batches(part, rows, env):
             if found.values["too_far"]:
-                return self._answer(score, too_far=_too_far(part, env, rows.inward, distance))
+                return self._answer(score, too_far=rows.too_far(part, env, distance))
             if found.values["stuck"]:
-                return self._answer(score, _flat_edge(part, env, rows.inward, distance, found.columns["waiting"]))
-            self._kernels(part, rows, env).paths_score(
-                owned, found.columns["dependency"], distance.shape[1], len(sources), score
-            )
+                return self._answer(score, rows.flat_edge(part, env, distance, found.columns["waiting"]))
+            kernels = env.kernels("weighted_paths", **rows.types, dist_t=self.table)
+            kernels.paths_score(part.num_owned, found.columns["dependency"], distance.shape[1], len(sources), score)
         scale_sums(part, env, score, self.sources, self.scale, self.of_sources)
         return self._answer(score)
+
+    def rows(self, part: Part, env: Environment) -> Any:
+        """The edges, as Rows."""
+        return NamedRows.of(part, env)
+
+    def flat_both_ways(self, part: Part) -> bool:
+        """Whether an edge of weight 0, if there is one, leads back too."""
+        return part.inward is part.out
 
     def _answer(self, score: Array, edge: tuple[int, int] | None = None, too_far: int = NO_VERTEX) -> dict[str, Any]:
         """The scores, or why there are none."""
         u, v = edge or (NO_VERTEX, NO_VERTEX)
         return {"score": score, "too_far": too_far, "flat_from": u, "flat_to": v}
 
-    def _kernels(self, part: Part, rows: Rows, env: Environment) -> Any:
-        assert rows.out.weights is not None
-        types = {"index_t": part.vertex_map.dtype, "weight_t": rows.out.weights.dtype}
-        return env.kernels("weighted_paths", **types, dist_t=self._table)
-
     @property
-    def _table(self) -> np.dtype:
+    def table(self) -> np.dtype:
         """The dtype of tables of distances."""
         return np.dtype(np.float64 if self.lengths.distance.kind == "f" else np.int64)
 
-    def batches(self, part: Part, rows: Rows, env: Environment) -> Iterator[tuple[Sequence[int], Array, RankResult]]:
+    def batches(self, part: Part, rows: Any, env: Environment) -> Iterator[tuple[Sequence[int], Array, RankResult]]:
         """Of each batch its sources, their distances over slots, and what PathCounts finds.
 
         A source that was searched from, but whose paths are not counted yet, is half done.
         """
-        xp, copies, lanes = env.xp, self.copies, self.lanes * self.copies
+        copies, lanes = self.copies, self.lanes * self.copies
         for begin in range(0, len(self.sources), self.lanes):
             sources = self.sources[begin : begin + self.lanes]
-            distance = xp.full((part.num_slots, lanes), unreached(self._table), self._table)
-            for number, source in enumerate(sources):
-                own = env.run(part, Distances(source, self.lengths)).columns["distance"]
-                (whole,) = env.fetch_ghosts(part, [own])
-                distance[:, copies * number : copies * (number + 1)] = whole[:, None]
-                env.advance(begin + (number + 1) / 2)
+            distance = self.distances(part, rows, begin, env)
             of_lanes = [source for source in sources for _ in range(copies)]
             found = env.run(part, self.counts(of_lanes, lanes, rows, distance))
             if not (found.values["too_far"] or found.values["stuck"]):
                 env.advance(begin + len(sources))
             yield sources, distance, found
 
-    def counts(self, sources: Sequence[int], lanes: int, rows: Rows, distance: Array) -> PathCounts:
+    def distances(self, part: Part, rows: Any, begin: int, env: Environment) -> Array:
+        """The table over slots of the batch of the source at `begin`; unreached in lanes without a source."""
+        xp, copies = env.xp, self.copies
+        distance = xp.full((part.num_slots, self.lanes * copies), unreached(self.table), self.table)
+        for number, source in enumerate(self.sources[begin : begin + self.lanes]):
+            own = env.run(part, Distances(source, self.lengths)).columns["distance"]
+            (whole,) = env.fetch_ghosts(part, [own])
+            distance[:, copies * number : copies * (number + 1)] = whole[:, None]
+            env.advance(begin + (number + 1) / 2)
+        return distance
+
+    def counts(self, sources: Sequence[int], lanes: int, rows: Any, distance: Array) -> PathCounts:
         """What goes through a batch."""
         return PathCounts(sources, lanes, rows, distance)
 
@@ -187,6 +194,26 @@ def raise_undefined(G: Graph, result: BetweennessResult) -> None:
         )
 
 
+class NamedRows(Rows):
+    """Rows, among which the edges are found that leave scores undefined."""
+
+    def first_flat(self, part: Part, env: Environment) -> tuple[int, int] | None:
+        """The first edge of weight 0."""
+        assert self.inward.weights is not None
+        return _first_edge(part, env, self.inward, self.inward.weights == 0)
+
+    def flat_edge(self, part: Part, env: Environment, distance: Array, waiting: Array) -> tuple[int, int] | None:
+        """An edge between equal distances, at the end of which a vertex waits in vain."""
+        ends = row_of_each(env.backend, self.inward, 0)
+        return _first_edge(part, env, self.inward, waits_in_vain(env, self.inward, ends, distance, waiting))
+
+    def too_far(self, part: Part, env: Environment, distance: Array) -> int:
+        """The smallest vertex that was not reached, though an edge leads to it from one that was."""
+        ends = row_of_each(env.backend, self.inward, 0)
+        beyond = part.ids[lies_beyond(self.inward, ends, distance)]
+        return env.least(int(beyond.min()) if len(beyond) else NO_VERTEX)
+
+
 def _first_edge(part: Part, env: Environment, inward: Csr, wanted: Array) -> tuple[int, int] | None:
     """Of the wanted edges the first, by the ids of its ends; of all ranks. Every rank calls it."""
     if env.least(0 if bool(wanted.any()) else 1):
@@ -198,25 +225,22 @@ def _first_edge(part: Part, env: Environment, inward: Csr, wanted: Array) -> tup
     return u, env.least(int(ends.min()) if len(ends) else NO_VERTEX)
 
 
-def _flat_edge(part: Part, env: Environment, inward: Csr, distance: Array, waiting: Array) -> tuple[int, int] | None:
-    """An edge between equal distances, at the end of which a vertex waits in vain."""
-    rows = row_of_each(env.backend, inward, 0)
-    wanted = env.xp.zeros(inward.num_edges, bool)
+def waits_in_vain(env: Environment, inward: Csr, ends: Array, distance: Array, waiting: Array) -> Array:
+    """Which of some edges add nothing to the distance of a vertex that waits; they end at the vertices `ends`."""
+    wanted = env.xp.zeros(len(ends), bool)
+    starts = inward.indices
     for lane in range(distance.shape[1]):
-        d = distance[:, lane]
-        here = d[rows]
-        column = waiting[:, lane]
-        waits = ((column > 0) & (column < NEVER // 2))[rows] & (here != unreached(distance.dtype))
-        wanted |= waits & (d[inward.indices] == here) & (here + inward.weights == here)
-    return _first_edge(part, env, inward, wanted)
+        d, column = distance[:, lane], waiting[:, lane]
+        here = d[ends]
+        waits = ((column > 0) & (column < NEVER // 2))[ends] & (here != unreached(distance.dtype))
+        wanted |= waits & (d[starts] == here) & (here + inward.weights == here)
+    return wanted
 
 
-def _too_far(part: Part, env: Environment, inward: Csr, distance: Array) -> int:
-    """The smallest vertex that was not reached, though an edge leads to it from one that was."""
-    rows, none = row_of_each(env.backend, inward, 0), unreached(distance.dtype)
-    least = NO_VERTEX
+def lies_beyond(inward: Csr, ends: Array, distance: Array) -> Array:
+    """Of the vertices at which some edges end, those that were not reached from one that was, in some lane."""
+    none, wanted = unreached(distance.dtype), ends != ends
     for lane in range(distance.shape[1]):
         d = distance[:, lane]
-        beyond = part.ids[rows[(d[rows] == none) & (d[inward.indices] != none)]]
-        least = min(least, int(beyond.min()) if len(beyond) else NO_VERTEX)
-    return env.least(least)
+        wanted |= (d[ends] == none) & (d[inward.indices] != none)
+    return ends[wanted]

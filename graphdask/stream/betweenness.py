@@ -9,10 +9,7 @@ device, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -22,11 +19,9 @@ from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.engine import HUB_THREADS, Environment, Messages, RankContext, RankResult, run_primitive
 from graphdask.part import Csr, Part
-from graphdask.partition import TableMap
+from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting, located
 from graphdask.stream.pagerank import gathered
-from graphdask.stream.shared import Quiet, StreamedPart
-from graphdask.stream.store import Store
-from graphdask.stream.window import Window, room_for
+from graphdask.stream.shared import StreamedPart
 from graphdask.verify.betweenness import InnerVertices
 
 FIXED = 96
@@ -38,45 +33,19 @@ def state_bytes(lanes: int, several: bool) -> int:
     return FIXED + 2 * lanes + lanes * (40 if several else 24)
 
 
-def fitting(part: StreamedPart, lanes: int, needed: Callable[[StreamedPart, int], tuple[int, int]]) -> int:
-    """As many lanes, or half, a quarter, ..., until tables take half of the memory at most and chunks find room."""
-
-    def fits(lanes: int) -> bool:
-        tables, chunks = needed(part, lanes)
-        return 2 * tables <= part.memory and tables + chunks <= part.memory
-
-    while lanes > 1 and not fits(lanes):
-        lanes //= 2
-    return lanes
-
-
 def needed(part: StreamedPart, lanes: int) -> tuple[int, int]:
     """Bytes of the tables, and of chunks at least."""
-    names = sections_of(part.store)
-    each = room_for(part.store.sections[name] for name in names) + _slots_beside(part)
-    return state_bytes(lanes, part.size > 1) * part.num_vertices, len(names) * each
+    return state_bytes(lanes, part.size > 1) * part.num_vertices, chunks_bytes(part)
 
 
-def sections_of(store: Store) -> list[str]:
-    """The sections that are streamed."""
-    return sorted({"out", gathered(store)})
-
-
-def _slots_beside(part: StreamedPart) -> int:
-    """Bytes of the slots of a chunk's neighbours, where several ranks make them beside it."""
-    if part.size == 1:
-        return 0
-    return 4 * max(int(section.table["edges"].max(initial=0)) for section in part.store.sections.values())
-
-
-class StreamedBetweenness(Betweenness):
+class StreamedBetweenness(ChunkedRows, Betweenness):
     """The primitive over a share of a store; one object for each run."""
 
     by_teams = False
 
     def __init__(self, primitive: Betweenness, lanes: int, stack: ExitStack):
         super().__init__(primitive.sources, lanes, primitive.scale, primitive.of_sources)
-        self.stack, self.log = stack, Quiet(what=self.name)
+        self.begin(stack)
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         return self.per_vertex(part) * part.num_vertices
@@ -87,12 +56,9 @@ class StreamedBetweenness(Betweenness):
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
         xp, owned, lanes, n, index = env.xp, part.num_owned, self.lanes, part.num_vertices, part.vertex_map.dtype
-        store, self.log.context = part.store, env
-        names = sections_of(store)
-        put_aside = self._put_aside(part, names)
-        room = self._room(part, env) - self.memory(part, env.allocation) - put_aside * (3 * index.itemsize + 8 * lanes)
-        self.windows: dict[str, Any] = {name: self._window(part, name, room // len(names)) for name in names}
-        self.firsts = {name: env.backend.from_host(self._firsts(part, name).astype(index)) for name in names}
+        store = part.store
+        put_aside = self._put_aside(part)
+        self.open_windows(part, env, self.memory(part, env.allocation) + put_aside * (3 * index.itemsize + 8 * lanes))
         with_edges = env.backend.from_host(np.flatnonzero(degrees_of(part, gathered(store))).astype(index))
         state = State(
             seen=xp.empty(n, self.mask), bits=xp.empty((n + 31) // 32, np.uint32), front=xp.empty(n, self.mask),
@@ -104,58 +70,6 @@ class StreamedBetweenness(Betweenness):
             counters=xp.zeros(7, np.int64),
         )  # fmt: skip
         return state, self._begin(part, state, env, 0)
-
-    def _room(self, part: StreamedPart, env: Environment) -> int:
-        """Bytes that may be taken."""
-        return part.memory
-
-    def _put_aside(self, part: StreamedPart, names: list[str]) -> int:
-        """The most pieces of rows of many edges that kernels put aside in a chunk; on a CPU none."""
-        return 0
-
-    def _window(self, part: StreamedPart, name: str, room: int) -> Any:
-        """A window on the chunks of a section."""
-        section, chunks, room = part.store.sections[name], part.own.chunks[name], room - _slots_beside(part)
-        of = len(sections_of(part.store))
-        window = Window(part.store, section, room, self.name, part.read_ahead, chunks, of=of)
-        self.log.traffic.append(window.traffic)
-        return self.stack.enter_context(window)
-
-    def _firsts(self, part: StreamedPart, name: str) -> np.ndarray:
-        """The first own row of each chunk."""
-        chunks = part.own.chunks[name]
-        first: np.ndarray = part.store.sections[name].table["first"][chunks.start : chunks.stop]
-        return first.astype(np.int64) - part.own.begin
-
-    def _loaded(self, part: StreamedPart, name: str, number: int, later: list[int]) -> tuple[int, Array, Array]:
-        """Of a chunk its first own row, where the edges of each begin, and the slots at their ends; `later` are those
-        that come after it."""
-        window, own = self.windows[name], part.own
-        chunk = window.load(number, later[:2])
-        before = max(own.begin - chunk.first, 0)
-        indptr, slots = window.indptr(chunk)[before:], chunk.targets
-        if own.begin:
-            slots = slots - np.int32(own.begin)
-            slots[slots < 0] += np.int32(part.num_vertices)
-        return chunk.first + before - own.begin, indptr, slots
-
-    def _pieces(
-        self, part: StreamedPart, name: str, rows: Array, env: Environment
-    ) -> Iterator[tuple[slice, int, Array, Array]]:
-        """The chunks that hold some own rows, which stand in their order: which of these, and the chunk, as `_loaded`
-        tells."""
-        chunks = part.own.chunks[name]
-        cuts = env.backend.to_host(env.xp.searchsorted(rows, self.firsts[name]))
-        cuts = np.append(cuts, len(rows))
-        needed = np.flatnonzero(np.diff(cuts))
-        self.windows[name].traffic.skipped += len(chunks) - len(needed)
-        numbers = (needed + chunks.start).tolist()
-        for at, place in enumerate(needed.tolist()):
-            yield (
-                slice(int(cuts[place]), int(cuts[place + 1])),
-                *self._loaded(part, name, numbers[at], numbers[at + 1 :]),
-            )
-            self.log.check()
 
     def _push(self, part: StreamedPart, state: State, env: Environment) -> Messages:  # type: ignore[override]
         """Every level is pulled: rows of out-edges would be read from the store for it."""
@@ -169,10 +83,11 @@ class StreamedBetweenness(Betweenness):
         counters, found, remaining, edges, lanes = state.counters, 0, 0, 0, 0
         alive = state.levels[-1].lanes
         counters.fill(0)
-        for some, base, indptr, slots in self._pieces(part, name, state.left, env):
+        for some, base, csr in self.pieces(part, name, state.left, env):
+            indptr = csr.indptr
             rows = state.left[some] - to_index(base)
             shared = (
-                rows, indptr, slots, indptr, state.bits, state.front, np.uint64(alive), state.seen[base:], queue,
+                rows, indptr, csr.indices, indptr, state.bits, state.front, np.uint64(alive), state.seen[base:], queue,
                 masks, left, HUB, state.hubs, counters,
             )  # fmt: skip
             counters[2:3] = 0
@@ -182,13 +97,17 @@ class StreamedBetweenness(Betweenness):
             before = found, remaining
             found, remaining, _, edges, _, _, lanes = env.backend.to_host(counters).tolist()
             new, kept = slice(before[0], found), slice(before[1], remaining)
-            self._sum(part, state, queue[new], masks[new], indptr, slots, state.sigma[base:], env)
+            self._sum(part, state, queue[new], masks[new], csr, state.sigma[base:], env)
             queue[new] += to_index(base)
             left[kept] += to_index(base)
         state.left, state.spare = left[:remaining], (spare, left)
         level = self._level(queue[:found], masks[:found], env)
         level.lanes = lanes % 2**64
         return self._show_paths(part, state, level, alive, env, edges)
+
+    def _put_aside(self, part: StreamedPart) -> int:
+        """The most pieces of rows of many edges that kernels put aside in a chunk; on a CPU none."""
+        return 0
 
     def _level(self, rows: Array, masks: Array, env: Environment) -> Level:
         """A level that is found, in the order of positions."""
@@ -198,19 +117,16 @@ class StreamedBetweenness(Betweenness):
         """What the way back asks for."""
         assert isinstance(part, StreamedPart)
         to_index = part.vertex_map.dtype.type
-        for some, base, indptr, slots in self._pieces(part, "out", level.rows, env):
+        for some, base, csr in self.pieces(part, "out", level.rows, env):
             rows = level.rows[some] - to_index(base)
-            self._sum(part, state, rows, level.masks[some], indptr, slots, out[base:], env)
+            self._sum(part, state, rows, level.masks[some], csr, out[base:], env)
 
-    def _sum(
-        self, part: Part, state: State, rows: Array, masks: Array, indptr: Array, slots: Array, out: Array,
-        env: Environment,
-    ) -> None:  # fmt: skip
+    def _sum(self, part: Part, state: State, rows: Array, masks: Array, csr: Csr, out: Array, env: Environment) -> None:
         """Sum what the neighbours in the front give to some rows of a chunk."""
         kernels = self._kernels(part, env)
         shared = (
-            rows, masks, indptr, slots, state.bits, state.front, state.value, np.uint64(state.lanes), self.lanes, out,
-            HUB, state.chunks, state.partial, state.counters,
+            rows, masks, csr.indptr, csr.indices, state.bits, state.front, state.value, np.uint64(state.lanes),
+            self.lanes, out, HUB, state.chunks, state.partial, state.counters,
         )  # fmt: skip
         state.counters[5:6] = 0
         kernels.bc_gather(len(rows), *shared, per_item=32)
@@ -233,26 +149,12 @@ def degrees_of(part: StreamedPart, name: str) -> np.ndarray:
 
 
 def run(
-    context: RankContext, part: StreamedPart, primitive: Betweenness, kind: type[StreamedBetweenness]
+    context: RankContext,
+    part: StreamedPart,
+    primitive: Betweenness,
+    kind: type[StreamedBetweenness] = StreamedBetweenness,
 ) -> tuple[RankResult, StreamedBetweenness]:
     """The scores of own rows in the order of their positions, and what has found them."""
     with ExitStack() as stack:
         search = kind(primitive, fitting(part, primitive.lanes, needed), stack)
         return run_primitive(context.comm, located(part), search, context.environment("selective")), search
-
-
-def located(part: StreamedPart, xp: Any = np) -> StreamedPart:
-    """The same share, which says where each vertex stands; its arrays are those of a device."""
-    n = part.num_vertices
-    return replace(
-        part, vertex_map=TableMap(n, part.vertex_map.offsets, position_of=_positions(part.store)),
-        out=Csr(xp.broadcast_to(xp.zeros(1, np.int64), n + 1), part.out.indices),
-    )  # fmt: skip
-
-
-def _positions(store: Store) -> np.ndarray:
-    """int32 by vertex number."""
-    found = np.empty(store.num_vertices, np.int32)
-    for first, ids in store.order():
-        found[ids] = np.arange(first, first + len(ids), dtype=np.int32)
-    return found

@@ -18,6 +18,7 @@ from graphdask.algorithms.label_propagation import LabelPropagation
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.algorithms.strong import StrongComponents
 from graphdask.algorithms.triangles import Triangles
+from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.compiling import clock
 from graphdask.engine import RankContext, RankResult, run_primitive
 from graphdask.stream import (
@@ -29,6 +30,7 @@ from graphdask.stream import (
     paths,
     strong,
     triangles,
+    weighted_betweenness,
 )
 from graphdask.stream.everywhere import Work
 from graphdask.stream.shared import StreamedPart, Streaming, backend_of
@@ -45,24 +47,25 @@ EVERYWHERE: dict[type, Any] = {
 
 def execute(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
     """Run a primitive over a share of a store; among the values is what was read, as `streamed`."""
-    if isinstance(primitive, Betweenness):
+    if isinstance(primitive, Betweenness | WeightedBetweenness):
         return _between(context, part, primitive)
     if type(primitive) in EVERYWHERE:
         return _everywhere(context, part, primitive)
     return _alone(context, part, primitive) if part.size == 1 else _together(context, part, primitive)
 
 
-def _between(context: RankContext, part: StreamedPart, primitive: Betweenness) -> RankResult:
+def _between(context: RankContext, part: StreamedPart, primitive: Betweenness | WeightedBetweenness) -> RankResult:
     started, backend = clock(), backend_of(context, part)
-    search: betweenness.StreamedBetweenness
+    by_weight = isinstance(primitive, WeightedBetweenness)
     more: dict[str, Any] = {}
     if backend.name == "cuda":
-        from graphdask.stream import device_betweenness  # as in _alone
+        from graphdask.stream import device_betweenness, device_weighted_betweenness  # as in _alone
 
-        kind = device_betweenness.DeviceBetweenness
-        result, search, more = device_betweenness.run(context, part, primitive, backend, kind)
+        device: Any = device_weighted_betweenness if by_weight else device_betweenness
+        result, search, more = device.run(context, part, primitive, backend)
     else:
-        result, search = betweenness.run(context, part, primitive, betweenness.StreamedBetweenness)
+        streamed: Any = weighted_betweenness if by_weight else betweenness
+        result, search = streamed.run(context, part, primitive)
         score = result.columns["score"]
         if part.size == 1:
             ordered = np.empty_like(score)
@@ -72,7 +75,7 @@ def _between(context: RankContext, part: StreamedPart, primitive: Betweenness) -
     traffic = search.log.streamed(clock() - started, result.supersteps) | more
     state = search.per_vertex(part) * part.num_vertices
     return replace(
-        result, values={"streamed": traffic}, memory=state + traffic["window"], allocated_start=state,
+        result, values=result.values | {"streamed": traffic}, memory=state + traffic["window"], allocated_start=state,
         allocated_end=state,
     )  # fmt: skip
 

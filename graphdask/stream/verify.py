@@ -20,11 +20,13 @@ from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.sssp import ShortestPaths
+from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.comm.single import SingleCommunicator
 from graphdask.engine import RankContext, RankResult
 from graphdask.residency import fetched
-from graphdask.stream import betweenness
+from graphdask.stream import betweenness, weighted_betweenness
 from graphdask.stream.betweenness import degrees_of
+from graphdask.stream.chunked_rows import fitting
 from graphdask.stream.components import join
 from graphdask.stream.pagerank import gathered, pagerank
 from graphdask.stream.paths import UNIT
@@ -32,9 +34,10 @@ from graphdask.stream.proofs import PROOFS, proved
 from graphdask.stream.shared import StreamedPart
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
-from graphdask.verify.betweenness import InnerVertices, impossible, paired, scaled_alike, sums
+from graphdask.verify.betweenness import impossible, paired, scaled_alike, sums
 from graphdask.verify.pagerank import ROUNDING, claims, mass
 from graphdask.verify.violation import Violation, first_of_all
+from graphdask.verify.weighted_betweenness import search_of, shorter_paths
 
 BYTES = 40
 """Per vertex, of the arrays that a tree is proved with."""
@@ -44,7 +47,7 @@ LEFT_OVER = "vertex {vertex} has a parent at the same distance, and so on in a c
 def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: RankResult) -> Violation | None:
     """Return the first violation, or None; of several ranks the first is told all values, and proves them."""
     result = replace(result, columns={name: fetched(column) for name, column in result.columns.items()})
-    if isinstance(primitive, Betweenness):
+    if isinstance(primitive, Betweenness | WeightedBetweenness):
         return _scores(context, graph, primitive, result)
     if graph.size > 1:
         gathered = _gathered(context, graph, result)
@@ -66,8 +69,10 @@ def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: Ra
     return _ranks(context, graph, primitive, result, log)
 
 
-def _scores(context: RankContext, part: StreamedPart, primitive: Betweenness, result: RankResult) -> Violation | None:
-    """As `graphdask.verify.betweenness` tells; every rank looks at its own rows."""
+def _scores(
+    context: RankContext, part: StreamedPart, primitive: Betweenness | WeightedBetweenness, result: RankResult
+) -> Violation | None:
+    """As `graphdask.verify.betweenness` and `weighted_betweenness` tell; every rank looks at its own rows."""
     own, store, score = part.own, part.store, result.columns["score"]
     pieces = ((max(own.begin - first, 0), own.end - first, ids) for first, ids in store.order(own.chunks["out"]))
     ids = np.concatenate([ids[begin:end] for begin, end, ids in pieces] or [np.zeros(0, np.int32)])
@@ -76,22 +81,33 @@ def _scores(context: RankContext, part: StreamedPart, primitive: Betweenness, re
     mine = impossible(score, dead_end, ids)
     if first_of_all(context, mine):
         return mine
-    return sums(context, part, scaled_alike(score, ids, primitive, np), np, _searched(context, part, primitive))
+    search = _searched(context, part, primitive)
+    if isinstance(primitive, WeightedBetweenness) and search.shorter:
+        return shorter_paths(context, search.shorter)
+    return sums(context, part, scaled_alike(score, ids, primitive, np), np, search)
 
 
-def _searched(context: RankContext, part: StreamedPart, primitive: Betweenness) -> InnerVertices:
-    """The searches alone, where ranks tell each other what they find; in pairs where there is memory for two lanes."""
-    search: betweenness.StreamedBetweenness
-    if context.backend.name == "cuda":
-        from graphdask.stream import device_betweenness as on_device  # its kernels import Numba, which takes long
+def _searched(context: RankContext, part: StreamedPart, primitive: Betweenness | WeightedBetweenness) -> Any:
+    """The searches alone, where ranks tell each other what they find; those by hops in pairs where there is memory for
+    two lanes."""
+    on_device = context.backend.name == "cuda"
+    given: Any = primitive
+    if isinstance(primitive, WeightedBetweenness):
+        given = search_of(primitive)
+        if on_device:
+            from graphdask.stream import device_weighted_betweenness as device  # its kernels import Numba
 
-        given = paired(primitive) if betweenness.fitting(part, 2, on_device.needed) == 2 else primitive
-        _, search, _ = on_device.run(context, part, given, context.backend, on_device.DeviceInnerVertices)
-    else:
-        given = paired(primitive) if betweenness.fitting(part, 2, betweenness.needed) == 2 else primitive
-        _, search = betweenness.run(context, part, given, betweenness.StreamedInnerVertices)
-    assert isinstance(search, InnerVertices)
-    return search
+            return device.run(context, part, given, context.backend, device.DeviceInnerVertices)[1]
+        return weighted_betweenness.run(context, part, given, weighted_betweenness.StreamedInnerVertices)[1]
+    if on_device:
+        from graphdask.stream import device_betweenness as device_by_hops  # its kernels import Numba, which takes long
+
+        if fitting(part, 2, device_by_hops.needed) == 2:
+            given = paired(primitive)
+        return device_by_hops.run(context, part, given, context.backend, device_by_hops.DeviceInnerVertices)[1]
+    if fitting(part, 2, betweenness.needed) == 2:
+        given = paired(primitive)
+    return betweenness.run(context, part, given, betweenness.StreamedInnerVertices)[1]
 
 
 def _gathered(context: RankContext, part: StreamedPart, result: RankResult) -> RankResult | None:

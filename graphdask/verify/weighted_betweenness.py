@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms._levels import Level
-from graphdask.algorithms._weighted_paths import PathCounts, Rows, State
+from graphdask.algorithms._weighted_paths import PathCounts, State
 from graphdask.algorithms.weighted_betweenness import Nothing, WeightedBetweenness
 from graphdask.backend import Array
 from graphdask.engine import Environment, Messages, RankContext, RankResult, run_primitive
@@ -73,17 +73,29 @@ class InnerVertices(WeightedBetweenness):
     copies = 3
     pairs = True
 
-    def counts(self, sources: Sequence[int], lanes: int, rows: Rows, distance: Array) -> CountInner:
+    def counts(self, sources: Sequence[int], lanes: int, rows: Any, distance: Array) -> CountInner:
         self.counted = CountInner(sources, lanes, rows, distance)
         return self.counted
 
     def result(self, part: Part, state: Nothing, env: Environment) -> dict[str, Any]:
         self.inner, self.weight, self.shorter = 0.0, 0.0, 0
-        for _, _, found in self.batches(part, Rows.of(part, env), env):
+        for _, _, found in self.batches(part, self.rows(part, env), env):
             self.inner += self.counted.inner
             self.weight += self.counted.weight
             self.shorter += found.values["shorter"]
         return {}
+
+
+def search_of(primitive: WeightedBetweenness) -> InnerVertices:
+    """What a result is compared with."""
+    batch = min(primitive.lanes, SOURCES)
+    return InnerVertices(primitive.sources, batch, primitive.scale, primitive.scale, primitive.lengths)
+
+
+def shorter_paths(context: RankContext, edges: int) -> Violation | None:
+    """That so many edges make a distance smaller, which the first rank says."""
+    message = f"{edges} edges lead to shorter paths than those that were found"
+    return Violation(-1, -1, message) if context.comm.rank == 0 else None
 
 
 def verify(context: RankContext, part: Part, primitive: WeightedBetweenness, result: RankResult) -> Violation | None:
@@ -94,10 +106,8 @@ def verify(context: RankContext, part: Part, primitive: WeightedBetweenness, res
     mine = impossible(score, dead_end, part.ids)
     if first_of_all(context, mine):
         return mine
-    batch = min(primitive.lanes, SOURCES)
-    search = InnerVertices(primitive.sources, batch, primitive.scale, primitive.scale, primitive.lengths)
+    search = search_of(primitive)
     run_primitive(context.comm, part, search, context.environment("selective"))
     if search.shorter:
-        edges = f"{search.shorter} edges lead to shorter paths than those that were found"
-        return Violation(-1, -1, edges) if context.comm.rank == 0 else None
+        return shorter_paths(context, search.shorter)
     return sums(context, part, scaled_alike(score, part.ids, primitive, xp), xp, search)

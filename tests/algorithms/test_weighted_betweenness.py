@@ -351,11 +351,3 @@ def test_memory_is_what_was_announced(count, directed, rng):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1.1 * found.stats.memory + OTHERS
-
-
-def test_a_streamed_graph_says_what_to_do(tmp_path):
-    S = gd.stream.build(gd.from_edges([0, 1], [1, 2], [1, 2]), tmp_path / "graph.gdl")
-    with pytest.raises(gd.Unsupported, match=r"betweenness by weight has no streamed form; use weight=None.*in_memory"):
-        gd.betweenness(S)
-    assert gd.betweenness(S, weight=None).score.tolist() == [0, 1, 0]
-    assert gd.betweenness(S.in_memory()).score.tolist() == [0, 1, 0]

@@ -1,0 +1,150 @@
+"""Own rows of a store for kernels, chunk by chunk: what betweenness by hops and by weight goes through a store with.
+
+Each section has a window. A chunk comes as the rows that are the rank's own, and the slots at the ends of their edges.
+Through a device: `graphdask.stream.device_chunked_rows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from graphdask.backend import Array
+from graphdask.engine import Environment
+from graphdask.part import Csr
+from graphdask.partition import TableMap
+from graphdask.stream.pagerank import gathered
+from graphdask.stream.shared import Quiet, StreamedPart
+from graphdask.stream.store import Store
+from graphdask.stream.window import Window, room_for
+
+
+def sections_of(store: Store) -> list[str]:
+    """The sections that are streamed."""
+    return sorted({"out", gathered(store)})
+
+
+def chunks_bytes(part: StreamedPart) -> int:
+    """Bytes that windows on all of them take at least."""
+    names = sections_of(part.store)
+    return len(names) * (room_for(part.store.sections[name] for name in names) + _slots_beside(part))
+
+
+def _slots_beside(part: StreamedPart) -> int:
+    """Bytes of the slots of a chunk's neighbours, where several ranks make them beside it."""
+    if part.size == 1:
+        return 0
+    return 4 * max(int(section.table["edges"].max(initial=0)) for section in part.store.sections.values())
+
+
+def fitting(part: StreamedPart, lanes: int, needed: Callable[[StreamedPart, int], tuple[int, int]]) -> int:
+    """As many lanes, or half, a quarter, ..., until tables take half of the memory at most and chunks find room."""
+
+    def fits(lanes: int) -> bool:
+        tables, chunks = needed(part, lanes)
+        return 2 * tables <= part.memory and tables + chunks <= part.memory
+
+    while lanes > 1 and not fits(lanes):
+        lanes //= 2
+    return lanes
+
+
+class ChunkedRows:
+    """Of a primitive over a share of a store, the windows on its chunks; `stack` is closed by who runs it."""
+
+    name: str
+
+    def begin(self, stack: ExitStack) -> None:
+        """Before the run."""
+        self.stack, self.log = stack, Quiet(what=self.name)
+
+    def open_windows(self, part: StreamedPart, env: Environment, taken: int) -> None:
+        """Open the windows, in the memory that so many bytes of the primitive leave."""
+        self.log.context = env
+        names, index = sections_of(part.store), part.vertex_map.dtype
+        room = self._room(part, env) - taken
+        self.windows: dict[str, Any] = {name: self._window(part, name, room // len(names)) for name in names}
+        self.firsts = {name: env.backend.from_host(self._firsts(part, name).astype(index)) for name in names}
+
+    def _room(self, part: StreamedPart, env: Environment) -> int:
+        """Bytes that may be taken."""
+        return part.memory
+
+    def _window(self, part: StreamedPart, name: str, room: int) -> Any:
+        """A window on the chunks of a section."""
+        section, chunks, room = part.store.sections[name], part.own.chunks[name], room - _slots_beside(part)
+        of = len(sections_of(part.store))
+        window = Window(part.store, section, room, self.name, part.read_ahead, chunks, of=of)
+        self.log.traffic.append(window.traffic)
+        return self.stack.enter_context(window)
+
+    def _firsts(self, part: StreamedPart, name: str) -> np.ndarray:
+        """The first own row of each chunk."""
+        chunks = part.own.chunks[name]
+        first: np.ndarray = part.store.sections[name].table["first"][chunks.start : chunks.stop]
+        return first.astype(np.int64) - part.own.begin
+
+    def loaded(self, part: StreamedPart, name: str, number: int, later: list[int]) -> tuple[int, Csr]:
+        """Of a chunk the first own row, and its own rows, with the slots at the ends of their edges; `later` are chunks
+        that come after it."""
+        window, own = self.windows[name], part.own
+        chunk = window.load(number, later[:2])
+        self._simplify(part, chunk)
+        slots = chunk.targets
+        if own.begin:
+            slots = slots - np.int32(own.begin)
+            slots[slots < 0] += np.int32(part.num_vertices)
+        return self._own_rows(part, chunk.first, Csr(window.indptr(chunk), slots, chunk.weights))
+
+    def _simplify(self, part: StreamedPart, chunk: Any) -> None:
+        """Change a chunk before it is worked on."""
+
+    def _own_rows(self, part: StreamedPart, first: int, csr: Csr) -> tuple[int, Csr]:
+        """Of the rows of a chunk, the first of which stands at the position `first`, the own ones."""
+        own = part.own
+        before, rows = max(own.begin - first, 0), min(own.end - first, csr.num_rows)
+        return first + before - own.begin, Csr(csr.indptr[before : rows + 1], csr.indices, csr.weights)
+
+    def pieces(self, part: StreamedPart, name: str, rows: Array, env: Environment) -> Iterator[tuple[slice, int, Csr]]:
+        """The chunks that hold some own rows, which stand in their order: which of these, and the chunk, as `loaded`
+        gives it."""
+        chunks = part.own.chunks[name]
+        cuts = env.backend.to_host(env.xp.searchsorted(rows, self.firsts[name]))
+        cuts = np.append(cuts, len(rows))
+        needed = np.flatnonzero(np.diff(cuts))
+        self.windows[name].traffic.skipped += len(chunks) - len(needed)
+        numbers = (needed + chunks.start).tolist()
+        for at, place in enumerate(needed.tolist()):
+            yield (
+                slice(int(cuts[place]), int(cuts[place + 1])),
+                *self.loaded(part, name, numbers[at], numbers[at + 1 :]),
+            )
+            self.log.check()
+
+    def every_piece(self, part: StreamedPart, name: str) -> Iterator[tuple[int, Csr]]:
+        """All chunks, as `loaded` gives them."""
+        numbers = list(part.own.chunks[name])
+        for at, number in enumerate(numbers):
+            yield self.loaded(part, name, number, numbers[at + 1 :])
+            self.log.check()
+
+
+def located(part: StreamedPart, xp: Any = np) -> StreamedPart:
+    """The same share, which says where each vertex stands; its arrays are those of a device."""
+    n = part.num_vertices
+    return replace(
+        part, vertex_map=TableMap(n, part.vertex_map.offsets, position_of=_positions(part.store)),
+        out=Csr(xp.broadcast_to(xp.zeros(1, np.int64), n + 1), part.out.indices),
+    )  # fmt: skip
+
+
+def _positions(store: Store) -> np.ndarray:
+    """int32 by vertex number."""
+    found = np.empty(store.num_vertices, np.int32)
+    for first, ids in store.order():
+        found[ids] = np.arange(first, first + len(ids), dtype=np.int32)
+    return found

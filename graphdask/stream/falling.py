@@ -1,0 +1,129 @@
+"""Distances from many sources at once over a store: what falls does so in all of them, so that one sweep serves all.
+
+Each source is a lane. A superstep is a sweep over the own chunks with active rows; while a chunk is there its rows are
+relaxed until none of them is active. What fell at vertices of others is told to their owners, which take what is lower.
+Distances only fall, and at the end no edge can make one fall: they are those in memory, whatever the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms._shortest_tree import unreached
+from graphdask.backend import Array
+from graphdask.buffers import Allocation
+from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
+from graphdask.stream.chunked_rows import ChunkedRows
+from graphdask.stream.shared import StreamedPart
+
+LEAST = 256
+"""Vertices that a rank tells of in a superstep, where there are so many."""
+
+
+@dataclass
+class State:
+    """Tables and masks, see kernels/falling.py."""
+
+    distance: Array
+    active: Array
+    now: Array
+    counters: Array
+    hubs: Array
+    unsent: bool = False
+    """Whether somebody has not told all yet."""
+
+
+class FallingDistances(Primitive[State]):
+    """The primitive: the table of distances over slots, of which those of own vertices are right."""
+
+    name = "search for betweenness by weight"
+    votes = 1
+    """Whether something has not been told yet."""
+
+    def __init__(self, sources: Sequence[int], lanes: int, rows: ChunkedRows, types: Mapping[str, Any], hubs: int):
+        """`sources` are one for each lane, or for fewer than there are; `rows` has the chunks; `types` are those of
+        kernels; `hubs` is room for rows that they put aside."""
+        self.sources, self.lanes, self.rows, self.types, self.hubs = sources, lanes, rows, types, hubs
+
+    @property
+    def columns(self) -> Mapping[str, Any]:  # type: ignore[override]
+        return {"value": (self.types["dist_t"], (self.lanes,))}
+
+    def memory(self, part: Any, allocation: Allocation) -> int:
+        return 8 * (self.lanes + 1) * part.num_slots + 8 * part.num_owned
+
+    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
+        xp, n, owned, dtype = env.xp, part.num_slots, part.num_owned, np.dtype(self.types["dist_t"])
+        state = State(
+            xp.full((n, self.lanes), unreached(dtype), dtype), xp.zeros(n, np.uint64), xp.zeros(owned, np.uint64),
+            xp.zeros(2, np.int64), xp.empty(self.hubs, part.vertex_map.dtype),
+        )  # fmt: skip
+        for lane, source in enumerate(self.sources):
+            rank, local = part.vertex_map.locate(source)
+            if rank == part.rank:
+                state.distance[local, lane] = 0
+                state.active[local] |= np.uint64(1 << lane)
+        return state, self._told(part, state, env, 0, 0)
+
+    def _told(self, part: StreamedPart, state: State, env: Environment, worked: int, edges: int) -> Messages:
+        """What has fallen elsewhere, for the owners, as much at a time as there is room for."""
+        xp, owned, index = env.xp, part.num_owned, part.vertex_map.dtype
+        none = xp.zeros(0, index)
+        waiting, unsent, ghosts = bool(state.active[:owned].any()), False, none
+        if part.size > 1:
+            found, most = xp.flatnonzero(state.active[owned:]), max(LEAST, part.num_vertices // (4 * part.size))
+            unsent = len(found) > most
+            ghosts = (found[:most] + owned).astype(index)
+            state.active[ghosts] = 0
+        return Messages(
+            none, ghosts, {"value": state.distance}, waiting or unsent, worked, edges, votes=(float(unsent),)
+        )  # fmt: skip
+
+    def ends(self, state: State, votes: np.ndarray) -> bool:
+        state.unsent = bool(votes.any())
+        return False
+
+    def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
+        kernels = env.kernels("falling", **self.types)
+        for letter in inbox.letters:
+            values = letter.columns["value"]
+            kernels.falling_take(
+                letter.count, letter.slots, values, self.lanes, state.distance, state.active, per_item=self.lanes
+            )
+        worked, edges = 0, 0
+        if not state.unsent:
+            worked, edges = self._sweep(part, state, env)
+        return self._told(part, state, env, worked, edges)
+
+    def _sweep(self, part: StreamedPart, state: State, env: Environment) -> tuple[int, int]:
+        """Relax the edges of active rows, chunk by chunk; how many rows, and edges."""
+        xp, index, owned, worked = env.xp, part.vertex_map.dtype, part.num_owned, 0
+        kernels = env.kernels("falling", **self.types)
+        state.counters.fill(0)
+        active = xp.flatnonzero(state.active[:owned]).astype(index)
+        for _, first, csr in self.rows.pieces(part, "out", active, env):
+            here = state.active[first : first + csr.num_rows]
+            while True:
+                rows = xp.flatnonzero(here).astype(index)
+                if not len(rows):
+                    break
+                rows += index.type(first)
+                state.now[rows] = state.active[rows]
+                state.active[rows] = 0
+                shared = (
+                    rows, state.now, first, csr.indptr, csr.indices, csr.weights, self.lanes, state.distance,
+                    state.active, state.hubs, state.counters,
+                )  # fmt: skip
+                state.counters[:1] = 0
+                kernels.falling_relax(len(rows), *shared)
+                kernels.falling_relax_hubs(HUB_THREADS, *shared)
+                worked += len(rows)
+            self.rows.log.check()
+        return worked, int(env.backend.to_host(state.counters)[1])
+
+    def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
+        return {"distance": state.distance}
