@@ -91,7 +91,8 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
         counts=counts,
         weights=facts,
     )
-    cyclic = to_cyclic(part, position_of(csr.indices))
+    positions = position_of(csr.indices)
+    cyclic = positions if comm.size == 1 else to_cyclic(part, positions)
     if plan.ghosts == "1-hop":
         _give_slots(part, backend, _neighbours(part, backend, cyclic), {"out": cyclic})
     else:
@@ -115,7 +116,8 @@ def add_inward(comm: Communicator, backend: Backend, part: Part) -> Part:
         rows -= rows.dtype.type(part.first_position)
     csr, _ = _sorted_rows(backend, rows, columns, weights, part.ids, merge=False)
     del rows, columns, weights
-    inward = to_cyclic(part, part.vertex_map.to_position(backend, csr.indices))
+    positions = part.vertex_map.to_position(backend, csr.indices)
+    inward = positions if comm.size == 1 else to_cyclic(part, positions)
     part.inward = csr
     if part.ghosts is None:
         csr.indices = inward

@@ -17,7 +17,7 @@ from graphdask.errors import FormatError, GraphdaskWarning, InputError, outside,
 from graphdask.first_use import FirstUse
 from graphdask.graph import Graph
 from graphdask.ids import number_vertices
-from graphdask.io import EdgeList, read_edges
+from graphdask.io import EdgeList, edges_for_graph
 from graphdask.io._room import room_for_graph
 from graphdask.parallel_edges import count_parallel, group_parallel
 from graphdask.sources import ArraySource
@@ -100,6 +100,7 @@ def _assemble(
     self_loops: str,
     multi_edges: str,
     report: dict[str, Any],
+    own: bool = False,
     describe: Callable[[int], str] = "edge number {}".format,
 ) -> Graph:
     for value, allowed, name in ((self_loops, SELF_LOOPS, "self_loops"), (multi_edges, MULTI_EDGES, "multi_edges")):
@@ -107,16 +108,16 @@ def _assemble(
             raise InputError(f"{name}={shown(value)} is not one of {', '.join(allowed)}")
     if not isinstance(directed, bool | np.bool_):
         raise InputError(f"directed={shown(directed)} must be True or False")
-    ids, src, dst = number_vertices(src, dst, vertices, num_vertices)
+    ids, src, dst = number_vertices(src, dst, vertices, num_vertices, own)
     report = report | {"edges_read": len(src), "vertices": ids.count, "renumbered": ids.table is not None}
-    loops = src == dst
-    report["self_loops"] = int(loops.sum())
+    given = len(src)
+    report["self_loops"] = int(np.count_nonzero(src == dst))
     if self_loops == "error" and report["self_loops"]:
-        first = int(np.flatnonzero(loops)[0])
+        first = int(np.flatnonzero(src == dst)[0])
         raise InputError(f"{describe(first)} is a self-loop at vertex {ids.to_caller(src[first : first + 1])[0]}")
     kept: np.ndarray | None = None
     if self_loops == "drop" and report["self_loops"]:
-        kept = ~loops
+        kept = np.asarray(src != dst)
         src, dst = src[kept], dst[kept]
         weights = None if weights is None else weights[kept]
         report["self_loops_dropped"] = report["self_loops"]
@@ -132,10 +133,10 @@ def _assemble(
         weights = None if weights is None else weights[repeats.kept]
         report["parallel_edges_merged"] = report["parallel_edges"]
         rows = repeats.kept if kept is None else np.flatnonzero(kept)[repeats.kept]
-        kept = np.zeros(len(loops), bool)
+        kept = np.zeros(given, bool)
         kept[rows] = True
     packed = None if kept is None else np.packbits(kept)
-    source = ArraySource(ids.count, src, dst, weights, kept=packed, rows_given=len(loops))
+    source = ArraySource(ids.count, src, dst, weights, kept=packed, rows_given=given)
     return Graph(source, ids, directed, report)
 
 
@@ -293,7 +294,7 @@ def read_graph(
         disk instead.
     """
     with room_for_graph(path, format), FirstUse("reading", Config.load(progress=progress).progress):
-        edges = read_edges(
+        edges = edges_for_graph(
             path,
             format=format,
             weights=weights,
@@ -307,14 +308,14 @@ def read_graph(
             na_values=na_values,
             progress=progress,
         )
-        return graph_of_file(path, edges, directed, num_vertices, self_loops, multi_edges)
+        return graph_of_file(path, edges, directed, num_vertices, self_loops, multi_edges, own=True)
 
 
 def graph_of_file(
     path: str | os.PathLike[str], edges: EdgeList, directed: bool | None = None, num_vertices: int | None = None,
-    self_loops: str = "keep", multi_edges: str = "keep",
+    self_loops: str = "keep", multi_edges: str = "keep", own: bool = False,
 ) -> Graph:  # fmt: skip
-    """What was read of a file, as `read_graph` gives it."""
+    """What was read of a file, as `read_graph` gives it. With `own`, the graph may take the memory of the arrays."""
     if directed is None:
         directed = True if edges.directed is None else edges.directed
     name = os.fspath(path)
@@ -329,6 +330,7 @@ def graph_of_file(
             self_loops,
             multi_edges,
             edges.report,
+            own,
         )
     except FormatError:
         raise

@@ -1,6 +1,15 @@
-"""How much memory of the host may still be used, by the system and by the limits of a container or a job."""
+"""How much memory of the host may still be used, by the system and by the limits of a container or a job; and arrays of
+pages of their own."""
 
 from __future__ import annotations
+
+import mmap
+from typing import Any
+
+import numpy as np
+
+OWN_PAGES, HUGE_PAGES = 1 << 20, 1 << 22
+"""Bytes from which on an array has pages of its own, and from which on these are huge where the system has such."""
 
 
 def free() -> int:
@@ -27,3 +36,22 @@ def of_control_group(root: str = "/sys/fs/cgroup") -> int:
     except OSError:
         return 1 << 62
     return max(0, int(text) - max(0, current - inactive))
+
+
+def reserved(count: int, dtype: Any, huge: bool = True) -> np.ndarray:
+    """Return an array of zeros, of which a page takes memory once it is written to.
+
+    The pages of a large one go back to the system as soon as it is freed. What is freed to the C library stays with the
+    process for later use.
+    """
+    dtype = np.dtype(dtype)
+    size = count * dtype.itemsize
+    if size < OWN_PAGES or not hasattr(mmap, "MAP_ANONYMOUS"):
+        return np.zeros(count, dtype)
+    try:
+        pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        if huge and size >= HUGE_PAGES and hasattr(mmap, "MADV_HUGEPAGE"):
+            pages.madvise(mmap.MADV_HUGEPAGE)
+    except (OSError, OverflowError, ValueError) as error:
+        raise MemoryError(f"{size:,} bytes cannot be reserved: {error}") from None
+    return np.frombuffer(pages, dtype)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError, OverBudget, VertexNotFound, shown
+from graphdask.host_memory import reserved
 
 COMPILED = 1 << 17
 """Edges from which on compiled kernels are worth the time to load them."""
@@ -192,6 +193,7 @@ def number_vertices(
     """
     check_same_kind(src, dst)
     numbers = src.dtype.kind in "iu"
+    own = own and src.flags.writeable and dst.flags.writeable
     if num_vertices is not None:
         if not numbers:
             raise InputError("num_vertices= is for ids that are whole numbers; these are strings")
@@ -236,7 +238,7 @@ def _number_range(
 ) -> tuple[VertexIds, np.ndarray, np.ndarray]:
     """Number ids of a range that a table can have, `low` to `low + span - 1`; some of them may be missing."""
     narrow = span < 2**31 - 1
-    present = np.zeros(span, np.uint8)
+    present = reserved(span, np.uint8)
     compiled = len(src) >= COMPILED and narrow
     if compiled:
         from graphdask.backend import get_backend
@@ -262,7 +264,7 @@ def _number_range(
         if not narrow:
             numbers.append(ends - low if number_of is None else number_of[ends - low])
             continue
-        out = ends if own and ends.itemsize == 4 else np.empty(len(ends), np.int32)
+        out = ends if own and ends.itemsize == 4 else reserved(len(ends), np.int32)
         if number_of is None:
             np.subtract(ends, low, out=out, casting="same_kind")
         elif compiled:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graphdask.host_memory import reserved
 from graphdask.ids import COMPILED
 
 
 def count_parallel(src: np.ndarray, dst: np.ndarray, n: int, directed: bool) -> int:
     """Count the edges that are parallel to another one before them; ends are vertex numbers below `n`.
 
-    Where there are many edges they are counted in linear time, with 4 bytes for each edge and 8 for each vertex.
+    Where there are many edges they are counted in linear time, with 2 bytes for each edge and 8 for each vertex.
     """
     edges = len(src)
     if not edges:
@@ -27,9 +28,9 @@ def count_parallel(src: np.ndarray, dst: np.ndarray, n: int, directed: bool) -> 
         return edges - 1 - int(np.count_nonzero(_differ(low[order], high[order])))
     from graphdask.backend import get_backend
 
-    begins, seen = np.zeros(n + 2, np.int32), np.zeros(n, np.int32)
+    begins, columns, seen = (reserved(size, np.int32) for size in (n + 2, edges // 2 + 1, n))
     kernels = get_backend("cpu").kernels("rows")
-    return int(kernels.rows_repeats(edges, src, dst, bool(directed), begins, np.empty(edges, np.int32), seen))
+    return int(kernels.rows_repeats(edges, src, dst, bool(directed), begins, columns, seen))
 
 
 @dataclass

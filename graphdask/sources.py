@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from graphdask.backend import Array, Backend, get_backend
+from graphdask.host_memory import reserved
 from graphdask.ids import COMPILED
 from graphdask.partition import index_dtype
 
@@ -99,7 +100,7 @@ def _is_skewed(src: np.ndarray, dst: np.ndarray, num_vertices: int) -> bool:
     if num_vertices > 8 * len(src):  # mostly isolated vertices; counting each would take more than the edges do
         degree = np.unique(np.concatenate([src, dst]), return_counts=True)[1]
     elif len(src) >= COMPILED and len(src) < 2**30:
-        degree = np.zeros(num_vertices, np.int32)
+        degree = reserved(num_vertices, np.int32)
         get_backend("cpu").kernels("numbering").numbering_degrees(len(src), src, dst, degree)
     else:
         degree = np.bincount(src, minlength=num_vertices)

@@ -13,23 +13,43 @@ FEW = 24
 def rows_repeats(n, src, dst, directed, begins, columns, seen):
     """Return how many of the n edges are parallel to another one before them.
 
-    `begins` is 0 for each vertex and two more, `columns` has a place for each edge; `seen` is 0 for each vertex. Edges
-    are brought together by one end, and of those the other end is marked with the number of the row: no row is sorted.
+    `begins` is 0 for each vertex and two more; `seen` is 0 for each vertex. Edges are brought together by one end, and
+    of those the other end is marked with the number of the row: no row is sorted. `columns` is workspace of any size
+    from 1 on: where it has no place for all edges, rows are gone through a part at a time, and all edges for each part.
     """
-    vertices = len(seen)
+    vertices, room = len(seen), len(columns)
     for i in range(n):
         begins[(src[i] if directed else min(src[i], dst[i])) + 2] += 1
     for r in range(vertices):
         begins[r + 2] += begins[r + 1]
-    for i in range(n):
-        row = src[i] if directed else min(src[i], dst[i])
-        columns[begins[row + 1]] = dst[i] if directed else max(src[i], dst[i])
-        begins[row + 1] += 1
     repeats = 0
-    for r in range(vertices):
-        for k in range(begins[r], begins[r + 1]):
-            repeats += seen[columns[k]] == r + 1
-            seen[columns[k]] = r + 1
+    first = 0
+    while first < vertices:
+        base = begins[first + 1]
+        last = first
+        while last < vertices and begins[last + 2] - base <= room:
+            last += 1
+        if last == first:  # a row that has no place is marked as it comes
+            for i in range(n):
+                if (src[i] if directed else min(src[i], dst[i])) == first:
+                    column = dst[i] if directed else max(src[i], dst[i])
+                    repeats += seen[column] == first + 1
+                    seen[column] = first + 1
+            first += 1
+            continue
+        for i in range(n):
+            row = src[i] if directed else min(src[i], dst[i])
+            if first <= row < last:
+                columns[begins[row + 1] - base] = dst[i] if directed else max(src[i], dst[i])
+                begins[row + 1] += 1
+        start = 0
+        for r in range(first, last):
+            end = begins[r + 1] - base
+            for k in range(start, end):
+                repeats += seen[columns[k]] == r + 1
+                seen[columns[k]] = r + 1
+            start = end
+        first = last
     return repeats
 
 

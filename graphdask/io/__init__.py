@@ -24,6 +24,7 @@ __all__ = [
     "EdgeList",
     "Format",
     "detect_format",
+    "edges_for_graph",
     "read_edges",
     "read_vertex_values",
     "slices",
@@ -123,10 +124,23 @@ def read_edges(
     >>> edges.num_edges  # doctest: +SKIP
     948464
     """
+    from ._table import Reading
+
+    return _read_edges(
+        path, format, weights, directed, comment, delimiter, columns, ids, header, skip_rows, na_values,
+        Reading(threads, progress),
+    )  # fmt: skip
+
+
+def _read_edges(
+    path: str | os.PathLike[str], format: str | None, weights: bool | str | None, directed: bool | None,
+    comment: str | None, delimiter: str | None, columns: Sequence[str | int] | None, ids: str | None,
+    header: bool | None, skip_rows: int, na_values: str | Sequence[str] | None, reading: Any,
+) -> EdgeList:  # fmt: skip
+    """Read edges as `read_edges` does, in the way that `reading` says."""
     from ._columns import Request, check_lines
     from ._open import checked_path, refusing_damage
     from ._room import ARRAYS, within_memory
-    from ._table import Reading
     from .folder import is_graph_folder, read_folder
 
     third = _is(weights, "auto")
@@ -141,7 +155,7 @@ def read_edges(
                 )
         wanted = _check_choices(None if third else weights, directed, ids)
         with within_memory(path, "native", ARRAYS), refusing_damage(path):
-            return read_folder(path, format, Request(wanted, directed=directed), Reading(threads, progress))
+            return read_folder(path, format, Request(wanted, directed=directed), reading)
     chosen = format_of(path, format)
     times = chosen.name == "temporal" or _is(weights, "time")
     wanted = _check_choices(None if third or _is(weights, "time") else weights, directed, ids)
@@ -167,10 +181,34 @@ def read_edges(
     request = Request(
         wanted, times, columns, ids, directed, comment, delimiter, header, int(skip_rows), _missing(na_values), third
     )
-    reading = Reading(threads, progress)
     reading.workers()
     with within_memory(path, chosen.name, 0 if chosen.name == "native" else ARRAYS):  # that is mapped
         return _read(path, chosen.name, request, reading)
+
+
+def edges_for_graph(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None,
+    weights: bool | str | None,
+    directed: bool | None,
+    comment: str | None,
+    delimiter: str | None,
+    columns: Sequence[str | int] | None,
+    ids: str | None,
+    header: bool | None,
+    skip_rows: int,
+    na_values: str | Sequence[str] | None,
+    progress: bool | None,
+) -> EdgeList:
+    """Read edges as `read_edges` does, for a caller that numbers their vertices: ids of edge lists are int32 where all
+    fit."""
+    from ._table import Reading
+
+    return _read_edges(
+        path, format, weights, directed, comment, delimiter, columns, ids, header, skip_rows, na_values,
+        Reading(progress=progress, narrow=True),
+    )  # fmt: skip
 
 
 def spilled_edges(

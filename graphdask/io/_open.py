@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
@@ -41,7 +42,7 @@ _CONTROL = bytes(set(range(32)) - {9, 10, 11, 12, 13, 26})
 
 _FIRST: ContextVar[int | None] = ContextVar("graphdask-first-bytes", default=None)
 
-BLOCK_BYTES = 8 << 20
+BLOCK_BYTES = 1 << 20
 LINE_COPIES = 8
 """Bytes that a byte of a line may need until it is an array."""
 MOST_HEAD = 1 << 21
@@ -169,6 +170,8 @@ class Source:
         self.path = existing_file(path)
         self.size = self.path.stat().st_size
         self.consumed = self.taken = 0
+        self._given: deque[tuple[int, int]] = deque()
+        self._mapped: mmap.mmap | None = None
         self.limit = None if whole else _FIRST.get()
         self.given: int | None = None
         self.compression: str | None = None
@@ -246,7 +249,9 @@ class Source:
 
     def blocks(self, skip: int = 0, size: int = BLOCK_BYTES, mapped: bool = True) -> Iterator[np.ndarray]:
         """Read-only uint8 arrays that together are the decompressed file after the byte-order mark and `skip`
-        further bytes; each but the last ends at a line end. What is mapped stays in memory while there is room."""
+        further bytes; each but the last ends at a line end. `release` gives back what is mapped."""
+        self._given.clear()
+        self._mapped = None
         given, self.given = 0, None
         size = size if self.limit is None else min(size, max(self.limit, 1))
         plain = self.compression is None and mapped
@@ -257,11 +262,22 @@ class Source:
             given += len(block)
             yield block
 
+    def release(self) -> int:
+        """Let go of the next of the `blocks`, which are used up in order; return the bytes of the file up to there."""
+        if not self._given:  # they are freed as arrays are
+            return self.consumed
+        start, stop = self._given.popleft()
+        if self._mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+            first, last = (place // mmap.PAGESIZE * mmap.PAGESIZE for place in (start, stop))
+            if first < last:  # the page in which the next block begins goes with that one
+                self._mapped.madvise(mmap.MADV_DONTNEED, first, last - first)
+        return stop
+
     def _mapped_blocks(self, skip: int, size: int) -> Iterator[np.ndarray]:
         if not self.size:
             return
         with self.path.open("rb") as f:
-            data = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
+            data = self._mapped = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
         whole = np.frombuffer(data, np.uint8)
         start = skip + (3 if data[:3] == _BOM else 0)
         while start < len(data):
@@ -274,8 +290,10 @@ class Source:
                 searched = stop - 1  # a CR there was not taken
                 stop = min(stop + size, len(data))
                 self._refuse_line(stop - start)
+            self.consumed = stop
+            self._given.append((start, stop))
             yield whole[start:stop]
-            start = self.consumed = stop
+            start = stop
 
     def _stream_blocks(self, skip: int, size: int) -> Iterator[np.ndarray]:
         with self.open() as f, ThreadPoolExecutor(1, "graphdask-decompress") as ahead:
@@ -294,6 +312,7 @@ class Source:
                 cut = _last_line_end(data, 0, len(data))
                 if cut:  # joined only here, so that a line of many blocks is copied once
                     joined = b"".join([*carry, data[:cut]]) if carry else data
+                    self._given.append((0, self.consumed))
                     yield np.frombuffer(joined, np.uint8, -1 if carry else cut)
                     carry, held = [], 0
                 if cut < len(data):
@@ -301,6 +320,7 @@ class Source:
                     held += len(carry[-1])
                     self._refuse_line(held)
             if carry:
+                self._given.append((0, self.consumed))
                 yield np.frombuffer(b"".join(carry), np.uint8)
 
     def _refuse_line(self, size: int) -> None:

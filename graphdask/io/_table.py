@@ -10,7 +10,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import FormatError, InputError
+from graphdask.host_memory import reserved
 
 from ._budget import TEXT_ROW, budget
-from ._lines import BLANK, COMMENT, DIRECTION, TEXT, VALUE, Columns, LineError, Marker, parse_integers, parse_line
+from ._gathered import Column
+from ._lines import BLANK, COMMENT, DIRECTION, ID, TEXT, VALUE, Columns, LineError, Marker, parse_integers, parse_line
 from ._open import BLOCK_BYTES, Source
 from ._spill import SpilledColumn
 
@@ -30,6 +32,8 @@ SMALL = 200_000
 LEAST_BLOCK, BLOCKS = 1 << 16, 64
 """Bytes of a block at least, and how many blocks the memory that may be used would hold: a block becomes arrays of up
 to five times its size, and each thread has up to three."""
+AT_ONCE = 4 << 20
+"""Bytes of the blocks that are parsed at the same time, at most; twice as many wait."""
 TEXT_SHARE = 8
 """How many times as much numbers are read as names where not all is."""
 TEXT_BLOCK = 1 << 20
@@ -52,6 +56,8 @@ class Reading:
     """A folder for columns of numbers that may be larger than memory: they are mapped from files there."""
     block: int = BLOCK_BYTES
     """Bytes of text that are parsed at a time."""
+    narrow: bool = False
+    """Give vertex ids of edge lists as int32 where they all fit."""
 
     @classmethod
     def within(cls, memory: int, spill: Path) -> Reading:
@@ -82,6 +88,8 @@ class Part:
     blank_lines: int = 0
     error: tuple[int, str] | None = None
     """Line within the block, counted from 1, and reason."""
+    scratch: np.ndarray | None = None
+    """The memory of the columns, for a later block once they are copied."""
     numbered: bool = False
     """The last column holds line numbers, to be counted on from one block to the next."""
 
@@ -113,25 +121,23 @@ def read_table(source: Source, columns: Columns, reading: Reading, skip: int = 0
         For the first line that does not fit, with its number.
     """
     text = TEXT in columns.kinds
+    pool: list[np.ndarray] = []
 
     def parse_in_python(block: np.ndarray) -> Part:
         return _rows_in_python(block, columns)
 
     def parse_compiled(block: np.ndarray) -> Part:
-        return _rows_compiled(block, columns)
+        return _rows_compiled(block, columns, pool)
 
     if text:  # threads do not help Python, and what it makes of a block is larger
         source.limit = None if source.limit is None else source.limit // TEXT_SHARE
         reading = replace(reading, spill=None, threads=1, block=min(reading.block, TEXT_BLOCK))
-    joined = _read(source, reading, skip, first_line, parse_in_python, None if text else parse_compiled)
-    arrays = []
-    for kind in (kind for kind in columns.kinds if kind):
-        pieces = joined.columns.pop(0)
-        if kind == TEXT:
-            arrays.append(string_array([s for piece in pieces for s in piece]))
-        else:
-            arrays.append(_concatenate(pieces))
-    joined.columns = arrays
+    wanted = [kind for kind in columns.kinds if kind]
+    joined = _read(source, reading, skip, first_line, parse_in_python, None if text else parse_compiled, wanted, pool)
+    joined.columns = [
+        string_array(gathered) if kind == TEXT else gathered.array()
+        for kind, gathered in zip(wanted, joined.columns, strict=True)
+    ]
     return joined
 
 
@@ -146,8 +152,8 @@ def read_ragged(source: Source, comment: bytes, reading: Reading, skip: int = 0,
     def parse_compiled(block: np.ndarray) -> Part:
         return _ragged_compiled(block, comment)
 
-    joined = _read(source, reading, skip, first_line, parse_in_python, parse_compiled)
-    joined.columns = [_concatenate(pieces) for pieces in joined.columns]
+    joined = _read(source, reading, skip, first_line, parse_in_python, parse_compiled, [VALUE] * 3)
+    joined.columns = [gathered.array() for gathered in joined.columns]
     return joined
 
 
@@ -178,8 +184,13 @@ def _read(
     first_line: int,
     parse_in_python: Callable[[np.ndarray], Part],
     parse_compiled: Callable[[np.ndarray], Part] | None,
+    kinds: list[int],
+    pool: list[np.ndarray] | None = None,
 ) -> Part:
-    """Parse all blocks and collect their columns, lists of one array for each block."""
+    """Parse all blocks and gather their columns, of these kinds: `Column`, `SpilledColumn` or, of names, lists.
+
+    Memory that the parser takes for a block goes to `pool` once it is used up.
+    """
     workers, limit = reading.workers(), budget()
     parse, head, whole = parse_in_python, b"", False
     if parse_compiled is not None and reading.compiled is not False:
@@ -190,9 +201,9 @@ def _read(
     if whole:
         blocks: Iterator[np.ndarray] = iter([np.frombuffer(head, np.uint8)[skip:]])
     else:
-        size = max(LEAST_BLOCK, min(reading.block, limit.usable // BLOCKS))
+        size = max(LEAST_BLOCK, min(reading.block, AT_ONCE // workers, limit.usable // BLOCKS))
         blocks = source.blocks(skip, size, mapped=reading.spill is None)
-    total = Part([], lines=first_line - 1)
+    total = Part([_gathering(kind, reading) for kind in kinds], lines=first_line - 1)
     rows = 0
     with _bar(source, reading) as advance:
         for part in _ordered(blocks, parse, 1 if whole else workers):
@@ -204,18 +215,29 @@ def _read(
             total.lines += part.lines
             total.comments += part.comments
             total.blank_lines += part.blank_lines
-            if not total.columns:
-                total.columns = [[] if reading.spill is None else SpilledColumn(reading.spill) for _ in part.columns]
             rows += len(part.columns[0])
+            share = source.release() / max(source.size, 1)
             if reading.spill is None:
-                names = isinstance(part.columns[0], list)
-                limit.refuse_rows(rows, TEXT_ROW if names else None, source.consumed / max(source.size, 1))
-            for pieces, piece in zip(total.columns, part.columns, strict=True):
-                pieces.append(piece)
+                limit.refuse_rows(rows, TEXT_ROW if TEXT in kinds else None, share)
+            for gathered, piece in zip(total.columns, part.columns, strict=True):
+                if isinstance(gathered, Column):
+                    gathered.append(piece, share)
+                elif isinstance(gathered, list):
+                    gathered.extend(piece)
+                else:
+                    gathered.append(piece)
+            if pool is not None and part.scratch is not None:
+                pool.append(part.scratch)
+            del part
             advance()
-    if not total.columns:
-        total.columns = [[piece] for piece in parse_in_python(np.empty(0, np.uint8)).columns]
     return total
+
+
+def _gathering(kind: int, reading: Reading) -> Any:
+    """What gathers a column of this kind."""
+    if kind == TEXT:
+        return []
+    return Column(reading.narrow and kind == ID) if reading.spill is None else SpilledColumn(reading.spill)
 
 
 def _ordered(blocks: Iterator[np.ndarray], parse: Callable[[np.ndarray], Part], workers: int) -> Iterator[Part]:
@@ -251,22 +273,6 @@ def _bar(source: Source, reading: Reading) -> Iterator[Callable[[], None]]:
         bar.update(source.size - bar.n)
 
 
-def _concatenate(pieces: list[np.ndarray] | SpilledColumn) -> np.ndarray:
-    """One array; float64 if any piece is. The pieces are given up one by one."""
-    if isinstance(pieces, SpilledColumn):
-        return pieces.array()
-    if len(pieces) == 1:
-        return pieces[0]
-    kind = np.float64 if any(piece.dtype == np.float64 for piece in pieces) else np.int64
-    out = np.empty(sum(map(len, pieces)), kind)
-    at = len(out)
-    while pieces:
-        piece = pieces.pop()
-        out[at - len(piece) : at] = piece
-        at -= len(piece)
-    return out
-
-
 def _rows_in_python(block: np.ndarray, columns: Columns) -> Part:
     kinds = [kind for kind in columns.kinds if kind]
     part = Part([])
@@ -293,12 +299,12 @@ def _rows_in_python(block: np.ndarray, columns: Columns) -> Part:
     return part
 
 
-def _rows_compiled(block: np.ndarray, columns: Columns) -> Part:
+def _rows_compiled(block: np.ndarray, columns: Columns, pool: list[np.ndarray] | None = None) -> Part:
     from ._parse import BLANKS, COMMENTS, LINES, byte_classes, parse_rows
 
     wanted = [kind for kind in columns.kinds if kind]
     fewest = 2 * len(wanted) + (len(columns.kinds) - len(wanted)) + 2 * len(columns.tag)
-    ints = np.empty((len(wanted), len(block) // max(fewest, 1) + 2), np.int64)
+    ints = _scratch(len(wanted), len(block) // max(fewest, 1) + 2, [] if pool is None else pool)
     floats = ints.view(np.float64)
     kinds = np.array([VALUE if kind == DIRECTION else kind for kind in columns.kinds], np.int8)
     floating = np.zeros(len(kinds), np.bool_)
@@ -346,8 +352,19 @@ def _rows_compiled(block: np.ndarray, columns: Columns) -> Part:
                 ints[slot, row] = value
         row += 1
     part.lines, part.comments, part.blank_lines = map(int, counts)
+    part.scratch = ints
     part.columns = [(floats if floating[column] else ints)[slot, :row] for slot, column in enumerate(slots)]
     return part
+
+
+def _scratch(columns: int, rows: int, pool: list[np.ndarray]) -> np.ndarray:
+    """Memory for so many rows, int64; that of an earlier block where one has enough."""
+    with suppress(IndexError):  # where it is empty
+        given = pool.pop()
+        if given.shape[1] >= rows:
+            return given
+    rows += rows // 8  # later blocks may be a little longer
+    return reserved(columns * rows, np.int64, huge=False).reshape(columns, rows)
 
 
 def _ragged_in_python(block: np.ndarray, comment: bytes) -> Part:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from graphdask import from_edges
+from graphdask.backend import get_backend
 from graphdask.errors import InputError
 from graphdask.ids import COMPILED, number_vertices
 from graphdask.parallel_edges import count_parallel
@@ -96,3 +97,14 @@ def test_skew_of_many_edges_is_that_of_their_degrees(rng, hub):
     degree = np.bincount(src, minlength=1000) + np.bincount(dst, minlength=1000)
     assert (degree.max() > 16 * degree.mean()) == hub
     assert ArraySource(1000, src, dst, None).skewed == hub
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("room", [1, 7, 40, 1000])
+def test_parallel_edges_are_counted_in_any_workspace(rng, room, directed):
+    src, dst = rng.integers(0, 30, (2, 500)).astype(np.int32)
+    src[:200] = 4  # a row that has no place in the smaller ones
+    pairs = np.stack([src, dst] if directed else [np.minimum(src, dst), np.maximum(src, dst)])
+    workspace = np.zeros(32, np.int32), np.empty(room, np.int32), np.zeros(30, np.int32)
+    found = get_backend("cpu").kernels("rows").rows_repeats(500, src, dst, directed, *workspace)
+    assert found == 500 - np.unique(pairs, axis=1).shape[1]

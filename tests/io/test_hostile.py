@@ -21,7 +21,7 @@ import graphdask as gd
 from graphdask import backend
 from graphdask.errors import FormatError, GraphdaskError, InputError, OverBudget
 from graphdask.io import _lines, _room, read_edges
-from graphdask.io._open import BLOCK_BYTES, Source
+from graphdask.io._open import Source
 
 TOKENS = {
     "digits": lambda n: b"9" * n + b"x",
@@ -167,7 +167,7 @@ def test_decompression_ends_where_the_announced_memory_does(module, ending, tmp_
 def test_an_announced_line_bounds_what_is_streamed(tmp_path):
     path = tmp_path / "g.txt.gz"
     with gzip.open(path, "wb", 1) as stream:
-        stream.write(b"1 2\n" * 9 + b"5" * (3 * BLOCK_BYTES))
+        stream.write(b"1 2\n" * 9 + b"5" * (24 << 20))
     with pytest.raises(GraphdaskError, match="a line of more than"):
         gd.stream.build(path, tmp_path / "g.gdl", memory="16MiB")
 
