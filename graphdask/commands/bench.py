@@ -401,7 +401,6 @@ def _show(
     records: list[dict[str, Any]],
     as_json: bool,
     output: Path | None,
-    overwrite: bool,
     columns: Columns,
 ) -> None:
     """The records, in one table with the given columns, or in one for each title, which they have as `table`."""
