@@ -131,7 +131,7 @@ class _FrameChunk:
     """One partition of a Dask DataFrame, as edges in graphdask's vertex numbers."""
 
     partition: Any
-    columns: tuple[str, str, str | None]
+    columns: tuple[str | int, str | int, str | int | None]
     ids: VertexIds
 
     def __call__(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

@@ -154,7 +154,7 @@ def public(cls: type[T]) -> type[T]:
     _guard(cls)
 
     def derived(of: type, **kwargs: Any) -> None:
-        super(cls, of).__init_subclass__(**kwargs)
+        super(cls, of).__init_subclass__(**kwargs)  # type: ignore[misc]
         _guard(of)
 
     cls.__init_subclass__ = classmethod(derived)  # type: ignore[assignment, method-assign]

@@ -127,7 +127,7 @@ def _columns(elements: Any) -> list[tuple[str, int | None, bool]]:
     name, inside = top.get(4, b"").decode("utf-8", "replace"), top.get(5) or 0
     if not inside:
         return [(name, top.get(1), top.get(3) == _REPEATED or 1 not in top)]
-    found = []
+    found: list[tuple[str, int | None, bool]] = []
     while inside:
         element = next(elements)
         inside += (element.get(5) or 0) - 1
