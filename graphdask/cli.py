@@ -2,7 +2,7 @@
 
 Commands are loaded when they are called, so that `--help` answers at once. An error is one paragraph on standard
 error that says what to do; exit codes: 0 done, 1 failed, 2 bad input or usage, 3 verification failed, 130 interrupted,
-143 terminated; `submit`: that of the job, 124 where it met its time limit.
+141 nobody reads standard output any more, 143 terminated; `submit`: that of the job, 124 where it met its time limit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import signal
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -166,14 +166,20 @@ def readable_errors(ctx: click.Context | None = None) -> Iterator[None]:
     """Turn any error into one paragraph on standard error and the exit code that it stands for."""
     try:
         yield
-    except (click.exceptions.Exit, SystemExit, BrokenPipeError):
+    except (click.exceptions.Exit, SystemExit):
         raise
     except BaseException as error:
+        from graphdask.commands import streams
+
+        if isinstance(error, BrokenPipeError) and streams.reader_gone():
+            streams.silence()
+            raise click.exceptions.Exit(streams.READER_GONE) from None
         if ctx is not None and ctx.meta.get(DEBUG):
             traceback.print_exc()
         message, code = explain(error)
         if message:
-            say("error", message)
+            with suppress(BrokenPipeError):  # of standard error: nobody hears it
+                say("error", message)
         raise click.exceptions.Exit(code) from None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from graphdask.commands.options import writable
 from graphdask.errors import InputError
@@ -51,35 +51,45 @@ def _write_npz(result: Any, path: Path, overwrite: bool) -> None:
         np.savez(file, allow_pickle=False, **columns)
 
 
-def _write_text(result: Any, path: Path, overwrite: bool, delimiter: str, header: Callable[[list[str]], str]) -> None:
+def put_columns(result: Any, stream: IO[bytes], kind: str) -> None:
+    """Write a Result to a stream: `kind` is csv or txt."""
+    from graphdask.io._kept import refuse_names
+
+    if not result.graph.ids.are_numbers:
+        refuse_names(result.graph.vertex_ids, "table" if kind == "txt" else "parquet")
+    _put_text(result, stream, kind)
+    stream.flush()
+
+
+def _put_text(result: Any, file: IO[bytes], kind: str) -> None:
     import pyarrow
     from pyarrow import csv
-
-    from graphdask.io.outputs import file_output
 
     columns = _columns(result)
     arrays = [pyarrow.array(v.tolist() if v.dtype.kind in "OT" else v) for v in columns.values()]
     strings = any(values.dtype.kind in "OT" for values in columns.values())
+    delimiter, begin = TEXTS[kind]
     options = csv.WriteOptions(
         include_header=False, delimiter=delimiter, quoting_style="needed" if strings and delimiter == "," else "none"
     )
+    file.write(f"{begin}{delimiter.join(columns)}\n".encode())
+    csv.write_csv(pyarrow.table(dict(zip(columns, arrays, strict=True))), file, options)
+
+
+def _write_text(result: Any, path: Path, overwrite: bool) -> None:
+    from graphdask.io.outputs import file_output
+
     with file_output(path, overwrite).stream() as file:
-        file.write(header(list(columns)).encode())
-        csv.write_csv(pyarrow.table(dict(zip(columns, arrays, strict=True))), file, options)
+        _put_text(result, file, path.suffix.lower().removeprefix("."))
 
 
-def _write_csv(result: Any, path: Path, overwrite: bool) -> None:
-    _write_text(result, path, overwrite, ",", lambda names: ",".join(names) + "\n")
-
-
-def _write_txt(result: Any, path: Path, overwrite: bool) -> None:
-    _write_text(result, path, overwrite, "\t", lambda names: "# " + "\t".join(names) + "\n")
-
+TEXTS = {"csv": (",", ""), "txt": ("\t", "# ")}
+"""What is between columns, and what begins the line of their names."""
 
 WRITERS: dict[str, Callable[[Any, Path, bool], None]] = {
     ".parquet": _write_parquet,
-    ".csv": _write_csv,
-    ".txt": _write_txt,
+    ".csv": _write_text,
+    ".txt": _write_text,
     ".npz": _write_npz,
 }
 """By the ending of the name."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
@@ -19,15 +20,17 @@ from graphdask.commands.options import (
     text_options,
     writable,
 )
-from graphdask.commands.paths import FILE, INPUT_FILE
+from graphdask.commands.paths import INPUT_FILE, OUTPUT, OUTPUT_FILE, STREAM
 from graphdask.errors import InputError
 
 
 @click.command("convert")
 @click.argument("source", metavar="IN", type=INPUT_FILE)
-@click.argument("target", metavar="OUT", type=FILE)
+@click.argument("target", metavar="OUT", type=OUTPUT_FILE)
 @click.option("--format-in", metavar="NAME", help=f"Format of IN: {READ}; default: what its name says.")
-@click.option("--format-out", metavar="NAME", help=f"Format of OUT: {WRITTEN}; default: what its name says.")
+@click.option(
+    "--format-out", metavar="NAME", help=f"Format of OUT: {WRITTEN}; default: what its name says; of -, edgelist."
+)
 @click.option("--directed/--undirected", "directed", default=None,
               help="Whether edges have a direction; default: what IN says.")  # fmt: skip
 @click.option(
@@ -56,35 +59,69 @@ def command(
 
     Edges, ids, weights and times stay as they are; nothing is renumbered, merged or dropped. OUT is written whole or
     not at all. IN may be -, standard input: text, also compressed, in the format that --format-in names or its first
-    lines show.
+    lines show. OUT may be -, standard output: text; what else there is to say is then on standard error.
     """
-    from graphdask.io import FORMATS, detect_format, read_edges, write_edges
+    format_out = _format_of(source, target, format_out, overwrite)
+    reading = {"directed": directed, "ids": ids, "header": header, "skip_rows": skip_rows or 0, "na_values": na_values}
+    reading["weights"] = weighing.wanted(weights, True)
+    with streams.standard_output() if target == STREAM else nullcontext() as out:
+        record = _convert(source, target, format_in, format_out, reading, overwrite, out)
+        if as_json:
+            terminal.print_json(record)
+        else:
+            _show(record, weights)
 
+
+def _format_of(source: Path, target: Path, name: str | None, overwrite: bool) -> str:
+    """The format that is written, once it is known that it can be, and where."""
+    from graphdask.io import FORMATS, detect_format
+    from graphdask.io.streams import WRITES, stream_format
+
+    if target == STREAM:
+        streams.refuse_of_files("OUT", ("--overwrite", overwrite))
+        return stream_format(name, WRITES, OUTPUT) or "edgelist"
     if target.suffix == ".gdl":
         raise InputError(
             f"{target} is for graphs that are streamed; `graphdask stream build {source} {target}` makes it"
         )
-    format_out = format_out or detect_format(target)
-    if format_out not in FORMATS or not FORMATS[format_out].writes:
+    name = name or detect_format(target)
+    if name not in FORMATS or not FORMATS[name].writes:
         able = ", ".join(name for name, known in FORMATS.items() if known.writes)
-        raise InputError(f"{target}: graphdask does not write {format_out}; it writes {able}")
-    if target.exists() and source.exists() and target.samefile(source):
+        raise InputError(f"{target}: graphdask does not write {name}; it writes {able}")
+    if source != STREAM and target.exists() and source.exists() and target.samefile(source):
         raise InputError(f"{target} is the file to read; name another one to write")
     writable(target, overwrite)
+    return name
+
+
+def _convert(
+    source: Path,
+    target: Path,
+    format_in: str | None,
+    format_out: str,
+    reading: dict[str, Any],
+    overwrite: bool,
+    out: IO[bytes] | None,
+) -> dict[str, Any]:
+    """Read and write, and return what is said of it; `out` is standard output, where that is the target."""
+    from graphdask.io import read_edges, write_edges
+    from graphdask.io.streams import write_stream
+
     begin = time.perf_counter()
     with streams.readable(source, format_in, "--format-in", graph=False) as (file, format_in):
-        edges = read_edges(
-            file, format=format_in, directed=directed, weights=weighing.wanted(weights, True), ids=ids, header=header,
-            skip_rows=skip_rows or 0, na_values=na_values,
-        )  # fmt: skip
-        source, size = streams.named(source), _bytes(file)
+        edges = read_edges(file, format=format_in, **reading)
+        size = _bytes(file)
     middle = time.perf_counter()
-    write_edges(edges, target, format=format_out, overwrite=overwrite)
+    if out is None:
+        write_edges(edges, target, format=format_out, overwrite=overwrite)
+    else:
+        write_stream(edges, out, format_out)
     end = time.perf_counter()
-    record: dict[str, Any] = {
-        "in": {"file": source, "format": edges.report.get("format", format_in), "bytes": size,
+    return {
+        "in": {"file": streams.named(source), "format": edges.report.get("format", format_in), "bytes": size,
                "seconds": middle - begin},
-        "out": {"file": target, "format": format_out, "bytes": _bytes(target), "seconds": end - middle},
+        "out": {"file": streams.named(target, OUTPUT), "format": format_out,
+                "bytes": _bytes(target) if out is None else None, "seconds": end - middle},
         "edges": edges.num_edges,
         "vertices_declared": None if edges.vertices is None else len(edges.vertices),
         "directed": edges.directed,
@@ -92,20 +129,21 @@ def command(
         "times": edges.times is not None,
         "report": edges.report,
     }  # fmt: skip
-    if as_json:
-        terminal.print_json(record)
-        return
+
+
+def _show(record: dict[str, Any], weights: bool | None) -> None:
+    """Print the tables."""
     rows = [
-        [word, Path(side["file"]).name, str(side["format"]), f"{edges.num_edges:,}", terminal.size(side["bytes"]),
-         terminal.seconds(side["seconds"])]
+        [word, side["file"].name, str(side["format"]), f"{record['edges']:,}",
+         "" if side["bytes"] is None else terminal.size(side["bytes"]), terminal.seconds(side["seconds"])]
         for word, side in (("read", record["in"]), ("written", record["out"]))
     ]  # fmt: skip
     click.echo(terminal.table(("", "file", "format", "edges", "size", "seconds"), rows, right=(3, 4, 5)))
-    said = weighing.unread(edges.report)
-    if weighing.third(edges.report):
+    said = weighing.unread(record["report"])
+    if weighing.third(record["report"]):
         said = "the third column is written as weights, as by --weights; --no-weights leaves it out"
     if said and weights is not False:
-        click.echo(f"\n{source.name}: {said}")
+        click.echo(f"\n{record['in']['file'].name}: {said}")
 
 
 def _bytes(path: Path) -> int:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
 from graphdask.cli import OPTIONS
-from graphdask.commands import terminal
+from graphdask.commands import streams, terminal
 from graphdask.commands.options import (
     Whole,
     cluster_of,
@@ -22,8 +24,11 @@ from graphdask.commands.options import (
     refuse_alone,
     stacked,
 )
-from graphdask.commands.paths import FILE, TEXT
+from graphdask.commands.paths import FILE, OUTPUT, OUTPUT_TEXT, STREAM
 from graphdask.errors import InputError
+
+GENERATED = ("edgelist", "csv")
+"""Formats in which a generated graph goes to a stream."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +127,9 @@ GENERATORS = (
 """A generator more is a row more."""
 
 shared_options = stacked(
-    click.option("--output", type=TEXT, metavar="PATH",
-                 help="graph.parquet, graph.txt.gz, ... is one file; graph/ a folder with a part for each worker."),
+    click.option("--output", type=OUTPUT_TEXT, metavar="PATH",
+                 help="graph.parquet, graph.txt.gz, ... is one file; graph/ a folder with a part for each worker; - is "
+                      "standard output, for text."),
     click.option("--format", "file_format", metavar="NAME",
                  help="edgelist, csv, parquet, npz or native; default: what the name says."),
     click.option("--files", type=click.IntRange(min=1), help="Write a folder of so many parts."),
@@ -175,16 +181,24 @@ def execute(request: Request, generator: Generator, arguments: dict[str, Any]) -
     G = getattr(graphdask.generate, generator.function)(**arguments)
     G = G.partition(device=request.device)
     elsewhere = request.scheduler or request.scheduler_file
-    steps = terminal.Steps()
     if output is not None:
         _check(G, request)
-    if elsewhere or request.workers:
-        steps.announce("connect" if elsewhere else "start cluster")
-    with cluster_of(request.workers, request.scheduler, request.scheduler_file, request.device) as client:
-        if client is not None:
-            number = len(client.nthreads())
-            steps.add("connect" if elsewhere else "start cluster", terminal.count(number, "worker"))
-        found = _work(G, request, steps, client)
+    with streams.standard_output() if output == STREAM else nullcontext() as out:
+        steps = terminal.Steps()
+        if elsewhere or request.workers:
+            steps.announce("connect" if elsewhere else "start cluster")
+        with cluster_of(request.workers, request.scheduler, request.scheduler_file, request.device) as client:
+            if client is not None:
+                number = len(client.nthreads())
+                steps.add("connect" if elsewhere else "start cluster", terminal.count(number, "worker"))
+            found = _work(G, request, steps, client, out)
+        _show(G, request, generator, arguments, found, steps)
+
+
+def _show(
+    G: Any, request: Request, generator: Generator, arguments: dict[str, Any], found: dict[str, Any], steps: Any
+) -> None:
+    """Print the tables, or the JSON object."""
     record = {"generator": generator.name, "arguments": arguments, "vertices": G.num_vertices, "directed": G.directed}
     record |= found
     record |= {"device": request.device, "plot": request.plot, "steps": [step.to_dict() for step in steps.steps]}
@@ -208,7 +222,7 @@ def _in_words(arguments: dict[str, Any]) -> str:
     return ", ".join(words)
 
 
-def _work(G: Any, request: Request, steps: terminal.Steps, client: Any) -> dict[str, Any]:
+def _work(G: Any, request: Request, steps: terminal.Steps, client: Any, out: IO[bytes] | None) -> dict[str, Any]:
     """Write, or make and count; then draw."""
     from graphdask.gang import RUNTIME
 
@@ -221,17 +235,20 @@ def _work(G: Any, request: Request, steps: terminal.Steps, client: Any) -> dict[
         found = {"edges": step.edges, "bytes": sum(parts), "seconds": step.seconds, "workers": len(parts)}
     if request.output is not None:
         with steps.step("write" if G.merge else "generate, write") as step:
-            written = G.write(
-                request.output, request.file_format, files=request.files, overwrite=request.overwrite,
-                device=request.device, client=client,
-            )  # fmt: skip
+            how = {"device": request.device, "client": client}
+            if out is None:
+                written = G.write(
+                    request.output, request.file_format, files=request.files, overwrite=request.overwrite, **how
+                )
+            else:
+                written = _to_stream(G, out, request.file_format or "edgelist", how)
             step.edges = written.edges
             step.detail = (
                 f"{terminal.size(written.bytes)}, {terminal.size(written.bytes / max(written.seconds, 1e-9))}/s"
             )
         found = {
             "edges": written.edges, "bytes": written.bytes, "seconds": step.seconds, "workers": written.writers,
-            "output": written.path, "format": written.format, "files": written.files,
+            "output": written.path if out is None else Path(OUTPUT), "format": written.format, "files": written.files,
         }  # fmt: skip
     elif not found:
         with steps.step("generate") as step:
@@ -252,10 +269,28 @@ def _work(G: Any, request: Request, steps: terminal.Steps, client: Any) -> dict[
     return found
 
 
+def _to_stream(G: Any, out: IO[bytes], file_format: str, how: dict[str, Any]) -> Any:
+    """Write a graph to a stream, by way of a file: writers make their shares side by side."""
+    from graphdask.io.streams import called, kept_folder
+
+    with kept_folder(OUTPUT) as folder, called(path := folder / f"{OUTPUT}.txt", OUTPUT):
+        written = G.write(path, file_format, **how)
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, out, 1 << 20)
+        out.flush()
+    return written
+
+
 def _check(G: Any, request: Request) -> None:
     """Refuse what cannot be written before a cluster is started."""
     from graphdask.gang.output import checked_order
 
+    if request.output == STREAM:
+        from graphdask.io.streams import stream_format
+
+        stream_format(request.file_format, GENERATED, OUTPUT)
+        streams.refuse_of_files("--output", ("--files", request.files), ("--overwrite", request.overwrite))
+        return
     checked_order(G, request.output, request.file_format, request.files, request.overwrite, request.device)
 
 

@@ -44,7 +44,7 @@ def command() -> None:
 
 def execute(chosen: Chosen, picture: Path | None, overwrite: bool, warm_up: bool, **options: Any) -> None:
     """Do the run, and show its supersteps."""
-    request = Request(**options, verify=False, output=None, overwrite=False)
+    request = Request(**options, verify=False, output=None, output_format=None, overwrite=False)
     refuse_alone(overwrite, "--output", picture)
     if picture is not None:
         drawable("--output", picture, overwrite)

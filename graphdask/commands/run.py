@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
 from graphdask.commands import stream, streams, terminal, weights
 from graphdask.commands.algorithms import ENTRIES
-from graphdask.commands.columns import check_output, write_columns
+from graphdask.commands.columns import check_output, put_columns, write_columns
 from graphdask.commands.entry import Chosen, add_commands
 from graphdask.commands.options import (
     cleaning_options,
@@ -27,7 +27,7 @@ from graphdask.commands.options import (
     refuse_alone,
     stacked,
 )
-from graphdask.commands.paths import FILE, STREAM
+from graphdask.commands.paths import OUTPUT, OUTPUT_FILE, STREAM
 from graphdask.errors import InputError
 
 
@@ -56,6 +56,7 @@ class Request:
     scheduler: str | None
     verify: bool
     output: Path | None
+    output_format: str | None
     overwrite: bool
     as_json: bool
     memory: str | None
@@ -78,8 +79,10 @@ graph_options = stacked(
 shared_options = stacked(
     input_stream,
     click.option("--verify", is_flag=True, help="Prove partitions and answer in linear time; exit code 3 if wrong."),
-    click.option("--output", metavar="FILE", type=FILE,
-                 help="Write a row for each vertex; .parquet, .csv, .txt or .npz."),
+    click.option("--output", metavar="FILE", type=OUTPUT_FILE,
+                 help="Write a row for each vertex; .parquet, .csv, .txt or .npz; - is standard output."),
+    click.option("--output-format", type=click.Choice(["csv", "txt"]),
+                 help="Of --output -, where no name says it.  [default: csv]"),
     overwrite_option,
     graph_options,
 )  # fmt: skip
@@ -97,8 +100,18 @@ def execute(chosen: Chosen, **options: Any) -> None:
     """Do the run and show what came of it."""
     request = Request(**options)
     refuse_alone(request.overwrite, "--output", request.output)
-    if request.output is not None:
+    if request.output_format is not None and request.output != STREAM:
+        raise InputError("--output-format is for --output -; the name of a file says its format")
+    if request.output == STREAM:
+        streams.refuse_of_files("--output", ("--overwrite", request.overwrite))
+    elif request.output is not None:
         check_output(request.output, request.path, request.overwrite)
+    with streams.standard_output() if request.output == STREAM else nullcontext() as out:
+        _execute(chosen, request, out)
+
+
+def _execute(chosen: Chosen, request: Request, out: IO[bytes] | None) -> None:
+    """Do it; `out` is standard output, where the answer goes there."""
     steps = terminal.Steps()
     with given(request), divided(request, steps, chosen) as (G, client):
         with steps.step(chosen.title) as step, weights.as_asked(request.weights):
@@ -117,7 +130,11 @@ def execute(chosen: Chosen, **options: Any) -> None:
                 step.detail, step.edges = "verified", G.num_edges
         if request.output is not None:
             with steps.step("write") as step:
-                write_columns(result, request.output, request.overwrite)
+                if out is None:
+                    write_columns(result, request.output, request.overwrite)
+                else:
+                    put_columns(result, out, request.output_format or "csv")
+                request.output = streams.named(request.output, OUTPUT)
                 step.detail = f"{request.output}: {', '.join(('vertex', *result.columns))}"
     show(request, chosen, G, result, found, steps)
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import io
+import os
+import select
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
+from typing import IO, Any
 
 import click
 
-from graphdask.commands.paths import INPUT, STREAM
-from graphdask.errors import InputError
+from graphdask.commands.paths import INPUT, OUTPUT, STREAM
+from graphdask.errors import InputError, WriteError
+
+READER_GONE = 141
+"""Exit code where the reader of standard output has gone: that of a program that SIGPIPE ends."""
 
 
 @contextmanager
@@ -48,6 +55,97 @@ def readable(
         yield kept, name
 
 
-def named(path: Path) -> Path:
+def named(path: Path, stream: str = INPUT) -> Path:
     """A path as records and tables name it."""
-    return Path(INPUT) if path == STREAM else path
+    return Path(stream) if path == STREAM else path
+
+
+def refuse_of_files(name: str, *options: tuple[str, Any]) -> None:
+    """Raise InputError for options of files and folders, where what `name` stands for is standard output."""
+    for option, given in options:
+        if given:
+            raise InputError(f"{option} is for files and folders, and {name} - is {OUTPUT}; leave it out")
+
+
+@contextmanager
+def standard_output() -> Iterator[IO[bytes]]:
+    """Standard output for data alone: what else is printed in here, also by libraries and workers, goes to standard
+    error. Where its reader has gone, the command ends with `READER_GONE`, and says nothing."""
+    usual = sys.stdout
+    if usual is None or usual.closed:
+        raise InputError(f"{OUTPUT} is closed; give it a reader, or name a file")
+    usual.flush()
+    try:
+        number = usual.fileno()
+    except (OSError, ValueError):  # of a test, which is no file
+        with redirect_stdout(sys.stderr):
+            yield usual.buffer
+        return
+    raw = _Stream(os.dup(number), "wb")
+    _to_standard_error(number)
+    try:
+        with redirect_stdout(sys.stderr):
+            stream = io.BufferedWriter(raw, 1 << 20)
+            try:
+                yield stream
+                stream.flush()
+            finally:
+                _abandon(stream)
+    except Exception:
+        if raw.failed is None:
+            raise
+        if isinstance(raw.failed, BrokenPipeError):
+            raise click.exceptions.Exit(READER_GONE) from None
+        reason = (raw.failed.strerror or str(raw.failed)).lower()
+        raise WriteError(f"{OUTPUT} cannot be written: {reason}; what it has is not whole") from raw.failed
+    finally:
+        os.dup2(raw.fileno(), number)
+        raw.close()
+
+
+class _Stream(io.FileIO):
+    """A stream that remembers why it could not be written, whatever is made of the error above."""
+
+    failed: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            self.failed = error
+            raise
+
+
+def _to_standard_error(number: int) -> None:
+    """Let a file descriptor lead to where standard error does."""
+    try:
+        os.dup2(2, number)
+    except OSError:  # it is closed
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, number)
+        os.close(nowhere)
+
+
+def _abandon(stream: Any) -> None:
+    """Give up a stream, and what it holds, without closing what is below."""
+    with suppress(OSError):
+        stream.flush()
+    with suppress(OSError, ValueError):
+        stream.detach()
+
+
+def reader_gone() -> bool:
+    """Whether nobody reads standard output any more."""
+    try:
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), select.POLLERR)
+        return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+    except (AttributeError, OSError, ValueError):  # of other systems, and of tests
+        return False
+
+
+def silence() -> None:
+    """Drop what standard output still holds, which Python would complain of at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -30,6 +30,7 @@ from graphdask.graph import Graph
 from graphdask.io import detect_format
 from graphdask.io._kept import warn_of_lost
 from graphdask.io._open import COMPRESSION_SUFFIXES
+from graphdask.io._output_paths import output_path
 from graphdask.io.folder import unfinished_name
 from graphdask.io.parts import SUFFIXES, TEXT, Content
 from graphdask.partition import index_dtype
@@ -85,6 +86,7 @@ def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overw
         raise InputError(f"{path!r} is not a path") from None
     if not isinstance(text, str) or not text:
         raise InputError(f"{path!r} is not the name of a file or folder")
+    output_path(path)
     target = Path(os.path.realpath(Path(text).expanduser()))
     if files is not None and (isinstance(files, bool) or not isinstance(files, int) or not 1 <= files <= MOST_FILES):
         raise InputError(f"files={files!r} must be a whole number, 1 to {MOST_FILES}")

@@ -28,6 +28,8 @@ def output_path(path: Any) -> Path:
         if "\0" in text:
             raise ValueError("it has a NUL")
         named = Path(text).expanduser()
+        if isinstance(path, str) and path == "-":
+            raise InputError("'-' names no file here, and no stream; './-' names a file that is called -")
     except TypeError:
         raise InputError(f"{shown(path)} is not a path; give a str or a pathlib.Path") from None
     except (ValueError, RuntimeError) as error:  # a lone surrogate; the home of a user who does not exist

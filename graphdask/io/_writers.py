@@ -56,11 +56,8 @@ def write_edges(
         raise Unsupported(f"graphdask does not write {chosen.name}; it writes {able}")
     refuse_compressed(path, chosen)
     out = file_output(path, overwrite)
-    if len(edges.src) != len(edges.dst):
-        raise InputError(f"{len(edges.src)} sources and {len(edges.dst)} targets")
-    _check_names(edges, chosen.name)
+    _check(edges, chosen.name)
     _refuse_beyond_disk(edges, path, chosen.name)
-    _warn_of_lost(edges, chosen.name)
     if chosen.name == "parquet":
         from .parquet import write_parquet
 
@@ -85,6 +82,19 @@ def _refuse_beyond_disk(edges: EdgeList, path: str | os.PathLike[str], name: str
     compression = suffix if suffix in COMPRESSION_SUFFIXES else ""
     needed = least_of_edges(name, compression, edges.num_edges, 1, 1, 0)  # ids may all be short
     refuse_beyond_disk(path, f"{edges.num_edges:,} edges", needed, "write to a larger disk, or a compressed file")
+
+
+def text_writer(edges: EdgeList, name: str) -> Any:
+    """What writes edges to a stream in this format, once they are known to fit it."""
+    _check(edges, name)
+    return _text_writer(name)
+
+
+def _check(edges: EdgeList, name: str) -> None:
+    if len(edges.src) != len(edges.dst):
+        raise InputError(f"{len(edges.src)} sources and {len(edges.dst)} targets")
+    _check_names(edges, name)
+    _warn_of_lost(edges, name)
 
 
 def _text_writer(name: str) -> Any:

@@ -21,6 +21,7 @@ from graphdask.larger import STANDARD_INPUT
 from ._formats import FORMATS
 from ._open import Source, binary
 from ._room import refuse_too_many
+from .edges import EdgeList
 
 READS = ("edgelist", "csv", "temporal", "adjlist", "matrixmarket", "metis", "dimacs")
 WRITES = ("edgelist", "csv", "matrixmarket", "gexf", "graphml")
@@ -73,18 +74,47 @@ def kept_stream(stream: IO[bytes], each: int, format: str | None = None) -> Iter
         If the disk has no room for it.
     """
     stream_format(format, READS, STANDARD_INPUT)
-    with _folder() as folder, _called(folder):
+    with kept_folder() as folder, called(folder / STANDARD_INPUT, STANDARD_INPUT):
         path = folder / STANDARD_INPUT
         _keep(stream, path, each, format or "edgelist")
         yield path, format or told_format(path)
 
 
+def write_stream(edges: EdgeList, stream: IO[bytes], format: str) -> None:
+    """Write edges to a binary stream, once it is known that the format can hold them.
+
+    Parameters
+    ----------
+    edges : EdgeList
+    stream : binary file object
+        It is flushed in the end, and not closed.
+    format : str
+        One of `WRITES`.
+
+    Raises
+    ------
+    InputError
+        As `write_edges`, before anything is written.
+
+    Warns
+    -----
+    GraphdaskWarning
+        As `write_edges`.
+    """
+    from ._writers import text_writer
+
+    stream_format(format, WRITES, "a stream")
+    text_writer(edges, format)(edges, stream)
+    stream.flush()
+
+
 @contextmanager
-def _folder() -> Iterator[Path]:
+def kept_folder(what: str = STANDARD_INPUT) -> Iterator[Path]:
+    """A temporary folder for what comes from a stream, or goes to one."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="graphdask-stream-", ignore_cleanup_errors=True)
     except OSError as error:
-        raise WriteError(f"there is no folder to keep {STANDARD_INPUT} in ({error}); set TMPDIR to one") from None
+        raise WriteError(f"there is no folder to keep {what} in ({error}); set TMPDIR to one") from None
     with folder as name:
         yield Path(os.path.realpath(name))
 
@@ -147,28 +177,30 @@ def told_format(path: Path) -> str:
 
 
 @contextmanager
-def _called(folder: Path) -> Iterator[None]:
-    """Name the stream in errors and warnings, in place of the file that it is kept in."""
-    usual, real = warnings.showwarning, str(folder / STANDARD_INPUT)
+def called(path: Path, stream: str) -> Iterator[None]:
+    """Name a stream in errors and warnings, in place of the file that it is kept in."""
+    usual, real = warnings.showwarning, str(path)
 
     def show(message: Any, category: Any, *args: Any, **kwargs: Any) -> None:
         if issubclass(category, GraphdaskWarning):
-            message = category(str(message).replace(real, STANDARD_INPUT))
+            message = category(str(message).replace(real, stream))
         usual(message, category, *args, **kwargs)
 
     warnings.showwarning = show
     try:
         yield
     except Exception as error:
-        _rename(error, real)
+        _rename(error, real, stream)
         raise
     finally:
         warnings.showwarning = usual
 
 
-def _rename(error: Exception, real: str) -> None:
+def _rename(error: Exception, real: str, stream: str) -> None:
     """Replace the name of a file in an error."""
-    error.args = tuple(each.replace(real, STANDARD_INPUT) if isinstance(each, str) else each for each in error.args)
+    error.args = tuple(each.replace(real, stream) if isinstance(each, str) else each for each in error.args)
+    if isinstance(error, OSError) and isinstance(error.filename, str):
+        error.filename = error.filename.replace(real, stream)
     for name, value in vars(error).items():
         if isinstance(value, str):
-            setattr(error, name, value.replace(real, STANDARD_INPUT))
+            setattr(error, name, value.replace(real, stream))

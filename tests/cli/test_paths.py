@@ -17,6 +17,9 @@ STREAMS = {
     ("info", "FILE"): "standard input",
     ("convert", "IN"): "standard input",
     ("run", "FILE"): "standard input",
+    ("convert", "OUT"): "standard output",
+    ("run", "--output"): "standard output",
+    ("generate", "--output"): "standard output",
 }
 """Of commands, without the name of an algorithm, and their parameters; where `-` is a stream."""
 
