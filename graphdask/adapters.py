@@ -138,14 +138,14 @@ class _FrameChunk:
         frame = self.partition.compute(scheduler="synchronous")
         src, dst, weight = self.columns
         return (
-            self.ids.to_internal(checked_ids(src, column_values(frame[src]))),
-            self.ids.to_internal(checked_ids(dst, column_values(frame[dst]))),
+            self.ids.to_internal(checked_ids(str(src), column_values(frame[src]))),
+            self.ids.to_internal(checked_ids(str(dst), column_values(frame[dst]))),
             None if weight is None else checked_weights(column_values(frame[weight]), len(frame)),
         )
 
 
 def _frame_ids(frame: Any, src: str, dst: str) -> tuple[np.ndarray, int]:
-    ends = checked_ids(src, column_values(frame[src])), checked_ids(dst, column_values(frame[dst]))
+    ends = checked_ids(str(src), column_values(frame[src])), checked_ids(str(dst), column_values(frame[dst]))
     check_same_kind(*ends)
     return np.unique(np.concatenate(ends)), len(frame)
 

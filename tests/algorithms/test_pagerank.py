@@ -312,7 +312,7 @@ BAD = {
     "dtype": (dict(dtype="float16"), "dtype='float16' is not one of float64, float32"),
     "dtype, a number": (dict(dtype=3), "dtype=3 is not one of float64, float32"),
     "dtype, no such": (dict(dtype="single precision"), "dtype='single precision' is not one of"),
-    "weighted": (dict(weighted="yes"), "weighted='yes' is neither true nor false"),
+    "weighted": (dict(weighted="yes"), "weighted='yes' is neither True, False nor None"),
     "no weights": (dict(weighted=True), "the edges of this graph have no weights"),
     "personalization sums to 0": (dict(personalization={10: 0.0}), r"personalization sums to 0\.0"),
     "empty personalization": (dict(personalization={}), r"personalization sums to 0\.0"),

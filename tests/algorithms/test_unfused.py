@@ -195,7 +195,7 @@ def test_a_search_that_may_pull_says_what_to_do(direction):
 def test_whatever_is_neither_true_nor_false_is_refused():
     graph = of(star, 1, device="cpu")
     for call in (gd.bfs, gd.sssp):
-        with pytest.raises(gd.InputError, match="fused='no' is neither true nor false"):
+        with pytest.raises(gd.InputError, match="fused='no' is neither True, False nor None"):
             call(graph, 0, fused="no")
 
 

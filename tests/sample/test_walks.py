@@ -218,7 +218,7 @@ BAD = [
     ({"starts": [0.5]}, InputError, "0.5 is not a whole number"),
     ({"starts": [[0, 1]]}, InputError, r"starts must be one vertex or a list of them.*\(1, 2\)"),
     ({"length": -1}, InputError, "length=-1"),
-    ({"length": 2.5}, InputError, "length=2.5 is not an integer"),
+    ({"length": 2.5}, InputError, "length=2.5 is not a whole number"),
     ({"length": 2**31}, InputError, "length=2147483648"),
     ({"walks_per_start": 0}, InputError, "walks_per_start=0"),
     ({"seed": 1.5}, InputError, "seed=1.5"),
