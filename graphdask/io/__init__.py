@@ -90,7 +90,7 @@ def read_edges(
         Lines of the same formats to pass over before anything is read.
     na_values : str or sequence of str, optional
         For edge lists and CSV: words that stand for a missing id, which is an error. Default: those of pandas (`NULL`,
-        `None`, `NA`, `nan`, ...) and `\\N`; with ids="str" none. An empty sequence: none.
+        `None`, `NA`, `nan`, ...), `\\N`, `nil`, `-`, `?` and others; with ids="str" none. An empty sequence: none.
     threads : int, optional
         Threads that parse text; default: one for each core, 16 at most. Parquet decodes on one thread if it
         is 1, else on all cores. NPZ and native files are not parsed.

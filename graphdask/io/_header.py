@@ -297,7 +297,9 @@ MISSING_WORDS = frozenset(
     for word in (
         "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
         "NULL", "NaN", "None", "n/a", "nan", "null", "\\N", "NAN", "Null", "NONE", "<null>", "<NULL>", "(null)",
+        "(NULL)", "[NULL]", "[null]", "<na>", "<NaN>", "<nan>", "<None>", "<none>", "<missing>", "Nan", "NaT", "none",
+        "nil", "NIL", "Nil", "undefined", "#NULL!", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "-", "?",
     )
 )  # fmt: skip
 """Words that stand for a missing id unless the caller says otherwise: those of pandas, `\\N` of MySQL and PostgreSQL,
-and variants of these."""
+and how other languages, tables and databases write it."""

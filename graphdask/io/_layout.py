@@ -10,6 +10,7 @@ from typing import Any
 from graphdask.errors import FormatError, InputError
 
 from ._columns import Request
+from ._foreign import foreign
 from ._header import MISSING_WORDS, NUMBER_LIKE, Verdict, decide, find_ends
 from ._lines import COMMENT, LineError, Marker, show, split
 from ._open import Source
@@ -19,7 +20,6 @@ ROWS = 1000
 """Lines below the first one that are looked at, at most."""
 TEXT_IDS = "# Ids: text"
 _OWN = re.compile(rb'"src","dst"(,"weight")?(,"time")?(,"directed")?\Z')
-_HTML = re.compile(rb"\s*<(!doctype|html|\?xml|head|body|gexf|graphml)\b", re.IGNORECASE)
 
 
 @dataclass
@@ -143,8 +143,13 @@ def _layout(head: bytes, whole: bool, request: Request, csv: bool, source: Sourc
                 blanks += 1
             continue
         if not data:
-            if _HTML.match(content):
-                raise FormatError("this looks like HTML or XML, not an edge list", source.path, number)
+            what = None if request.columns is not None else foreign(content, layout.comments)
+            if what is not None and request.ids is None and TEXT_IDS not in layout.comments:
+                raise FormatError(
+                    f"this looks like {what[0]}, not a list of edges; {what[1]}, or pass ids='str' if these are names",
+                    source.path,
+                    number,
+                )
             before = (number, comments, blanks)
         unmarked += not marked
         if len(data) <= ROWS or not marked:

@@ -19,6 +19,7 @@ import numpy as np
 from graphdask.errors import FormatError, GraphdaskWarning, outside
 
 from ._columns import Chosen, Request, choose, count_infinite, is_number, look_like_times
+from ._foreign import relation_between, sign_of_an_edge
 from ._header import NUMBER_LIKE
 from ._layout import TEXT_IDS, Layout, look, shown
 from ._lines import DIRECTION, ID, SKIP, TEXT, VALUE, Columns, declared_number
@@ -91,7 +92,14 @@ def _columns(layout: Layout, request: Request, source: Source) -> tuple[Columns,
     kind = None if request.directed is not None else _direction_kind(layout, chosen.direction)
     if kind is None:
         chosen = replace(chosen, direction=None)
+    bare = request.columns is None and request.ids is None and layout.names is None and count > 2
+    if bare:
+        _refuse_signs(layout, chosen, source)
     text = request.ids == "str" or (request.ids is None and _names_as_ids(layout, chosen, request, source))
+    if bare and text:
+        _warn_of_relations(layout, chosen, source)
+    if not text and request.ids is None:
+        _warn_of_zeros(layout, chosen, source)
     kinds = [SKIP] * count
     labels = [""] * count
     for column, kind_of_column, label in (
@@ -106,6 +114,50 @@ def _columns(layout: Layout, request: Request, source: Source) -> tuple[Columns,
     return Columns(
         tuple(kinds), layout.delimiter, layout.comment, names=tuple(labels), missing=request.missing
     ), chosen  # fmt: skip
+
+
+def _refuse_signs(layout: Layout, chosen: Chosen, source: Source) -> None:
+    """Raise FormatError where the target is an arrow in each line."""
+    sign = sign_of_an_edge(layout.rows, chosen.dst)
+    if sign is not None:
+        raise FormatError(
+            f"column {chosen.dst + 1} is {sign!r} in each line, which is no vertex; pass columns=(0, 2), or ids='str' "
+            "if it is one",
+            source.path,
+            layout.first_line,
+        )
+
+
+def _warn_of_relations(layout: Layout, chosen: Chosen, source: Source) -> None:
+    """Warn where the target seems to be a relation in each line."""
+    instead = relation_between(layout.rows, chosen.src, chosen.dst)
+    if instead is not None:
+        row = b" ".join(layout.first[:4])[:80].decode("utf-8", "replace")
+        warnings.warn(
+            GraphdaskWarning(
+                f"{source.path}:{layout.first_line}: {row!r} is read as an edge from its first column to its second, "
+                f"which is not certain: ids of the first stand again in column {instead + 1} only; pass "
+                f"columns=(0, {instead}) or columns=(0, 1)"
+            ),
+            stacklevel=outside(),
+        )
+
+
+def _warn_of_zeros(layout: Layout, chosen: Chosen, source: Source) -> None:
+    """Warn where ids that are read as numbers lose zeros before them."""
+    for number, row in enumerate(layout.rows):
+        for column in (chosen.src, chosen.dst):
+            if column < len(row) and row[column][:1] == b"0" and row[column].strip(b"0") and row[column].isdigit():
+                token = row[column].decode()
+                warnings.warn(
+                    GraphdaskWarning(
+                        f"{source.path}: ids are numbers, so that {token[:40]!r} (row {number + 1} of the data) "
+                        f"is {token.lstrip('0')[:40]}; pass ids='str' to keep zeros before them, ids='int' to leave "
+                        "them out"
+                    ),
+                    stacklevel=outside(),
+                )
+                return
 
 
 def _names_as_ids(layout: Layout, chosen: Chosen, request: Request, source: Source) -> bool:
