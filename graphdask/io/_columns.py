@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from graphdask.errors import FormatError, InputError, shown
+from graphdask.errors import FormatError, GraphdaskWarning, InputError, outside, shown
 from graphdask.ids import is_whole
 
-from ._header import MISSING_WORDS, clean, find_ends
+from ._header import MISSING_WORDS, OTHERS, clean, find_ends, is_number_of_rows, words
 from ._spill import slices
 
 WEIGHT_NAMES = frozenset(["weight", "weights", "w", "wgt", "edge_weight", "edgeweight"])
@@ -97,8 +99,7 @@ def choose(names: Sequence[str] | None, count: int, request: Request, path: Any,
             )
         if names:
             ends = find_ends(names)
-            if ends is not None:
-                picked = [ends.src, ends.dst]
+            picked = _other_than_ends(names, path) if ends is None else [ends.src, ends.dst]
         weight = named(names, WEIGHT_NAMES) if names else None
     time = named(names, TIME_NAMES) if names and request.weights is not False else None
     taken = {picked[0], picked[1]}
@@ -123,6 +124,26 @@ def choose(names: Sequence[str] | None, count: int, request: Request, path: Any,
     if direction in (picked[0], picked[1], weight, time):
         direction = None
     return Chosen(picked[0], picked[1], None if request.weights is False else weight, time, direction)
+
+
+def _other_than_ends(names: Sequence[str], path: Any) -> list[int]:
+    """The first two columns that may be ends of edges by their names, where none is named as one: not weights, times,
+    types or the numbers of rows."""
+    split = [words(name) for name in names]
+    ends = [i for i, each in enumerate(split) if not (each and all(word in OTHERS for word in each))]
+    number = bool(ends) and ends[0] == 0 and len(names) > 2 and is_number_of_rows(names[0])
+    kept = ends[1:] if number and names[0].lower() != "id" else ends
+    picked = kept[:2] if len(kept) > 1 else [0, 1]
+    if picked != [0, 1] or (number and len(ends) > 2):
+        said = " and ".join(repr(names[i][:40]) for i in picked)
+        warnings.warn(
+            GraphdaskWarning(
+                f"{os.fspath(path)}: no column is named as the source or the target; {said} are read as these, which "
+                "is not certain; name them with columns="
+            ),
+            stacklevel=outside(),
+        )
+    return picked
 
 
 def _position(column: str | int, names: Sequence[str] | None, count: int, path: Any, line: int | None) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 NUMBER_LIKE = re.compile(rb"[+-]?\.?[0-9][0-9.eE+-]*\Z|[+-]?(nan|inf)\Z", re.IGNORECASE)
-_NAME = re.compile(rb"[^\W\d][\w .()-]{0,40}\Z")
+_NAME = re.compile(r"[^\W\d][\w .()-]{0,40}\Z")
 """What a name of a column may be."""
 _STARTS_AS_NUMBER = re.compile(rb"[+-]?\.?[0-9]")
 _CHOICES = frozenset([b"true", b"false", b"yes", b"no", b"directed", b"undirected"])
@@ -75,7 +75,7 @@ repository subreddit channel video tag category player team club ip asn as chemi
 student_id friend individual dolphin mp block
 """)
 """Words for what vertices are."""
-_OTHERS = _set("""
+OTHERS = _set("""
 weight weights w wgt cost distance dist length score combined rating ratings value val count counts amount capacity
 probability prob confidence similarity correlation strength time times timestamp timestamps date datetime day month
 year unixtime unixts t type types relation rel relationship predicate property kind edge edges link sentiment post
@@ -83,7 +83,10 @@ labels direction directed sign layer interval description comment title properti
 pubmed evidence
 """)
 """Words for further columns."""
-_VOCABULARY = _SOURCES | _TARGETS | _KINDS | _THINGS | _OTHERS
+_VOCABULARY = _SOURCES | _TARGETS | _KINDS | _THINGS | OTHERS
+_ROWS = re.compile(
+    r"(unnamed: ?0|index|idx|#|id|row(_?(id|number|num|no))?|no\.?|nr\.?|(edge|link)_?(id|index|no)|eid|)\Z"
+)
 _LONGEST, _MOST = 100, 100
 """Characters of a name, and columns, that are looked at: real headers have fewer."""
 _DOER = re.compile(r"([a-z]{3,100}?)(?:er|or|ing)\Z")
@@ -130,6 +133,11 @@ def words(name: str) -> tuple[str, ...]:
         return _GLUED[bare.lower()]
     found = tuple(word.lower() for word in _WORD.findall(bare))
     return tuple(part for word in found for part in _GLUED.get(word, (word,)))
+
+
+def is_number_of_rows(name: str) -> bool:
+    """Whether a name is one of the numbers of rows, as pandas, R and databases write them."""
+    return _ROWS.match(name.strip(" \t\"'").lower()) is not None
 
 
 def find_ends(names: Sequence[str]) -> Ends | None:
@@ -248,7 +256,7 @@ def decide(
     if rows and all(_style(line[c]) and not any(_style(line[c]) & _style(row[e]) for row in rows for e in ends)
                     for c in ends):  # fmt: skip
         return Verdict(csv, "its words are written as no id below is", False)
-    if len(seen) < len(rows) * len(ends) and all(_NAME.match(line[c]) for c in ends):
+    if len(seen) < len(rows) * len(ends) and all(_NAME.match(names[c]) for c in ends):
         return Verdict(csv, "ids below stand there again, its words do not", False)
     if csv and rows:
         return Verdict(False, "nothing tells its words from ids", False)

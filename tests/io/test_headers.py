@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import graphdask as gd
@@ -236,3 +237,40 @@ def test_what_is_written_is_read_back_whatever_its_first_edge_is(tmp_path, words
         H = gd.read_graph(tmp_path / target, **how)
         assert H.vertex_ids.tolist() == G.vertex_ids.tolist()
         assert H.num_edges == 3
+
+
+@pytest.mark.parametrize(
+    ("names", "ends"),
+    [
+        ("time,a,b", (1, 2)), ("weight,a,b", (1, 2)), ("date,x,y", (1, 2)), ("Unnamed: 0,A,B", (1, 2)),
+        ("index,A,B", (1, 2)), ("edge_id,A,B", (1, 2)), ("row,A,B,weight", (1, 2)), ("type,A,weight,B", (1, 3)),
+        ("id,person_a,friend", (0, 1)), ("no.,n1,n2", (1, 2)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_columns_that_are_no_ends_by_their_names_are_passed_over_with_a_warning(names, ends, kind, tmp_path):
+    columns = names.split(",")
+    frame = pd.DataFrame({name: [10 * k + c for k in range(1, 5)] for c, name in enumerate(columns)})
+    path = tmp_path / f"g.{kind}"
+    frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+    with pytest.warns(GraphdaskWarning, match="no column is named as the source or the target; .* name them with col"):
+        edges = read_edges(path, weights=False)
+    assert list(edges.src) == list(frame[columns[ends[0]]])
+    assert list(edges.dst) == list(frame[columns[ends[1]]])
+    named = read_edges(path, columns=[columns[0], columns[2]], weights=False)  # without a warning
+    assert list(named.dst) == list(frame[columns[2]])
+
+
+@pytest.mark.parametrize("names", ["A,B", "A,B,weight", "a,b,c", "x,y,time", "id,friend", "srcip,sport,dstip"])
+def test_the_first_two_columns_are_the_ends_where_nothing_speaks_against_it(names, tmp_path):
+    (tmp_path / "g.csv").write_text(f"{names}\n" + "1,2,3\n4,5,6\n".replace(",3", "" if names.count(",") == 1 else ",3")
+                                    .replace(",6", "" if names.count(",") == 1 else ",6"))  # fmt: skip
+    edges = read_edges(tmp_path / "g.csv")
+    assert (list(edges.src), list(edges.dst)) == ([1, 4], [2, 5])
+
+
+@pytest.mark.parametrize("names", ["источник,цель", "来源,目标", "πηγή,στόχος", "von,nach"])
+def test_headers_in_other_languages_are_told_by_what_stands_below(names, tmp_path):
+    (tmp_path / "g.csv").write_text(f"{names}\nann,bob\nbob,cleo\ncleo,ann\n", encoding="utf-8")
+    with pytest.warns(GraphdaskWarning, match="is read as a header .* which is not certain"):
+        assert read_edges(tmp_path / "g.csv").num_edges == 3
