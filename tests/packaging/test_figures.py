@@ -42,6 +42,8 @@ class Figure:
     def unit(self) -> float:
         if self.field.endswith("seconds") and self.clock in ("call", "supersteps"):
             return 1e-3  # shown in milliseconds
+        if self.field == "mseps":
+            return 1e3  # shown in billions a second
         return UNITS[self.shown.removeprefix(self.number).strip()]
 
     def records(self) -> list[dict[str, Any]]:
