@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from graphdask.cluster.local import START_SECONDS, local_cluster
@@ -79,6 +80,9 @@ class Cluster:
         from graphdask.io.outputs import file_output
 
         out = file_output(path, overwrite)
+        if Path(path).is_symlink():  # others may have put it there, to choose where keys are written
+            Path(path).unlink()
+            out = file_output(path, overwrite)
         content: dict[str, Any] = {"type": "Scheduler", "address": self.address, "workers": {}}
         if self.files:
             content["tls"] = self.files

@@ -85,10 +85,11 @@ class Triangles(Primitive[State]):
         csrs, item = part.directions, part.vertex_map.dtype.itemsize
         arcs = sum(csr.num_edges for csr in csrs)
         batch = min(max(LEAST, arcs // 2), arcs) if part.size > 1 else 0
+        on_device = type(csrs[0].indptr) is not np.ndarray
         # rows and their sources, of which CuPy makes a copy while it adds them up
-        finding = (3 * item + 1) * arcs // 2 + (6 * item + 20) * batch
-        # pieces and the arrays that they are put together to; keys of a piece, twice while they are sorted
-        sorting = (item + 1) * arcs + ((2 * len(csrs) - 1) * item + 36) * min(PIECE, arcs)
+        finding = ((3 if on_device else 2) * item + 1) * arcs // 2 + (6 * item + 20) * batch
+        # pieces and the arrays that they are put together to; keys of a piece, on a device twice while they are sorted
+        sorting = (item + 1) * arcs + ((2 * len(csrs) - 1) * item + (36 if on_device else 20)) * min(PIECE, arcs)
         return max(finding, sorting) + 33 * part.num_slots
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:

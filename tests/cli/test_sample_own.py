@@ -185,7 +185,7 @@ def test_vertices_of_the_whole_graph(call, square, tmp_path):
         call("sample", "nodes", square, "--count", 5)
     )
     refused = call("sample", "nodes", square, "--count", 1, "--output", tmp_path / "nodes")
-    assert "is there already" in said(refused)
+    assert "exists; add --overwrite to replace it" in said(refused)
 
 
 def test_every_method_can_be_asked_for(call, square, tmp_path):
