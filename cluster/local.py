@@ -28,6 +28,7 @@ from typing import Any
 from graphdask.cluster import tls as certified
 from graphdask.cluster.clients import connected
 from graphdask.errors import CommunicationError, DeadlineExceeded, GraphdaskWarning, InputError, MissingDependency
+from graphdask.io._open import small_text
 
 REUSED = {"distributed.scheduler.reuse-broadcast-comm": True}
 """The scheduler keeps its connections to workers: each call begins with a message to every one of them."""
@@ -374,7 +375,7 @@ def _named_in(path: str | os.PathLike[str]) -> tuple[str, dict[str, str] | None]
     """The address in a scheduler file, and the files of its certificate where it names any."""
     name = os.fspath(path)
     try:
-        content = json.loads(Path(name).read_text())
+        content = json.loads(small_text(name))
         files = content.get("tls")
         return str(content["address"]), {each: files[each] for each in ("ca_file", "cert", "key")} if files else None
     except FileNotFoundError:
@@ -384,8 +385,8 @@ def _named_in(path: str | os.PathLike[str]) -> tuple[str, dict[str, str] | None]
         ) from None
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{name} is not a scheduler file, which is JSON with an address ({error!r})") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"{name} is not a scheduler file, which is JSON with an address ({error!r:.200})") from None
 
 
 def _check_address(address: str) -> None:

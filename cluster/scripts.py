@@ -17,6 +17,7 @@ from pathlib import Path
 
 from graphdask.cluster import encryption, shell
 from graphdask.errors import InputError, MissingDependency, OutputExists, WriteError
+from graphdask.io._open import small_text
 
 DESCRIPTION = "job.json"
 """The job and its number, in its folder."""
@@ -32,7 +33,7 @@ TIMED_OUT = 124
 """Exit code of a job that met its time limit, as that of `timeout`."""
 SCHEDULER_SECONDS = 120
 """How long the scheduler of a job may take to start."""
-MINUTES = re.compile(r"(?:(?P<days>\d+)-)?(?P<numbers>\d+(?::\d+){0,2})")
+MINUTES = re.compile(r"(?:(?P<days>[0-9]{1,5})-)?(?P<numbers>[0-9]{1,8}(?::[0-9]{1,8}){0,2})")
 NO_DASHBOARD = ("--no-dashboard", "--dashboard-address", "127.0.0.1:0")
 """The HTTP servers, which Dask starts all the same, are for this host alone; a worker's would be for every network."""
 CONNECT = "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"
@@ -174,12 +175,12 @@ def load(folder: str | os.PathLike[str]) -> Job:
     """
     path = Path(folder, DESCRIPTION)
     try:
-        found = json.loads(path.read_text())
+        found = json.loads(small_text(path))
         values = {field.name: found[field.name] for field in fields(Job)}
     except FileNotFoundError:
         raise InputError(f"{folder} is not the folder of a job: there is no {DESCRIPTION} in it") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path} does not describe a job ({error!r})") from None
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InputError(f"{path} does not describe a job ({error!r:.200})") from None
     for name, value in values.items():
         if not _has_type(name, value):
             raise InputError(f"{path} does not describe a job ({name} is {value!r})")

@@ -130,6 +130,23 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
     return file
 
 
+SMALL_TEXT = 1 << 20
+"""Bytes of a description in JSON, at most."""
+
+
+def small_text(path: str | os.PathLike[str]) -> str:
+    """What a small file of text holds: the operating system's OSError where it is not read, ValueError for a pipe or a
+    device, which may never end, for other bytes than UTF-8, and for more than `SMALL_TEXT`."""
+    file = Path(path)
+    if not (file.is_file() or file.is_dir()) and file.exists():
+        raise ValueError("it is a pipe or a device")
+    with file.open("rb") as stream:
+        data = stream.read(SMALL_TEXT + 1)
+    if len(data) > SMALL_TEXT:
+        raise ValueError(f"it has more than {SMALL_TEXT:,} bytes")
+    return data.decode()
+
+
 @contextlib.contextmanager
 def first_bytes(size: int) -> Iterator[None]:
     """Read only so many bytes of a text in here, up to a line end; what is read reports `read_bytes` if it goes on."""

@@ -6,6 +6,7 @@ needs. `evil` is one of the stand-ins, and no script may ever call it.
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import subprocess
@@ -295,6 +296,32 @@ def test_a_job_from_a_working_folder_with_a_line_end_is_refused(host, tmp_path, 
     result = CliRunner(env={"COLUMNS": "1000"}).invoke(cli, ["submit", "--slurm", "--output", "/j", "info", "g.txt"])
     assert result.exit_code == 2
     assert "the working folder" in result.stderr
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "brackets", "large", "bytes"])
+@pytest.mark.parametrize("name", [scripts.DESCRIPTION, "scheduler.json"])
+def test_what_is_no_description_is_refused_and_never_waited_for(name, kind, tmp_path):
+    path = tmp_path / name
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.write_bytes({"brackets": b"[" * 100_000, "large": b" " * (2 << 20), "bytes": b"\xff{}"}[kind])
+    arguments = ["submit", "--resume", str(tmp_path)]
+    if name == "scheduler.json":
+        (tmp_path / "g.txt").write_text("1 2\n")
+        arguments = ["run", "bfs", str(tmp_path / "g.txt"), "--source", "1", "--scheduler-file", str(path)]
+    result = CliRunner(env={"COLUMNS": "1000"}).invoke(cli, arguments)
+    assert result.exit_code == 2
+    assert "does not describe a job" in result.stderr or "is not a scheduler file" in result.stderr
+    assert len(result.stderr) < 600
+
+
+@pytest.mark.parametrize("time", ["9" * 5000, "99999999999999", "\u0669", "1:\u0663", "999999-1", "1:" + "0" * 5000])
+def test_times_that_no_batch_system_reads_are_refused(time):
+    with pytest.raises(InputError, match="is not minutes"):
+        replace(JOB, time=time).checked()
 
 
 @pytest.mark.parametrize(
