@@ -10,7 +10,7 @@ import contextlib
 import mmap
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from pathlib import Path
@@ -207,27 +207,24 @@ class Source:
         import lzma
         import zlib
 
-        opener: Callable[[Any], Any]
-        if self.compression == "gzip":
-            import gzip
-
-            opener = gzip.open
-        elif self.compression == "xz":
-            opener = lzma.open
-        elif self.compression == "bzip2":
-            import bz2
-
-            opener = bz2.open
-        else:
+        if self.compression is None:
             with reading(self.path), self.path.open("rb") as f:
                 self._raw = f
                 yield f
                 self.taken = f.tell()
             return
         try:
-            with reading(self.path), self.path.open("rb") as raw, opener(raw) as f:
+            with reading(self.path), self.path.open("rb") as raw, contextlib.ExitStack() as stack:
                 self._raw = raw
-                yield cast(IO[bytes], f)
+                if self.compression == "gzip":
+                    import gzip
+
+                    yield cast(IO[bytes], stack.enter_context(gzip.open(raw)))
+                else:
+                    from . import _members
+
+                    members = _members.xz(raw) if self.compression == "xz" else _members.bzip2(raw)
+                    yield cast(IO[bytes], members)
                 self.taken = raw.tell()
         except EOFError:
             raise FormatError(
@@ -314,14 +311,14 @@ class Source:
 
     def _stream_blocks(self, skip: int, size: int) -> Iterator[np.ndarray]:
         with self.open() as f, ThreadPoolExecutor(1, "graphdask-decompress") as ahead:
-            if f.read(3) == _BOM:
-                f.read(skip)
-            else:
-                f.seek(skip)
+            begin = f.read(3)
+            f.read(skip if begin == _BOM else max(skip - len(begin), 0))
+            begin = b"" if begin == _BOM else begin[skip:]
             carry: list[bytes] = []
             held = 0
             future = ahead.submit(f.read, size)
-            while data := future.result():
+            while data := begin + future.result():
+                begin = b""
                 self.consumed = self._raw.tell()
                 future = ahead.submit(f.read, size)
                 if carry and carry[-1].endswith(b"\r"):

@@ -330,3 +330,54 @@ def test_lists_of_neighbours_may_be_longer_than_what_is_looked_at_for_a_header(t
         path.write_text(text)
         edges = read_edges(path)
         assert (edges.src == 0).sum() == many - 1
+
+
+@pytest.mark.parametrize(("module", "ending"), [(gzip, "gz"), (bz2, "bz2"), (lzma, "xz")], ids=["gz", "bz2", "xz"])
+def test_damage_to_a_later_member_of_a_compressed_file_is_missed_nowhere(module, ending, tmp_path):
+    members = [module.compress(f"{k} {k + 1}\n".encode() * 20) for k in range(1, 4)]
+    path = tmp_path / f"g.txt.{ending}"
+    path.write_bytes(b"".join(members))
+    expected = read_edges(path).src
+    assert len(expected) == 60
+    whole = b"".join(members)
+    begin, end = len(members[0]), len(members[0]) + len(members[1])
+    for place in range(begin, end):
+        for bit in (0, 3, 7):
+            data = bytearray(whole)
+            data[place] ^= 1 << bit
+            path.write_bytes(data)
+            try:
+                found = read_edges(path).src
+            except FormatError:
+                continue
+            np.testing.assert_array_equal(found, expected)  # bits that mean nothing, such as a time in gzip's header
+    for cut in range(begin + 1, end):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(FormatError, match=r"truncated|corrupt"):
+            read_edges(path)
+    for rest in (b"garbage", b"\n", b"1 2\n", members[1][:5]):
+        path.write_bytes(whole + rest)
+        with pytest.raises(FormatError, match=r"truncated|corrupt"):
+            read_edges(path)
+    path.write_bytes(members[0] + bytes(512) + members[1] + bytes(4096))  # as tapes and tar pad them
+    assert len(read_edges(path).src) == 40
+
+
+def test_the_dictionary_of_xz_is_held_to_the_memory(tmp_path, monkeypatch):
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 256 << 20}]
+    (tmp_path / "g.txt.xz").write_bytes(lzma.compress(b"1 2\n" * 9, lzma.FORMAT_XZ, filters=filters))
+    assert read_edges(tmp_path / "g.txt.xz").num_edges == 9
+    monkeypatch.setattr(backend.CpuBackend, "free_memory", lambda self: 64 << 20)
+    with pytest.raises(GraphdaskError, match=r"g\.txt\.xz.*[Mm]emory"):
+        read_edges(tmp_path / "g.txt.xz")
+
+
+@pytest.mark.parametrize("skip", [0, 1, 2, 3, 4, 7])
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz"])
+def test_compressed_text_begins_where_it_is_told_to(skip, ending, tmp_path):
+    module = {"gz": gzip, "bz2": bz2, "xz": lzma}[ending]
+    for mark in (b"", b"\xef\xbb\xbf"):
+        for text in (b"", b"1", b"1 2", b"1 2\n3 4\n"):
+            (tmp_path / f"g.txt.{ending}").write_bytes(module.compress(mark + text))
+            blocks = Source(tmp_path / f"g.txt.{ending}").blocks(skip)
+            assert b"".join(block.tobytes() for block in blocks) == text[skip:]
