@@ -32,7 +32,10 @@ _SEEN = [
      "the answer of a server, not the file", "download it again"),
 ]  # fmt: skip
 """How its first line begins, what it is, and what to do instead."""
-_COMPILED = [(re.compile(rb"\s*(?:" + pattern.encode() + rb")", re.IGNORECASE), *rest) for pattern, *rest in _SEEN]
+_COMPILED = [
+    (re.compile(rb"\s*(?:" + pattern.encode() + rb")", re.IGNORECASE), what, instead)
+    for pattern, what, instead in _SEEN
+]
 _LOOKED_AT = 1000
 """Bytes of the line."""
 _MATRIX = re.compile(rb"\s*[0-9]+[ \t]+[0-9]+[ \t]+[0-9]+[ \t]*\Z")
