@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from graphdask.errors import GraphdaskWarning, InputError, Unsupported, WriteError, shown
+from graphdask.errors import FormatError, GraphdaskWarning, InputError, OverBudget, Unsupported, WriteError, shown
 from graphdask.larger import STANDARD_INPUT
 
 from ._formats import FORMATS
-from ._open import Source, binary
+from ._open import LINE_COPIES, MOST_HEAD, Source, binary
 from ._room import refuse_too_many
 from .edges import EdgeList
 
@@ -121,7 +121,7 @@ def kept_folder(what: str = STANDARD_INPUT) -> Iterator[Path]:
 
 def _keep(stream: IO[bytes], path: Path, each: int, format: str) -> None:
     """Write what a stream holds to a file."""
-    taken, look = 0, LOOK
+    taken, look, line = 0, LOOK, 0
     with path.open("wb", buffering=0) as file:
         while piece := _read(stream):
             if not taken:
@@ -136,9 +136,24 @@ def _keep(stream: IO[bytes], path: Path, each: int, format: str) -> None:
                     f"({error.strerror or error}); set TMPDIR to a folder with room, or name a file"
                 ) from error
             taken += len(piece)
+            cut = max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1
+            line = len(piece) - cut if cut else line + len(piece)
             if taken >= look:
                 look = 2 * taken
-                refuse_too_many(path, format, each)
+                _refuse_no_text(path)
+                usable = refuse_too_many(path, format, each)
+                if LINE_COPIES * line > usable:
+                    raise OverBudget(
+                        f"{STANDARD_INPUT}: a line of more than {line >> 20:,} MiB needs "
+                        f"{LINE_COPIES * line / 2**30:,.3g} GiB, and {usable / 2**30:,.3g} GiB may be used"
+                    )
+
+
+def _refuse_no_text(path: Path) -> None:
+    """Raise FormatError where what has come is no text, which may never end."""
+    begin, whole = Source(path).head(MOST_HEAD)
+    if not whole and b"\n" not in begin and b"\r" not in begin:
+        raise FormatError(f"the first {MOST_HEAD >> 20} MiB have no line end; a list of edges has an edge a line", path)
 
 
 def _read(stream: IO[bytes]) -> bytes:

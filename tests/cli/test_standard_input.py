@@ -8,7 +8,9 @@ import json
 import lzma
 import os
 import pty
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import networkx
@@ -234,3 +236,39 @@ def test_a_terminal_is_named_in_one_line(program_path):
         os.close(ours)
     assert err.splitlines()[0] == "the graph is read from the terminal; Ctrl-D ends it"
     assert json.loads(out)["edges"] == 2
+
+
+@pytest.mark.parametrize(
+    ("endless", "words"),
+    [
+        ("cat /dev/zero", "binary data, not text: byte 0x00"),
+        ("gzip -1 < /dev/zero", "binary data, not text: byte 0x00"),
+        ("tr '\\0' 7 < /dev/zero", "have no line end"),
+        ("tr '\\0' 7 < /dev/zero | gzip -1", "have no line end"),
+        ("(echo 1 2; echo 2 3; tr '\\0' 7 < /dev/zero)", "a line of more than"),
+        ("yes 1 2", "GiB may be used"),
+        ("yes a b | gzip -1", "GiB may be used"),
+    ],
+)
+def test_what_never_ends_is_refused(endless, words, tmp_path):
+    program = f"""if True:
+        import sys
+        from graphdask import backend
+        from graphdask.cli import main
+        from graphdask.io import streams
+        backend.CpuBackend.free_memory = lambda self: {64 << 20}
+        streams.LOOK = {1 << 20}
+        sys.argv = ["graphdask", "info", "-"]
+        main()
+    """
+    with subprocess.Popen(["/bin/sh", "-c", endless], stdout=subprocess.PIPE, start_new_session=True) as source:
+        try:
+            ran = subprocess.run(
+                [sys.executable, "-c", program], stdin=source.stdout, capture_output=True, text=True, timeout=60,
+                env={**os.environ, "TMPDIR": str(tmp_path), "COLUMNS": "1000"},
+            )  # fmt: skip
+        finally:
+            os.killpg(source.pid, signal.SIGKILL)
+    assert ran.returncode in (1, 2)
+    assert words in " ".join(ran.stderr.split()), ran.stderr
+    assert not list(tmp_path.iterdir())
