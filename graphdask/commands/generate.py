@@ -15,8 +15,8 @@ from graphdask.cli import OPTIONS
 from graphdask.commands import streams, terminal
 from graphdask.commands.options import (
     Whole,
-    cluster_of,
     cluster_options,
+    cluster_step,
     device_option,
     drawable,
     json_option,
@@ -180,17 +180,11 @@ def execute(request: Request, generator: Generator, arguments: dict[str, Any]) -
         drawable("--plot", request.plot, request.overwrite)
     G = getattr(graphdask.generate, generator.function)(**arguments)
     G = G.partition(device=request.device)
-    elsewhere = request.scheduler or request.scheduler_file
     if output is not None:
         _check(G, request)
     with streams.standard_output() if output == STREAM else nullcontext() as out:
         steps = terminal.Steps()
-        if elsewhere or request.workers:
-            steps.announce("connect" if elsewhere else "start cluster")
-        with cluster_of(request.workers, request.scheduler, request.scheduler_file, request.device) as client:
-            if client is not None:
-                number = len(client.nthreads())
-                steps.add("connect" if elsewhere else "start cluster", terminal.count(number, "worker"))
+        with cluster_step(request, steps) as client:
             found = _work(G, request, steps, client, out)
         _show(G, request, generator, arguments, found, steps)
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from graphdask.commands.paths import FILE, INPUT_FILE, TEXT
+from graphdask.commands.terminal import Steps, count
 from graphdask.errors import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -237,6 +238,19 @@ def cluster_of(
             yield client
     else:
         yield None
+
+
+@contextmanager
+def cluster_step(request: Any, steps: Steps) -> Iterator[Any]:
+    """The client of the cluster that a request names, as a step of the table; None to run in this process."""
+    connects = request.scheduler is not None or request.scheduler_file is not None
+    name = "connect" if connects else "start cluster"
+    if connects or request.workers:
+        steps.announce(name)
+    with cluster_of(request.workers, request.scheduler, request.scheduler_file, request.device) as client:
+        if client is not None:
+            steps.add(name, count(len(client.nthreads()), "worker"))
+        yield client
 
 
 PICTURES = (".png", ".pdf", ".svg")

@@ -17,8 +17,8 @@ from graphdask.commands.columns import check_output, put_columns, write_columns
 from graphdask.commands.entry import Chosen, add_commands
 from graphdask.commands.options import (
     cleaning_options,
-    cluster_of,
     cluster_options,
+    cluster_step,
     input_stream,
     json_option,
     overwrite_option,
@@ -158,13 +158,7 @@ def divided(request: Request, steps: terminal.Steps, chosen: Chosen) -> Iterator
         stream.refuse(request, chosen.own)
     elif request.memory is not None:
         raise InputError(stream.not_streamed(request.path))
-    elsewhere = request.scheduler or request.scheduler_file
-    if elsewhere or request.workers:
-        steps.announce("connect" if elsewhere else "start cluster")
-    with cluster_of(request.workers, request.scheduler, request.scheduler_file, request.device) as client:
-        if client is not None:
-            number = len(client.nthreads())
-            steps.add("connect" if elsewhere else "start cluster", terminal.count(number, "worker"))
+    with cluster_step(request, steps) as client:
         if streamed:
             with stream.opened(request, steps) as G:
                 yield G, client

@@ -14,8 +14,8 @@ from graphdask.commands.entry import vertex
 from graphdask.commands.options import (
     Whole,
     cleaning_options,
-    cluster_of,
     cluster_options,
+    cluster_step,
     device_option,
     input_file,
     json_option,
@@ -125,12 +125,8 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
     if request.edge_rows:
         _check_edge_rows(entry, request)
     where, streamed = _placement(request), _on_disk(request)
-    steps, elsewhere = terminal.Steps(), request.scheduler or request.scheduler_file
-    if elsewhere or request.workers:
-        steps.announce("connect" if elsewhere else "start cluster")
-    with cluster_of(request.workers, request.scheduler, request.scheduler_file, request.device) as client:
-        if client is not None:
-            steps.add("connect" if elsewhere else "start cluster", terminal.count(len(client.nthreads()), "worker"))
+    steps = terminal.Steps()
+    with cluster_step(request, steps) as client:
         if streamed:
             G = stream.opened(request, steps)
         else:

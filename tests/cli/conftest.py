@@ -24,6 +24,18 @@ def call() -> Callable[..., Result]:
     return run
 
 
+@pytest.fixture
+def pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Call the command line in this process with bytes on standard input, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(data: bytes, *arguments: object) -> Result:
+        runner = CliRunner(env={"COLUMNS": "80"})
+        return runner.invoke(cli, [str(each) for each in arguments], prog_name="graphdask", input=data)
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def program_path() -> str:
     """The installed program. The first process of a user that draws makes Matplotlib's list of fonts, and is told so on

@@ -15,9 +15,7 @@ from pathlib import Path
 
 import networkx
 import pytest
-from click.testing import CliRunner
 
-from graphdask.cli import cli
 from graphdask.errors import OverBudget, WriteError
 from graphdask.io import _room, streams
 
@@ -33,18 +31,6 @@ TEXTS = {
     "dimacs": b"c a comment\np sp 3 2\na 1 2 5\na 2 3 7\n",
 }
 """A graph in every format that a stream holds."""
-
-
-@pytest.fixture
-def pipe(tmp_path, monkeypatch):
-    """Call the command line in this process with bytes on standard input, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(data: bytes, *arguments: object):
-        runner = CliRunner(env={"COLUMNS": "80"})
-        return runner.invoke(cli, [str(each) for each in arguments], prog_name="graphdask", input=data)
-
-    return run
 
 
 def said(result) -> str:

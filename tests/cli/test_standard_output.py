@@ -15,26 +15,12 @@ from pathlib import Path
 
 import networkx
 import pytest
-from click.testing import CliRunner
 
-from graphdask.cli import cli
 from graphdask.commands.columns import TEXTS
 from graphdask.io import FORMATS, read_edges, streams
 
 EDGES = b"ann bob 0.5\nbob cid 1.5\ncid ann 4\n"
 GRAPH = [("ann", "bob", 0.5), ("bob", "cid", 1.5), ("cid", "ann", 4.0)]
-
-
-@pytest.fixture
-def pipe(tmp_path, monkeypatch):
-    """Call the command line in this process with bytes on standard input, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(data: bytes, *arguments: object):
-        runner = CliRunner(env={"COLUMNS": "80"})
-        return runner.invoke(cli, [str(each) for each in arguments], prog_name="graphdask", input=data)
-
-    return run
 
 
 @pytest.fixture
