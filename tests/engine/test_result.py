@@ -44,7 +44,7 @@ def test_a_frame_has_a_row_for_each_vertex(kind, parts):
 def test_a_parquet_file_holds_the_result(kind, parts, tmp_path):
     graph, source = graph_of(kind, parts)
     for result in (gd.bfs(graph, source), gd.connected_components(graph)):
-        result.to_parquet(tmp_path / "result.parquet")
+        result.to_parquet(tmp_path / "result.parquet", overwrite=True)
         table = pyarrow.parquet.read_table(tmp_path / "result.parquet").to_pydict()
         assert list(table) == ["vertex", *result.columns]
         assert table["vertex"] == graph.vertex_ids.tolist()

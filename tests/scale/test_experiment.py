@@ -194,7 +194,7 @@ def test_the_command_measures_on_a_scheduler_and_shows_a_table(client, tmp_path)
     output = tmp_path / "a.jsonl"
     result = call(*small, "--output", output)
     assert result.exit_code == 0, result.stderr
-    assert "2 measurements appended" in result.stdout
+    assert "2 measurements written" in result.stdout
     assert "speed-up" in result.stdout
     again = call(*small, "--output", output, "--json")
     assert (again.exit_code, again.stdout) == (0, "")
