@@ -11,7 +11,6 @@ from typing import IO, Any
 
 import click
 
-from graphdask.cli import OPTIONS
 from graphdask.commands import streams, terminal
 from graphdask.commands.options import (
     Whole,
@@ -25,6 +24,7 @@ from graphdask.commands.options import (
     stacked,
 )
 from graphdask.commands.paths import FILE, OUTPUT, OUTPUT_TEXT, STREAM
+from graphdask.commands.speaking import OPTIONS
 from graphdask.errors import InputError
 
 GENERATED = ("edgelist", "csv")

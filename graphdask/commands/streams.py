@@ -40,7 +40,7 @@ def readable(
     if path != STREAM:
         yield path, file_format
         return
-    from graphdask.cli import say
+    from graphdask.commands.speaking import say
     from graphdask.io._room import ARRAYS, GRAPH
     from graphdask.io.streams import READS, kept_stream, stream_format
 

@@ -128,7 +128,6 @@ def command(
 
 def _at_once(hosts: str | None, arguments: tuple[str, ...], given: dict[str, Any]) -> int:
     """Run the command on a cluster that is started for it, over SSH or of MPI's ranks; its exit code."""
-    from graphdask.cli import cli
     from graphdask.cluster.launchers import file_of_ranks, mpi_cluster, ssh_cluster
 
     way, takes = ("ssh", OF_SSH) if hosts is not None else ("mpi", OF_MPI)
@@ -150,7 +149,7 @@ def _at_once(hosts: str | None, arguments: tuple[str, ...], given: dict[str, Any
         where = ["--scheduler", client.scheduler.address]
         if not any(each.startswith("--workers") for each in arguments):
             where += ["--workers", str(len(client.nthreads()))]
-        return cli.main([*arguments, *where], prog_name="graphdask", standalone_mode=False) or 0
+        return _program().main([*arguments, *where], prog_name="graphdask", standalone_mode=False) or 0
 
 
 def _at_least(given: dict[str, Any], sized: dict[str, Any], hosts: str) -> int:
@@ -164,7 +163,7 @@ def _option(name: str) -> str:
 
 def _warn_of_missing(job: Any) -> None:
     """Say what the job that was only written would lack."""
-    from graphdask.cli import say
+    from graphdask.commands.speaking import say
 
     try:
         job.need()
@@ -198,13 +197,11 @@ def _sized(arguments: tuple[str, ...], given: dict[str, Any]) -> tuple[tuple[str
     The command's own arguments are read as the command line does, so that a mistake shows before a job is submitted. A
     command that takes several numbers of workers, as `scale run` does, says itself how many there are to be at most.
     """
-    from graphdask.cli import cli
-
     if not arguments:
         raise InputError("which command? submit ... run bfs graph.txt, for one")
     if arguments[0] == "submit":
         raise InputError("a job that submits jobs is none of submit's")
-    chosen = _parsed(cli, arguments)
+    chosen = _parsed(_program(), arguments)
     types = {parameter.name: parameter.type for parameter in chosen.command.params}
     for parameter in chosen.command.params:
         if chosen.params.get(parameter.name or "") == STREAM:
@@ -230,6 +227,14 @@ def _sized(arguments: tuple[str, ...], given: dict[str, Any]) -> tuple[tuple[str
         if not any(each.startswith(OURS[0]) for each in arguments):
             arguments = (*arguments, OURS[0], ",".join(map(str, chosen.params["workers"])))
     return arguments, {**given, "workers": given.get("workers", least)}
+
+
+def _program() -> click.Group:
+    """The group of all commands, by which this one was called."""
+    above = click.get_current_context().parent
+    assert above is not None
+    assert isinstance(above.command, click.Group)
+    return above.command
 
 
 def _parsed(group: click.Group, arguments: tuple[str, ...]) -> click.Context:

@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from graphdask.cli import explain, in_options
+from graphdask.commands.speaking import explain, in_options
 from graphdask.errors import DeadlineExceeded, InputError, PeerLost, VerificationError
 
 
