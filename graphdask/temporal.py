@@ -64,6 +64,9 @@ def read_stream(
     header: bool | None = None,
     skip_rows: int = 0,
     na_values: Any = None,
+    columns: Any = None,
+    delimiter: str | None = None,
+    comment: str | None = None,
 ) -> EdgeStream:
     """Read a file of edges with times, to follow a graph as it grew.
 
@@ -82,8 +85,9 @@ def read_stream(
         Whether vertices appear with their first edge. Default: all are there from the start.
     ids : {"int", "str"}, optional
         How to read ids, as in `graphdask.io.read_edges`.
-    header, skip_rows, na_values : optional
-        Whether there is a header, lines to pass over, and words for missing ids, as in `graphdask.io.read_edges`.
+    header, skip_rows, na_values, columns, delimiter, comment : optional
+        Whether there is a header, lines to pass over, words for missing ids, which columns are source, target and time,
+        what is between them, and what begins a comment, as in `graphdask.io.read_edges`.
 
     Returns
     -------
@@ -119,7 +123,10 @@ def read_stream(
     for name, value in (("directed", directed), ("appear", appear)):
         if not isinstance(value, bool | np.bool_):
             raise InputError(f"{name}={shown(value)} must be True or False")
-    edges = read_edges(path, format="temporal", ids=ids, header=header, skip_rows=skip_rows, na_values=na_values)
+    edges = read_edges(
+        path, format="temporal", ids=ids, header=header, skip_rows=skip_rows, na_values=na_values, columns=columns,
+        delimiter=delimiter, comment=comment,
+    )  # fmt: skip
     assert edges.times is not None
     order = np.argsort(edges.times, kind="stable")
     first = round(preload * len(order))

@@ -14,6 +14,7 @@ from graphdask.commands import weights as weighing
 from graphdask.commands.options import (
     READ,
     WRITTEN,
+    TextOptions,
     ids_option,
     json_option,
     overwrite_option,
@@ -49,11 +50,9 @@ def command(
     directed: bool | None,
     weights: bool | None,
     ids: str | None,
-    header: bool | None,
-    skip_rows: int | None,
-    na_values: list[str] | None,
     overwrite: bool,
     as_json: bool,
+    **text: Any,
 ) -> None:
     """Write the edges of IN to OUT, in the format that its name says.
 
@@ -62,7 +61,7 @@ def command(
     lines show. OUT may be -, standard output: text; what else there is to say is then on standard error.
     """
     format_out = _format_of(source, target, format_out, overwrite)
-    reading = {"directed": directed, "ids": ids, "header": header, "skip_rows": skip_rows or 0, "na_values": na_values}
+    reading = {"directed": directed, "ids": ids, **TextOptions(**text).of_text}
     reading["weights"] = weighing.wanted(weights, True)
     with streams.standard_output() if target == STREAM else nullcontext() as out:
         record = _convert(source, target, format_in, format_out, reading, overwrite, out)

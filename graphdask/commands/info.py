@@ -10,7 +10,7 @@ import click
 
 from graphdask.commands import stream, streams, terminal
 from graphdask.commands import weights as weighing
-from graphdask.commands.options import cleaning_options, input_stream, json_option, reading_options
+from graphdask.commands.options import TextOptions, cleaning_options, input_stream, json_option, reading_options
 
 FIRST, SHARE = 64 << 20, 32
 """Bytes of a text that are read without `--all`, and how many times as much memory must be there."""
@@ -63,12 +63,10 @@ def describe(
     directed: bool | None = None,
     weights: bool | None = None,
     ids: str | None = None,
-    header: bool | None = None,
-    skip_rows: int | None = None,
-    na_values: list[str] | None = None,
     self_loops: str = "keep",
     multi_edges: str = "keep",
     whole: bool = False,
+    **text: Any,
 ) -> dict[str, Any]:
     """Return what `info` prints, as plain values."""
     import numpy as np
@@ -86,9 +84,7 @@ def describe(
             weights=weighing.wanted(weights, True),
             directed=directed,
             ids=ids,
-            header=header,
-            skip_rows=skip_rows or 0,
-            na_values=na_values,
+            **TextOptions(**text).of_text,
             self_loops=self_loops,
             multi_edges=multi_edges,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -90,6 +91,14 @@ ids_option = click.option(
     help="Vertex ids are numbers, or names even where they look like numbers; default: what they look like.",
 )
 
+
+def _columns(ctx: click.Context, parameter: click.Parameter, value: str | None) -> list[str | int] | None:
+    """Names or positions of columns."""
+    if value is None:
+        return None
+    return [int(each) if each.isascii() and each.isdigit() else each for each in value.split(",")]
+
+
 text_options = stacked(
     click.option(
         "--header/--no-header",
@@ -104,7 +113,46 @@ text_options = stacked(
         callback=lambda ctx, parameter, value: None if value is None else [word for word in value.split(",") if word],
         help="Words, with commas between them, that stand for a missing id; '' for none; default: NULL, NA, nan, ...",
     ),
+    click.option(
+        "--columns",
+        metavar="A,B,...",
+        callback=_columns,
+        help="Columns of a text or of Parquet that are source, target and perhaps weight, in a file with times source, "
+        "target and time: names, or positions from 0; default: what the header says, else the first.",
+    ),
+    click.option(
+        "--delimiter",
+        metavar="C",
+        callback=lambda ctx, parameter, value: "\t" if value in ("tab", "\\t") else value,
+        help="Character between the columns of a text, tab or whitespace; default: what the first line shows.",
+    ),
+    click.option(
+        "--comment",
+        metavar="CHARS",
+        help="Characters of which each begins a comment in a text, at the start of a line; '' for none; default: #%.",
+    ),
 )
+
+
+@dataclass(kw_only=True)
+class TextOptions:
+    """What `text_options` give."""
+
+    header: bool | None = None
+    skip_rows: int | None = None
+    na_values: list[str] | None = None
+    columns: list[str | int] | None = None
+    delimiter: str | None = None
+    comment: str | None = None
+
+    @property
+    def of_text(self) -> dict[str, Any]:
+        """Arguments of what reads a text."""
+        return {
+            "header": self.header, "skip_rows": self.skip_rows or 0, "na_values": self.na_values,
+            "columns": self.columns, "delimiter": self.delimiter, "comment": self.comment,
+        }  # fmt: skip
+
 
 reading_options = stacked(
     click.option(

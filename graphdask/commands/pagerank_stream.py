@@ -16,6 +16,7 @@ import click
 
 from graphdask.commands import terminal
 from graphdask.commands.options import (
+    TextOptions,
     cluster_of,
     cluster_options,
     device_option,
@@ -61,7 +62,7 @@ stream_options = stacked(
 
 
 @dataclass
-class Request:
+class Request(TextOptions):
     """The options, as they were given."""
 
     path: Path
@@ -79,9 +80,6 @@ class Request:
     with_error: bool
     directed: bool
     ids: str | None
-    header: bool | None
-    skip_rows: int | None
-    na_values: list[str] | None
     partitions: int | None
     by: str | None
     device: str
@@ -210,7 +208,7 @@ def replay(request: Request, client: Any) -> Iterator[dict[str, Any]]:
     stream = read_stream(
         request.path, preload=request.preload, batch=request.batch, batches=request.batches,
         directed=request.directed, appear=request.appear, ids=request.ids,
-        header=request.header, skip_rows=request.skip_rows or 0, na_values=request.na_values,
+        **request.of_text,
     )  # fmt: skip
     G = stream.graph.partition(request.partitions, request.by, device=request.device)
     graphs = {method: DynamicGraph(G) for method in dict.fromkeys(request.methods)}

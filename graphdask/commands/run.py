@@ -16,6 +16,7 @@ from graphdask.commands.algorithms import ENTRIES
 from graphdask.commands.columns import check_output, put_columns, write_columns
 from graphdask.commands.entry import Chosen, add_commands
 from graphdask.commands.options import (
+    TextOptions,
     cleaning_options,
     cluster_options,
     cluster_step,
@@ -32,7 +33,7 @@ from graphdask.errors import InputError
 
 
 @dataclass
-class Request:
+class Request(TextOptions):
     """The options of a run, as they were given."""
 
     path: Path
@@ -40,9 +41,6 @@ class Request:
     directed: bool | None
     weights: bool | None
     ids: str | None
-    header: bool | None
-    skip_rows: int | None
-    na_values: list[str] | None
     self_loops: str
     multi_edges: str
     partitions: int | None
@@ -189,9 +187,7 @@ def read(request: Any, steps: terminal.Steps, wanted: bool | str | None) -> Any:
             format=request.file_format,
             weights=wanted,
             ids=request.ids,
-            header=request.header,
-            skip_rows=request.skip_rows or 0,
-            na_values=request.na_values,
+            **request.of_text,
             directed=request.directed,
             self_loops=request.self_loops,
             multi_edges=request.multi_edges,

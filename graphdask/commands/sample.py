@@ -12,6 +12,7 @@ import click
 from graphdask.commands import stream, terminal, weights
 from graphdask.commands.entry import vertex
 from graphdask.commands.options import (
+    TextOptions,
     Whole,
     cleaning_options,
     cluster_options,
@@ -32,7 +33,7 @@ from graphdask.errors import InputError
 
 
 @dataclass
-class Request:
+class Request(TextOptions):
     """The options of a call, as they were given."""
 
     path: Path
@@ -40,9 +41,6 @@ class Request:
     directed: bool | None
     weights: bool | None
     ids: str | None
-    header: bool | None
-    skip_rows: int | None
-    na_values: list[str] | None
     self_loops: str
     multi_edges: str
     partitions: int | None

@@ -10,6 +10,7 @@ import click
 
 from graphdask.commands import stream, terminal
 from graphdask.commands.options import (
+    TextOptions,
     Whole,
     cleaning_options,
     input_file,
@@ -24,7 +25,7 @@ from graphdask.commands.sample_files import check_output, write
 
 
 @dataclass
-class Request:
+class Request(TextOptions):
     """The options of a call, as they were given."""
 
     path: Path
@@ -32,9 +33,6 @@ class Request:
     directed: bool | None
     weights: bool | None
     ids: str | None
-    header: bool | None
-    skip_rows: int | None
-    na_values: list[str] | None
     self_loops: str
     multi_edges: str
     k: int

@@ -15,6 +15,9 @@ OPTIONS = {
     "ids": "--ids",
     "skip_rows": "--skip-rows",
     "na_values": "--na-values",
+    "columns": "--columns",
+    "delimiter": "--delimiter",
+    "comment": "--comment",
     "self_loops": "--self-loops",
     "multi_edges": "--multi-edges",
     "parts": "--partitions",
@@ -118,7 +121,12 @@ def in_options(message: str) -> str:
     message = message.replace("weighted=False", "--unweighted").replace("weighted=True", "--weighted")
     message = message.replace("fused=False", "--no-fused").replace("fused=True", "--fused")
     message = message.replace("header=False", "--no-header").replace("header=True", "--header")
-    message = message.replace("na_values=()", "--na-values ''")
+    message = message.replace("na_values=()", "--na-values ''").replace("comment=''", "--comment ''")
+    message = re.sub(
+        r"(?<![\w.-])columns=[(\[]([^)\]]*)[)\]]",
+        lambda found: "--columns " + re.sub(r"['\"]|(?<=,) ", "", found[1]).rstrip(","),
+        message,
+    )
     message = message.replace("pass overwrite=True", "add --overwrite")
 
     def option(found: re.Match[str]) -> str:

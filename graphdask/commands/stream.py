@@ -21,7 +21,7 @@ from graphdask.errors import InputError
 ENDING = ".gdl"
 ALONE = (
     *("by", "ghosts", "exchange", "id_width", "file_format", "directed", "weights", "ids"),
-    *("header", "skip_rows", "na_values"),
+    *("header", "skip_rows", "na_values", "columns", "delimiter", "comment"),
 )
 """Options of `run` and `sample` that say nothing of a graph that is streamed from a file that says everything."""
 OWN = ("allocation", "fused")

@@ -79,7 +79,8 @@ def read_edges(
         shows.
     columns : sequence of str or int, optional
         Source, target and perhaps weight in an edge list, CSV or Parquet, by position from 0 or by name; a first line
-        that has all the names is the header.
+        that has all the names is the header. Where times are required: source, target and time, or source, target,
+        weight and time.
     ids : {"int", "str"}, optional
         For edge lists and CSV: how to read ids. Default: strings if the first data line has a name for an id,
         else integers; a name in a later line is then an error.
@@ -138,49 +139,33 @@ def _read_edges(
     header: bool | None, skip_rows: int, na_values: str | Sequence[str] | None, reading: Any,
 ) -> EdgeList:  # fmt: skip
     """Read edges as `read_edges` does, in the way that `reading` says."""
-    from ._columns import Request, check_lines
+    from ._columns import Request, check_lines, checked_columns
     from ._open import checked_path, refusing_damage
     from ._room import ARRAYS, within_memory
     from .folder import is_graph_folder, read_folder
 
     third = _is(weights, "auto")
+    of_text = {
+        "comment": comment, "delimiter": delimiter, "ids": ids, "columns": columns, "header": header,
+        "skip_rows": skip_rows or None, "na_values": na_values,
+    }  # fmt: skip
     if is_graph_folder(checked_path(path)):
-        for argument, value in (
-            ("comment", comment), ("delimiter", delimiter), ("columns", columns), ("ids", ids), ("header", header),
-            ("skip_rows", skip_rows or None), ("na_values", na_values),
-        ):  # fmt: skip
-            if value is not None:
-                raise InputError(
-                    f"{argument}={shown(value)} means nothing for a folder that says itself how to read it"
-                )
+        _refuse_of_text(of_text)
         wanted = _check_choices(None if third else weights, directed, ids)
         with within_memory(path, "native", ARRAYS), refusing_damage(path):
             return read_folder(path, format, Request(wanted, directed=directed), reading)
     chosen = format_of(path, format)
     times = chosen.name == "temporal" or _is(weights, "time")
     wanted = _check_choices(None if third or _is(weights, "time") else weights, directed, ids)
-    text = chosen.name in ("edgelist", "csv", "temporal")
-    lines = text or chosen.name in ("adjlist", "ldbc")
     check_lines(header, skip_rows)
-    for argument, value, fits in (
-        ("comment", comment, text or chosen.name in ("adjlist", "metis")),
-        ("delimiter", delimiter, text),
-        ("ids", ids, text),
-        ("columns", columns, text or chosen.name == "parquet"),
-        ("header", header, lines),
-        ("skip_rows", skip_rows or None, lines),
-        ("na_values", na_values, text),
-    ):
-        if value is not None and not fits:
-            raise InputError(
-                f"{argument}={shown(value)} means nothing for the format {chosen.name}{_own(argument, chosen)}"
-            )
+    _refuse_of_text(of_text, chosen)
     if not chosen.reads:
         raise Unsupported(f"{os.fspath(path)}: graphdask writes {chosen.name} but does not read it")
     refuse_compressed(path, chosen)
     request = Request(
-        wanted, times, columns, ids, directed, comment, delimiter, header, int(skip_rows), _missing(na_values), third
-    )
+        wanted, times, checked_columns(columns, times), ids, directed, comment, delimiter, header, int(skip_rows),
+        _missing(na_values), third,
+    )  # fmt: skip
     reading.workers()
     with within_memory(path, chosen.name, 0 if chosen.name == "native" else ARRAYS):  # that is mapped
         return _read(path, chosen.name, request, reading)
@@ -222,6 +207,9 @@ def spilled_edges(
     header: bool | None = None,
     skip_rows: int = 0,
     na_values: str | Sequence[str] | None = None,
+    columns: Sequence[str | int] | None = None,
+    delimiter: str | None = None,
+    comment: str | None = None,
 ) -> EdgeList | None:
     """Read the edges of a file, or a folder that `Graph.write` made, that may be larger than memory.
 
@@ -233,7 +221,7 @@ def spilled_edges(
         deletes it.
     memory : int
         Bytes that parsing may take.
-    directed, weights, ids, header, skip_rows, na_values
+    directed, weights, ids, header, skip_rows, na_values, columns, delimiter, comment
         As those of `read_edges`.
 
     Returns
@@ -246,7 +234,7 @@ def spilled_edges(
     FormatError, InputError
         As `read_edges`.
     """
-    from ._columns import Request, check_lines
+    from ._columns import Request, check_lines, checked_columns
     from ._open import refusing_damage
     from ._room import LARGER, within_blocks
     from ._table import Reading
@@ -255,28 +243,23 @@ def spilled_edges(
     third = _is(weights, "auto")
     wanted = _check_choices(None if third else weights, directed, ids)
     request, reading = Request(wanted, directed=directed, third=third), Reading.within(memory, folder)
-    of_text = {"ids": ids, "header": header, "skip_rows": skip_rows or None, "na_values": na_values}
+    of_text = {
+        "comment": comment, "delimiter": delimiter, "ids": ids, "columns": columns, "header": header,
+        "skip_rows": skip_rows or None, "na_values": na_values,
+    }  # fmt: skip
     check_lines(header, skip_rows)
     with within_blocks(path, memory), refusing_damage(path):
         if is_graph_folder(path):
-            for argument, value in of_text.items():
-                if value is not None:
-                    raise InputError(
-                        f"{argument}={shown(value)} means nothing for a folder that says itself how to read it"
-                    )
+            _refuse_of_text(of_text)
             return read_folder(path, None, request, reading)
         name = detect_format(path)
         if name not in LARGER:
             return None
-        for argument, value in of_text.items():
-            fits = name in ("edgelist", "csv", "temporal") or (name == "ldbc" and argument in ("header", "skip_rows"))
-            if value is not None and not fits:
-                raise InputError(
-                    f"{argument}={shown(value)} means nothing for the format {name}{_own(argument, FORMATS[name])}"
-                )
+        _refuse_of_text(of_text, FORMATS[name])
         request = Request(
-            wanted, False, None, ids, directed, None, None, header, int(skip_rows), _missing(na_values), third
-        )
+            wanted, False, checked_columns(columns), ids, directed, comment, delimiter, header, int(skip_rows),
+            _missing(na_values), third,
+        )  # fmt: skip
         refuse_compressed(path, FORMATS[name])
         return _read(path, name, request, reading)
 
@@ -310,6 +293,26 @@ def _missing(na_values: Any) -> frozenset[str] | None:
     if not all(isinstance(word, str) for word in found):
         raise InputError(f"na_values={shown(na_values)}: it must be a word or a sequence of words")
     return found
+
+
+_LISTS = ("edgelist", "csv", "temporal")
+_TAKES = {
+    "comment": (*_LISTS, "adjlist", "metis"), "delimiter": _LISTS, "ids": _LISTS, "columns": (*_LISTS, "parquet"),
+    "header": (*_LISTS, "adjlist", "ldbc"), "skip_rows": (*_LISTS, "adjlist", "ldbc"), "na_values": _LISTS,
+}  # fmt: skip
+"""Formats in which each of the arguments of a text means something."""
+
+
+def _refuse_of_text(of_text: dict[str, Any], chosen: Format | None = None) -> None:
+    """Raise InputError for an argument that means nothing for a format, or, without one, for a folder of parts."""
+    for argument, value in of_text.items():
+        if value is None or (chosen is not None and chosen.name in _TAKES[argument]):
+            continue
+        if chosen is None:
+            raise InputError(f"{argument}={shown(value)} means nothing for a folder that says itself how to read it")
+        raise InputError(
+            f"{argument}={shown(value)} means nothing for the format {chosen.name}{_own(argument, chosen)}"
+        )
 
 
 def _own(argument: str, chosen: Format) -> str:

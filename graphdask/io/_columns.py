@@ -32,8 +32,8 @@ class Request:
     """None: what the format says by nature; False: ignored; True: required."""
     times: bool = False
     """Times are required."""
-    columns: Sequence[str | int] | None = None
-    """Source, target and perhaps weight, by name or position."""
+    columns: tuple[str | int, ...] | None = None
+    """Source, target and perhaps weight, by name or position; with times the last of three or four is the time."""
     ids: str | None = None
     """"int", "str", or None: what the first line shows."""
     directed: bool | None = None
@@ -83,12 +83,13 @@ def choose(names: Sequence[str] | None, count: int, request: Request, path: Any,
         If a column that was asked for is not there.
     """
     if request.columns is not None:
-        if not 2 <= len(request.columns) <= 3:
-            raise InputError(f"columns={list(request.columns)!r}: give source and target, or these and the weight")
         picked = [_position(column, names, count, path, line) for column in request.columns]
-        weight = picked[2] if len(picked) == 3 else None
+        if len(set(picked)) < len(picked):
+            raise InputError(f"columns={list(request.columns)!r} names a column twice; give different ones")
+        weight = picked[2] if len(picked) == 3 + request.times else None
         if weight is None and names:
             weight = named(names, WEIGHT_NAMES)
+            weight = None if weight in picked else weight
     else:
         picked = [0, 1]
         if count < 2:
@@ -102,6 +103,10 @@ def choose(names: Sequence[str] | None, count: int, request: Request, path: Any,
             picked = _other_than_ends(names, path) if ends is None else [ends.src, ends.dst]
         weight = named(names, WEIGHT_NAMES) if names else None
     time = named(names, TIME_NAMES) if names and request.weights is not False else None
+    if request.times and request.columns is not None and len(picked) > 2:
+        time = picked[-1]
+    elif request.columns is not None and time in picked:
+        time = None
     taken = {picked[0], picked[1]}
     rest = [i for i in range(count) if i not in taken]
     if request.times and time is None:
@@ -155,6 +160,29 @@ def _position(column: str | int, names: Sequence[str] | None, count: int, path: 
     if not 0 <= column < count:
         raise FormatError(f"there is no column {column}; the file has columns 0 to {count - 1}", path, line)
     return column
+
+
+def checked_columns(columns: Any, times: bool = False) -> tuple[str | int, ...] | None:
+    """The columns that a caller names, once they are names or positions; with times the last of three or more is that
+    of times.
+
+    Raises
+    ------
+    InputError
+        If they are not two or three of these, four with times, in an order.
+    """
+    if columns is None:
+        return None
+    listed = isinstance(columns, Sequence) and not isinstance(columns, str | bytes)
+    listed = listed or (isinstance(columns, np.ndarray) and columns.ndim == 1)
+    given = list(columns) if listed else []
+    if not 2 <= len(given) <= 3 + times or not all(isinstance(each, str) or is_whole(each) for each in given):
+        more = "the time, or the weight and the time" if times else "the weight"
+        raise InputError(
+            f"columns={shown(columns)}: give source and target, or these and {more}, each by its name or its position "
+            "from 0"
+        )
+    return tuple(str(each) if isinstance(each, str) else int(each) for each in given)
 
 
 def check_lines(header: Any, skip_rows: Any) -> None:

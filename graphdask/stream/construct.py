@@ -89,6 +89,9 @@ def build(
     header: bool | None = None,
     skip_rows: int = 0,
     na_values: Any = None,
+    columns: Any = None,
+    delimiter: str | None = None,
+    comment: str | None = None,
     inward: bool | None = None,
     edge_rows: bool = False,
     overwrite: bool = False,
@@ -117,8 +120,9 @@ def build(
     weights : bool or "auto", optional
         Of a file: False leaves them, True insists on them. Default: what the format says of itself. "auto" also takes
         the third column of an edge list without column names, as `read_graph` does.
-    ids, header, skip_rows, na_values : optional
-        Of a text: how to read ids, whether there is a header, lines to pass over, and words for missing ids, as in
+    ids, header, skip_rows, na_values, columns, delimiter, comment : optional
+        Of a text: how to read ids, whether there is a header, lines to pass over, words for missing ids, which columns
+        are source, target and weight, what is between them, and what begins a comment, as in
         `graphdask.io.read_edges`.
     inward : bool, optional
         Keep the in-edges of a directed graph too, which `pagerank` needs: twice the size. Default: yes.
@@ -165,7 +169,10 @@ def build(
     ...     print(S, gd.bfs(S, 3).depth.tolist())
     <StreamedGraph: 4 vertices, 3 edges, undirected, 4 layers in 1 chunks, memory 1 GiB> [3, 2, 1, 0]
     """
-    of_text = {"ids": ids, "header": header, "skip_rows": skip_rows, "na_values": na_values}
+    of_text = {
+        "ids": ids, "header": header, "skip_rows": skip_rows, "na_values": na_values,
+        "columns": columns, "delimiter": delimiter, "comment": comment,
+    }  # fmt: skip
     if order not in ORDERS:
         raise InputError(f"order={order!r} is not one of {', '.join(ORDERS)}")
     if not isinstance(edge_rows, bool | np.bool_):

@@ -1,4 +1,5 @@
-"""`--header`, `--skip-rows` and `--na-values` of every command that reads a text."""
+"""`--header`, `--skip-rows`, `--na-values`, `--columns`, `--delimiter` and `--comment` of every command that reads a
+text."""
 
 from __future__ import annotations
 
@@ -44,6 +45,41 @@ def test_convert_and_stream_build(call, text, tmp_path, header, edges):
     assert f"{header} has no meaning for g.gdl" in " ".join(refused.stderr.split())
 
 
+CROSSED = ("--columns", "to,from,w", "--delimiter", "tab", "--comment", "!", "--json")
+
+
+@pytest.fixture
+def crossed(tmp_path):
+    """A file whose columns, separator and comments nobody can tell from it."""
+    path = tmp_path / "crossed.csv"
+    path.write_text("! ours\nkind\tfrom,to\tfrom\tto\tw\na\tb\t1\t2\t8\n#\tc\t2\t3\t9\n")
+    return path
+
+
+def test_columns_delimiter_and_comment(call, crossed, tmp_path):
+    info = found(call("info", crossed, *CROSSED))
+    assert (info["edges"], info["vertices"], info["weighted"]) == (2, 3, True)
+    run = found(call("run", "sssp", crossed, "--source", "3", *CROSSED))
+    assert run["answer"]["reached"] == 3
+    assert found(call("sample", "nodes", crossed, "--count", "1", *CROSSED))["vertices"] == 3
+    assert found(call("sample", "edges", crossed, "--count", "1", *CROSSED))["vertices"] == 3
+    assert found(call("convert", crossed, tmp_path / "c.txt", *CROSSED))["edges"] == 2
+    assert (tmp_path / "c.txt").read_text().splitlines()[-2:] == ["2\t1\t8", "3\t2\t9"]
+    assert found(call("stream", "build", crossed, tmp_path / "c.gdl", *CROSSED))["edges"] == 2
+    result = call("pagerank-stream", crossed, *CROSSED, "--batches", "1", "--preload", "0.5", "--no-error")
+    assert result.exit_code == 0, result.stderr
+    by_position = call("convert", crossed, "-", "--columns", "3,2", *CROSSED[2:-1])
+    assert by_position.stdout.splitlines()[-2:] == ["2\t1\t8", "3\t2\t9"]
+
+
+@pytest.mark.parametrize("option", ["--columns", "--delimiter", "--comment"])
+def test_what_is_streamed_takes_none_of_them(call, crossed, tmp_path, option):
+    assert call("stream", "build", crossed, tmp_path / "c.gdl", *CROSSED).exit_code == 0
+    refused = call("run", "bfs", tmp_path / "c.gdl", "--source", "1", option, "a,b")
+    assert refused.exit_code == 2
+    assert f"{option} has no meaning for c.gdl" in " ".join(refused.stderr.split())
+
+
 def test_pagerank_stream(call, tmp_path):
     path = tmp_path / "times.txt"
     path.write_text("junk\na b c\n" + "".join(f"{k} {k + 1} {k}\n" for k in range(10)))
@@ -74,6 +110,13 @@ def test_messages_speak_of_options(call, text, tmp_path):
     said = " ".join(call("info", path).stderr.split())
     assert "pair.txt:1: 'start end' is read as a header" in said
     assert "pass --header to keep it so, --no-header if it is an edge" in said
+    (tmp_path / "arrows.txt").write_text("a --> b\nb --> c\n")
+    said = " ".join(call("info", tmp_path / "arrows.txt").stderr.split())
+    assert "pass --columns 0,2, or --ids str" in said
+    (tmp_path / "four.csv").write_text("id,weight,x,y\n1,1,2,3\n2,1,3,4\n")
+    assert "name them with --columns" in " ".join(call("info", tmp_path / "four.csv").stderr.split())
+    (tmp_path / "hash.csv").write_text("1,2\n#3,4\n")
+    assert "or pass --comment ''" in " ".join(call("info", tmp_path / "hash.csv").stderr.split())
     (tmp_path / "g.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
     refused = call("run", "components", tmp_path / "g.mtx", "--skip-rows", "1")
     assert refused.exit_code == 2

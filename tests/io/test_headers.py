@@ -145,6 +145,17 @@ def test_names_of_columns_are_looked_up_in_the_first_line(tmp_path):
         read_edges(other, columns=["wolf", "grass"])
 
 
+def test_columns_that_are_named_are_the_ends_whatever_their_names_say(tmp_path):
+    path = file(tmp_path, "g.csv", "weight,time,source", "1,2,3", "2,3,4")
+    edges = read_edges(path, columns=("weight", "time"))
+    assert (edges.src.tolist(), edges.dst.tolist(), edges.weights, edges.times) == ([1, 2], [2, 3], None, None)
+    timed = read_edges(path, format="temporal", columns=("weight", "source", "time"))
+    assert (timed.dst.tolist(), timed.times.tolist(), timed.weights) == ([3, 4], [2, 3], None)
+    wide = file(tmp_path, "h.csv", "a,b,c,d", "1,2,3,4")
+    both = read_edges(wide, format="temporal", columns=list("dcba"))
+    assert (both.src.tolist(), both.dst.tolist(), both.weights.tolist(), both.times.tolist()) == ([4], [3], [2], [1])
+
+
 @pytest.mark.parametrize("name", ["g.txt", "g.csv", "g.adj"])
 def test_rows_are_skipped_before_anything_is_read(tmp_path, name):
     mark = "," if name == "g.csv" else " "
@@ -193,7 +204,9 @@ def test_formats_without_such_lines_refuse_by_name(tmp_path, name, why, options)
     "options",
     [{"header": "yes"}, {"header": 1}, {"header": np.array([True, False])}, {"skip_rows": -1}, {"skip_rows": 1.5},
      {"skip_rows": True}, {"skip_rows": "2"}, {"skip_rows": None}, {"skip_rows": [1]}, {"na_values": 5},
-     {"na_values": [None]}, {"na_values": [["a"]]}],
+     {"na_values": [None]}, {"na_values": [["a"]]}, {"columns": 5}, {"columns": "ab"}, {"columns": {"a", "b"}},
+     {"columns": (1.5, 0)}, {"columns": (True, 0)}, {"columns": (None, 1)}, {"columns": ("a", ["b"])},
+     {"columns": (0,)}, {"columns": (0, 0)}, {"columns": (0, 1, 1)}, {"columns": np.zeros((2, 2), int)}],
 )  # fmt: skip
 def test_wrong_arguments_are_named(tmp_path, options):
     path = file(tmp_path, "g.txt", "1 2")
@@ -219,6 +232,12 @@ def test_streams_and_folders_take_the_same_arguments(tmp_path):
     gd.from_edges([0], [1]).write(tmp_path / "parts/", "csv")
     with pytest.raises(InputError, match="header=True means nothing for a folder"):
         gd.read_graph(tmp_path / "parts", header=True)
+    crossed = file(tmp_path, "c.csv", "! x", "a|b|c|d", "x|1|2|8", "x|2|3|9")
+    how = {"columns": ("c", "b", "d"), "delimiter": "|", "comment": "!", "header": True}
+    S = gd.stream.build(crossed, tmp_path / "c.gdl", memory="64MiB", **how)
+    assert gd.bfs(S, 3).depth.tolist() == [2, 1, 0]
+    assert S.weighted
+    assert gd.read_stream(crossed, preload=0.5, batch=0.5, **how).src.tolist() == [2, 3]
     with pytest.raises(InputError, match="skip_rows=1 is for a file"):
         gd.stream.build(gd.from_edges([0], [1]), tmp_path / "h.gdl", skip_rows=1)
 
