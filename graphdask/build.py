@@ -8,6 +8,7 @@ graph come later, on first need, by a second exchange.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from graphdask.comm.protocol import Communicator
 from graphdask.errors import OverBudget
 from graphdask.part import Csr, Part, WeightFacts
 from graphdask.partition import VertexMap, balanced_offsets
+from graphdask.phases import phase
 from graphdask.sources import Piece
 
 BUCKETS = 1 << 16
@@ -52,6 +54,14 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
         Where the estimate exceeds the memory that is free.
     """
     _check_memory(comm, backend, plan, memory_share)
+    with phase("partitioning") as report:
+        return _built(comm, backend, piece, plan, report)
+
+
+def _built(
+    comm: Communicator, backend: Backend, piece: Piece, plan: BuildPlan, report: Callable[[float], None]
+) -> Part:
+    """Build the partition; `report` takes the share that is done."""
     xp = backend.xp
     src, dst, weights = piece.edges(backend)
     src, dst = (column.astype(plan.vertex_map.dtype, copy=False) for column in (src, dst))
@@ -61,6 +71,7 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
     ends = (3 if plan.directed else 4) * made  # two of each edge now, one of each stored edge in the end
     position_of = vertex_map.lookup(backend, ends)
     at, other_at = position_of(src), position_of(dst)
+    report(0.1)
     if vertex_map.size != comm.size:
         vertex_map = vertex_map.with_offsets(_balance(comm, backend, at, other_at, vertex_map.num_vertices))
     if not plan.directed:
@@ -73,11 +84,13 @@ def build_part(comm: Communicator, backend: Backend, piece: Piece, plan: BuildPl
     del src, other_at
     rows, columns, weights = to_owners(comm, backend, vertex_map.offsets, at, dst, weights)
     del at, dst
+    report(0.2)
     if comm.size > 1:
         rows -= rows.dtype.type(int(vertex_map.offsets[comm.rank]))
     ids = vertex_map.owned_ids(backend, comm.rank)
     csr, loops = _sorted_rows(backend, rows, columns, weights, ids, plan.merge)
     del rows, columns, weights
+    report(0.8)
     counts = {"made": made, "arcs": csr.num_edges, "self_loops": loops}
     part = Part(
         rank=comm.rank,

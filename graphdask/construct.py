@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from graphdask.ids import number_vertices
 from graphdask.io import EdgeList, edges_for_graph
 from graphdask.io._room import room_for_graph
 from graphdask.parallel_edges import count_parallel, group_parallel
+from graphdask.phases import OF_GRAPH, phase, progress_over
 from graphdask.sources import ArraySource
 
 SELF_LOOPS = ("keep", "drop", "error")
@@ -101,43 +101,46 @@ def _assemble(
     multi_edges: str,
     report: dict[str, Any],
     own: bool = False,
-    describe: Callable[[int], str] = "edge number {}".format,
 ) -> Graph:
     for value, allowed, name in ((self_loops, SELF_LOOPS, "self_loops"), (multi_edges, MULTI_EDGES, "multi_edges")):
         if not isinstance(value, str) or value not in allowed:
             raise InputError(f"{name}={shown(value)} is not one of {', '.join(allowed)}")
     if not isinstance(directed, bool | np.bool_):
         raise InputError(f"directed={shown(directed)} must be True or False")
-    ids, src, dst = number_vertices(src, dst, vertices, num_vertices, own)
-    report = report | {"edges_read": len(src), "vertices": ids.count, "renumbered": ids.table is not None}
-    given = len(src)
-    report["self_loops"] = int(np.count_nonzero(src == dst))
-    if self_loops == "error" and report["self_loops"]:
-        first = int(np.flatnonzero(src == dst)[0])
-        raise InputError(f"{describe(first)} is a self-loop at vertex {ids.to_caller(src[first : first + 1])[0]}")
-    kept: np.ndarray | None = None
-    if self_loops == "drop" and report["self_loops"]:
-        kept = np.asarray(src != dst)
-        src, dst = src[kept], dst[kept]
-        weights = None if weights is None else weights[kept]
-        report["self_loops_dropped"] = report["self_loops"]
-    report["parallel_edges"] = count_parallel(src, dst, ids.count, directed)
-    if multi_edges != "keep" and report["parallel_edges"]:
-        repeats = group_parallel(src, dst, weights, ids.count, directed)
-    if multi_edges == "error" and report["parallel_edges"]:
-        first = repeats.first_repeat()
-        ends = ids.to_caller(np.array([src[first], dst[first]]))
-        raise InputError(f"{describe(first)} from {ends[0]} to {ends[1]} repeats an earlier edge")
-    if multi_edges == "merge" and report["parallel_edges"]:
-        src, dst = src[repeats.kept], dst[repeats.kept]
-        weights = None if weights is None else weights[repeats.kept]
-        report["parallel_edges_merged"] = report["parallel_edges"]
-        rows = repeats.kept if kept is None else np.flatnonzero(kept)[repeats.kept]
-        kept = np.zeros(given, bool)
-        kept[rows] = True
-    packed = None if kept is None else np.packbits(kept)
-    source = ArraySource(ids.count, src, dst, weights, kept=packed, rows_given=given)
-    return Graph(source, ids, directed, report)
+    with phase("ids"):
+        ids, src, dst = number_vertices(src, dst, vertices, num_vertices, own)
+    with phase("building") as built:
+        report = report | {"edges_read": len(src), "vertices": ids.count, "renumbered": ids.table is not None}
+        given = len(src)
+        report["self_loops"] = int(np.count_nonzero(src == dst))
+        if self_loops == "error" and report["self_loops"]:
+            first = int(np.flatnonzero(src == dst)[0])
+            raise InputError(f"edge number {first} is a self-loop at vertex {ids.to_caller(src[first : first + 1])[0]}")
+        kept: np.ndarray | None = None
+        if self_loops == "drop" and report["self_loops"]:
+            kept = np.asarray(src != dst)
+            src, dst = src[kept], dst[kept]
+            weights = None if weights is None else weights[kept]
+            report["self_loops_dropped"] = report["self_loops"]
+        built(0.1)
+        report["parallel_edges"] = count_parallel(src, dst, ids.count, directed)
+        if multi_edges != "keep" and report["parallel_edges"]:
+            repeats = group_parallel(src, dst, weights, ids.count, directed)
+        if multi_edges == "error" and report["parallel_edges"]:
+            first = repeats.first_repeat()
+            ends = ids.to_caller(np.array([src[first], dst[first]]))
+            raise InputError(f"edge number {first} from {ends[0]} to {ends[1]} repeats an earlier edge")
+        if multi_edges == "merge" and report["parallel_edges"]:
+            src, dst = src[repeats.kept], dst[repeats.kept]
+            weights = None if weights is None else weights[repeats.kept]
+            report["parallel_edges_merged"] = report["parallel_edges"]
+            rows = repeats.kept if kept is None else np.flatnonzero(kept)[repeats.kept]
+            kept = np.zeros(given, bool)
+            kept[rows] = True
+        built(0.8)
+        packed = None if kept is None else np.packbits(kept)
+        source = ArraySource(ids.count, src, dst, weights, kept=packed, rows_given=given)
+        return Graph(source, ids, directed, report)
 
 
 def _array(name: str, values: Any) -> np.ndarray:
@@ -293,7 +296,8 @@ def read_graph(
         Where memory has no room for the graph, as far as can be told before it is read; it says how it is streamed from
         disk instead.
     """
-    with room_for_graph(path, format), FirstUse("reading", Config.load(progress=progress).progress):
+    show = Config.load(progress=progress).progress
+    with FirstUse("reading", show), progress_over(path, OF_GRAPH, show), room_for_graph(path, format):
         edges = edges_for_graph(
             path,
             format=format,
@@ -306,7 +310,6 @@ def read_graph(
             header=header,
             skip_rows=skip_rows,
             na_values=na_values,
-            progress=progress,
         )
         return graph_of_file(path, edges, directed, num_vertices, self_loops, multi_edges, own=True)
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from graphdask.compiling import NOTHING, Compiled, account, forget, observe, process, since
-from graphdask.notebook import bar_class, watched
+from graphdask.notebook import bar_class, is_watched
 
 LONG = 0.3
 """Seconds of compilation of which a person is told."""
@@ -48,7 +48,7 @@ class FirstUse:
     """
 
     def __init__(self, label: str, show: bool | None, write: Callable[[str], None] = write):
-        self.label, self.show, self._write = label, watched() if show is None else show, write
+        self.label, self.show, self._write = label, is_watched(show), write
         self.spent = NOTHING
         """What was compiled, in this process or by workers; once the call is over."""
         self._lock = threading.Lock()

@@ -14,9 +14,10 @@ def in_notebook() -> bool:
     return getattr(ipython.get_ipython() if ipython is not None else None, "kernel", None) is not None
 
 
-def watched() -> bool:
-    """Whether a person watches: standard error is a terminal, or this is a notebook."""
-    return sys.stderr.isatty() or in_notebook()
+def is_watched(wanted: bool | None = None) -> bool:
+    """Whether to show progress: as asked, or where a person watches: standard error is a terminal, or this is a
+    notebook."""
+    return sys.stderr.isatty() or in_notebook() if wanted is None else wanted
 
 
 def bar_class() -> Any:

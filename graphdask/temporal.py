@@ -17,6 +17,7 @@ from graphdask.construct import from_edges
 from graphdask.errors import InputError, shown
 from graphdask.graph import Graph
 from graphdask.ids import is_whole
+from graphdask.phases import phase, progress_over
 from graphdask.suggest import public
 
 
@@ -123,19 +124,22 @@ def read_stream(
     for name, value in (("directed", directed), ("appear", appear)):
         if not isinstance(value, bool | np.bool_):
             raise InputError(f"{name}={shown(value)} must be True or False")
-    edges = read_edges(
-        path, format="temporal", ids=ids, header=header, skip_rows=skip_rows, na_values=na_values, columns=columns,
-        delimiter=delimiter, comment=comment,
-    )  # fmt: skip
-    assert edges.times is not None
-    order = np.argsort(edges.times, kind="stable")
+    with progress_over(path, ("reading", "building")):
+        edges = read_edges(
+            path, format="temporal", ids=ids, header=header, skip_rows=skip_rows, na_values=na_values, columns=columns,
+            delimiter=delimiter, comment=comment,
+        )  # fmt: skip
+        assert edges.times is not None
+        with phase("building"):
+            order = np.argsort(edges.times, kind="stable")
+            src, dst = edges.src[order], edges.dst[order]
     first = round(preload * len(order))
     size = max(1, round(batch * len(order)))
     number = -(-(len(order) - first) // size)
     if not number:
         raise InputError(f"{path}: no edge is left of {len(order)} for a batch; take a smaller preload")
     number = number if batches is None else min(number, batches)
-    return EdgeStream(edges.src[order], edges.dst[order], first, size, number, directed, appear)
+    return EdgeStream(src, dst, first, size, number, directed, appear)
 
 
 def _is_share(value: Any) -> bool:

@@ -105,17 +105,20 @@ def _convert(
     """Read and write, and return what is said of it; `out` is standard output, where that is the target."""
     from graphdask.io import read_edges, write_edges
     from graphdask.io.streams import write_stream
+    from graphdask.phases import phase, progress_over
 
     begin = time.perf_counter()
-    with streams.readable(source, format_in, "--format-in", graph=False) as (file, format_in):
-        edges = read_edges(file, format=format_in, **reading)
-        size = _bytes(file)
-    middle = time.perf_counter()
-    if out is None:
-        write_edges(edges, target, format=format_out, overwrite=overwrite)
-    else:
-        write_stream(edges, out, format_out)
-    end = time.perf_counter()
+    with progress_over(source, ("reading", "writing")):
+        with streams.readable(source, format_in, "--format-in", graph=False) as (file, format_in):
+            edges = read_edges(file, format=format_in, **reading)
+            size = _bytes(file)
+        middle = time.perf_counter()
+        with phase("writing"):
+            if out is None:
+                write_edges(edges, target, format=format_out, overwrite=overwrite)
+            else:
+                write_stream(edges, out, format_out)
+        end = time.perf_counter()
     return {
         "in": {"file": streams.named(source), "format": edges.report.get("format", format_in), "bytes": size,
                "seconds": middle - begin},

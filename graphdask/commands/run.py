@@ -30,6 +30,7 @@ from graphdask.commands.options import (
 )
 from graphdask.commands.paths import OUTPUT, OUTPUT_FILE, STREAM
 from graphdask.errors import InputError
+from graphdask.phases import OF_GRAPH, progress_over
 
 
 @dataclass
@@ -161,20 +162,27 @@ def divided(request: Request, steps: terminal.Steps, chosen: Chosen) -> Iterator
             with stream.opened(request, steps) as G:
                 yield G, client
             return
-        G = read(request, steps, weights.wanted(request.weights, chosen.takes_weights))
-        with steps.step("partition") as step:
-            G = G.partition(
-                request.partitions,
-                request.by,
-                request.ghosts,
-                device=request.device,
-                id_width=None if request.id_width is None else int(request.id_width),
-            )
-            G.persist(client=client)
-            step.edges = G.num_edges
-            parts, largest = len(G.built.nbytes), max(G.built.nbytes)
-            step.detail = f"{terminal.count(parts, 'partition')}, the largest of {terminal.size(largest)}"
+        with progress_over(request.path, (*OF_GRAPH, "partitioning")):
+            G = read(request, steps, weights.wanted(request.weights, chosen.takes_weights))
+            G = _partitioned(G, request, steps, client)
         yield G, client
+
+
+def _partitioned(G: Any, request: Request, steps: terminal.Steps, client: Any) -> Any:
+    """The graph with its partitions built, as a step."""
+    with steps.step("partition") as step:
+        G = G.partition(
+            request.partitions,
+            request.by,
+            request.ghosts,
+            device=request.device,
+            id_width=None if request.id_width is None else int(request.id_width),
+        )
+        G.persist(client=client)
+        step.edges = G.num_edges
+        parts, largest = len(G.built.nbytes), max(G.built.nbytes)
+        step.detail = f"{terminal.count(parts, 'partition')}, the largest of {terminal.size(largest)}"
+    return G
 
 
 def read(request: Any, steps: terminal.Steps, wanted: bool | str | None) -> Any:

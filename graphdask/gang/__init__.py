@@ -36,8 +36,8 @@ from graphdask.gang.chunking import chunks
 from graphdask.gang.clients import Workers, active_client, await_workers, checked, workers_of
 from graphdask.gang.dynamic import DynamicRuntime
 from graphdask.gang.on_disk import itself
-from graphdask.gang.progress import is_watched
 from graphdask.graph import Graph
+from graphdask.notebook import is_watched
 from graphdask.part import Part
 from graphdask.partition import GHOSTS
 from graphdask.result import PickColumn

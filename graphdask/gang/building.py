@@ -19,6 +19,7 @@ from graphdask.gang.local import LocalGang
 from graphdask.graph import Graph
 from graphdask.part import Part, WeightFacts
 from graphdask.partition import VertexMap, make_vertex_map
+from graphdask.phases import phase
 
 
 @dataclass
@@ -85,7 +86,8 @@ def build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool) 
         weighted=source.weight_dtype is not None,
     )
     pieces = PerRank([source.piece(rank, size) for rank in range(size)])
-    parts = gang.run(_build, pieces, build_plan, summary=_facts, label="partitioning", show=show)
+    with phase("partitioning"):
+        parts = gang.run(_build, pieces, build_plan, summary=_facts, label="partitioning", show=show)
     facts = parts.summary
     made, arcs, loops = (sum(fact.counts[name] for fact in facts) for name in ("made", "arcs", "self_loops"))
     edges = arcs if graph.directed else (arcs - loops) // 2 + loops

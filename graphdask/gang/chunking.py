@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphdask.config import Config
-from graphdask.gang.progress import DELAY, is_watched
+from graphdask.notebook import is_watched
+from graphdask.phases import DELAY
 
 
 def chunks(

@@ -21,8 +21,8 @@ from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.board import announce
 from graphdask.gang.building import gang_for
-from graphdask.gang.progress import is_watched
 from graphdask.graph import Graph
+from graphdask.notebook import is_watched
 from graphdask.partition import DealtMap, TableMap, VertexMap, make_vertex_map, of_width
 from graphdask.stats import Stats
 

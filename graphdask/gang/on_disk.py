@@ -13,9 +13,9 @@ from graphdask.engine import RankContext, RankResult
 from graphdask.errors import InputError, OverBudget, Unsupported
 from graphdask.gang.clients import Workers
 from graphdask.gang.local import LocalGang
-from graphdask.gang.progress import is_watched
 from graphdask.gang.replicas import fill_up
 from graphdask.larger import of_graph
+from graphdask.notebook import is_watched
 from graphdask.part import WeightFacts
 from graphdask.partition import VertexMap
 from graphdask.stats import Stats

@@ -24,7 +24,6 @@ from graphdask.config import Config
 from graphdask.errors import InputError, PeerLost, Unsupported, WrongWorker
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.local import LocalGang
-from graphdask.gang.progress import is_watched
 from graphdask.generate.preferential_attachment import PreferentialAttachment
 from graphdask.graph import Graph
 from graphdask.io import detect_format
@@ -33,6 +32,7 @@ from graphdask.io._open import COMPRESSION_SUFFIXES
 from graphdask.io._output_paths import output_path
 from graphdask.io.folder import unfinished_name
 from graphdask.io.parts import SUFFIXES, TEXT, Content
+from graphdask.notebook import is_watched
 from graphdask.partition import index_dtype
 from graphdask.room import least_of_edges, refuse_beyond_disk
 from graphdask.sources import ArraySource, Edges, GeneratedSource

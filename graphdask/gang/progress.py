@@ -9,20 +9,10 @@ from typing import Any
 
 from graphdask.engine import Superstep
 from graphdask.first_use import FirstUse
-from graphdask.notebook import bar_class, watched
+from graphdask.notebook import bar_class
+from graphdask.phases import APART, DELAY, in_phases, redraw
 
-DELAY = 0.7
-"""Seconds before a bar appears: what is over by then needs none."""
-APART = 0.1
-"""Seconds between two drawings of a bar at least."""
 COUNTED = "{desc}: {percentage:.0f}%|{bar}| {n:.0f} of {total:.0f}{unit} [{elapsed}<{remaining}{postfix}]"
-
-
-def is_watched(wanted: bool | None) -> bool:
-    """Whether to show progress: as asked, or where standard error is a terminal or a notebook."""
-    if wanted is not None:
-        return wanted
-    return watched()
 
 
 def signed(count: float) -> str:
@@ -47,6 +37,7 @@ class Progress:
         self._lock = threading.Lock()
         self._first_use = FirstUse(label, show)
         self._bar: Any = None
+        self._in_phases = in_phases()
         self._started, self._drawn = time.perf_counter(), -APART
 
     def __enter__(self) -> Progress:
@@ -84,7 +75,10 @@ class Progress:
         self.draw()
 
     def draw(self) -> None:
-        """Show the state, at most ten times a second."""
+        """Show the state, at most ten times a second; that of the call around this run, where it shows its phases."""
+        if self._in_phases:
+            redraw()
+            return
         elapsed = time.perf_counter() - self._started
         if not self.show or elapsed < DELAY or elapsed - self._drawn < APART:
             return

@@ -17,8 +17,8 @@ from graphdask.gang.arguments import PerRank
 from graphdask.gang.board import announce
 from graphdask.gang.building import rows_plan
 from graphdask.gang.local import LocalGang, devices_used
-from graphdask.gang.progress import is_watched
 from graphdask.graph import Graph
+from graphdask.notebook import is_watched
 from graphdask.part import Part, WeightFacts
 from graphdask.partition import VertexMap, make_vertex_map
 from graphdask.stats import Stats

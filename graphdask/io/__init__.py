@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from graphdask.errors import InputError, Unsupported, shown
+from graphdask.phases import phase, progress_over
 from graphdask.suggest import no_attribute, suggesting
 
 from ._dispatch import read_format as _read
@@ -96,7 +97,7 @@ def read_edges(
         Threads that parse text; default: one for each core, 16 at most. Parquet decodes on one thread if it
         is 1, else on all cores. NPZ and native files are not parsed.
     progress : bool, optional
-        Show a progress bar while text is parsed; default: for files above 32 MiB.
+        Show a progress bar while text is parsed. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -127,10 +128,11 @@ def read_edges(
     """
     from ._table import Reading
 
-    return _read_edges(
-        path, format, weights, directed, comment, delimiter, columns, ids, header, skip_rows, na_values,
-        Reading(threads, progress),
-    )  # fmt: skip
+    with progress_over(path, ("reading",), progress):
+        return _read_edges(
+            path, format, weights, directed, comment, delimiter, columns, ids, header, skip_rows, na_values,
+            Reading(threads),
+        )  # fmt: skip
 
 
 def _read_edges(
@@ -152,7 +154,7 @@ def _read_edges(
     if is_graph_folder(checked_path(path)):
         _refuse_of_text(of_text)
         wanted = _check_choices(None if third else weights, directed, ids)
-        with within_memory(path, "native", ARRAYS), refusing_damage(path):
+        with within_memory(path, "native", ARRAYS), refusing_damage(path), phase("reading"):
             return read_folder(path, format, Request(wanted, directed=directed), reading)
     chosen = format_of(path, format)
     times = chosen.name == "temporal" or _is(weights, "time")
@@ -167,7 +169,8 @@ def _read_edges(
         _missing(na_values), third,
     )  # fmt: skip
     reading.workers()
-    with within_memory(path, chosen.name, 0 if chosen.name == "native" else ARRAYS):  # that is mapped
+    each = 0 if chosen.name == "native" else ARRAYS  # that is mapped
+    with within_memory(path, chosen.name, each), phase("reading"):
         return _read(path, chosen.name, request, reading)
 
 
@@ -184,7 +187,6 @@ def edges_for_graph(
     header: bool | None,
     skip_rows: int,
     na_values: str | Sequence[str] | None,
-    progress: bool | None,
 ) -> EdgeList:
     """Read edges as `read_edges` does, for a caller that numbers their vertices: ids of edge lists are int32 where all
     fit."""
@@ -192,7 +194,7 @@ def edges_for_graph(
 
     return _read_edges(
         path, format, weights, directed, comment, delimiter, columns, ids, header, skip_rows, na_values,
-        Reading(progress=progress, narrow=True),
+        Reading(narrow=True),
     )  # fmt: skip
 
 
@@ -248,7 +250,7 @@ def spilled_edges(
         "skip_rows": skip_rows or None, "na_values": na_values,
     }  # fmt: skip
     check_lines(header, skip_rows)
-    with within_blocks(path, memory), refusing_damage(path):
+    with within_blocks(path, memory), refusing_damage(path), phase("reading"):
         if is_graph_folder(path):
             _refuse_of_text(of_text)
             return read_folder(path, None, request, reading)

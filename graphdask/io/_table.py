@@ -10,7 +10,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError
 from graphdask.host_memory import reserved
+from graphdask.phases import phase
 
 from ._budget import TEXT_ROW, budget
 from ._gathered import Column
@@ -39,8 +40,6 @@ TEXT_SHARE = 8
 TEXT_BLOCK = 1 << 20
 """Bytes of text with names that are parsed at a time."""
 
-_PROGRESS_BYTES = 32 << 20
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -48,8 +47,6 @@ class Reading:
 
     threads: int | None = None
     """Parsing threads; None: one for each core this process may use, 16 at most."""
-    progress: bool | None = None
-    """Show a bar; None: for files above 32 MiB that take more than a second."""
     compiled: bool | None = None
     """Parse with the compiled kernels; None: unless the file is small."""
     spill: Path | None = None
@@ -205,7 +202,7 @@ def _read(
         blocks = source.blocks(skip, size, mapped=reading.spill is None)
     total = Part([_gathering(kind, reading) for kind in kinds], lines=first_line - 1)
     rows = 0
-    with _bar(source, reading) as advance:
+    with phase("reading") as report:
         for part in _ordered(blocks, parse, 1 if whole else workers):
             if part.error is not None:
                 line, reason = part.error
@@ -229,7 +226,7 @@ def _read(
             if pool is not None and part.scratch is not None:
                 pool.append(part.scratch)
             del part
-            advance()
+            report(share)
     return total
 
 
@@ -257,20 +254,6 @@ def _ordered(blocks: Iterator[np.ndarray], parse: Callable[[np.ndarray], Part], 
         finally:
             for future in waiting:
                 future.cancel()
-
-
-@contextmanager
-def _bar(source: Source, reading: Reading) -> Iterator[Callable[[], None]]:
-    """A progress bar over the bytes of the file, or nothing."""
-    if reading.progress is False or (reading.progress is None and source.size < _PROGRESS_BYTES):
-        yield lambda: None
-        return
-    from graphdask.notebook import bar_class
-
-    delay = 0 if reading.progress else 1
-    with bar_class()(total=source.size, unit="B", unit_scale=True, delay=delay, desc=source.path.name) as bar:
-        yield lambda: bar.update(source.consumed - bar.n)
-        bar.update(source.size - bar.n)
 
 
 def _rows_in_python(block: np.ndarray, columns: Columns) -> Part:

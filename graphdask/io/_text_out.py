@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.phases import phase
+
 from ._kept import is_text
 from ._layout import TEXT_IDS
 from .edges import EdgeList
@@ -111,9 +113,11 @@ def write_lines(table: Any, stream: Any, delimiter: str) -> None:
     if len(columns) == 3:
         columns = [column.astype(np.int64, copy=False) for column in columns]
     out = np.empty(lines * sum(widest(column) + 1 for column in columns), np.uint8)
-    for first in range(0, rows, lines):
-        length = put(*(column[first : first + lines] for column in columns), np.uint8(ord(delimiter)), out)
-        stream.write(out[:length].data)
+    with phase("writing") as report:
+        for first in range(0, rows, lines):
+            length = put(*(column[first : first + lines] for column in columns), np.uint8(ord(delimiter)), out)
+            stream.write(out[:length].data)
+            report((first + lines) / rows)
 
 
 def _looks_whole(table: Any) -> bool:

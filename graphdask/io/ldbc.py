@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from graphdask.errors import FormatError, InputError
+from graphdask.phases import progress_over
 
 from ._columns import Request, check_lines, count_infinite
 from ._layout import numbers_above
@@ -135,7 +136,7 @@ def read_vertex_values(
     threads : int, optional
         Parsing threads; default: one for each core.
     progress : bool, optional
-        Show a progress bar; default: for large files.
+        Show a progress bar. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -154,7 +155,8 @@ def read_vertex_values(
     source.head(4096)
     columns = Columns((ID, VALUE), comment=b"#", names=("vertex id", "value"))
     above = numbers_above(source, Request(header=header, skip_rows=int(skip_rows)), b"#")
-    ids, values = read_table(source, columns, Reading(threads, progress), above.skip, above.lines + 1).columns
+    with progress_over(source.path, ("reading",), progress):
+        ids, values = read_table(source, columns, Reading(threads), above.skip, above.lines + 1).columns
     order = np.argsort(ids, kind="stable")
     twice = np.flatnonzero(ids[order][1:] == ids[order][:-1])
     if len(twice):

@@ -33,6 +33,7 @@ from graphdask.ids import VertexIds
 from graphdask.io._room import estimated_edges
 from graphdask.io.outputs import file_output
 from graphdask.part import WeightFacts
+from graphdask.phases import OF_GRAPH, part_of, phase, progress_over
 from graphdask.room import refuse_beyond_disk
 from graphdask.stream.components import join
 from graphdask.stream.edges import (
@@ -53,6 +54,8 @@ from graphdask.stream.store import Store
 from graphdask.writing import readable
 
 ORDERS = ("layers", "ids")
+PHASES = {"layers": ("degrees", "sorting", "layers", "storing"), "ids": ("degrees", "storing")}
+"""Of building, for each order, after those of reading."""
 CHUNK, FEW = 16 << 20, 2 << 20
 """Bytes of a chunk at most, where nobody says how many; and those below which chunks cost the cores more."""
 MANY, SOME = 32, 16
@@ -185,7 +188,8 @@ def build(
     target = out.target
     budget = parse_size(memory, "memory")
     size = chunk_for(budget) if chunk is None else parse_size(chunk, "chunk", LEAST)
-    with readable(target, "a larger disk"):
+    before = OF_GRAPH if isinstance(G, str | os.PathLike) else ()
+    with progress_over(target, before + PHASES[order]), readable(target, "a larger disk"):
         _clear_up(target)
         folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
@@ -279,16 +283,20 @@ def _settle(folder: Path) -> None:
 def _written(plan: _Plan, folder: Path, order: str, root: int | None) -> Path:
     """The finished file, in the folder."""
     n = plan.edges.num_vertices
-    out = _degrees(plan, False)
+    with phase("degrees"):
+        out = _degrees(plan, False)
     numbers = Order(None, None, np.zeros(0, np.int64))
     if order == "ids" or not n:
-        return _write(plan, folder / "whole", order, numbers, out, {"layers": None, "root": None})
+        with phase("storing") as share:
+            return _write(plan, folder / "whole", order, numbers, out, {"layers": None, "root": None}, share)
     root = int(out.argmax()) if root is None else root
     extra = {"layers": None, "root": None, "intermediate": True}
-    first = _write(plan, folder / "sorted", "ids", numbers, out, extra, only_out=True)
+    with phase("sorting") as share:
+        first = _write(plan, folder / "sorted", "ids", numbers, out, extra, share, only_out=True)
     store = Store(first, intermediate=True)
     try:
-        depth = _layers(plan, store, root)
+        with phase("layers"):
+            depth = _layers(plan, store, root)
     finally:
         store.close()
     first.unlink()
@@ -298,7 +306,8 @@ def _written(plan: _Plan, folder: Path, order: str, root: int | None) -> Path:
     ends = np.cumsum(np.bincount(depth))
     del depth
     where = Order(position, number, ends)
-    return _write(plan, folder / "whole", order, where, out, {"layers": len(ends), "root": root})
+    with phase("storing") as share:
+        return _write(plan, folder / "whole", order, where, out, {"layers": len(ends), "root": root}, share)
 
 
 def _degrees(plan: _Plan, inward: bool) -> np.ndarray:
@@ -340,19 +349,22 @@ def _layers(plan: _Plan, store: Store, root: int) -> np.ndarray:
 
 
 def _write(
-    plan: _Plan, path: Path, order: str, where: Order, out: np.ndarray, extra: dict[str, Any], only_out: bool = False
-) -> Path:
+    plan: _Plan, path: Path, order: str, where: Order, out: np.ndarray, extra: dict[str, Any],
+    share: Callable[[float], None], only_out: bool = False,
+) -> Path:  # fmt: skip
     edges, sections = plan.edges, {}
     weights, numbers = (None, None) if only_out else (edges.weights, plan.numbers)  # layers need none
     with writing(path) as writer:
-        for inward in (False,) if only_out or not plan.inward else (False, True):
+        directions = (False,) if only_out or not plan.inward else (False, True)
+        for inward in directions:
             degree = _degrees(plan, True) if inward else out
             name = "inward" if inward else "out"
             section = Section(name, np.zeros(0), order == "layers" and not inward, weights, None, numbers)
             cut(degree, where, plan.chunk, section)
             sections[name] = write_section(
-                writer, section, degree, where, _again(plan, inward, numbers is not None), plan.memory, path.parent
-            )
+                writer, section, degree, where, _again(plan, inward, numbers is not None), plan.memory, path.parent,
+                part_of(share, int(inward), len(directions)),
+            )  # fmt: skip
             stored = section.num_edges
             del degree
         count = stored if edges.directed else (stored - plan.self_loops) // 2 + plan.self_loops

@@ -18,6 +18,7 @@ from graphdask.graph import Graph
 from graphdask.ids import VertexIds
 from graphdask.io import EdgeList, slices, spilled_edges
 from graphdask.part import WeightFacts
+from graphdask.phases import phase
 from graphdask.runtime import runtime
 from graphdask.sources import ArraySource, ChunkSource, GeneratedSource
 from graphdask.stream.external import Arcs, NumberedArcs
@@ -55,7 +56,8 @@ class FileEdges:
         self.num_edges = len(edges.src)
         self._block = block_edges(memory)
         self.weights = None if edges.weights is None else edges.weights.dtype
-        self.ids = self._numbered(path, edges.vertices, memory)
+        with phase("ids"):
+            self.ids = self._numbered(path, edges.vertices, memory)
         self.num_vertices = self.ids.count
 
     def _slices(self) -> Iterator[Arcs]:

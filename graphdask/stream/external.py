@@ -28,6 +28,8 @@ SORTING = 24
 """Bytes for each edge of a bucket while it is sorted, besides its weight."""
 WEIGHING = 24
 """The same where edges have weights, besides these and copies of them."""
+DEALING = 0.5
+"""Share of the time of a section in which its edges are dealt."""
 SHARES = 2
 """Of the memory of a build, beside what is per vertex: one for edges that are sorted, one for others."""
 LEAST = 1 << 10
@@ -100,6 +102,7 @@ def write_section(
     arcs: Callable[[], Iterator[NumberedArcs]],
     memory: int,
     folder: Path,
+    report: Callable[[float], None],
 ) -> dict[str, Any]:
     """Write the chunks of a section, whose table says how rows are cut; return what the header says of it.
 
@@ -112,6 +115,8 @@ def write_section(
         Bytes that may be used besides `degree`, `order` and a block of edges.
     folder : Path
         Where edges wait to be sorted.
+    report : callable
+        Takes the share that is done.
     """
     numbered = section.number_dtype is not None
     table, room = section.table, sorted_at_once(memory, section.weights, numbered)
@@ -132,7 +137,7 @@ def write_section(
         begin = int(ends[buckets[-1] - 1])
     dealt = _Dealt(folder / section.name, section, order, buckets, ends)
     try:
-        dealt.deal(arcs())
+        dealt.deal(arcs(), report)
         for number, (first, last) in enumerate(pairwise(buckets)):
             keys, weights, numbers = dealt.sorted(number)
             done = 0
@@ -144,6 +149,7 @@ def write_section(
                     section.numbers[chunk] = writer.append(np.ascontiguousarray(numbers[edges]))
                 done = edges.stop
             del keys, weights, numbers
+            report(DEALING + (1 - DEALING) * last / len(table))
     finally:
         dealt.close()
     offset, crc = writer.append(table)
@@ -206,7 +212,7 @@ class _Dealt:
                 file.truncate(0)
                 file.close()
 
-    def deal(self, arcs: Iterator[NumberedArcs]) -> None:
+    def deal(self, arcs: Iterator[NumberedArcs], report: Callable[[float], None]) -> None:
         """Put every edge into the bucket of its row."""
         for rows, others, weights, numbers in arcs:
             keys = self._order.of(rows).astype(np.int64)
@@ -234,6 +240,7 @@ class _Dealt:
                     _put(self._numbers, numbers[part].astype(self._section.number_dtype, copy=False),
                          at * self._section.number_dtype.itemsize)  # fmt: skip
                 self._filled[number] += part.stop - part.start
+            report(DEALING * int((self._filled - self._bounds[:-1]).sum()) / max(int(self._bounds[-1]), 1))
 
     def sorted(self, number: int) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
         """The keys of a bucket in ascending order, and weights, of equal keys ascending, and rows likewise."""

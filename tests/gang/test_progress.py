@@ -8,8 +8,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from graphdask.gang.progress import is_watched
-from graphdask.notebook import bar_class
+from graphdask.notebook import bar_class, is_watched
 
 
 @pytest.fixture

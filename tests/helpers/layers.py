@@ -26,6 +26,7 @@ LAYERS = (
         "parallel_edges",
         "part",
         "partition",
+        "phases",
         "room",
         "sources",
         "temporal",
