@@ -18,6 +18,7 @@ from graphdask.config import Config
 from graphdask.errors import InputError, OverBudget, Unsupported, shown
 from graphdask.ids import VertexIds
 from graphdask.larger import of_graph
+from graphdask.notebook import bar_class, watched
 from graphdask.partition import index_dtype
 from graphdask.runtime import runtime
 from graphdask.sources import (
@@ -34,6 +35,8 @@ from graphdask.sources import (
 BLOCK = 64 << 20
 """Bytes of the blocks of which all edges are put together."""
 
+DELAY = 0.7
+"""Seconds before a bar appears."""
 SMALLEST = 1 << 10
 """Bytes of the smallest block that may be asked for."""
 
@@ -189,10 +192,29 @@ class Translation:
             del block
 
 
+def refuse_client(graph: Any, client: Any) -> None:
+    """Raise InputError for a client where no partitions are built, so that nothing would run on its workers."""
+    if client is not None and not graph.merge:
+        raise InputError(
+            "client= is where partitions are built of a graph whose parallel edges are merged; the edges of this one "
+            "are made without them, in this process or by the tasks of the collection, so leave client= out"
+        )
+
+
+def refuse_device(graph: Any, device: str) -> None:
+    """Raise InputError for a device to make edges on, where they come from partitions that are on another one."""
+    if graph.merge and device not in ("auto", graph.plan.device):
+        raise InputError(
+            f"device={device!r} is where edges are made, and these come from partitions, because parallel edges are "
+            f"merged; say it to partition(device={device!r}) before, and leave it out"
+        )
+
+
 def edge_blocks(
     graph: Any, max_bytes: Any, device: str, client: Any = None, progress: bool | None = None
 ) -> Iterator[EdgeArrays]:
     """Carry out `Graph.edge_blocks`: check the arguments now, make blocks when they are asked for."""
+    refuse_client(graph, client)
     max_edges = max(1, parse_size(max_bytes, "max_bytes") // edge_bytes(graph.source, graph.ids))
     maker = maker_of(graph.source, device)
     holder = maker if device == "cuda" else get_backend("cpu")
@@ -216,6 +238,8 @@ def _on_device(blocks: Iterator[Edges], backend: Backend) -> Iterator[Edges]:
 def all_edges(graph: Any, device: str, client: Any = None, progress: bool | None = None) -> EdgeArrays:
     """Carry out `Graph.edges`."""
     source, ids = graph.source, graph.ids
+    wanted = Config.load(progress=progress).progress
+    show = watched() if wanted is None else wanted
     blocks = edge_blocks(graph, BLOCK, device, client, progress)
     count = graph.num_edges if graph.merge else source.num_edges  # a source may leave out some that it counts
     each = edge_bytes(source, ids)
@@ -233,13 +257,17 @@ def all_edges(graph: Any, device: str, client: Any = None, progress: bool | None
         src, dst = xp.empty(count, dtype), xp.empty(count, dtype)
         weights = None if source.weight_dtype is None else xp.empty(count, source.weight_dtype)
         filled = 0
-        for block in blocks:
-            end = filled + len(block.src)
-            src[filled:end], dst[filled:end] = block.src, block.dst
-            if weights is not None:
-                weights[filled:end] = block.weights
-            filled = end
-            del block
+        with bar_class()(
+            total=count, desc="edges", unit=" edges", unit_scale=True, disable=not show, leave=False, delay=DELAY
+        ) as bar:
+            for block in blocks:
+                end = filled + len(block.src)
+                src[filled:end], dst[filled:end] = block.src, block.dst
+                if weights is not None:
+                    weights[filled:end] = block.weights
+                bar.update(end - filled)
+                filled = end
+                del block
     if filled < count:
         src, dst, weights = src[:filled], dst[:filled], None if weights is None else weights[:filled]
     return EdgeArrays(src, dst, weights)

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import Array
-from graphdask.blocks import Share, Translation, caller_dtype, edge_bytes, maker_of, to_host
+from graphdask.blocks import (
+    Share,
+    Translation,
+    caller_dtype,
+    edge_bytes,
+    maker_of,
+    refuse_client,
+    refuse_device,
+    to_host,
+)
 from graphdask.errors import InputError, MissingDependency
 from graphdask.ids import VertexIds
 from graphdask.partition import index_dtype
@@ -78,7 +87,9 @@ def to_dask_dataframe(graph: Any, partitions: int | None, device: str, client: A
         import dask.dataframe
     except ImportError as error:
         raise MissingDependency('to_dask_dataframe needs pip install "graphdask[dataframe]"') from error
-    _check(graph, partitions, ("auto", "cpu"), device)
+    _check(partitions, ("auto", "cpu"), device)
+    refuse_client(graph, client)
+    refuse_device(graph, device)
     none = np.zeros(0, caller_dtype(graph.ids, index_dtype(graph.num_vertices)))
     weights = None if graph.source.weight_dtype is None else np.zeros(0, graph.source.weight_dtype)
     meta = _frame(none, none, weights)
@@ -96,7 +107,11 @@ def to_dask_array(graph: Any, partitions: int | None, device: str, client: Any, 
     import dask.array
     from dask import delayed
 
-    _check(graph, partitions, ("auto", "cpu", "cuda"), device)
+    _check(partitions, ("auto", "cpu", "cuda"), device)
+    refuse_client(graph, client)
+    refuse_device(graph, device)
+    if graph.merge and device == "cuda":
+        raise InputError('device="cuda": edges that are merged in partitions come as NumPy arrays; leave device= out')
     dtype = caller_dtype(graph.ids, index_dtype(graph.num_vertices))
     meta = None
     made: list[tuple[Any, float]]
@@ -116,7 +131,7 @@ def to_dask_array(graph: Any, partitions: int | None, device: str, client: Any, 
     return arrays[0] if len(arrays) == 1 else dask.array.concatenate(arrays, allow_unknown_chunksizes=True)
 
 
-def _check(graph: Any, partitions: Any, devices: tuple[str, ...], device: str) -> None:
+def _check(partitions: Any, devices: tuple[str, ...], device: str) -> None:
     if device not in devices:
         raise InputError(f"device={device!r} is not one of {', '.join(devices)}")
     if partitions is None:

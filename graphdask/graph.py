@@ -88,7 +88,7 @@ class Graph:
         ghosts: str | None = None,
         *,
         device: str = "auto",
-        seed: int = 0,
+        seed: int | None = None,
         id_width: int | None = None,
     ) -> Graph:
         """Return the same graph, to be divided among workers in the given way.
@@ -105,8 +105,8 @@ class Graph:
             Slots for every remote vertex, or for neighbours only. Default: what the first algorithm names.
         device : {"auto", "cpu", "cuda"}
             Where partitions live; `auto`: on GPUs where there are any.
-        seed : int
-            Of the random partitioners.
+        seed : int, optional
+            Of `random` and `biased-random`, and of the shuffle that the default may make. Default: 0.
         id_width : {32, 64}, optional
             Bits of a vertex id in partitions and messages. Default: 32 below 2**31 - 1 vertices, else 64. With 64,
             integer results such as depths and parents are int64; their values are the same. Where a row begins takes
@@ -115,13 +115,20 @@ class Graph:
         Raises
         ------
         InputError
-            For an unknown name, an owner out of range, or ids that 32 bits are too few for.
+            For an unknown name, an owner out of range, a seed of a partitioner that draws nothing, or ids that 32 bits
+            are too few for.
 
         Notes
         -----
         Answers do not depend on the partitioning. Sources: Pan et al., Multi-GPU Graph Analytics, Section III.
         """
-        plan = Plan(parts, by, ghosts, device, seed, id_width)
+        drawn = by is None or (isinstance(by, str) and by not in ("range", "metis"))
+        if seed is not None and not drawn:
+            how = f"by={by!r}" if isinstance(by, str) else "by= of owners"
+            raise InputError(
+                f"seed={seed!r} is of by='random' and 'biased-random'; {how} draws nothing, so leave seed= out"
+            )
+        plan = Plan(parts, by, ghosts, device, 0 if seed is None else seed, id_width)
         if by is not None and not isinstance(by, str):
             owners = checked_owners(by, self.num_vertices, parts)
             plan = replace(plan, by=owners, parts=parts or max(int(owners.max(initial=0)) + 1, 1))
@@ -168,8 +175,10 @@ class Graph:
         device : {"auto", "cpu", "cuda"}
             `cuda`: CuPy arrays on the GPU. Else NumPy arrays, with `auto` made on a GPU where there is one.
         client : distributed.Client, optional
-            Where a graph is built whose parallel edges are merged then. Others are made in this process.
+            Where a graph is built whose parallel edges are merged then. Edges of others are made in this process, and
+            a client is refused.
         progress : bool, optional
+            Show a progress bar. Default: in a terminal or a notebook.
 
         Returns
         -------
@@ -179,6 +188,8 @@ class Graph:
 
         Raises
         ------
+        InputError
+            For a device that is not one of these, or a client where nothing is built.
         OverBudget
             Where the arrays do not fit the free memory; `edge_blocks`, `to_dask_dataframe` and `write` need no more
             than a block of it.
@@ -206,8 +217,10 @@ class Graph:
         max_bytes : int or str
             Size of a block, about; a file's or a data frame's own chunks are cut to it once they are read. A block is
             made while the one before it is still the caller's: there are two at a time.
-        device, client, progress
+        device, client
             As in `edges`.
+        progress : bool, optional
+            Show a progress bar while such a graph is built. Blocks are made as they are taken, without one.
 
         Yields
         ------
@@ -217,7 +230,7 @@ class Graph:
         Raises
         ------
         InputError
-            For a size that is none.
+            For a size that is none, or a client where nothing is built.
 
         Examples
         --------
@@ -245,8 +258,10 @@ class Graph:
         device : {"auto", "cpu"}
             Where a worker makes what is generated; the frames are pandas'.
         client : distributed.Client, optional
-            Where a graph is built whose parallel edges are merged then.
+            Where a graph is built now whose parallel edges are merged then. Edges of others are made by the tasks of
+            the collection, and a client is refused.
         progress : bool, optional
+            Show a progress bar while such a graph is built.
 
         Returns
         -------
@@ -258,7 +273,7 @@ class Graph:
         MissingDependency
             Without Dask's data frames: `pip install "graphdask[dataframe]"`.
         InputError
-            For a number that is none.
+            For a number that is none, or a client where nothing is built.
 
         Examples
         --------
@@ -283,7 +298,8 @@ class Graph:
         partitions, client, progress
             As in `to_dask_dataframe`.
         device : {"auto", "cpu", "cuda"}
-            `cuda`: chunks are CuPy arrays on the GPU of the worker that makes them.
+            `cuda`: chunks are CuPy arrays on the GPU of the worker that makes them; not of a graph whose parallel edges
+            are merged.
 
         Returns
         -------
@@ -331,7 +347,8 @@ class Graph:
         overwrite : bool
             Replace a file, or a folder that holds a graph, once the new one is complete.
         device : {"auto", "cpu", "cuda"}
-            Where what is generated is made.
+            Where what is generated is made; of a graph whose parallel edges are merged that is the device of its
+            partitions, and no other is taken.
         client : distributed.Client, optional
             Default: the one that is open; with none, the cores of this host write.
         progress : bool, optional

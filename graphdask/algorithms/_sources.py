@@ -18,8 +18,9 @@ from graphdask.part import Part
 
 def chosen_sources(G: Graph, sources: Any, seed: Any) -> tuple[list[int], bool]:
     """Numbers of the sources, and whether they were drawn and stand for all vertices."""
-    n, key = G.num_vertices, _checked_seed(seed)
+    n, key = G.num_vertices, 0 if seed is None else _checked_seed(seed)
     if sources is None:
+        _refuse_seed(seed, "every vertex is a source")
         return list(range(n)), False
     try:
         alone = np.ndim(sources) == 0
@@ -33,6 +34,7 @@ def chosen_sources(G: Graph, sources: Any, seed: Any) -> tuple[list[int], bool]:
             raise InputError(f"sources={count} is not a number of vertices between 1 and {n:,}")
         drawn = np.random.Generator(np.random.Philox(key=key)).choice(n, count, replace=False)
         return np.sort(drawn).tolist(), True
+    _refuse_seed(seed, "these are the sources")
     numbers = [int(G.ids.to_internal(source, "source")) for source in sources]
     if len(set(numbers)) < len(numbers):
         twice = next(source for k, source in enumerate(sources) if numbers[k] in numbers[:k])
@@ -54,6 +56,12 @@ def scale_sums(
     unscaled = sums[own]
     sums *= scale
     sums[own] = unscaled * of_sources
+
+
+def _refuse_seed(seed: Any, why: str) -> None:
+    """Raise InputError for a seed where no source is drawn."""
+    if seed is not None:
+        raise InputError(f"seed={seed!r} is of the draw of sources=k, a number of them; {why}, so leave seed= out")
 
 
 def _checked_seed(seed: Any) -> int:

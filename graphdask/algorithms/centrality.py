@@ -35,7 +35,7 @@ def betweenness(
     *,
     weight: str | None = "weight",
     normalized: bool = False,
-    seed: int = 0,
+    seed: int | None = None,
     exchange: str | None = None,
     allocation: str | float | None = None,
     client: Any = None,
@@ -63,8 +63,8 @@ def betweenness(
         infinite, and by hops if it has none. None ignores the weights.
     normalized : bool
         Divide by the number of pairs of other vertices, as NetworkX does with ``normalized=True``.
-    seed : int
-        For the drawing of sources.
+    seed : int, optional
+        Of the draw of `sources=k`; refused where none are drawn. Default: 0.
     exchange : {"selective", "broadcast"}, optional
         Tell a vertex to the ranks that know it only, or to everyone. Default: selective. The answer is the same.
     allocation : {"maximal", "just-enough", "fixed"} or float, optional

@@ -146,7 +146,7 @@ class Rows:
                 assert csr.weights is not None
                 codes = Codes.of(env, csr.weights, real)
             return cls._by_warps(env, csr, codes if weighted else None, real, place, goes, shape)
-        weights = _narrowed(env, csr.weights, real) if weighted else xp.zeros(0, np.float32)
+        weights = _narrowed(csr.weights, real) if weighted else xp.zeros(0, np.float32)
         kernels = env.kernels("pagerank", index_t=dtype, real_t=np.dtype(real), weight_t=weights.dtype)
         if place is not None and goes is not None and laid_out(csr, weighted):
             csr, place, goes = _in_order(kernels, csr, place, goes), None, None
@@ -243,7 +243,7 @@ def _in_order(kernels: Any, csr: Csr, place: np.ndarray, goes: np.ndarray) -> Cs
     return Csr(begin, indices)
 
 
-def _narrowed(env: Environment, weights: Array | None, real: Any) -> Array:
+def _narrowed(weights: Array | None, real: Any) -> Array:
     """The weights as floats of half the bytes where nothing is lost, or as narrow as x is."""
     assert weights is not None
     with np.errstate(over="ignore", under="ignore"):  # what does not fit is seen in the next line

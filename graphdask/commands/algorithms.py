@@ -128,7 +128,7 @@ ENTRIES: tuple[Entry, ...] = (
         (
             click.option("--sources", type=click.IntRange(min=1), metavar="K",
                          help="Estimate from K vertices; default: all, exact."),
-            click.option("--seed", type=int, default=0, show_default=True, help="Of the choice of these."),
+            click.option("--seed", type=int, help="Of the choice of K vertices.  [default: 0]"),
             click.option("--normalized", is_flag=True, help="Divide by the number of pairs of other vertices."),
             click.option("--weighted/--unweighted", default=None,
                          help="Shortest paths by the sums of weights, or by hops.  [default: where there are weights]"),

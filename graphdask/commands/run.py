@@ -111,7 +111,7 @@ def execute(chosen: Chosen, **options: Any) -> None:
 
 def _execute(chosen: Chosen, request: Request, out: IO[bytes] | None) -> None:
     """Do it; `out` is standard output, where the answer goes there."""
-    steps = terminal.Steps()
+    steps, on_disk = terminal.Steps(), request.path.suffix == stream.ENDING
     with given(request), divided(request, steps, chosen) as (G, client):
         with steps.step(chosen.title) as step, weights.as_asked(request.weights):
             result = chosen.start(G, **request.how, client=client)
@@ -122,7 +122,7 @@ def _execute(chosen: Chosen, request: Request, out: IO[bytes] | None) -> None:
             gather.detail = f"{', '.join(result.columns)} of every vertex, to this process"
         if request.verify:
             with steps.step("verify graph") as step:
-                G.verify(client=client)
+                G.verify(**({} if on_disk else {"client": client}))
                 step.detail, step.edges = "verified", G.num_edges
             with steps.step("verify answer") as step:
                 result.verify()

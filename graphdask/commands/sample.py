@@ -47,7 +47,7 @@ class Request(TextOptions):
     placement: str
     scheme: str | None
     device_memory: str | None
-    seed: int
+    seed: int | None
     device: str
     workers: int | None
     scheduler_file: str | None
@@ -63,7 +63,7 @@ class Request(TextOptions):
 
 shared_options = stacked(
     input_file,
-    click.option("--seed", type=Whole(), default=0, show_default=True, help="Of the random numbers."),
+    click.option("--seed", type=Whole(), help="Of the random numbers.  [default: 0]"),
     click.option(
         "--placement", type=click.Choice(["auto", "replicated", "partitioned", "streamed"]), default="auto",
         show_default=True,
@@ -115,6 +115,8 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
     if sum(each is not None for each in begin) > 1:
         name = entry.start
         raise InputError(f"--{name}, --{name}-file and --number say the same thing; give one of them")
+    if request.seed is not None and not entry.draws and begin[-1] is None:
+        raise InputError(f"--seed is of random numbers, and `sample {entry.name}` draws none without --number")
     check_output(request.output, request.overwrite)
     own = entry.prepare(own)
     takes = entry.takes_weights(own)
@@ -138,8 +140,10 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
                 f"{entry.weights} of the edges; give --weights, and a file that has them, such as an edge list of "
                 f"three columns (--format edgelist)"
             )
-        vertices = _vertices(G, entry.start, request.seed, *begin) if entry.start else None
-        more = {"seed": request.seed, "placement": where, "client": client}
+        vertices = _vertices(G, entry.start, request.seed or 0, *begin) if entry.start else None
+        more = {"placement": where, "client": client}
+        if entry.draws:
+            more["seed"] = request.seed or 0
         if request.edge_rows and entry.edges:
             more["edge_rows"] = True
         if request.chunk is not None:

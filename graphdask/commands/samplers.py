@@ -32,6 +32,8 @@ class Entry:
     """Of those arguments."""
     words: Callable[[Any], str] = lambda result: _edge_words(result)
     """What came of it, in a line."""
+    draws: bool = True
+    """Whether it draws by random numbers, and so takes a seed."""
     weights: str = ""
     """What it reads the edges' weights as, without which it draws nothing."""
     prepare: Callable[[dict[str, Any]], dict[str, Any]] = lambda own: own
@@ -222,7 +224,10 @@ ENTRIES: tuple[Entry, ...] = (
          BIAS, SET_METHOD, SIDE),
         ("sizes", "bias", "method", "direction"),
     ),
-    Entry("snowball", "All neighbours, hop by hop.", "snowball", "seeds", (DEPTH, SIDE), ("depth", "direction")),
+    Entry(
+        "snowball", "All neighbours, hop by hop.", "snowball", "seeds", (DEPTH, SIDE), ("depth", "direction"),
+        draws=False,
+    ),
     Entry(
         "forest-fire", "A random number of neighbours of each vertex, hop by hop.", "forest_fire", "seeds",
         (_probability("--p", 0.7, "Burning probability: p / (1 - p) neighbours on average."), DEPTH, BIAS, SET_METHOD,

@@ -107,6 +107,9 @@ def command(
         if system is None:
             raise InputError("which cluster? --slurm, --pbs, --mpi, --ssh HOSTS, or --resume FOLDER")
         folder = folder or Path("graphdask-jobs", time.strftime("%Y%m%d-%H%M%S"))
+        for option, chosen in (("--detach", detach), ("--overwrite", overwrite)):
+            if dry_run and chosen:
+                raise InputError(f"{option} is of a job that is submitted, and --dry-run submits none; leave one out")
         arguments, given = _sized(arguments, given)
         job = scripts.Job(os.path.abspath(folder), arguments, system, directory=os.getcwd(), **given)
         if dry_run:
@@ -216,6 +219,12 @@ def _sized(arguments: tuple[str, ...], given: dict[str, Any]) -> tuple[tuple[str
     if alone:
         if "workers" in given or gpus:
             raise InputError(f"{chosen.command_path} runs in one process here; leave --workers and --gpus-per-task out")
+        for name in ("interface", "tls"):
+            if name in given:
+                raise InputError(
+                    f"--{name} is of the messages of a cluster, and {chosen.command_path} runs in one process here; "
+                    "leave it out"
+                )
         return arguments, {**given, "workers": None}
     if chosen.params.get("device") == "cuda" and not gpus:
         raise InputError("--device cuda needs workers with GPUs; give submit --gpus-per-task 1")

@@ -360,7 +360,7 @@ class GangRuntime(DynamicRuntime):
             built.gang.use(config)
         show = is_watched(config.progress)
         if built is None:
-            built = graph.built = build_all(graph, gang_for(graph, client, config, workers), config, ghosts, show)
+            built = graph.built = build_all(graph, gang_for(graph, client, config, workers), ghosts, show)
         if inward and not built.inward:
             built = graph.built = with_inward(built, show)
         if edge_rows and inward not in built.edge_rows:

@@ -72,7 +72,7 @@ def gang_for(graph: Graph, client: Any, config: Config, workers: Workers) -> Any
     return DaskGang(client, workers, graph.plan.parts, device, config)
 
 
-def build_all(graph: Graph, gang: Any, config: Config, ghosts: str, show: bool) -> Built:
+def build_all(graph: Graph, gang: Any, ghosts: str, show: bool) -> Built:
     started = clock()
     source, plan, size = graph.source, graph.plan, gang.size
     vertex_map = make_vertex_map(plan, source.num_vertices, size, source.skewed, lambda: host_adjacency(graph))

@@ -128,7 +128,7 @@ class DynamicRuntime:
 
         def change(rows: Any, restarts: int) -> Any:
             timer = Timer()
-            there = _update(rows, graph, batch, alive, config)
+            there = _update(rows, batch, alive, config)
             return taken(there, timer)
 
         return self._with_rows(graph, client, config, change, alive, "updating")
@@ -278,7 +278,7 @@ def _no_adjacency() -> Any:
     raise AssertionError("a partitioner that looks at no edges")
 
 
-def _update(rows: DynamicBuilt, graph: DynamicGraph, batch: Batch, alive: int, config: Config) -> np.ndarray:
+def _update(rows: DynamicBuilt, batch: Batch, alive: int, config: Config) -> np.ndarray:
     """Apply a batch; say of each of its edges whether it was there before."""
     rows.parts = rows.gang.run(
         _apply, rows.parts, PerRank(batch.shares(rows.gang.size)), alive, summary=_told, label="updating",

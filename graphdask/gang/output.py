@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from graphdask import writing
-from graphdask.blocks import Share, edge_bytes
+from graphdask.blocks import Share, edge_bytes, refuse_device
 from graphdask.compiling import Timer
 from graphdask.config import Config
 from graphdask.errors import InputError, PeerLost, Unsupported, WrongWorker
@@ -109,6 +109,7 @@ def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overw
     compression = target.suffix.lower() if target.suffix.lower() in COMPRESSION_SUFFIXES else ""
     if compression and name not in TEXT:
         raise InputError(f"{target.name}: {name} files are not compressed as a whole; leave out {compression}")
+    refuse_device(graph, device)
     single = (named or bool(compression)) and not text.endswith(("/", os.sep)) and files in (None, 1)
     source = graph.source
     content = Content(name, compression, graph.directed, graph.ids, index_dtype(source.num_vertices),

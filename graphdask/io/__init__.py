@@ -95,7 +95,7 @@ def read_edges(
         `None`, `NA`, `nan`, ...), `\\N`, `nil`, `-`, `?` and others; with ids="str" none. An empty sequence: none.
     threads : int, optional
         Threads that parse text; default: one for each core, 16 at most. Parquet decodes on one thread if it
-        is 1, else on all cores. NPZ and native files are not parsed.
+        is 1, else on all cores. NPZ and native files are not parsed, and refuse it.
     progress : bool, optional
         Show a progress bar while text is parsed. Default: in a terminal or a notebook.
 
@@ -161,6 +161,8 @@ def _read_edges(
     wanted = _check_choices(None if third or _is(weights, "time") else weights, directed, ids)
     check_lines(header, skip_rows)
     _refuse_of_text(of_text, chosen)
+    if reading.threads is not None and chosen.name in ("npz", "native"):
+        raise InputError(f"threads={shown(reading.threads)} means nothing for the format {chosen.name}")
     if not chosen.reads:
         raise Unsupported(f"{os.fspath(path)}: graphdask writes {chosen.name} but does not read it")
     refuse_compressed(path, chosen)

@@ -45,7 +45,7 @@ def read_edgelist(path: str | os.PathLike[str], request: Request, reading: Readi
     if source.compression:
         report["compression"] = source.compression
     columns, chosen = _columns(layout, request, source)
-    _warn_of_doubt(layout, name, source)
+    _warn_of_doubt(layout, source)
     part = read_table(source, columns, reading, layout.skip, layout.skipped[0] + 1)
     report |= part.report() | ({"read_bytes": source.given} if source.given else {})
     report["comments"] += layout.skipped[1]
@@ -227,7 +227,7 @@ def _said_of_header(layout: Layout, request: Request) -> dict[str, Any]:
     return said
 
 
-def _warn_of_doubt(layout: Layout, name: str, source: Source) -> None:
+def _warn_of_doubt(layout: Layout, source: Source) -> None:
     """Warn where evidence for or against a header is not conclusive."""
     verdict = layout.verdict
     if verdict is None or verdict.certain:

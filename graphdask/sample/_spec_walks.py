@@ -15,7 +15,6 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.engine import Environment
-from graphdask.part import Part
 from graphdask.readback import Readback, readback_of
 from graphdask.sample import _expand
 from graphdask.sample._expand import Expander
@@ -144,7 +143,7 @@ def _launch(sampler: Any, state: WalkState, env: Environment, a: int, b: int, be
     state.under_way.append((state.heard.send(state.told), b - a))
 
 
-def finished(sampler: Any, part: Part, state: WalkState, env: Environment) -> dict[str, Array]:
+def finished(sampler: Any, state: WalkState, env: Environment) -> dict[str, Array]:
     """The edges, one walk after the other."""
     xp, n, dtype, total = env.xp, len(state.lengths), state.dst.dtype, state.edges
     offsets = xp.zeros(n + 1, np.int64)

@@ -219,7 +219,7 @@ class Framework(Traversal):
 
     def result(self, part: Part, state: Any, env: Environment) -> dict[str, Array]:
         if isinstance(state, WalkState):
-            return finished(self, part, state, env)
+            return finished(self, state, env)
         if isinstance(state, Drawn):
             return state.columns
         return super().result(part, state, env)

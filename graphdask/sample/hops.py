@@ -162,13 +162,12 @@ def snowball(
     depth: int,
     *,
     direction: str = "out",
-    seed: int = 0,
     edge_rows: bool = False,
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
 ) -> Neighborhoods:
-    """Snowball sampling: all neighbours of every vertex reached, up to a depth.
+    """Snowball sampling: all neighbours of every vertex reached, up to a depth. Nothing is drawn at random.
 
     Parameters
     ----------
@@ -178,8 +177,6 @@ def snowball(
     depth : int
         Hops.
     direction : {"out", "in"}
-    seed : int
-        Nothing is drawn; all seeds give the same.
     edge_rows, placement, client, progress
         As for `neighbors`.
 
@@ -210,7 +207,7 @@ def snowball(
     checked_graph(G)
     flat, bounds = checked_seeds(G, seeds)
     sampler = Traversal(
-        flat, bounds, (-1,) * checked_depth(depth), seed=whole("seed", seed),
+        flat, bounds, (-1,) * checked_depth(depth), seed=0,
         direction=checked_name("direction", direction, DIRECTIONS),
     )  # fmt: skip
     return sampled(G, numbered(sampler, edge_rows), placement, client, progress)

@@ -128,7 +128,8 @@ def build(
         are source, target and weight, what is between them, and what begins a comment, as in
         `graphdask.io.read_edges`.
     inward : bool, optional
-        Keep the in-edges of a directed graph too, which `pagerank` needs: twice the size. Default: yes.
+        Keep the in-edges of a directed graph too, which `pagerank` needs: twice the size. Default: yes. Of an
+        undirected one, whose edges stand at both ends, neither True nor False is taken.
     edge_rows : bool
         Keep the row of each edge in what `G` was made of, 4 bytes for each that is stored (8 from 2^31 on), which
         `edge_rows=True` of samplers and `e_id` of minibatches tell. Nothing else reads them.
@@ -197,8 +198,8 @@ def build(
             fcntl.flock(lock, fcntl.LOCK_EX)
             _refuse_beyond_disk(G, target, directed, inward)
             edges = edges_of(G, budget, directed, weights, folder, of_text)
-            if inward and not edges.directed:
-                raise InputError("inward=True is for a directed graph; undirected edges stand at both ends")
+            if inward is not None and not edges.directed:
+                raise InputError(f"inward={inward} is for a directed graph; undirected edges stand at both ends")
             if edges.num_vertices >= 2**31 - 1:
                 raise Unsupported(
                     f"a layered edge list holds up to 2**31 - 2 vertices, and G has {edges.num_vertices:,}"

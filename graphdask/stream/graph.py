@@ -21,10 +21,11 @@ from graphdask.algorithms.strong import StrongComponents
 from graphdask.algorithms.triangles import Triangles
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.backend import Array, Backend, get_backend
-from graphdask.blocks import parse_size
+from graphdask.blocks import DELAY, parse_size
 from graphdask.config import Config
 from graphdask.errors import InputError, Unsupported
 from graphdask.graph import Graph
+from graphdask.notebook import bar_class, watched
 from graphdask.partition import Plan, index_dtype
 from graphdask.sources import Edges
 from graphdask.stream import pagerank
@@ -169,14 +170,33 @@ class StreamedGraph(Graph):
         return Graph(self.source, self.ids, self.directed, dict(self.report))
 
     def verify(self, *, client: Any = None, progress: bool | None = None) -> StreamedGraph:
-        """Read the whole file and compare every checksum; return the graph.
+        """Read the whole file in this process and compare every checksum; return the graph.
+
+        Parameters
+        ----------
+        client : None
+            For a Graph in memory, whose workers prove their partitions. Here it is refused.
+        progress : bool, optional
+            Show a progress bar. Default: in a terminal or a notebook.
 
         Raises
         ------
+        Unsupported
+            For a client.
         FormatError
             Naming what is damaged.
         """
-        self.store.verify()
+        if client is not None:
+            raise Unsupported(
+                f"client= is for a graph in memory; {self.store.path} is read and checked in this process, so leave it "
+                "out"
+            )
+        wanted = Config.load(progress=progress).progress
+        with bar_class()(
+            total=self.store.num_chunks, desc="verifying", unit=" chunks", leave=False, delay=DELAY,
+            disable=not (watched() if wanted is None else wanted),
+        ) as bar:  # fmt: skip
+            self.store.verify(bar.update)
         return self
 
     def __getstate__(self) -> dict[str, Any]:

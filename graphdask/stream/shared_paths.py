@@ -224,7 +224,7 @@ class Offers(Streaming):
         self.flat = np.zeros(len(distance), bool)
         """Rows with a tight edge that adds nothing."""
 
-    def tight(self, part: StreamedPart, chunk: Chunk) -> tuple[Any, ...]:
+    def tight(self, chunk: Chunk) -> tuple[Any, ...]:
         """The arguments of kernels that describe a chunk."""
         weights = chunk.weights if self.of.weighted else UNIT
         each, indptr = -1 if self.of.weighted else 0, self.window_of.indptr(chunk)
@@ -243,7 +243,7 @@ class Offers(Streaming):
         needed = [k for k in chunks if reached[first[k] : first[k] + rows[k]].any()]
         for at, number in enumerate(needed):
             chunk = self.window_of.load(number, needed[at + 1 : at + 3])
-            cpu().kernels("layered").layered_parents(*self.tight(part, chunk), state.parent, self.flat, counters)
+            cpu().kernels("layered").layered_parents(*self.tight(chunk), state.parent, self.flat, counters)
             self.log.check()
         np.not_equal(state.parent, NONE, out=state.active)
         state.edges, state.frontier = int(counters[LOOKED]), int(reached[own.begin : own.end].sum())
@@ -320,7 +320,7 @@ class Flat(Offers):
                 continue
             chunk = self.window_of.load(number)
             cpu().kernels("layered").layered_flat(
-                *self.tight(part, chunk), state.hops, state.hop, state.parent, after, counters
+                *self.tight(chunk), state.hops, state.hop, state.parent, after, counters
             )  # fmt: skip
             self.log.check()
         state.active, state.hop, state.edges = after, state.hop + 1, int(counters[LOOKED])

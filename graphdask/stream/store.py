@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from threading import Lock
 from typing import Any
@@ -228,8 +228,13 @@ class Store:
         array[:] = memory[: array.nbytes].view(dtype)
         return array
 
-    def verify(self) -> None:
-        """Read everything and compare every checksum.
+    @property
+    def num_chunks(self) -> int:
+        """Chunks of all sections."""
+        return sum(len(section) for section in self.sections.values())
+
+    def verify(self, done: Callable[[int], object] = bool) -> None:
+        """Read everything and compare every checksum; `done(1)` is called after each chunk.
 
         Raises
         ------
@@ -244,6 +249,7 @@ class Store:
                 self.read(section, number, memory)
                 if self.edge_rows is not None:
                     self.edge_numbers(section, number)
+                done(1)
 
 
 def _close(file: int, direct: Direct) -> None:

@@ -36,7 +36,7 @@ def strong_components(work: Work, primitive: Any) -> tuple[dict[str, Any], int]:
         for name in (back, along):
             _trim(work, name, number, colour, label)
         if rounds == 0:
-            _pivot(work, number, colour)
+            _pivot(work, colour)
         _round(work, along, back, number, colour, label, rounds == 0)
         rounds += 1
     return {"label": work.answer(label)}, state
@@ -55,7 +55,7 @@ def _trim(work: Work, name: str, number: np.ndarray, colour: np.ndarray, label: 
     work.log.sweep(*counters[:2].tolist())
 
 
-def _pivot(work: Work, number: np.ndarray, colour: np.ndarray) -> None:
+def _pivot(work: Work, colour: np.ndarray) -> None:
     """Leave a colour, 0, to the vertex of the most in- and out-edges, and none that others are not smaller than."""
     score = np.zeros(work.num_vertices)
     for first, degrees, _ in work.store.rows(work.store.sections["out"]):

@@ -47,7 +47,7 @@ def scaled_alike(score: Array, ids: Array, primitive: Any, xp: Any) -> Array:
     return xp.where(xp.isin(ids, xp.asarray(np.array(primitive.sources, ids.dtype))), score * ratio, score)
 
 
-def weights_of(xp: Any, positions: Array) -> Array:
+def weights_of(positions: Array) -> Array:
     """A weight for each vertex, by a number of its own: float64 in [1/2, 3/2)."""
     mixed = positions.astype(np.uint64) + np.uint64(1)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 0x9E3779B97F4A7C15)):
@@ -93,7 +93,7 @@ class InnerVertices(Betweenness):
         paths, weighed = xp.where(here, table[:, ::2], 1.0), xp.where(here, table[:, 1::2], 0.0)
         if depth:
             self.weight += float((weighed / paths).sum())
-            weighed += weights_of(xp, part.first_position + rows.astype(np.int64))[:, None] * paths
+            weighed += weights_of(part.first_position + rows.astype(np.int64))[:, None] * paths
         else:  # sources are inside no path from them
             weighed[:] = 0.0
         table[:, 1::2] = weighed
@@ -136,7 +136,7 @@ def sums(context: RankContext, part: Part, score: Array, xp: Any, search: Any) -
     weighed, scale = 0.0, search.scale
     if search.pairs:
         places = xp.arange(len(score), dtype=np.int64) + part.first_position
-        weighed = float((score * weights_of(xp, places)).sum())
+        weighed = float((score * weights_of(places)).sum())
     here = np.array([float(score.sum()), float(search.inner) * scale, weighed, search.weight * scale])
     found, expected, of_weight, expected_weight = context.comm.allgather(here).reshape(-1, 4).sum(axis=0)
     if context.comm.rank != 0:

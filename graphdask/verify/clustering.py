@@ -31,4 +31,4 @@ def verify(context: RankContext, part: Part, primitive: LocalClustering, result:
     if first_of_all(context, mine):
         return mine
     total = int(result.values["added"])
-    return check_sum(context, part, links, total, "the edges among neighbours add up to {}, not to {}")
+    return check_sum(context, links, total, "the edges among neighbours add up to {}, not to {}")

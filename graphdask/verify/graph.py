@@ -48,7 +48,7 @@ def verify(context: RankContext, part: Part, piece: Any, directed: bool, merge: 
         src, dst = xp.concatenate([src, dst[other_way]]), xp.concatenate([dst, src[other_way]])
     if merge:
         src, dst = _distinct(context, part, src, dst)
-    made = np.array([len(src), _hash_sum(backend, src, dst)], np.uint64)
+    made = np.array([len(src), _hash_sum(src, dst)], np.uint64)
     all_rows = row_of_each(backend, part.out, part.first_position)
     stored_hash = strangers = 0
     for first in range(0, part.out.num_edges, PIECE):
@@ -60,7 +60,7 @@ def verify(context: RankContext, part: Part, piece: Any, directed: bool, merge: 
             break
         columns = from_cyclic(part, to_cyclic_positions(part, slots))
         ids = part.vertex_map.to_id(backend, rows), part.vertex_map.to_id(backend, columns)
-        stored_hash = (stored_hash + _hash_sum(backend, *ids)) % 2**64
+        stored_hash = (stored_hash + _hash_sum(*ids)) % 2**64
     stored = np.array([part.out.num_edges, stored_hash], np.uint64)
     everyone = context.comm.allgather(np.concatenate([made, stored, [np.uint64(strangers)]]))
     with np.errstate(over="ignore"):
@@ -99,7 +99,7 @@ def _distinct(context: RankContext, part: Part, src: Array, dst: Array) -> tuple
     return part.vertex_map.to_id(backend, at), part.vertex_map.to_id(backend, other)
 
 
-def _hash_sum(backend: Backend, src: Array, dst: Array) -> int:
+def _hash_sum(src: Array, dst: Array) -> int:
     """The sum, modulo 2**64, of a hash of each edge."""
     total = 0
     for first in range(0, len(src), PIECE):

@@ -42,7 +42,7 @@ def verify(context: RankContext, part: Part, primitive: Triangles, result: RankR
     if first_of_all(context, mine):
         return mine
     total = 3 * int(result.values["triangles"])
-    return check_sum(context, part, count, total, "the counts of all vertices add up to {}, not to {}")
+    return check_sum(context, count, total, "the counts of all vertices add up to {}, not to {}")
 
 
 def sampled(n: int) -> Sequence[int] | np.ndarray:
@@ -66,7 +66,7 @@ def first_where(part: Part, wrong: Array, message: str) -> Violation | None:
     return Violation(int(part.ids[places].min()), -1, message) if len(places) else None
 
 
-def check_sum(context: RankContext, part: Part, values: Array, expected: int, message: str) -> Violation | None:
+def check_sum(context: RankContext, values: Array, expected: int, message: str) -> Violation | None:
     """Whether the values of all ranks add up; all ranks find the same."""
     total = int(values.sum()) if len(values) else 0
     halves = np.array([total >> 32, total & 0xFFFFFFFF], np.int64)

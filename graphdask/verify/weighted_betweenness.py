@@ -55,7 +55,7 @@ class CountInner(PathCounts):
             self.inner += float((inside / paths).sum())
             self.weight += float((weighed / paths).sum())
             inside += paths
-            weighed += weights_of(xp, part.first_position + rows.astype(np.int64))[:, None] * paths
+            weighed += weights_of(part.first_position + rows.astype(np.int64))[:, None] * paths
         else:  # sources are inside no path from them
             inside[:] = weighed[:] = 0.0
         for column, found in ((1, inside), (2, weighed)):

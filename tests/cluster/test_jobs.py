@@ -169,6 +169,14 @@ def test_jobs_that_do_not_fit_are_refused(changes, words):
         (["--slurm", "run", "bfs", "g.txt", "--source", "1", "--device", "cuda"], "give submit --gpus-per-task 1"),
         (["--slurm", "--workers", "2", "info", "g.txt"], "runs in one process here"),
         (["--slurm", "--workers", "2", "run", "bfs", "g.gdl", "--source", "1"], "runs in one process here"),
+        (["--slurm", "--interface", "ib0", "info", "g.txt"], "--interface is of the messages of a cluster"),
+        (["--pbs", "--no-tls", "info", "g.txt"], "--tls is of the messages of a cluster"),
+        (["--slurm", "--dry-run", "--detach", "info", "g.txt"], "--detach is of a job that is submitted"),
+        (["--slurm", "--dry-run", "--overwrite", "--output", "job", "info", "g.txt"], "--overwrite is of a job that"),
+        (["--slurm", "--overwrite", "info", "g.txt"], "--overwrite replaces the job of a folder; give --output"),
+        (["--mpi", "--overwrite", "info", "g.txt"], "--overwrite replaces the job of a folder; give --output"),
+        (["--ssh", "one", "--overwrite", "--output", "job", "info", "g.txt"], "are for jobs that are queued"),
+        (["--resume", "job", "--overwrite", "--output", "job"], "only --time, --partition, --account, --directive"),
         (["--slurm", "submit", "--slurm", "info", "g.txt"], "a job that submits jobs"),
         (["--mpi", "--workers", "2", "run", "strong", "g.txt"], "--mpi has no use for --workers"),
         (["--ssh", "one", "--time", "2", "run", "bfs", "g.txt"], "--ssh has no use for --time"),
@@ -401,6 +409,40 @@ def test_a_pbs_job_that_is_deleted_was_cancelled(call, tmp_path):
     jobs.cancel(job)
     with pytest.raises(JobFailed, match="was cancelled"):
         jobs.follow(job, print)
+
+
+def test_a_job_of_a_folder_is_replaced_once_it_has_ended(call, tmp_path):
+    program(tmp_path, "qsub", "echo 8.host")
+    program(tmp_path, "qstat", f'echo "Job Id: $3"; echo "    job_state = $(cat {tmp_path}/state)"')
+    again = ["--pbs", "--detach", "--output", "job", "info", "g.txt"]
+    assert call("--overwrite", *again).stdout == "8.host\n"  # a folder that is not there has nothing to replace
+    script = tmp_path / "job/job.sh"
+    (tmp_path / "job/result.txt").write_text("of the first")
+    program(tmp_path, "qsub", "echo 9.host")
+    refused = call(*again)
+    assert refused.exit_code == 2
+    assert "job has a job already; --resume" in said(refused)
+    assert "add --overwrite to replace it" in said(refused)
+    (tmp_path / "state").write_text("R")
+    before = script.stat().st_mtime_ns
+    refused = call("--overwrite", *again)
+    assert refused.exit_code == 2
+    assert "has job 8.host, which is running; cancel it first, or name another folder" in said(refused)
+    assert (script.stat().st_mtime_ns, (tmp_path / "job/result.txt").read_text()) == (before, "of the first")
+    (tmp_path / "state").write_text("F")
+    assert call("--overwrite", *again).stdout == "9.host\n"
+    assert not (tmp_path / "job/result.txt").exists()
+    assert scripts.load(tmp_path / "job").number == "9.host"
+
+
+def test_a_folder_without_a_job_is_never_replaced(call, tmp_path):
+    program(tmp_path, "qsub", "echo 8.host")
+    (tmp_path / "job").mkdir()
+    (tmp_path / "job/mine.txt").write_text("mine")
+    result = call("--pbs", "--overwrite", "--detach", "--output", "job", "info", "g.txt")
+    assert result.exit_code == 2
+    assert "job is there and holds no job; name another folder" in said(result)
+    assert [each.name for each in (tmp_path / "job").iterdir()] == ["mine.txt"]
 
 
 @pytest.mark.usefixtures("batch_system")

@@ -1,0 +1,194 @@
+"""Every parameter of a function is read in its body, and every option of a command is: none is accepted and ignored.
+
+Ruff's ARG rules do not know which methods carry out one interface and which functions are called through a table, which
+are most of those that leave a parameter unread here. Kernels are left out: twins have the parameters of their CUDA
+functions.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+
+import click
+import pytest
+from source_tree import sources
+
+import graphdask as gd
+from graphdask.cli import cli
+
+NX = "NetworkX passes it by this name; `offered` refuses what the function cannot do with"
+CLICK = "click's or Dask's signature"
+ALIKE = "a class of another hierarchy has the same method, and one caller calls either"
+EXCEPTIONS = {
+    "graphdask.nx.cores": NX,
+    "graphdask.nx.distances": NX,
+    "graphdask.nx.graph": NX,
+    "graphdask.nx.triangles": NX,
+    "graphdask.cli:list_commands(ctx)": CLICK,
+    "graphdask.cli:get_command(ctx)": CLICK,
+    "graphdask.cli:format_commands(ctx)": CLICK,
+    "graphdask.commands.scale:convert(param)": CLICK,
+    "graphdask.commands.scale:convert(ctx)": CLICK,
+    "graphdask.compiling:on_start(event)": "Numba's signature of a listener",
+    "graphdask.compiling:on_end(event)": "Numba's signature of a listener",
+    "graphdask.bench.generation.work:block(rank)": ALIKE,
+    "graphdask.bench.generation.work:block(size)": ALIKE,
+    "graphdask.bench.generation.work:check(rank)": ALIKE,
+    "graphdask.bench.generation.work:check(size)": ALIKE,
+    "graphdask.sample._statements:_pass(node)": "a method for each kind of statement, which is given it",
+    "graphdask.sample._statements:_break(node)": "a method for each kind of statement, which is given it",
+    "graphdask.sample._statements:_continue(node)": "a method for each kind of statement, which is given it",
+    "graphdask.gang.local:is_whole(known)": ALIKE,
+    "graphdask.stream.verify:of(env)": ALIKE,
+    "graphdask.verify.pagerank:of(part)": ALIKE,
+    "graphdask.verify.pagerank:of(env)": ALIKE,
+    "graphdask.verify.strong:edges(backend)": ALIKE,
+}
+"""A module, or MODULE:FUNCTION(PARAMETER), and why a parameter is not read there."""
+
+TREES = {
+    name: ast.parse(path.read_text()) for name, path in sources().items() if not name.startswith("graphdask.kernels")
+}
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def public(kind: Callable[[object], bool]) -> set[tuple[str, str]]:
+    """Module and name of what is public: what `kind` is true of."""
+    owners = (gd, gd.generate, gd.sample, gd.stream, gd.cluster, gd.io)
+    each = [getattr(owner, name) for owner in owners for name in owner.__all__]
+    return {(value.__module__, value.__name__) for value in each if kind(value)}
+
+
+def functions(node: ast.AST, owner: str = "") -> Iterator[tuple[str, Function]]:
+    """Every function below a node, with the class that it stands in."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Function):
+            yield owner, child
+            yield from functions(child)
+        else:
+            yield from functions(child, child.name if isinstance(child, ast.ClassDef) else owner)
+
+
+def parameters(function: Function) -> list[str]:
+    given = function.args
+    each = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    return [one.arg for one in each if one is not None and one.arg not in ("self", "cls") and one.arg[0] != "_"]
+
+
+def unread(function: Function) -> list[str]:
+    body = [part for part in function.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))]
+    if not body or (len(body) == 1 and isinstance(body[0], ast.Raise) and "NotImplemented" in ast.unparse(body[0])):
+        return []  # says what an interface has
+    names = {node.id for part in body for node in ast.walk(part) if isinstance(node, ast.Name)}
+    return [] if "locals" in names else [name for name in parameters(function) if name not in names]
+
+
+def methods_of_interfaces() -> set[tuple[str, str]]:
+    """Methods, by class and name, that another class above or below theirs has too; not of public classes."""
+    bases, own = defaultdict(set), defaultdict(set)
+    for tree in TREES.values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                bases[node.name] |= {name.id for base in node.bases for name in ast.walk(base) if hasattr(name, "id")}
+                own[node.name] |= {child.name for child in node.body if isinstance(child, Function)}
+    above = {name: set(some) for name, some in bases.items()}
+    for _ in range(12):
+        for some in above.values():
+            some |= {base for name in list(some) for base in above.get(name, ())}
+    pairs = {(name, base) for name, some in above.items() for base in some}
+    pairs |= {(base, name) for name, base in pairs}
+    found = {(name, method) for name, other in pairs for method in own[name] & own.get(other, set())}
+    return {pair for pair in found if pair[0] not in {name for _, name in public(inspect.isclass)}}
+
+
+def handed_on() -> set[str]:
+    """Functions that somebody is given to call: their parameters are those that the caller has."""
+    names = set()
+    for tree in TREES.values():
+        called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        names |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called}
+        names |= {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and id(n) not in called}
+    return names
+
+
+def test_every_parameter_is_read():
+    alike, given_on, offered = methods_of_interfaces(), handed_on(), public(inspect.isfunction)
+    found, used = [], set()
+    for module, tree in TREES.items():
+        for owner, function in functions(tree):
+            name = function.name
+            if (
+                (owner, name) in alike
+                or name == "__exit__"
+                or (not owner and name in given_on and (module, name) not in offered)
+            ):
+                continue
+            for parameter in unread(function):
+                key = f"{module}:{name}({parameter})"
+                hit = {key, module} & set(EXCEPTIONS)
+                used |= hit
+                found += [] if hit else [key]
+    assert found == []
+    assert set(EXCEPTIONS) - used == set()
+
+
+def commands(group: click.Group, path: str = "") -> Iterator[tuple[str, click.Command]]:
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{path} {name}")
+        else:
+            yield f"{path} {name}".strip(), command
+
+
+def words(tree: ast.AST) -> set[str]:
+    """By what one of many options is taken: attributes that are read, texts in a subscript or of `names`, and the
+    parameters of functions that are called with all that is left."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            found.add(node.attr)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)
+        elif isinstance(node, ast.Call) and any(each.arg is None for each in node.keywords):
+            found |= PARAMETERS[ast.unparse(node.func).rpartition(".")[2]]
+            if isinstance(node.func, ast.Call):  # of getattr: of a function that a table names
+                texts = [each.value for each in ast.walk(tree) if isinstance(each, ast.Constant)]
+                found |= set().union(*(PARAMETERS[text] for text in texts if isinstance(text, str)))
+    return found
+
+
+PARAMETERS: dict[str, set[str]] = defaultdict(set)
+"""Of functions, whose bodies read them all, and of dataclasses, by their names."""
+for _tree in TREES.values():
+    for _, _function in functions(_tree):
+        PARAMETERS[_function.name] |= set(parameters(_function))
+    for _node in ast.walk(_tree):
+        if isinstance(_node, ast.ClassDef) and any("dataclass" in ast.unparse(each) for each in _node.decorator_list):
+            fields = {each.target.id for each in _node.body if isinstance(each, ast.AnnAssign)}
+            PARAMETERS[_node.name] |= fields if _node.name != "Request" else set()
+
+SHARED = {name for name in TREES if name.startswith("graphdask.commands.") and "Request" not in ast.dump(TREES[name])}
+
+
+@pytest.mark.parametrize("name", [name for name, _ in commands(cli)])
+def test_every_option_of_a_command_is_read(name):
+    command = dict(commands(cli))[name]
+    function = inspect.unwrap(command.callback)
+    named = set(inspect.signature(function).parameters)  # of which the test above says that they are read
+    closed = inspect.getclosurevars(function).nonlocals.values()
+    own = {function.__module__, *(each.__module__ for each in closed if inspect.isfunction(each))}
+    read = set().union(*(words(TREES[module]) for module in own | SHARED))
+    options = {parameter.name for parameter in command.params if parameter.expose_value}
+    assert options - named - read == set()
+
+
+def test_an_unread_parameter_is_found():
+    (_, function), *_ = functions(ast.parse("def f(a, b, *, c=1, **d):\n    'Text.'\n    return a, g(**d)"))
+    assert unread(function) == ["b", "c"]
+    (_, stub), *_ = functions(ast.parse("def f(a):\n    raise NotImplementedError"))
+    assert unread(stub) == []
