@@ -13,7 +13,17 @@ import numpy as np
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, outside, shown
 from graphdask.ids import is_whole
 
-from ._header import MISSING_WORDS, OTHERS, clean, find_ends, is_number_of_rows, words
+from ._header import (
+    MISSING_WORDS,
+    OTHERS,
+    clean,
+    find_ends,
+    is_number_of_rows,
+    names_an_attribute,
+    names_an_end,
+    names_the_other,
+    words,
+)
 from ._spill import slices
 
 WEIGHT_NAMES = frozenset(["weight", "weights", "w", "wgt", "edge_weight", "edgeweight"])
@@ -80,7 +90,7 @@ def choose(names: Sequence[str] | None, count: int, request: Request, path: Any,
     Raises
     ------
     FormatError
-        If a column that was asked for is not there.
+        If a column that was asked for is not there, or if none was and the names leave open which are the ends.
     """
     if request.columns is not None:
         picked = [_position(column, names, count, path, line) for column in request.columns]
@@ -100,7 +110,9 @@ def choose(names: Sequence[str] | None, count: int, request: Request, path: Any,
             )
         if names:
             ends = find_ends(names)
-            picked = _other_than_ends(names, path) if ends is None else [ends.src, ends.dst]
+            if ends is not None and ends.rivals:
+                raise _unclear(names, [(ends.src, ends.dst), *ends.rivals], path, line)
+            picked = _other_than_ends(names, path, line) if ends is None else [ends.src, ends.dst]
         weight = named(names, WEIGHT_NAMES) if names else None
     time = named(names, TIME_NAMES) if names and request.weights is not False else None
     if request.times and request.columns is not None and len(picked) > 2:
@@ -131,7 +143,19 @@ def choose(names: Sequence[str] | None, count: int, request: Request, path: Any,
     return Chosen(picked[0], picked[1], None if request.weights is False else weight, time, direction)
 
 
-def _other_than_ends(names: Sequence[str], path: Any) -> list[int]:
+def _unclear(names: Sequence[str], pairs: Sequence[tuple[int, int]], path: Any, line: int | None) -> FormatError:
+    """Names that leave open which columns are the ends of an edge."""
+    header = ",".join(name[:40] for name in names[:20]) + ("" if len(names) <= 20 else ",...")
+    said = [(names[i][:40], names[j][:40]) for i, j in pairs[:3]]
+    found = " or ".join(f"{i!r} and {j!r}" for i, j in said)
+    which = f"{found} may be the source and the target" if pairs else "no two of them are named source and target"
+    example = said[0] if said else ("SOURCE", "TARGET")
+    return FormatError(
+        f"the columns {header} do not say which are the ends of an edge: {which}; pass columns={example!r}", path, line
+    )
+
+
+def _other_than_ends(names: Sequence[str], path: Any, line: int | None) -> list[int]:
     """The first two columns that may be ends of edges by their names, where none is named as one: not weights, times,
     types or the numbers of rows."""
     split = [words(name) for name in names]
@@ -139,7 +163,11 @@ def _other_than_ends(names: Sequence[str], path: Any) -> list[int]:
     number = bool(ends) and ends[0] == 0 and len(names) > 2 and is_number_of_rows(names[0])
     kept = ends[1:] if number and names[0].lower() != "id" else ends
     picked = kept[:2] if len(kept) > 1 else [0, 1]
-    if picked != [0, 1] or (number and len(ends) > 2):
+    evidently_not = any(names_an_attribute(names[i]) for i in picked) or names_the_other(names, *picked)
+    if len(names) > 2 and evidently_not:
+        raise _unclear(names, [], path, line)
+    left_out = any(names_an_end(name) for i, name in enumerate(names) if i not in picked)
+    if picked != [0, 1] or (number and len(ends) > 2) or left_out:
         said = " and ".join(repr(names[i][:40]) for i in picked)
         warnings.warn(
             GraphdaskWarning(

@@ -9,8 +9,9 @@ is read, why, and whether that is conclusive.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 NUMBER_LIKE = re.compile(rb"[+-]?\.?[0-9][0-9.eE+-]*\Z|[+-]?(nan|inf)\Z", re.IGNORECASE)
 _NAME = re.compile(r"[^\W\d][\w .()-]{0,40}\Z")
@@ -42,7 +43,8 @@ _CROSSED = tuple(
     for first in ("source", "src", "from", "start")
     for second in ("target", "dst", "dest", "destination", "to", "end")
 )
-PAIRS = tuple((pair.split()[0], pair.split()[1]) for pair in " ".join(_PAIRS.split()).split(",")) + _CROSSED
+_LISTED = tuple((pair.split()[0], pair.split()[1]) for pair in " ".join(_PAIRS.split()).split(","))
+PAIRS = _LISTED + _CROSSED
 """Words for the source and the target of an edge."""
 _SOURCES = frozenset(first for first, _ in PAIRS)
 _TARGETS = frozenset(second for _, second in PAIRS)
@@ -51,7 +53,12 @@ from to start end begin u v head tail user item parent child left right first se
 subject object pre post ego alter winner loser
 """)
 """Words that names of vertices may well be."""
+_SOURCE = ("source", "src", "from")
+_TARGET = ("target", "tgt", "destination", "dest", "dst", "to", "sink")
 _GLUED = {
+    "sip": ("src", "ip"), "dip": ("dst", "ip"), "saddr": ("src", "addr"), "daddr": ("dst", "addr"),
+    "smac": ("src", "mac"), "dmac": ("dst", "mac"), "sport": ("src", "port"), "dport": ("dst", "port"),
+    "dsport": ("dst", "port"),
     "fromnodeid": ("from", "node", "id"), "tonodeid": ("to", "node", "id"), "fromid": ("from", "id"),
     "toid": ("to", "id"), "fromnode": ("from", "node"), "tonode": ("to", "node"), "sourceid": ("source", "id"),
     "targetid": ("target", "id"), "srcid": ("src", "id"), "dstid": ("dst", "id"), "destid": ("dest", "id"),
@@ -75,6 +82,11 @@ repository subreddit channel video tag category player team club ip asn as chemi
 student_id friend individual dolphin mp block
 """)
 """Words for what vertices are."""
+_ATTRIBUTES = _set("""
+port ports lat latitude lon lng long longitude x y bytes packets pkts ttl size rank country city region asn as degree
+""")
+"""Words for what an end of an edge has beside its name."""
+_IDENTIFYING = _set("id ids key uid uuid index idx number no num nr code accession identifier symbol")
 OTHERS = _set("""
 weight weights w wgt cost distance dist length score combined rating ratings value val count counts amount capacity
 probability prob confidence similarity correlation strength time times timestamp timestamps date datetime day month
@@ -83,6 +95,9 @@ labels direction directed sign layer interval description comment title properti
 pubmed evidence
 """)
 """Words for further columns."""
+_AFTER_AN_END = _KINDS | _THINGS | _ATTRIBUTES | _set("addr mac hostname ipv4 ipv6 username email phone")
+"""What may stand right behind a word for an end: `srcip`, `toaddress`."""
+_BEFORE = ("sender", "receiver", "recipient", "start", "end", "origin", "orig", *_SOURCE, *_TARGET)
 _VOCABULARY = _SOURCES | _TARGETS | _KINDS | _THINGS | OTHERS
 _ROWS = re.compile(
     r"(unnamed: ?0|index|idx|#|id|row(_?(id|number|num|no))?|no\.?|nr\.?|(edge|link)_?(id|index|no)|eid|)\Z"
@@ -112,6 +127,8 @@ class Ends:
     dst: int
     compound: bool = False
     """The names are made as names of columns are: `FromNodeId`, `_from`, `SOURCE_SUBREDDIT`."""
+    rivals: tuple[tuple[int, int], ...] = ()
+    """Other columns that are named as the ends as well as these are."""
     plain: bool = False
     """Both names are words that names of vertices may well be."""
     twins: bool = False
@@ -132,7 +149,15 @@ def words(name: str) -> tuple[str, ...]:
     if bare.lower() in _GLUED:
         return _GLUED[bare.lower()]
     found = tuple(word.lower() for word in _WORD.findall(bare))
-    return tuple(part for word in found for part in _GLUED.get(word, (word,)))
+    return tuple(part for word in found for part in _GLUED.get(word) or _unglued(word))
+
+
+def _unglued(word: str) -> tuple[str, ...]:
+    """`srcip` as the words src and ip; another word as it is."""
+    for end in _BEFORE:
+        if word.startswith(end) and word[len(end) :] in _AFTER_AN_END:
+            return end, word[len(end) :]
+    return (word,)
 
 
 def is_number_of_rows(name: str) -> bool:
@@ -143,14 +168,13 @@ def is_number_of_rows(name: str) -> bool:
 def find_ends(names: Sequence[str]) -> Ends | None:
     """The columns that are named as the ends of an edge, if any are."""
     split = [words(name) for name in names[:_MOST]]
-    for first, second in PAIRS:
-        for i, mine in enumerate(split):
-            if first not in mine:
-                continue
-            for j, other in enumerate(split):
-                if i != j and second in other and _alike(_without(mine, first), _without(other, second)):
-                    compound = len(mine) + len(other) > 3 or (_sigil(names[i]) and _sigil(names[j]))
-                    return Ends(i, j, compound, not compound and first in _PLAIN and second in _PLAIN)
+    for group in _GROUPS:
+        found = sorted(_named_by(group, split), key=itemgetter(0))
+        if found and found[0][0][0] < _OF_ATTRIBUTES:
+            best, i, j, first, second = found[0]
+            rivals = tuple(dict.fromkeys(other[1:3] for other in found if other[0] == best and other[1:3] != (i, j)))
+            compound = len(split[i]) + len(split[j]) > 3 or (_sigil(names[i]) and _sigil(names[j]))
+            return Ends(i, j, compound, rivals, not compound and first in _PLAIN and second in _PLAIN)
     for i, mine in enumerate(split):
         for j, other in enumerate(split):
             if len(mine) == len(other) == 1 and _done_to(mine[0], other[0]):
@@ -161,6 +185,63 @@ def find_ends(names: Sequence[str]) -> Ends | None:
                 if _twins(mine, split[j], first, second):
                     return Ends(i, j, len(mine) > 2, twins=True)
     return None
+
+
+_GROUPS = (
+    tuple(pair for pair in PAIRS if pair[0] in _SOURCE and pair[1] in _TARGET),
+    *((pair,) for pair in PAIRS if not (pair[0] in _SOURCE and pair[1] in _TARGET)),
+)
+"""Words of which none is preferred to the others, in the order of preference."""
+_OF_ATTRIBUTES = 4
+
+
+def _named_by(
+    group: tuple[tuple[str, str], ...], split: Sequence[tuple[str, ...]]
+) -> Iterator[tuple[tuple[int, bool, bool], int, int, str, str]]:
+    """Columns that are named by two of these words: how little that says, the columns, and the words."""
+    for first, second in group:
+        for i, mine in enumerate(split):
+            if first not in mine:
+                continue
+            for j, other in enumerate(split):
+                if i != j and second in other:
+                    one, two = _without(mine, first), _without(other, second)
+                    if _alike(one, two):
+                        doubt = max(_rank(one), _rank(two)), one != two, (first, second) not in _LISTED
+                        yield doubt, i, j, first, second
+
+
+def _rank(rest: tuple[str, ...]) -> int:
+    """How little the rest of a name says that the column has vertices: of `source`, `source_id`, `source_ip`,
+    `source_mood`, `source_port`."""
+    if not rest:
+        return 0
+    if any(word in _ATTRIBUTES or (word in OTHERS and word not in _KINDS) for word in rest):
+        return _OF_ATTRIBUTES
+    if _IDENTIFYING & set(rest):
+        return 1
+    return 2 if all(word in _KINDS | _AFTER_AN_END for word in rest) else 3
+
+
+def names_an_end(name: str) -> bool:
+    """Whether a word for the source or the target is in a name, and what is left of it may be a vertex's."""
+    found = words(name)
+    return any(word in found and _rank(_without(found, word)) < 3 for word in _SURE)
+
+
+def names_an_attribute(name: str) -> bool:
+    """Whether a name is that of something that an end has: `source_port`."""
+    found = words(name)
+    return any(word in found and bool(_ATTRIBUTES & set(found)) for word in _SURE)
+
+
+def names_the_other(names: Sequence[str], src: int, dst: int) -> bool:
+    """Whether a column taken for the source is named as a target, or one taken for the target as a source."""
+    return bool(set(words(names[src])) & set(_SURE[2:])) or bool(set(words(names[dst])) & set(_SURE[:2]))
+
+
+_SURE = ("source", "src", "target", "tgt", "destination", "dest", "dst")
+"""Words that are seldom anything but ends."""
 
 
 def _done_to(one: str, other: str) -> bool:

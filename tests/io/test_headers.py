@@ -77,6 +77,66 @@ def test_headers_of_real_files_above_numbers(tmp_path, name, header, row):
     assert (edges.src.tolist(), edges.dst.tolist()) == ([1, 2], [2, 3])
 
 
+@pytest.mark.parametrize("values", [0, 10], ids=["names", "numbers"])
+@pytest.mark.parametrize(
+    ("header", "ends"),
+    [
+        ("srcip,sport,dstip,dsport", (0, 2)),
+        ("src_port,src_ip,dst_port,dst_ip", (1, 3)),
+        ("Source IP,Source Port,Destination IP,Destination Port", (0, 2)),
+        ("saddr,sport,daddr,dport", (0, 2)),
+        ("proto,srcip,dstip", (1, 2)),
+        ("ts,srcaddr,srcport,dstaddr,dstport", (1, 3)),
+        ("id,fromaddress,toaddress,value", (1, 2)),
+        ("senderid,x,receiverid", (0, 2)),
+        ("start,end,target,source", (3, 2)),
+        ("source_name,source_id,target_name,target_id", (1, 3)),
+        ("from_type,from_node,to_type,to_node", (1, 3)),
+        ("x,target,source", (2, 1)),
+        ("startlat,startstation,endlat,endstation", (1, 3)),
+    ],
+)
+def test_columns_that_are_named_as_ends_are_taken_wherever_they_stand(tmp_path, header, ends, values):
+    count = header.count(",") + 1
+    rows = [[row * values + column if values else f"name{column}of{row}" for column in range(count)] for row in (1, 2)]
+    path = file(tmp_path, "flows.csv", header, *(",".join(map(str, row)) for row in rows))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        edges = read_edges(path)
+    assert edges.src.tolist() == [row[ends[0]] for row in rows]
+    assert edges.dst.tolist() == [row[ends[1]] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        (
+            "srcip,srchost,dstip,dsthost",
+            r"'srcip' and 'dstip' or 'srchost' and 'dsthost' .*columns=\('srcip'",
+        ),
+        ("from,to,source,target", r"'source' and 'target' or 'from' and 'to' may be"),
+        ("source,target,source,target", r"; pass columns=\('source', 'target'\)"),
+        ("source_lat,source_lon,target_lat,target_lon", "no two of them are named source and target; pass columns="),
+        ("source_a,source_b,target", "no two of them are named source and target"),
+        ("victim,srcip,bytes", "an edge: no two of them are named"),
+        ("dstip,attacker,bytes", "no two of them are named source and target"),
+        ("sport,srcip,victim", "no two of them are named source and target"),
+    ],
+)
+def test_columns_that_may_not_be_the_ends_are_refused(tmp_path, header, words):
+    count = header.count(",") + 1
+    path = file(tmp_path, "flows.csv", header, *(",".join(str(r * 10 + c) for c in range(count)) for r in (1, 2)))
+    with pytest.raises(FormatError, match=r"flows.csv:2: the columns .* do not say which are the ends.*" + words):
+        read_edges(path)
+    assert read_edges(path, columns=(2, 0)).src.tolist() == [12, 22]
+
+
+def test_a_column_that_is_named_as_an_end_and_not_read_as_one_is_warned_of(tmp_path):
+    path = file(tmp_path, "g.csv", "attacker,victim,srcip", "1,2,3", "2,3,4")
+    with pytest.warns(GraphdaskWarning, match="'attacker' and 'victim' are read as these, which is not certain"):
+        assert read_edges(path).dst.tolist() == [2, 3]
+
+
 @pytest.mark.parametrize("words", ["from to", "src dst", "start end", "u v", "Source Target", "head tail", "in out"])
 @pytest.mark.parametrize("name", ["edges.txt", "edges.csv"])
 def test_a_first_edge_named_like_a_header_is_kept_or_warned_of(tmp_path, words, name):
@@ -280,7 +340,7 @@ def test_columns_that_are_no_ends_by_their_names_are_passed_over_with_a_warning(
     assert list(named.dst) == list(frame[columns[2]])
 
 
-@pytest.mark.parametrize("names", ["A,B", "A,B,weight", "a,b,c", "x,y,time", "id,friend", "srcip,sport,dstip"])
+@pytest.mark.parametrize("names", ["A,B", "A,B,weight", "a,b,c", "x,y,time", "id,friend"])
 def test_the_first_two_columns_are_the_ends_where_nothing_speaks_against_it(names, tmp_path):
     (tmp_path / "g.csv").write_text(f"{names}\n" + "1,2,3\n4,5,6\n".replace(",3", "" if names.count(",") == 1 else ",3")
                                     .replace(",6", "" if names.count(",") == 1 else ",6"))  # fmt: skip
