@@ -22,8 +22,11 @@ from graphdask.blocks import (
 from graphdask.errors import InputError, MissingDependency
 from graphdask.ids import VertexIds
 from graphdask.partition import index_dtype
+from graphdask.room import refuse_beyond_memory
 from graphdask.sources import ChunkSource, Edges, GeneratedSource
 
+TASK_BYTES = 1 << 10
+"""About what a task takes where the collection is made."""
 PARTITION_BYTES = 128 << 20
 """Of a partition where the caller does not say how many there are to be."""
 
@@ -147,6 +150,7 @@ def _tasks(graph: Any, partitions: int | None, device: str) -> list[EdgeTask]:
         if isinstance(source, ChunkSource):
             partitions = len(source.chunks)
     count = max(partitions, 1)
+    refuse_beyond_memory(f"partitions={count:,} tasks", TASK_BYTES * count, "ask for fewer, larger partitions")
     return [EdgeTask(Share.of(source, number, count), graph.ids, device) for number in range(count)]
 
 

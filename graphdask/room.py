@@ -1,4 +1,4 @@
-"""Whether host memory or a disk has room for what is asked for: estimated from counts, before anything is made.
+"""Whether host memory, a disk or a week has room for what is asked for: estimated from counts, before anything is done.
 
 What a disk must hold is a lower estimate, so that what could be written is not refused: compressed files are taken to
 be as small as they get.
@@ -11,8 +11,12 @@ from pathlib import Path
 
 from graphdask import host_memory
 from graphdask.config import Config
-from graphdask.errors import OverBudget, WriteError
+from graphdask.errors import InputError, OverBudget, WriteError
 
+LONGEST = 7 * 86_400.0
+"""Seconds that a call may be sure to take; what is certain to take longer is refused."""
+LEAST_SECONDS = 1e-6
+"""Of an iteration over a graph, however small that is."""
 UNITS = ((1 << 50, "PiB"), (1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"))
 NOTED = 1 << 20
 """Bytes up to which nobody looks how many are free."""
@@ -35,6 +39,14 @@ def refuse_beyond_memory(what: str, needed: int, instead: str) -> None:
             f"{what} need about {size(needed)} of host memory, and {size(usable)} may be used (the setting "
             f"graphdask.memory-fraction of what is free); {instead}"
         )
+
+
+def refuse_beyond_time(what: str, seconds: float, instead: str) -> None:
+    """Raise InputError where `what` takes longer than `LONGEST`, by an estimate that no machine beats."""
+    if seconds > LONGEST:
+        days = seconds / 86_400
+        took = f"{days:,.0f} days" if days < 1000 else f"{days / 365.25:,.0f} years"
+        raise InputError(f"{what} would take {took} at least; nothing was begun; {instead}")
 
 
 def free_disk(path: str | os.PathLike[str]) -> int | None:

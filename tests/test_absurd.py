@@ -18,6 +18,7 @@ import graphdask as gd
 from graphdask import room
 from graphdask.cli import cli as program
 from graphdask.errors import GraphdaskError, GraphdaskWarning, InputError, OverBudget, WriteError
+from graphdask.gang import RUNTIME
 from graphdask.io import read_edges, write_edges
 from graphdask.sample import Chunks, Spec
 
@@ -74,6 +75,8 @@ COMMANDS = {
     "edge factor": ["generate", "rmat", "--scale", "20", "--edge-factor", "1000000000", "--output", "FILE.parquet"],
     "vertices": ["generate", "pa", "--vertices", str(B), "--output", "FILE.gdg"],
     "edges": ["generate", "er", "--vertices", str(10**9), "--edges", str(B), "--output", "FILE.txt.gz"],
+    "no output": ["generate", "rmat", "--scale", "58"],
+    "max-iter": ["run", "pagerank", "GRAPH", "--max-iter", str(B), "--tol", "0"],
     "sources": ["run", "betweenness", "GRAPH", "--sources", str(T)],
     "walks": ["sample", "walk", "GRAPH", "--length", str(T), "--output", "FILE.parquet"],
 }
@@ -143,6 +146,58 @@ def test_chunks_of_samples_that_no_disk_holds(graph, tmp_path):
         made.to_parquet(tmp_path / "walks")
     first = next(iter(made))
     assert len(first.walks) == 1000, "what is drawn for a chunk is its own starts"
+
+
+@pytest.mark.parametrize("made", [lambda: gd.generate.rmat(58), lambda: gd.generate.preferential_attachment(10**17)])
+def test_edges_that_take_years_to_make(made):
+    with (
+        at_once(),
+        pytest.raises(InputError, match=r"edges, to be made and dropped by \d+ ranks, would take [\d,]+ ye"),
+    ):
+        RUNTIME.count_edges(made().partition(device="cpu"), "cpu")
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"tol": 0}, "tol=0 asks for exactly so many"),
+        ({"tol": 0, "method": "static"}, "tol=0 asks for exactly so many"),
+        ({"tol": 1e-300}, "tol= is below what float64 resolves"),
+        ({"tol": 1e-9, "dtype": "float32"}, "tol= is below what float32 resolves"),
+        ({"error": 1e-18}, "error= is below what float64 resolves"),
+    ],
+)
+def test_iterations_that_nothing_ends(how, words, graph):
+    given = gd.DynamicGraph(graph) if "method" in how else graph
+    with (
+        at_once(),
+        pytest.raises(InputError, match=r"max_iter=1,000,000,000,000,000 .* would take 32 years") as refused,
+    ):
+        gd.pagerank(given, max_iter=B, **how)
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize("how", [{}, {"tol": 1e-12}, {"error": 1e-9}, {"damping": 0.999}])
+def test_a_limit_of_iterations_may_be_any_where_the_ranks_converge(how, graph):
+    found = gd.pagerank(graph, max_iter=B, **how)
+    assert found.converged
+    np.testing.assert_array_equal(found.rank, gd.pagerank(graph, max_iter=10**5, **how).rank)
+
+
+def test_iterations_of_labels(graph):
+    with (
+        at_once(),
+        pytest.raises(InputError, match=r"iterations=1,000,000,000,000,000, .* would take 32 years at least"),
+    ):
+        gd.label_propagation(graph, B)
+
+
+@pytest.mark.parametrize("how", ["to_dask_array", "to_dask_dataframe"])
+def test_partitions_of_a_collection(how, graph):
+    with at_once(), pytest.raises(OverBudget, match=r"partitions=1,000,000,000,000 tasks need about [\d.]+ TiB"):
+        getattr(graph, how)(T)
+    with at_once(), pytest.raises(OverBudget, match=r"tasks need about \d+ GiB"):
+        getattr(gd.generate.preferential_attachment(B), how)()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -25,6 +25,7 @@ from graphdask.graph import Graph, checked_graph
 from graphdask.neighbours import places_of
 from graphdask.part import Part
 from graphdask.result import Result
+from graphdask.room import LEAST_SECONDS, refuse_beyond_time
 from graphdask.runtime import runtime
 
 SHORT = 32
@@ -230,6 +231,10 @@ def label_propagation(
     checked_graph(G)
     if not isinstance(iterations, int | np.integer) or isinstance(iterations, bool) or iterations < 0:
         raise InputError(f"iterations={iterations!r} must be a whole number, 0 or more")
+    refuse_beyond_time(
+        f"iterations={iterations:,}, of which each takes a microsecond at least,", iterations * LEAST_SECONDS,
+        "give fewer",
+    )  # fmt: skip
     return runtime().run(
         G,
         LabelPropagation(int(iterations)),

@@ -24,6 +24,7 @@ from graphdask.algorithms.pagerank import PageRank, PageRankResult, SinglePageRa
 from graphdask.dynamic import DynamicGraph
 from graphdask.errors import GraphdaskWarning, InputError, Unsupported, outside
 from graphdask.graph import Graph, checked_graph
+from graphdask.room import LEAST_SECONDS, refuse_beyond_time
 from graphdask.runtime import runtime
 
 
@@ -157,6 +158,7 @@ def pagerank(
         raise InputError(f"tol={tol:g} and error={error:g} both say when to stop; leave one out")
     if not isinstance(max_iter, int | np.integer) or isinstance(max_iter, bool) or max_iter < 1:
         raise InputError(f"max_iter={max_iter!r} is not a whole number of 1 or more")
+    _refuse_endless(float(damping), tol, error, int(max_iter), _name_of(dtype))
     if dangling is not None:
         _one_of("dangling", dangling, ("uniform", "self-loop"))
     if norm is not None:
@@ -206,6 +208,19 @@ def pagerank(
     if (tol or error is not None) and not result.converged:
         warn_of_residual(result, max_iter, tol, error)
     return result
+
+
+def _refuse_endless(damping: float, tol: float | None, error: float | None, max_iter: int, dtype: Any) -> None:
+    """Raise InputError for more iterations than any machine does, where they are certain to be done: a tolerance that
+    rounding keeps the ranks from reaching ends nothing."""
+    resolved = 2.0**-23 if dtype == "float32" else 2.0**-52
+    said, least = ("tol", 1e-10 if tol is None else tol) if error is None else ("error", error * (1.0 - damping))
+    if least < resolved:
+        why = "tol=0 asks for exactly so many" if tol == 0 else f"{said}= is below what {dtype} resolves"
+        refuse_beyond_time(
+            f"max_iter={max_iter:,} iterations, of which each takes a microsecond at least ({why}),",
+            max_iter * LEAST_SECONDS, f"give fewer, or a larger {said}=",
+        )  # fmt: skip
 
 
 def _is_number(value: Any) -> bool:

@@ -84,6 +84,11 @@ class LocalGang:
         return len(os.sched_getaffinity(0))
 
     @property
+    def device(self) -> str:
+        """Where the ranks compute: cpu or cuda."""
+        return self.backends[0].name
+
+    @property
     def sharing(self) -> int:
         """How many ranks share a device's memory."""
         return -(-self.size // max(1, len({id(backend) for backend in self.backends})))

@@ -34,7 +34,7 @@ from graphdask.io.folder import unfinished_name
 from graphdask.io.parts import SUFFIXES, TEXT, Content
 from graphdask.notebook import is_watched
 from graphdask.partition import index_dtype
-from graphdask.room import least_of_edges, refuse_beyond_disk
+from graphdask.room import least_of_edges, refuse_beyond_disk, refuse_beyond_time
 from graphdask.sources import ArraySource, Edges, GeneratedSource
 from graphdask.stored_edges import StoredBlock, StoredCount, stored_count
 
@@ -43,6 +43,9 @@ BLOCK_BYTES = 32 << 20
 
 SLOWEST = 2e5
 """Edges a second that a writer makes at least: what the deadline of a write allows for."""
+
+FASTEST = {"cpu": 5e8, "cuda": 1e11}
+"""Edges a second that a rank makes at most, twice what is measured and more."""
 
 MOST_FILES = 99_999
 
@@ -246,6 +249,11 @@ def count(graph: Graph, device: str, client: Any, config: Config, retried: Calla
         gang = _writers(graph, None, device, client, config, workers)
         shares = PerRank([[Share.of(graph.source, rank, gang.size)] for rank in range(gang.size)])
         total = graph.source.num_edges
+        refuse_beyond_time(
+            f"{total:,} edges, to be made and dropped by {gang.size:,} ranks,",
+            total / gang.size / FASTEST[gang.device],
+            "make fewer, or use more workers or GPUs",
+        )
         gang.use(replace(config, deadline=config.deadline + total / gang.size / SLOWEST))
         kept = gang.run(
             writing.count_edges,
