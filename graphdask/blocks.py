@@ -18,8 +18,9 @@ from graphdask.config import Config
 from graphdask.errors import InputError, OverBudget, Unsupported, shown
 from graphdask.ids import VertexIds
 from graphdask.larger import of_graph
-from graphdask.notebook import bar_class, watched
+from graphdask.notebook import bar_class, is_watched
 from graphdask.partition import index_dtype
+from graphdask.phases import DELAY
 from graphdask.runtime import runtime
 from graphdask.sources import (
     ArrayPiece,
@@ -35,8 +36,6 @@ from graphdask.sources import (
 BLOCK = 64 << 20
 """Bytes of the blocks of which all edges are put together."""
 
-DELAY = 0.7
-"""Seconds before a bar appears."""
 SMALLEST = 1 << 10
 """Bytes of the smallest block that may be asked for."""
 
@@ -238,8 +237,7 @@ def _on_device(blocks: Iterator[Edges], backend: Backend) -> Iterator[Edges]:
 def all_edges(graph: Any, device: str, client: Any = None, progress: bool | None = None) -> EdgeArrays:
     """Carry out `Graph.edges`."""
     source, ids = graph.source, graph.ids
-    wanted = Config.load(progress=progress).progress
-    show = watched() if wanted is None else wanted
+    show = is_watched(Config.load(progress=progress).progress)
     blocks = edge_blocks(graph, BLOCK, device, client, progress)
     count = graph.num_edges if graph.merge else source.num_edges  # a source may leave out some that it counts
     each = edge_bytes(source, ids)

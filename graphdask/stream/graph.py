@@ -21,12 +21,13 @@ from graphdask.algorithms.strong import StrongComponents
 from graphdask.algorithms.triangles import Triangles
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.backend import Array, Backend, get_backend
-from graphdask.blocks import DELAY, parse_size
+from graphdask.blocks import parse_size
 from graphdask.config import Config
 from graphdask.errors import InputError, Unsupported
 from graphdask.graph import Graph
-from graphdask.notebook import bar_class, watched
+from graphdask.notebook import bar_class, is_watched
 from graphdask.partition import Plan, index_dtype
+from graphdask.phases import DELAY
 from graphdask.sources import Edges
 from graphdask.stream import pagerank
 from graphdask.stream.host import HostChunks, Shelf
@@ -191,10 +192,9 @@ class StreamedGraph(Graph):
                 f"client= is for a graph in memory; {self.store.path} is read and checked in this process, so leave it "
                 "out"
             )
-        wanted = Config.load(progress=progress).progress
         with bar_class()(
             total=self.store.num_chunks, desc="verifying", unit=" chunks", leave=False, delay=DELAY,
-            disable=not (watched() if wanted is None else wanted),
+            disable=not is_watched(Config.load(progress=progress).progress),
         ) as bar:  # fmt: skip
             self.store.verify(bar.update)
         return self
