@@ -78,8 +78,7 @@ def from_edges(
     if len(source) != len(destination):
         raise InputError(f"src has {len(source)} entries and dst {len(destination)}; they must be pairs")
     return _assemble(
-        source,
-        destination,
+        [source, destination],
         checked_weights(None if weights is None else _array("weights", weights).copy(), len(source)),
         None if vertices is None else checked_ids("vertices", vertices),
         num_vertices,
@@ -91,8 +90,7 @@ def from_edges(
 
 
 def _assemble(
-    src: np.ndarray,
-    dst: np.ndarray,
+    ends: list[np.ndarray],
     weights: np.ndarray | None,
     vertices: np.ndarray | None,
     num_vertices: int | None,
@@ -102,11 +100,15 @@ def _assemble(
     report: dict[str, Any],
     own: bool = False,
 ) -> Graph:
+    """Make a graph of edges whose weights are checked; the list of ends is emptied, so that ids go once they have
+    numbers."""
     for value, allowed, name in ((self_loops, SELF_LOOPS, "self_loops"), (multi_edges, MULTI_EDGES, "multi_edges")):
         if not isinstance(value, str) or value not in allowed:
             raise InputError(f"{name}={shown(value)} is not one of {', '.join(allowed)}")
     if not isinstance(directed, bool | np.bool_):
         raise InputError(f"directed={shown(directed)} must be True or False")
+    src, dst = ends
+    ends.clear()
     with phase("ids"):
         ids, src, dst = number_vertices(src, dst, vertices, num_vertices, own)
     with phase("building") as built:
@@ -128,8 +130,8 @@ def _assemble(
             repeats = group_parallel(src, dst, weights, ids.count, directed)
         if multi_edges == "error" and report["parallel_edges"]:
             first = repeats.first_repeat()
-            ends = ids.to_caller(np.array([src[first], dst[first]]))
-            raise InputError(f"edge number {first} from {ends[0]} to {ends[1]} repeats an earlier edge")
+            named = ids.to_caller(np.array([src[first], dst[first]]))
+            raise InputError(f"edge number {first} from {named[0]} to {named[1]} repeats an earlier edge")
         if multi_edges == "merge" and report["parallel_edges"]:
             src, dst = src[repeats.kept], dst[repeats.kept]
             weights = None if weights is None else weights[repeats.kept]
@@ -321,12 +323,13 @@ def graph_of_file(
     """What was read of a file, as `read_graph` gives it. With `own`, the graph may take the memory of the arrays."""
     if directed is None:
         directed = True if edges.directed is None else edges.directed
-    name = os.fspath(path)
+    name, ends, count = os.fspath(path), [edges.src, edges.dst], edges.num_edges
+    if own:
+        edges.src = edges.dst = np.empty(0, np.int64)
     try:
         graph = _assemble(
-            edges.src,
-            edges.dst,
-            checked_weights(edges.weights, edges.num_edges),
+            ends,
+            checked_weights(edges.weights, count),
             None if num_vertices is not None else edges.vertices,
             num_vertices,
             directed,

@@ -208,9 +208,12 @@ def number_vertices(
         return ids, *_numbered(ids, src, dst, own)
     if not numbers:
         src, dst = src.astype(object), dst.astype(object)
-        table, inverse = np.unique(np.concatenate([src, dst]), return_inverse=True)
-        ids = VertexIds(len(table), 0, table)
-        return ids, inverse[: len(src)].astype(np.int64), inverse[len(src) :].astype(np.int64)
+        names = sorted({*src, *dst})
+        number = {name: k for k, name in enumerate(names)}
+        table = np.empty(len(names), object)
+        table[:] = names
+        src, dst = (np.fromiter(map(number.__getitem__, ends), np.int64, len(ends)) for ends in (src, dst))
+        return VertexIds(len(table), 0, table), src, dst
     if not len(src):
         return VertexIds(0), src.astype(np.int64), dst.astype(np.int64)
     src, dst = (ends if ends.dtype in (np.int32, np.int64) else ends.astype(np.int64) for ends in (src, dst))
@@ -218,6 +221,11 @@ def number_vertices(
     high = int(max(src.max(), dst.max()))
     if high - low + 1 <= 8 * len(src) + 1024:
         return _number_range(src, dst, low, high - low + 1, own)
+    if len(src) >= COMPILED and 2 * len(src) < 2**31:
+        from graphdask.sparse_ids import number_sparse
+
+        table, src, dst = number_sparse(src, dst)
+        return VertexIds(len(table), 0, table), src, dst
     table, inverse = np.unique(np.concatenate([src, dst]).astype(np.int64), return_inverse=True)
     return VertexIds(len(table), 0, table), inverse[: len(src)], inverse[len(src) :]
 

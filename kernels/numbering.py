@@ -3,6 +3,9 @@
 There is no CUDA kernel of it: ids are numbered on the host, before edges go to a device.
 """
 
+import numpy as np
+
+from graphdask.kernels.hash import mix
 from graphdask.kernels.twin import twin
 
 
@@ -26,3 +29,37 @@ def numbering_degrees(n, src, dst, degree):
     for i in range(n):
         degree[src[i]] += 1
         degree[dst[i]] += 1
+
+
+@twin
+def numbering_find(n, done, ends, seed, slots, found, count, out):
+    """Number ids as they first come, from end `done` on, of n; return how many ends are done, and ids are known.
+
+    The first `count` of `found` are known ids. `slots` is a table by open addressing of a power of two entries, larger
+    than `found`: 1 more than the number of an id, or 0. It stops before an id for which `found` has no place.
+    """
+    mask = np.uint64(len(slots) - 1)
+    for i in range(done, n):
+        value = np.int64(ends[i])
+        at = mix(np.uint64(value) ^ seed) & mask
+        while slots[at] and found[slots[at] - 1] != value:
+            at = (at + np.uint64(1)) & mask
+        if not slots[at]:
+            if count == len(found):
+                return i, count
+            found[count] = value
+            count += 1
+            slots[at] = count
+        out[i] = slots[at] - 1
+    return n, count
+
+
+@twin
+def numbering_enter(n, found, seed, slots):
+    """Enter the first n of the known ids into a table without entries, as `numbering_find` has them."""
+    mask = np.uint64(len(slots) - 1)
+    for i in range(n):
+        at = mix(np.uint64(found[i]) ^ seed) & mask
+        while slots[at]:
+            at = (at + np.uint64(1)) & mask
+        slots[at] = i + 1

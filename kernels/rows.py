@@ -6,7 +6,7 @@ There is no CUDA kernel of it: on a GPU a radix sort of 64-bit keys is faster th
 from graphdask.kernels.twin import twin
 
 FEW = 24
-"""Entries up to which a row is sorted by insertion."""
+"""Entries up to which a row is sorted by insertion; in longer ones with weights, so many at a time."""
 
 
 @twin
@@ -71,16 +71,19 @@ def rows_loops(n, indptr, columns, ids):
 
 
 @twin
-def rows_fill(n, rows, columns, indptr, out):
-    """Put the columns of each row together; indptr[1:] must hold the number of entries of each row."""
+def rows_fill(n, rows, columns, weights, indptr, out, out_weights):
+    """Put the columns of each row together, and their weights, in the order in which they come; without weights, both
+    arrays of them are None. indptr[1:] must hold the number of entries of each row."""
     num_rows = len(indptr) - 1
     for r in range(num_rows):
         indptr[r + 1] += indptr[r]
     place = indptr.copy()
     for i in range(n):
-        row = rows[i]
-        out[place[row]] = columns[i]
-        place[row] += 1
+        k = place[rows[i]]
+        out[k] = columns[i]
+        if weights is not None:
+            out_weights[k] = weights[i]
+        place[rows[i]] = k + 1
 
 
 @twin
@@ -98,3 +101,64 @@ def rows_sort(n, indptr, out):
                 out[j] = out[j - 1]
                 j -= 1
             out[j] = value
+
+
+@twin
+def rows_sort_weighted(n, indptr, out, weights, spare, spare_weights):
+    """Sort each of the n rows, equal columns by weight and of the same weight as they come: runs of a few are sorted by
+    insertion, and merged. `spare` and `spare_weights` have the length of the longest row."""
+    for r in range(n):
+        first, last = indptr[r], indptr[r + 1]
+        for start in range(first, last, FEW):
+            for i in range(start + 1, min(start + FEW, last)):
+                value, weight = out[i], weights[i]
+                j = i
+                while j > start and (out[j - 1] > value or (out[j - 1] == value and weights[j - 1] > weight)):
+                    out[j] = out[j - 1]
+                    weights[j] = weights[j - 1]
+                    j -= 1
+                out[j] = value
+                weights[j] = weight
+        width = FEW
+        while width < last - first:
+            for start in range(first, last - width, 2 * width):
+                for i in range(width):  # the first of two runs makes way
+                    spare[i] = out[start + i]
+                    spare_weights[i] = weights[start + i]
+                i, j, k = 0, start + width, start
+                end = min(start + 2 * width, last)
+                while i < width and j < end:
+                    if spare[i] > out[j] or (spare[i] == out[j] and spare_weights[i] > weights[j]):
+                        out[k] = out[j]
+                        weights[k] = weights[j]
+                        j += 1
+                    else:
+                        out[k] = spare[i]
+                        weights[k] = spare_weights[i]
+                        i += 1
+                    k += 1
+                while i < width:
+                    out[k] = spare[i]
+                    weights[k] = spare_weights[i]
+                    i += 1
+                    k += 1
+            width *= 2
+
+
+@twin
+def rows_merge(n, indptr, out, weights):
+    """Keep the first of equal columns of each of the n sorted rows, in their place, and its weight; `weights` may be
+    None. Return how many are left."""
+    kept = 0
+    first = indptr[0]
+    for r in range(n):
+        begin, last = kept, indptr[r + 1]
+        for k in range(first, last):
+            if kept == begin or out[k] != out[kept - 1]:
+                out[kept] = out[k]
+                if weights is not None:
+                    weights[kept] = weights[k]
+                kept += 1
+        indptr[r + 1] = kept
+        first = last
+    return kept

@@ -37,6 +37,20 @@ def _digit(byte):
     return np.int64(byte) - 48
 
 
+@njit(nogil=True, cache=True)
+def _wide(buf, start, end):
+    """The value of more than 18 digits, where there are 19 and int64 holds it; else -1."""
+    if end - start != 19:
+        return np.int64(-1)
+    value = np.int64(0)
+    for place in range(start, end - 1):
+        value = value * 10 + _digit(buf[place])
+    last = _digit(buf[end - 1])
+    if value > 922337203685477580 or (value == 922337203685477580 and last > 7):
+        return np.int64(-1)
+    return value * 10 + last
+
+
 @njit(nogil=True, cache=True, inline="always")
 def _next_line(buf, pos, end):
     """Behind the line end at or after pos."""
@@ -191,7 +205,9 @@ def parse_rows(buf, pos, end, classes, tag, delimited, kinds, floating, ints, fl
                         break
                     value = value * 10 + d
                     pos += 1
-                if pos == start or pos - start > 18:
+                if pos - start > 18:
+                    value = _wide(buf, start, pos)
+                if pos == start or value < 0:
                     return line, row
                 ints[slot, row] = value
                 slot += 1
@@ -279,7 +295,9 @@ def parse_ragged(buf, pos, end, classes, values, used, lengths, numbers, row, co
                     break
                 value = value * 10 + d
                 pos += 1
-            if pos == start or pos - start > 18:
+            if pos - start > 18:
+                value = _wide(buf, start, pos)
+            if pos == start or value < 0:
                 return line, stored, row
             if pos < end and classes[buf[pos]] != WHITE and classes[buf[pos]] != LINE_END:
                 return line, stored, row

@@ -190,13 +190,39 @@ def test_rows_are_filled_and_sorted(dtype, rng, entries):
     kernels = get_backend("cpu").kernels("rows")
     kernels.rows_count(entries, rows, indptr)
     np.testing.assert_array_equal(indptr[1:], np.bincount(rows, minlength=num_rows))
-    kernels.rows_fill(entries, rows, columns, indptr, out)
+    kernels.rows_fill(entries, rows, columns, None, indptr, out, None)
     kernels.rows_sort(num_rows, indptr, out)
     order = np.lexsort((columns, rows))
     np.testing.assert_array_equal(out, columns[order])
     np.testing.assert_array_equal(np.diff(indptr), np.bincount(rows, minlength=num_rows))
     ids = rng.permutation(1000)[:num_rows].astype(dtype)
     assert kernels.rows_loops(num_rows, indptr, out, ids) == (ids[np.sort(rows)] == out).sum()
+
+
+@pytest.mark.parametrize("weight", [np.float64, np.float32, np.int64, np.int32])
+@pytest.mark.parametrize(("entries", "few"), [(0, 5), (1, 5), (40, 5), (3000, 5), (3000, 1000), (20_000, 3)])
+def test_rows_with_weights_are_sorted_as_they_come(dtype, rng, entries, few, weight):
+    num_rows = 30
+    rows, columns = rng.integers(0, num_rows, entries).astype(dtype), rng.integers(0, few, entries).astype(dtype)
+    rows[: entries // 3] = 11  # runs of a few, which are merged
+    weights = rng.integers(-3, 4, entries).astype(weight)
+    weights[rng.random(entries) < 0.2] *= -1  # -0.0 is equal to 0.0, and other bits
+    indptr, out, out_weights = np.zeros(num_rows + 1, np.int64), np.full(entries, POISON, dtype), np.empty_like(weights)
+    kernels = get_backend("cpu").kernels("rows")
+    kernels.rows_count(entries, rows, indptr)
+    longest = indptr.max()
+    kernels.rows_fill(entries, rows, columns, weights, indptr, out, out_weights)
+    spare = np.full(longest, POISON, dtype), np.empty(longest, weight)
+    kernels.rows_sort_weighted(num_rows, indptr, out, out_weights, *spare)
+    order = np.lexsort((weights, columns, rows))
+    np.testing.assert_array_equal(out, columns[order])
+    assert out_weights.tobytes() == weights[order].tobytes()
+    kept = kernels.rows_merge(num_rows, indptr, out, out_weights)
+    pairs, first = np.unique(np.stack([rows, columns])[:, order], axis=1, return_index=True)
+    assert kept == len(first)
+    np.testing.assert_array_equal(out[:kept], pairs[1])
+    assert out_weights[:kept].tobytes() == weights[order][first].tobytes()
+    np.testing.assert_array_equal(np.diff(indptr), np.bincount(pairs[0], minlength=num_rows))
 
 
 @pytest.mark.parametrize("hub", [False, True])

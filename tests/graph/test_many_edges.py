@@ -41,6 +41,32 @@ def test_ids_above_32_bits_are_numbered(rng):
     np.testing.assert_array_equal(ids.values[d], dst)
 
 
+@pytest.mark.parametrize("distinct", [1, 500, 30_000, EDGES])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_ids_that_lie_far_apart_are_numbered(rng, distinct, dtype):
+    pool = rng.integers(0, np.iinfo(dtype).max, distinct, dtype, endpoint=True)
+    pool[-1] = np.iinfo(dtype).max  # so that a table of the range would be too large
+    pool[0] = 0
+    src, dst = (np.concatenate([pool, rng.choice(pool, EDGES - distinct)]) for _ in range(2))
+    kept = src.copy(), dst.copy()
+    ids, s, d = number_vertices(src, dst, None, None, own=True)
+    expected = np.unique(kept)
+    np.testing.assert_array_equal(ids.values, expected)
+    assert s.dtype == d.dtype == np.int32 or distinct == 1
+    np.testing.assert_array_equal(s, np.searchsorted(expected, kept[0]))
+    np.testing.assert_array_equal(d, np.searchsorted(expected, kept[1]))
+    np.testing.assert_array_equal(src, kept[0])
+
+
+def test_many_names_are_numbered(rng):
+    pool = np.array([f"v{number}" for number in rng.integers(0, 10**6, 3000)] + ["", "é", "\U0001f600"], object)
+    src, dst = (rng.choice(pool, EDGES) for _ in range(2))
+    ids, s, d = number_vertices(src, dst, None, None)
+    assert ids.values.tolist() == sorted({*src.tolist(), *dst.tolist()})
+    assert ids.values[s].tolist() == src.tolist()
+    assert ids.values[d].tolist() == dst.tolist()
+
+
 @pytest.mark.parametrize("known", [{"num_vertices": 900}, {"vertices": np.arange(100, 900)}])
 def test_numbers_of_known_vertices_take_the_memory_of_the_ids_where_they_may(rng, known):
     src, dst = rng.integers(100, 900, (2, 50)).astype(np.int32)

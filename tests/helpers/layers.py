@@ -29,6 +29,7 @@ LAYERS = (
         "phases",
         "room",
         "sources",
+        "sparse_ids",
         "temporal",
         "io",
     ),

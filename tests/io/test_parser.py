@@ -124,6 +124,26 @@ def test_compiled_ragged_lines_are_the_plain_ones():
         same(_ragged_compiled(block(data), b"%"), _ragged_in_python(block(data), b"%"))
 
 
+@pytest.mark.parametrize("ragged", [False, True])
+def test_ids_of_19_digits_are_parsed_compiled(ragged, monkeypatch):
+    rng = random.Random(5)
+    most = 2**63 - 1
+    ids = [10**18, most, most - 1, most - 7, most - 10, *(rng.randrange(10**18, most) for _ in range(95))]
+    data = "".join(f"{u} {v}\n" for u, v in zip(ids[::2], ids[1::2], strict=True)).encode()
+
+    def none(*line):
+        raise AssertionError("a line was given to Python")
+
+    monkeypatch.setattr(f"graphdask.io._table.{'parse_integers' if ragged else 'parse_line'}", none)
+    found = _ragged_compiled(block(data), b"%") if ragged else _rows_compiled(block(data), Columns((ID, ID)))
+    values = found.columns[0] if ragged else np.stack(found.columns, axis=1).ravel()
+    assert values.tolist() == ids
+    for above in (most + 1, most + 3, 9999999999999999999, 10**19, 2**64 + 5):
+        line = block(f"1 {above}\n".encode())
+        with pytest.raises(AssertionError, match="given to Python"):
+            _ragged_compiled(line, b"%") if ragged else _rows_compiled(line, Columns((ID, ID)))
+
+
 def test_floats_are_rounded_as_python_rounds_them():
     rng = random.Random(4)
     tokens = []
