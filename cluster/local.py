@@ -27,7 +27,14 @@ from typing import Any
 
 from graphdask.cluster import tls as certified
 from graphdask.cluster.clients import connected
-from graphdask.errors import CommunicationError, DeadlineExceeded, GraphdaskWarning, InputError, MissingDependency
+from graphdask.errors import (
+    CommunicationError,
+    DeadlineExceeded,
+    GraphdaskWarning,
+    InputError,
+    MissingDependency,
+    shown,
+)
 from graphdask.io._open import small_text
 
 REUSED = {"distributed.scheduler.reuse-broadcast-comm": True}
@@ -118,7 +125,10 @@ def local_cluster(
             raise InputError(f"{number} workers were asked for, but there are {gpus} GPUs; a worker needs its own")
         gpus = 0
     import dask.config
+    from distributed import Security
 
+    if security is not None and not isinstance(security, Security):
+        raise InputError(f"security={shown(security)} is not a distributed.Security")
     if tls and security is None:
         security = certified.security_of_run()
     with _scratch() as scratch, _quiet(), dask.config.set(REUSED | certified.NO_PAGES):

@@ -194,9 +194,10 @@ def _check_place(host: str, port: int) -> bool:
         with socket.socket(family, kind, protocol) as trial:
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind(where)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # the latter of names that no network has
+        reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(
-            f"nothing can listen at host={host!r} port={port} ({error.strerror}); give an address of this host "
+            f"nothing can listen at host={host!r} port={port} ({reason}); give an address of this host "
             f"(ip address shows them), and a port that is free, or none"
         ) from None
     return ipaddress.ip_address(str(where[0]).partition("%")[0]).is_loopback

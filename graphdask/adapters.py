@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.construct import checked_ids, checked_weights, from_edges
+from graphdask.conversions import class_of
 from graphdask.errors import InputError, MissingDependency, shown
 from graphdask.graph import Graph
 from graphdask.ids import VertexIds, check_same_kind, number_vertices
@@ -31,10 +32,10 @@ def from_scipy(A: Any, directed: bool = True, *, self_loops: str = "keep", multi
     InputError
         Where A is not sparse, not square, or not symmetric although directed=False.
     """
-    if not hasattr(A, "tocoo") or len(A.shape) != 2:
-        raise InputError(f"from_scipy takes a scipy.sparse matrix, not {type(A).__name__}")
+    if not hasattr(type(A), "tocoo") or len(A.shape) != 2:
+        raise InputError(f"A is a {class_of(A)}; from_scipy takes a scipy.sparse matrix")
     if A.shape[0] != A.shape[1]:
-        raise InputError(f"the matrix has the shape {A.shape}; a graph's is square")
+        raise InputError(f"A has the shape {A.shape}; a graph's is square")
     if not isinstance(directed, bool | np.bool_):
         raise InputError(f"directed={shown(directed)} must be True or False")
     try:
@@ -88,13 +89,13 @@ def from_networkx(g: Any, weight: str | None = None, *, self_loops: str = "keep"
     self_loops, multi_edges
         As in `from_edges`.
     """
-    if not hasattr(g, "is_directed") or not hasattr(g, "nodes"):
-        raise InputError(f"from_networkx takes a NetworkX graph, not {type(g).__name__}")
+    if not hasattr(type(g), "is_directed") or not hasattr(type(g), "nodes"):
+        raise InputError(f"g is a {class_of(g)}; from_networkx takes a NetworkX graph")
     nodes = list(g.nodes)
     pairs = list(g.edges(data=True))
     for node in nodes:
         if not isinstance(node, str | int | np.integer) or isinstance(node, bool):
-            raise InputError(f"node {node!r} is neither a whole number nor a string; relabel with networkx first")
+            raise InputError(f"node {shown(node)} is neither a whole number nor a string; relabel with networkx first")
     values = None
     if weight is not None:
         try:
@@ -103,7 +104,9 @@ def from_networkx(g: Any, weight: str | None = None, *, self_loops: str = "keep"
             raise InputError(f"weight={shown(weight)} is no name of an attribute") from None
         for u, v, data in pairs:
             if weight not in data:
-                raise InputError(f"the edge from {u!r} to {v!r} has no attribute {weight!r}")
+                raise InputError(
+                    f"the edge from {shown(u)} to {shown(v)} has no attribute {shown(weight)}, which weight= names"
+                )
         values = np.array([data[weight] for _, _, data in pairs])
     return from_edges(
         np.array([u for u, _, _ in pairs], object),
@@ -182,8 +185,8 @@ def from_dask_dataframe(
         import dask
     except ImportError as error:
         raise MissingDependency('from_dask_dataframe needs pip install "graphdask[dataframe]"') from error
-    if not hasattr(ddf, "to_delayed") or not hasattr(ddf, "columns"):
-        raise InputError(f"from_dask_dataframe takes a Dask DataFrame, not {type(ddf).__name__}")
+    if not hasattr(type(ddf), "to_delayed") or not hasattr(type(ddf), "columns"):
+        raise InputError(f"ddf is a {class_of(ddf)}; from_dask_dataframe takes a Dask DataFrame")
     for argument, name in (("src", src), ("dst", dst), ("weight", weight)):
         if not isinstance(name, str | int) and not (name is None and argument == "weight"):
             raise InputError(f"{argument}={shown(name)} is no name of a column")

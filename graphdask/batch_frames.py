@@ -17,7 +17,7 @@ from graphdask.errors import InputError
 
 def is_frame(given: Any) -> bool:
     """Whether a batch is a data frame of pandas or of Dask."""
-    return hasattr(given, "columns") and hasattr(given, "iloc")
+    return hasattr(type(given), "columns") and hasattr(type(given), "iloc")
 
 
 def frame_edges(name: str, frame: Any, weighted: bool, client: Any) -> tuple[tuple[np.ndarray, ...], int]:

@@ -63,7 +63,7 @@ def parse_size(value: Any, name: str, least: int = SMALLEST) -> int:
             f'{name}={shown(value)} is no number of bytes; give one, such as 268435456 or "256MiB"'
         ) from None
     if size < least:
-        raise InputError(f"{name}={value!r} is too small: it must be {least} bytes or more")
+        raise InputError(f"{name}={shown(value)} is too small: it must be {least} bytes or more")
     return size
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
 
 
 @dataclass(frozen=True)
@@ -80,20 +80,20 @@ class Config:
         is_share = isinstance(share, float | int) and not isinstance(share, bool) and 0 < share <= 1
         if not is_share and not (isinstance(share, str) and share in schemes):
             raise InputError(
-                f"allocation={share!r} is neither one of {', '.join(schemes)} nor a share of the maximum, above 0 and "
-                f"up to 1"
+                f"allocation={shown(share)} is neither one of {', '.join(schemes)} nor a share of the maximum, above 0 "
+                f"and up to 1"
             )
         for field in fields(self):
             value, default = getattr(self, field.name), field.default
             if isinstance(default, bool) or default is None:
                 if not isinstance(value, bool) and value is not default:
-                    raise InputError(f"{field.name}={value!r} is neither true nor false")
+                    raise InputError(f"{field.name}={shown(value)} is neither true nor false")
             elif isinstance(default, float | int):
                 whole = isinstance(default, int)
                 if isinstance(value, bool) or not isinstance(value, int if whole else float | int):
-                    raise InputError(f"{field.name}={value!r} is not a {'whole ' if whole else ''}number")
+                    raise InputError(f"{field.name}={shown(value)} is not a {'whole ' if whole else ''}number")
                 if not value >= 0:
-                    raise InputError(f"{field.name}={value!r} must not be negative")
+                    raise InputError(f"{field.name}={shown(value)} must not be negative")
         return self
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from graphdask.config import Config
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, outside, shown
 from graphdask.first_use import FirstUse
+from graphdask.given import given_array
 from graphdask.graph import Graph
 from graphdask.ids import number_vertices
 from graphdask.io import EdgeList, edges_for_graph
@@ -79,7 +80,7 @@ def from_edges(
         raise InputError(f"src has {len(source)} entries and dst {len(destination)}; they must be pairs")
     return _assemble(
         [source, destination],
-        checked_weights(None if weights is None else _array("weights", weights).copy(), len(source)),
+        checked_weights(None if weights is None else given_array("weights", weights).copy(), len(source)),
         None if vertices is None else checked_ids("vertices", vertices),
         num_vertices,
         directed,
@@ -145,21 +146,9 @@ def _assemble(
         return Graph(source, ids, directed, report)
 
 
-def _array(name: str, values: Any) -> np.ndarray:
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        first = int(np.flatnonzero(np.ma.getmaskarray(values).reshape(-1))[0])
-        raise InputError(f"{name}[{first}] is masked; fill it in, or leave the edge out")
-    if isinstance(values, list | tuple) and any(isinstance(value, str) for value in values):
-        return np.array([*values, None], object)[:-1]  # NumPy would make names of the numbers among them
-    try:
-        return np.asarray(values)
-    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
-        raise InputError(f"{name} is no array: {error}") from error
-
-
 def checked_ids(name: str, values: Any) -> np.ndarray:
     """Check an array of vertex ids; int64, or object of str."""
-    array = _array(name, values)
+    array = given_array(name, values)
     if array.ndim != 1:
         raise InputError(f"{name} must have one dimension, not shape {array.shape}")
     if array.size == 0:
@@ -196,8 +185,8 @@ def _writable(name: str, names: np.ndarray) -> np.ndarray:
                 raise InputError(f"{name}[{place}] is missing; fill it in, or leave the edge out") from None
             if any("\ud800" <= character <= "\udfff" for character in value):
                 raise InputError(
-                    f"{name}[{place}] = {value!r} has a lone surrogate, which is no character and which no file can "
-                    "hold; give the vertex another id"
+                    f"{name}[{place}] = {shown(value)} has a lone surrogate, which is no character and which no file "
+                    "can hold; give the vertex another id"
                 ) from None
         raise
     return names
@@ -227,7 +216,7 @@ def checked_weights(values: Any, count: int, name: str = "weights") -> np.ndarra
     """Check an array of weights, one for each edge; of a dtype that weights may have."""
     if values is None:
         return None
-    array = _array(name, values)
+    array = given_array(name, values)
     if array.shape != (count,):
         raise InputError(f"{name} has the shape {array.shape}; one for each of the {count} edges is needed")
     if array.dtype.name not in WEIGHT_DTYPES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 from graphdask.errors import shown
@@ -39,7 +40,7 @@ def class_of(value: Any) -> str:
 
 def conversion(value: Any) -> str:
     """How to make a Graph of what was given instead of one."""
-    if isinstance(value, str | os.PathLike):
+    if isinstance(value, str | Path):
         return f"graphdask.read_graph({shown(os.fspath(value))}) reads one from a file"
     for kind in type(value).__mro__:
         made = CONVERTED.get(kind.__module__.partition(".")[0])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import Array, Backend, get_backend
-from graphdask.errors import InputError, OverBudget, Unsupported
+from graphdask.errors import InputError, OverBudget, Unsupported, shown
 from graphdask.graph import checked_graph
 from graphdask.partition import index_dtype
 from graphdask.runtime import runtime
@@ -56,11 +56,11 @@ def degree_counts(G: Any, direction: str = "both", *, device: str = "auto") -> t
     """
     n = checked_graph(G).num_vertices
     if direction not in DIRECTIONS:
-        raise InputError(f"direction={direction!r} is not one of {', '.join(DIRECTIONS)}")
+        raise InputError(f"direction={shown(direction)} is not one of {', '.join(DIRECTIONS)}")
     if G.merge and not G.directed and direction != "both":
         raise Unsupported(
-            f"of merged parallel edges without a direction nobody knows how they were given; direction={direction!r} "
-            f"needs multi_edges='keep'"
+            f"of merged parallel edges without a direction nobody knows how they were given; "
+            f"direction={shown(direction)} needs multi_edges='keep'"
         )
     backend = get_backend(device)
     with backend.activate():

@@ -13,7 +13,7 @@ from graphdask.batch_frames import frame_edges, is_frame
 from graphdask.changes import MOST_VERTICES, Batch, ChangedSource, Insertions, Log, no_batch
 from graphdask.compiling import Timer
 from graphdask.construct import checked_ids, checked_weights
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
 from graphdask.graph import Graph, checked_graph
 from graphdask.ids import VertexIds
 from graphdask.partition import index_dtype
@@ -350,7 +350,8 @@ class DynamicGraph(Graph):
     def _checked_ends(self, name: str, given: Any, length: int) -> list[np.ndarray]:
         if given is None:
             return [np.empty(0, self.base.ids.dtype)] * 2
-        if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str) or len(given) != length:
+        pair = isinstance(given, Sequence) or (isinstance(given, np.ndarray) and given.ndim)
+        if not pair or isinstance(given, str) or len(given) != length:
             wanted = "(src, dst)" if length == 2 else "(src, dst, weights), since the graph has weights"
             raise InputError(f"{name}= wants {wanted}")
         ends = [checked_ids(f"{name}: {end}", values) for end, values in zip(("src", "dst"), given, strict=False)]
@@ -359,7 +360,7 @@ class DynamicGraph(Graph):
         wanted_kind = "whole numbers" if self.base.ids.are_numbers else "strings"
         for end, values in zip(("src", "dst"), ends, strict=True):
             if len(values) and (values.dtype.kind == "i") != self.base.ids.are_numbers:
-                raise InputError(f"{name}: {end}[0] = {values[0]!r}, but the ids of this graph are {wanted_kind}")
+                raise InputError(f"{name}: {end}[0] = {shown(values[0])}, but the ids of this graph are {wanted_kind}")
         return ends
 
     def _numbers(self, values: np.ndarray, appeared: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Any
 
@@ -19,7 +20,12 @@ def shown(value: Any) -> str:
         text = repr(value)
     except Exception:  # of whatever a caller gives; NumPy's times without a unit are such
         return f"a {type(value).__name__} that cannot be shown"
+    text = re.sub(r"\s*\n\s*", " ", text)  # of tables and matrices
     return text if len(text) <= 300 else f"{text[:300]}..."
+
+
+def _not_too_long(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
 
 
 def outside() -> int:
@@ -46,8 +52,7 @@ class InputError(GraphdaskError, ValueError):
     exit_code = 2
 
     def __str__(self) -> str:
-        text = super().__str__()
-        return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
+        return _not_too_long(super().__str__())
 
 
 class ArgumentError(InputError, TypeError):
@@ -75,7 +80,7 @@ class FormatError(InputError):
         place = "" if self.path is None else self.path
         if self.line is not None:
             place += f":{self.line}" if place else f"line {self.line}"
-        return f"{place}: {self.reason}" if place else self.reason
+        return _not_too_long(f"{place}: {self.reason}" if place else self.reason)
 
 
 class FunctionError(InputError):
@@ -99,7 +104,7 @@ class FunctionError(InputError):
 
     def __str__(self) -> str:
         place = "" if self.path is None else f"{self.path}:{self.line}: " if self.line else f"{self.path}: "
-        return f"{place}{self.reason}" + (f"\n    {self.source.strip()}" if self.source else "")
+        return _not_too_long(f"{place}{self.reason}" + (f"\n    {self.source.strip()}" if self.source else ""))
 
 
 class VertexNotFound(InputError, LookupError):

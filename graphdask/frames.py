@@ -21,6 +21,7 @@ from graphdask.blocks import (
 )
 from graphdask.errors import InputError, MissingDependency
 from graphdask.ids import VertexIds
+from graphdask.kinds import whole
 from graphdask.partition import index_dtype
 from graphdask.room import refuse_beyond_memory
 from graphdask.sources import ChunkSource, Edges, GeneratedSource
@@ -139,8 +140,7 @@ def _check(partitions: Any, devices: tuple[str, ...], device: str) -> None:
         raise InputError(f"device={device!r} is not one of {', '.join(devices)}")
     if partitions is None:
         return
-    if isinstance(partitions, bool) or not isinstance(partitions, int) or partitions < 1:
-        raise InputError(f"partitions={partitions!r} must be a whole number, 1 or more")
+    whole("partitions", partitions, 1)
 
 
 def _tasks(graph: Any, partitions: int | None, device: str) -> list[EdgeTask]:

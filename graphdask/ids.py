@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError, OverBudget, VertexNotFound, shown
+from graphdask.given import given_array
 from graphdask.host_memory import reserved
 
 COMPILED = 1 << 17
@@ -78,7 +79,7 @@ class VertexIds:
         VertexNotFound
             Naming the first id that is not a vertex, and which ids are.
         """
-        given = np.asarray(ids)
+        given = given_array(what, ids)
         if self.are_numbers:
             given = self._numbers(given, what, copy)
             if self.table is None:
@@ -111,7 +112,7 @@ class VertexIds:
         """The given ids as int64; those that no int64 holds are no vertices."""
         for value in given.reshape(-1) if given.dtype.kind not in "iu" else ():
             if not isinstance(value, int | np.integer) or isinstance(value, bool):
-                raise InputError(f"{what} {_plain(value)!r} is not a whole number, but the ids of this graph are")
+                raise InputError(f"{what} {shown(_plain(value))} is not a whole number, but the ids of this graph are")
         if given.dtype.kind in "Ou":
             wide = (given < 0) | (given > np.iinfo(np.int64).max)
             self._checked(given, ~np.asarray(wide, bool), given, what)
@@ -122,7 +123,7 @@ class VertexIds:
         given = given.astype(object)
         for value in given.reshape(-1):
             if not isinstance(value, str):
-                raise InputError(f"{what} {value!r} is not a string, but the ids of this graph are")
+                raise InputError(f"{what} {shown(value)} is not a string, but the ids of this graph are")
         return given
 
     def _checked(self, numbers: np.ndarray, found: np.ndarray, given: np.ndarray, what: str) -> np.ndarray:
@@ -170,7 +171,7 @@ def _plain(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    return str(int(value)) if isinstance(value, np.integer | int) else repr(str(value))
+    return shown(int(value)) if isinstance(value, np.integer | int) else shown(str(value))
 
 
 def number_vertices(

@@ -33,7 +33,7 @@ def _whole(value: Any) -> Any:
         return MISSING
     try:
         return operator.index(value)
-    except (TypeError, ValueError):
+    except Exception:  # whatever an object that a caller gives raises
         return MISSING
 
 
@@ -42,7 +42,7 @@ def _number(value: Any) -> Any:
         return MISSING
     try:
         return value if type(value) in (int, float) else float(value)
-    except OverflowError:
+    except Exception:  # whatever an object that a caller gives raises; a NumPy duration, a kind of its integers
         return MISSING
 
 
@@ -58,7 +58,12 @@ def _text(value: Any) -> Any:
 
 
 def _path(value: Any) -> Any:
-    return value if isinstance(value, str | os.PathLike) else MISSING
+    return value if is_path(value) else MISSING
+
+
+def _client(value: Any) -> Any:
+    distributed = sys.modules.get("distributed")  # a client is there only with it
+    return value if distributed is not None and isinstance(value, distributed.Client) else MISSING
 
 
 def _none(value: Any) -> Any:
@@ -72,9 +77,22 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "str": (_text, "text"),
     "os.PathLike[str]": (_path, "a path"),
     "Path": (_path, "a path"),
+    "client": (_client, "a distributed.Client"),
     "None": (_none, "None"),
 }
 """By annotation: what makes a value of that kind, and its name."""
+BY_NAME = {"client": ("client", "None")}
+"""Kinds of parameters that have the same meaning everywhere, and an annotation that does not say it."""
+
+
+def is_path(value: Any) -> bool:
+    """Whether a value is a path whose name is text."""
+    if isinstance(value, str):
+        return True
+    try:
+        return isinstance(value, os.PathLike) and isinstance(os.fspath(value), str)
+    except Exception:  # whatever an object that a caller gives raises
+        return False
 
 
 def whole(name: str, value: Any, least: int = 0, most: int = 2**63 - 1) -> int:
@@ -84,6 +102,12 @@ def whole(name: str, value: Any, least: int = 0, most: int = 2**63 - 1) -> int:
         top = "or more" if most == 2**63 - 1 else f"to {most}"
         raise InputError(f"{name}={shown(value)} is not a whole number, {least} {top}")
     return number
+
+
+def whole_or_none(value: Any) -> int | None:
+    """A value as a Python integer; None where it is no whole number."""
+    found = _whole(value)
+    return None if found is MISSING else found
 
 
 def number(name: str, value: Any, least: float, most: float, *, above: bool = False, below: bool = False) -> float:
@@ -127,6 +151,7 @@ class Options:
         found = {}
         for name, annotation in self.function.__annotations__.items():
             kinds = tuple(each.strip() for each in annotation.split("|")) if isinstance(annotation, str) else ()
+            kinds = BY_NAME.get(name, kinds)
             if kinds and all(each in KINDS for each in kinds) and name != "return":
                 found[name] = kinds
         return found

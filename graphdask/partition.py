@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import Array, Backend
-from graphdask.errors import InputError, MissingDependency
+from graphdask.errors import InputError, MissingDependency, shown
+from graphdask.given import given_array
 
 METHODS = ("range", "random", "biased-random", "metis")
 GHOSTS = ("all", "1-hop")
@@ -52,17 +53,17 @@ class Plan:
 
     def __post_init__(self) -> None:
         if self.parts is not None and (not _is_whole(self.parts) or not 1 <= self.parts <= MOST_PARTS):
-            raise InputError(f"parts={self.parts!r} must be a whole number, 1 to {MOST_PARTS}")
+            raise InputError(f"parts={shown(self.parts)} must be a whole number, 1 to {MOST_PARTS}")
         if not _is_whole(self.seed):
-            raise InputError(f"seed={self.seed!r} must be a whole number")
+            raise InputError(f"seed={shown(self.seed)} must be a whole number")
         if isinstance(self.by, str) and self.by not in METHODS:
-            raise InputError(f"by={self.by!r} is not one of {', '.join(METHODS)}, nor an array of owners")
+            raise InputError(f"by={shown(self.by)} is not one of {', '.join(METHODS)}, nor an array of owners")
         if self.ghosts is not None and self.ghosts not in GHOSTS:
             raise InputError(f"ghosts={self.ghosts!r} is not one of {', '.join(GHOSTS)}")
         if self.device not in ("auto", "cpu", "cuda"):
             raise InputError(f"device={self.device!r} is not one of auto, cpu, cuda")
         if self.id_width not in (None, 32, 64):
-            raise InputError(f"id_width={self.id_width!r} is neither 32 nor 64")
+            raise InputError(f"id_width={shown(self.id_width)} is neither 32 nor 64")
 
 
 def _is_whole(value: Any) -> bool:
@@ -270,10 +271,7 @@ def _divided(
 
 def checked_owners(by: Any, num_vertices: int, size: int | None) -> np.ndarray:
     """Check the owner of each vertex and copy them; int64, shape (num_vertices,)."""
-    try:
-        owners = np.asarray(by)
-    except ValueError as error:
-        raise InputError(f"by= is no array of owners: {error}") from error
+    owners = given_array("by", by)
     if owners.size == 0:
         owners = owners.astype(np.int64)
     if owners.shape != (num_vertices,) or owners.dtype.kind not in "iu":

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
+from graphdask.given import given_array
 
 LEAST_TAIL = 50
 """Vertices that a tail must have."""
@@ -23,6 +24,10 @@ CANDIDATES = 60
 """Degrees that are tried as the beginning of the tail, at most; spaced logarithmically."""
 STEEPEST = 12.0
 TABLE = 1 << 14
+
+
+MOST_DEGREE = 1 << 53
+"""Above it floats tell whole numbers apart no more."""
 
 
 @dataclass(frozen=True)
@@ -99,11 +104,28 @@ def fit_power_law(degrees: Any, first: int | None = None, *, bootstrap: int = 0,
 def counted(given: Any) -> tuple[np.ndarray, np.ndarray]:
     """Distinct positive degrees, ascending, and how many vertices have each."""
     if isinstance(given, tuple):
-        degree, count = (np.asarray(x) for x in given)
+        if len(given) != 2:
+            raise InputError(f"degrees={shown(given)} is not a pair (degree, count)")
+        degree, count = (_whole_numbers(f"degrees[{place}]", each) for place, each in enumerate(given))
+        if len(degree) != len(count):
+            raise InputError(f"degrees has {len(degree)} degrees and {len(count)} counts; it is a pair of as many")
     else:
-        degree, count = np.unique(np.asarray(given), return_counts=True)
+        degree, count = np.unique(_whole_numbers("degrees", given), return_counts=True)
     seen = (degree > 0) & (count > 0)
     return degree[seen], count[seen]
+
+
+def _whole_numbers(name: str, given: Any) -> np.ndarray:
+    values = given_array(name, given)
+    if not values.size:
+        return np.zeros(0, np.int64)
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise InputError(
+            f"{name}: an array of whole numbers is needed; it has the shape {values.shape} and the dtype {values.dtype}"
+        )
+    if values.max() > MOST_DEGREE:
+        raise InputError(f"{name} has {values.max()}, which is above 2^53")
+    return values.astype(np.int64, copy=False)
 
 
 def _best(degree: np.ndarray, count: np.ndarray, first: int | None) -> PowerLaw | None:

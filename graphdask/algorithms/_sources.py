@@ -3,7 +3,6 @@ was summed over them."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +10,10 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.engine import Environment
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
+from graphdask.given import given_array
 from graphdask.graph import Graph
+from graphdask.kinds import whole_or_none
 from graphdask.part import Part
 
 
@@ -22,22 +23,19 @@ def chosen_sources(G: Graph, sources: Any, seed: Any) -> tuple[list[int], bool]:
     if sources is None:
         _refuse_seed(seed, "every vertex is a source")
         return list(range(n)), False
-    try:
-        alone = np.ndim(sources) == 0
-        if np.ndim(sources) > 1 or isinstance(sources, bool | np.bool_):
-            raise TypeError
-        count = operator.index(sources) if alone else 0
-    except (TypeError, ValueError):  # the latter of rows of unequal lengths
-        raise InputError(f"sources={sources!r} is neither a number of vertices nor a list of them") from None
-    if alone:
+    given = given_array("sources", sources)
+    count = None if given.ndim else whole_or_none(sources)
+    if given.ndim > 1 or (not given.ndim and count is None):
+        raise InputError(f"sources={shown(sources)} is neither a number of vertices nor a list of them")
+    if count is not None:
         if not 1 <= count <= n:
-            raise InputError(f"sources={count} is not a number of vertices between 1 and {n:,}")
+            raise InputError(f"sources={shown(count)} is not a number of vertices between 1 and {n:,}")
         drawn = np.random.Generator(np.random.Philox(key=key)).choice(n, count, replace=False)
         return np.sort(drawn).tolist(), True
     _refuse_seed(seed, "these are the sources")
-    numbers = [int(G.ids.to_internal(source, "source")) for source in sources]
+    numbers = [int(G.ids.to_internal(source, "source")) for source in given]
     if len(set(numbers)) < len(numbers):
-        twice = next(source for k, source in enumerate(sources) if numbers[k] in numbers[:k])
+        twice = next(source for k, source in enumerate(given) if numbers[k] in numbers[:k])
         raise InputError(f"source {twice} is given twice")
     if not numbers:
         raise InputError("sources is empty; give at least one vertex, or None for all")
@@ -61,10 +59,10 @@ def scale_sums(
 def _refuse_seed(seed: Any, why: str) -> None:
     """Raise InputError for a seed where no source is drawn."""
     if seed is not None:
-        raise InputError(f"seed={seed!r} is of the draw of sources=k, a number of them; {why}, so leave seed= out")
+        raise InputError(f"seed={shown(seed)} is of the draw of sources=k, a number of them; {why}, so leave seed= out")
 
 
 def _checked_seed(seed: Any) -> int:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 64:
-        raise InputError(f"seed={seed!r} is not a whole number from 0 to 2^64 - 1")
+        raise InputError(f"seed={shown(seed)} is not a whole number from 0 to 2^64 - 1")
     return int(seed)

@@ -52,7 +52,8 @@ from graphdask.algorithms._search_memory import FEW, search_memory, team_search_
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, put_aside, reachable
 from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Letter, Messages, Primitive
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
+from graphdask.given import given_array
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
 from graphdask.partition import VertexMap
@@ -424,10 +425,10 @@ def bfs(
     [0, 1, 2, 2, -1]
     """
     checked_graph(G)
-    if np.ndim(source) != 0:
-        raise InputError(f"bfs starts from one vertex; source={source!r} is an array")
+    if given_array("source", source).ndim:
+        raise InputError(f"bfs starts from one vertex; source={shown(source)} is an array")
     if direction not in DIRECTIONS:
-        raise InputError(f"direction={direction!r} is not one of {', '.join(DIRECTIONS)}")
+        raise InputError(f"direction={shown(direction)} is not one of {', '.join(DIRECTIONS)}")
     start = int(G.ids.to_internal(source, "source"))
     return runtime().run(
         G,

@@ -10,7 +10,7 @@ import numpy as np
 from graphdask.algorithms._sources import chosen_sources
 from graphdask.algorithms.betweenness import LANES, TABLE_BYTES, Betweenness, BetweennessResult
 from graphdask.algorithms.weighted_betweenness import Lengths, WeightedBetweenness, raise_undefined
-from graphdask.errors import GraphdaskWarning, InputError, outside
+from graphdask.errors import GraphdaskWarning, InputError, outside, shown
 from graphdask.graph import Graph, checked_graph
 from graphdask.runtime import runtime
 
@@ -133,7 +133,7 @@ def betweenness(
         raise InputError(f"normalized={normalized!r} is neither true nor false")
     if not (weight is None or (isinstance(weight, str) and weight == "weight")):
         raise InputError(
-            f"weight={weight!r} is neither 'weight', the weights of the graph, nor None, which ignores them"
+            f"weight={shown(weight)} is neither 'weight', the weights of the graph, nor None, which ignores them"
         )
     chosen, drawn = chosen_sources(G, sources, seed)
     scale, of_sources = scales(G, len(chosen) if drawn else None, bool(normalized))

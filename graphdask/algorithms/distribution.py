@@ -11,7 +11,8 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.engine import Environment
-from graphdask.errors import InputError
+from graphdask.errors import GraphdaskError, InputError
+from graphdask.given import given_array
 from graphdask.graph import Graph
 from graphdask.part import Part
 
@@ -56,15 +57,18 @@ def distribution(G: Graph, given: Any, what: str) -> Distribution | None:
     try:
         if isinstance(given, Mapping):
             numbers = G.ids.to_internal(_keys(given), f"{what} vertex")
-            values = np.array(list(given.values()), np.float64)
+            values = given_array(what, list(given.values()))
         else:
-            values = np.asarray(given, np.float64)
+            values = given_array(what, given)
             numbers = np.arange(G.num_vertices)
+        if values.dtype.kind not in "biufO":
+            raise TypeError(f"its dtype is {values.dtype}")
+        values = values.astype(np.float64)
+    except GraphdaskError:
+        raise
     except (TypeError, OverflowError) as error:
         raise InputError(f"{what} is neither a dict nor an array of numbers: {error}") from error
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
+    except Exception as error:  # whatever an object that a caller gives raises
         raise InputError(f"{what} holds what is not a number: {error}") from error
     if values.shape != numbers.shape:
         raise InputError(f"{what} has the shape {values.shape}; {G.num_vertices} vertices need one value each")

@@ -22,8 +22,9 @@ from graphdask.algorithms.dynamic_pagerank import (
 from graphdask.algorithms.dynamic_ranks import DynamicPageRankResult
 from graphdask.algorithms.pagerank import PageRank, PageRankResult, SinglePageRank
 from graphdask.dynamic import DynamicGraph
-from graphdask.errors import GraphdaskWarning, InputError, Unsupported, outside
+from graphdask.errors import GraphdaskWarning, InputError, Unsupported, outside, shown
 from graphdask.graph import Graph, checked_graph
+from graphdask.kinds import choice
 from graphdask.room import LEAST_SECONDS, refuse_beyond_time
 from graphdask.runtime import runtime
 
@@ -160,11 +161,11 @@ def pagerank(
         raise InputError(f"max_iter={max_iter!r} is not a whole number of 1 or more")
     _refuse_endless(float(damping), tol, error, int(max_iter), _name_of(dtype))
     if dangling is not None:
-        _one_of("dangling", dangling, ("uniform", "self-loop"))
+        choice("dangling", dangling, ("uniform", "self-loop"))
     if norm is not None:
-        _one_of("norm", norm, ("l1", "linf"))
+        choice("norm", norm, ("l1", "linf"))
     name = _name_of(dtype)
-    _one_of("dtype", name, ("float64", "float32"))
+    choice("dtype", name, ("float64", "float32"))
     if weighted is not None and not isinstance(weighted, bool | np.bool_):
         raise InputError(f"weighted={weighted!r} is neither true nor false")
     if weighted and not G.weighted:
@@ -229,17 +230,12 @@ def _is_number(value: Any) -> bool:
 
 def _name_of(dtype: Any) -> Any:
     """The name of a dtype, however it is given; what is none stays."""
-    if isinstance(dtype, str) or dtype is None:
-        return dtype
-    try:
-        return np.dtype(dtype).name
-    except TypeError:
-        return dtype
-
-
-def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InputError(f"{name}={value!r} is not one of {', '.join(allowed)}")
+    if isinstance(dtype, type | np.dtype):
+        try:
+            return np.dtype(dtype).name
+        except TypeError:
+            return dtype
+    return dtype
 
 
 def dynamic_pagerank(
@@ -271,25 +267,25 @@ def dynamic_pagerank(
         Whether the ranks stay on the workers for the next call to begin with.
     """
     if method not in (*METHODS, AUTO):
-        raise InputError(f"method={method!r} is not one of {', '.join((*METHODS, AUTO))}")
+        raise InputError(f"method={shown(method)} is not one of {', '.join((*METHODS, AUTO))}")
     if partition_by is not None:
-        _one_of("partition_by", partition_by, tuple(PARTITIONS))
+        choice("partition_by", partition_by, tuple(PARTITIONS))
     if method == AUTO and error is None:
         raise InputError("method='auto' chooses the fastest way to an error; say error=")
     if not isinstance(G, DynamicGraph):
-        raise Unsupported(f"method={method!r} follows the batches of a DynamicGraph, and G is none; leave it out")
+        raise Unsupported(f"method={shown(method)} follows the batches of a DynamicGraph, and G is none; leave it out")
     for name, fits in plain.items():
         if not fits:
-            raise Unsupported(f"{name}= is as it is with method={method!r}; leave it out, or the method")
+            raise Unsupported(f"{name}= is as it is with method={shown(method)}; leave it out, or the method")
     if G.weighted and unsaid:
-        raise Unsupported(f"method={method!r} looks at no weights, and G has some; say weighted=False")
+        raise Unsupported(f"method={shown(method)} looks at no weights, and G has some; say weighted=False")
     for name, value in (("frontier_tol", frontier_tol), ("prune_tol", prune_tol)):
         if value is None:
             continue
         if method not in ((*FRONTIERS, AUTO) if name == "frontier_tol" else ("dfp", AUTO)):
-            raise Unsupported(f"{name}= has no meaning with method={method!r}")
+            raise Unsupported(f"{name}= has no meaning with method={shown(method)}")
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value >= 0:
-            raise InputError(f"{name}={value!r} is not a number of 0 or more")
+            raise InputError(f"{name}={shown(value)} is not a number of 0 or more")
     usual = TOLERANCE if error is None else TOLERANCE_OF_ERROR * error
     frontier, prune = (usual if value is None else float(value) for value in (frontier_tol, prune_tol))
     primitive = DynamicPageRank(method, damping, tol, max_iter, frontier, prune, keeps, error, partition_by or "both")

@@ -55,7 +55,8 @@ from graphdask.algorithms._sssp_unfused import advance, between, between_memory
 from graphdask.backend import Array
 from graphdask.buffers import Allocation, mail_bytes, put_aside, reachable
 from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
-from graphdask.errors import GraphdaskWarning, InputError, outside
+from graphdask.errors import GraphdaskWarning, InputError, outside, shown
+from graphdask.given import given_array
 from graphdask.graph import Graph, checked_graph
 from graphdask.kernels import sssp_team as at
 from graphdask.part import Part
@@ -393,8 +394,8 @@ def sssp(
     ([0, 1, 3, -1], [0, 0, 1, -1])
     """
     checked_graph(G)
-    if np.ndim(source) != 0:
-        raise InputError(f"sssp starts from one vertex; source={source!r} is an array")
+    if given_array("source", source).ndim:
+        raise InputError(f"sssp starts from one vertex; source={shown(source)} is an array")
     if delta is not None and not (isinstance(delta, NUMBERS) and not isinstance(delta, bool) and delta > 0):
         raise InputError(f"delta={delta!r} is not a number above 0")
     start = int(G.ids.to_internal(source, "source"))

@@ -322,7 +322,7 @@ class GangRuntime(DynamicRuntime):
             return self._tried(client, config, call)
 
     def _tried(self, client: Any, config: Config, call: Any) -> Any:
-        client = checked(client) or active_client()
+        client = active_client() if checked(client) is None else client
         workers = workers_of(client)
         if client is not None and not workers:
             workers = ask_for_workers(client, config)

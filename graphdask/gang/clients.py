@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphdask.config import Config
-from graphdask.errors import InputError, PeerLost, Unsupported
+from graphdask.errors import InputError, PeerLost, Unsupported, shown
 
 Workers = Mapping[str, Any]
 """By address, what the scheduler says of each (graphdask.gang.watch.KnownWorker)."""
@@ -16,8 +16,9 @@ Workers = Mapping[str, Any]
 
 def checked(client: Any) -> Any:
     """The client given, if there is one; refuse what is none."""
-    if client is not None and not (hasattr(client, "submit") and hasattr(client, "scheduler_info")):
-        raise InputError(f"client={client!r} is not a distributed.Client")
+    distributed = sys.modules.get("distributed")  # a client is there only with it
+    if client is not None and (distributed is None or not isinstance(client, distributed.Client)):
+        raise InputError(f"client={shown(client)} is not a distributed.Client")
     return client
 
 

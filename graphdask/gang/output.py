@@ -21,7 +21,7 @@ from graphdask import writing
 from graphdask.blocks import Share, edge_bytes, refuse_device
 from graphdask.compiling import Timer
 from graphdask.config import Config
-from graphdask.errors import InputError, PeerLost, Unsupported, WrongWorker
+from graphdask.errors import InputError, PeerLost, Unsupported, WrongWorker, shown
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.local import LocalGang
 from graphdask.generate.preferential_attachment import PreferentialAttachment
@@ -85,14 +85,14 @@ def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overw
     """Check the arguments of a write, before any work."""
     try:
         text = os.fspath(path)
-    except TypeError:
-        raise InputError(f"{path!r} is not a path") from None
+    except Exception:  # whatever an object that a caller gives raises
+        raise InputError(f"{shown(path)} is not a path") from None
     if not isinstance(text, str) or not text:
-        raise InputError(f"{path!r} is not the name of a file or folder")
+        raise InputError(f"{shown(path)} is not the name of a file or folder")
     output_path(path)
     target = Path(os.path.realpath(Path(text).expanduser()))
     if files is not None and (isinstance(files, bool) or not isinstance(files, int) or not 1 <= files <= MOST_FILES):
-        raise InputError(f"files={files!r} must be a whole number, 1 to {MOST_FILES}")
+        raise InputError(f"files={shown(files)} must be a whole number, 1 to {MOST_FILES}")
     if device not in ("auto", "cpu", "cuda"):
         raise InputError(f"device={device!r} is not one of auto, cpu, cuda")
     named = True

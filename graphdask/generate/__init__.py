@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
 from graphdask.generate.copy_model import QueueCopyModel, SequentialBarabasiAlbert, SequentialCopyModel, checked_count
 from graphdask.generate.erdos_renyi import ErdosRenyi, erdos_renyi
 from graphdask.generate.preferential_attachment import MULTI_EDGES, PreferentialAttachment
@@ -94,7 +94,7 @@ def preferential_attachment(
     <Graph: 1,000 vertices, 1,997 edges, undirected>
     """
     if method not in METHODS:
-        raise InputError(f"method={method!r} is not one of {', '.join(METHODS)}")
+        raise InputError(f"method={shown(method)} is not one of {', '.join(METHODS)}")
     if multi_edges not in MULTI_EDGES:
         raise InputError(f"multi_edges={multi_edges!r} is not one of {', '.join(MULTI_EDGES)}")
     generator: Any
@@ -103,7 +103,9 @@ def preferential_attachment(
     else:
         for name, value in (("schedule", schedule), ("segment", segment), ("factor", factor)):
             if value is not None:
-                raise InputError(f'{name}={value!r} belongs to method="queue"; method={method!r} has no queues')
+                raise InputError(
+                    f'{name}={shown(value)} belongs to method="queue"; method={shown(method)} has no queues'
+                )
         generator = PreferentialAttachment(n, degree, p, seed, multi_edges)
     report = {"generator": f"preferential attachment, method {method}", "n": n, "degree": degree, "p": p, "seed": seed}
     merge = multi_edges == "merge" and method != "queue"
@@ -116,7 +118,9 @@ def _queue(
     if schedule == "round-robin":
         for name, value in (("segment", segment), ("factor", factor)):
             if value is not None:
-                raise InputError(f'{name}={value!r} belongs to schedule="segmented"; "round-robin" has no segments')
+                raise InputError(
+                    f'{name}={shown(value)} belongs to schedule="segmented"; "round-robin" has no segments'
+                )
     if segment is not None and checked_count("segment", segment, 1):
         return QueueCopyModel(n, degree, p, seed, schedule or "segmented", segment, 2 if factor is None else factor)
     return QueueCopyModel(n, degree, p, seed, schedule or "segmented", factor=2 if factor is None else factor)

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 from graphdask.backend import Backend
-from graphdask.errors import InputError, OverBudget
+from graphdask.errors import InputError, OverBudget, shown
+from graphdask.kinds import whole_or_none
 
 
 def integer(name: str, value: Any) -> int:
     """Return value as a Python integer; refuse what is none, True and False too."""
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        return operator.index(value)
-    except TypeError:
-        raise InputError(f"{name}={value!r} is not an integer") from None
+    number = whole_or_none(value)
+    if number is None:
+        raise InputError(f"{name}={shown(value)} is not an integer")
+    return number
 
 
 def seed(value: Any) -> int:
     """Return a seed, 0 to 2**64 - 1."""
     number = integer("seed", value)
     if not 0 <= number < 1 << 64:
-        raise InputError(f"seed={number} must be from 0 to 2^64 - 1")
+        raise InputError(f"seed={shown(number)} must be from 0 to 2^64 - 1")
     return number
 
 
@@ -32,8 +30,8 @@ def probability(name: str, value: Any) -> float:
     """Return a probability, 0 to 1."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{name}={value!r} is not a number; give a probability from 0 to 1") from None
+    except Exception:  # whatever an object that a caller gives raises
+        raise InputError(f"{name}={shown(value)} is not a number; give a probability from 0 to 1") from None
     if math.isnan(number) or not 0.0 <= number <= 1.0:
         raise InputError(f"{name}={number!r} is not a probability from 0 to 1")
     return number
@@ -42,14 +40,14 @@ def probability(name: str, value: Any) -> float:
 def flag(name: str, value: Any) -> bool:
     """Return True or False; refuse anything else."""
     if value is not True and value is not False:
-        raise InputError(f"{name}={value!r} is neither True nor False")
+        raise InputError(f"{name}={shown(value)} is neither True nor False")
     return value
 
 
 def choice(name: str, value: Any, among: tuple[str, ...]) -> str:
     """Return one of some words."""
-    if value not in among:
-        raise InputError(f"{name}={value!r} is not one of {', '.join(among)}")
+    if not isinstance(value, str) or value not in among:
+        raise InputError(f"{name}={shown(value)} is not one of {', '.join(among)}")
     return str(value)
 
 
@@ -57,7 +55,7 @@ def share(total: int, rank: Any, size: Any) -> tuple[int, int]:
     """Return first and last + 1 of block `rank` of `size` of the numbers 0 .. total - 1; it may be empty."""
     rank, size = integer("rank", rank), integer("size", size)
     if size < 1 or not 0 <= rank < size:
-        raise InputError(f"block {rank} of {size} does not exist; blocks are numbered from 0")
+        raise InputError(f"block rank={shown(rank)} of size={shown(size)} does not exist; blocks are numbered from 0")
     return total * rank // size, total * (rank + 1) // size
 
 

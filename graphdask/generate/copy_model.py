@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.backend import Array, Backend, get_backend
-from graphdask.errors import InputError, OverBudget
+from graphdask.errors import InputError, OverBudget, shown
 from graphdask.generate.preferential_attachment import PreferentialAttachment, coin_threshold, first_edge
 from graphdask.partition import index_dtype
 
@@ -238,7 +238,7 @@ def checked_count(name: str, value: Any, least: int, most: int = 1 << 62) -> int
     except TypeError:
         count = None
     if count is None or not least <= count <= most:
-        raise InputError(f"{name}={value!r} is not an integer from {least} to {most}")
+        raise InputError(f"{name}={shown(value)} is not an integer from {least} to {most}")
     return count
 
 

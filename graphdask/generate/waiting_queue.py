@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphdask.backend import get_backend
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
 from graphdask.generate.copy_model import CAPACITY, COLUMNS, PASSES, STATE, QueueCopyModel, checked_count
 from graphdask.suggest import public
 
@@ -123,7 +123,7 @@ def waiting_queue(
         for name, value in (("segment", segment), ("factor", factor)):
             if value is not None:
                 raise InputError(
-                    f'{name}={value!r} belongs to schedule="segmented"; "round-robin" has no segments, so leave '
+                    f'{name}={shown(value)} belongs to schedule="segmented"; "round-robin" has no segments, so leave '
                     f"{name}= out"
                 )
     graph = QueueCopyModel(

@@ -6,11 +6,13 @@ Importing this package loads no format; each is loaded when a file needs it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from graphdask.errors import InputError, Unsupported, shown
+from graphdask.given import given_sequence
 from graphdask.phases import phase, progress_over
 from graphdask.suggest import no_attribute, suggesting
 
@@ -244,6 +246,9 @@ def spilled_edges(
     from ._table import Reading
     from .folder import is_graph_folder, read_folder
 
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"folder={shown(folder)} is not a folder")
     third = _is(weights, "auto")
     wanted = _check_choices(None if third else weights, directed, ids)
     request, reading = Request(wanted, directed=directed, third=third), Reading.within(memory, folder)
@@ -289,14 +294,12 @@ def _missing(na_values: Any) -> frozenset[str] | None:
     """The words of `na_values=`, once they are words."""
     if na_values is None:
         return None
-    words = (na_values,) if isinstance(na_values, str) else na_values
-    try:
-        found = frozenset(words)
-    except (TypeError, ValueError):
-        found = frozenset([None])
-    if not all(isinstance(word, str) for word in found):
-        raise InputError(f"na_values={shown(na_values)}: it must be a word or a sequence of words")
-    return found
+    if isinstance(na_values, str | set | frozenset):
+        na_values = [na_values] if isinstance(na_values, str) else list(na_values)
+    words = given_sequence("na_values", na_values, "neither a word nor a sequence of words")
+    if not all([isinstance(word, str) and not re.search("[\ud800-\udfff]", word) for word in words]):
+        raise InputError(f"na_values={shown(na_values)} is neither a word nor a sequence of words")
+    return frozenset(words)
 
 
 _LISTS = ("edgelist", "csv", "temporal")
@@ -325,11 +328,18 @@ def _own(argument: str, chosen: Format) -> str:
     return ", which has a header of its own" if own else ""
 
 
-def read_vertex_values(path: str | os.PathLike[str], **options: Any) -> tuple[Any, Any]:
+def read_vertex_values(
+    path: str | os.PathLike[str],
+    *,
+    header: bool | None = None,
+    skip_rows: int = 0,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> tuple[Any, Any]:
     """Read `id value` lines; see `graphdask.io.ldbc.read_vertex_values`."""
     from .ldbc import read_vertex_values as read
 
-    return read(path, **options)
+    return read(path, header=header, skip_rows=skip_rows, threads=threads, progress=progress)
 
 
 for _name in __all__:

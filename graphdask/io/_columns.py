@@ -203,7 +203,7 @@ def checked_columns(columns: Any, times: bool = False) -> tuple[str | int, ...] 
         return None
     listed = isinstance(columns, Sequence) and not isinstance(columns, str | bytes)
     listed = listed or (isinstance(columns, np.ndarray) and columns.ndim == 1)
-    given = list(columns) if listed else []
+    given = list(columns) if listed and len(columns) <= 3 + times else []
     if not 2 <= len(given) <= 3 + times or not all(isinstance(each, str) or is_whole(each) for each in given):
         more = "the time, or the weight and the time" if times else "the weight"
         raise InputError(

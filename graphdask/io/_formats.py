@@ -25,6 +25,10 @@ class Format:
     """Whether the file may be compressed with gzip, xz or bzip2."""
     description: str
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.suffixes, tuple) or not all([isinstance(suffix, str) for suffix in self.suffixes]):
+            raise InputError(f"suffixes={shown(self.suffixes)} is not a tuple of text")
+
 
 FORMATS: dict[str, Format] = {
     f.name: f

@@ -82,7 +82,7 @@ def look(source: Source, request: Request, csv: bool) -> Layout:
 
 def single_bytes(characters: str) -> bytes:
     """The characters that start a comment, as bytes."""
-    data = characters.encode()
+    data = characters.encode("utf-8", "surrogatepass")
     if any(byte in b"0123456789 \t\r\n+-." or byte > 127 for byte in data):
         raise InputError(
             f"comment={characters!r}: give the characters that start a comment, e.g. '#%', "

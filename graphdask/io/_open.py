@@ -82,9 +82,9 @@ def checked_path(path: Any) -> Path:
     except TypeError:
         raise InputError(f"{shown(path)} is not a path; give a str or a pathlib.Path") from None
     except (ValueError, RuntimeError) as error:  # a lone surrogate; the home of a user who does not exist
-        raise InputError(f"{str(path)[:80]!r} is not a path: {error}") from None
+        raise InputError(f"{shown(path)[:80]} is not a path: {error}") from None
     except OSError as error:
-        raise unreadable(shown(str(path))[:80], error) from None
+        raise unreadable(shown(os.fspath(path))[:80], error) from None
     return file
 
 

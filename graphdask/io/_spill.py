@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import FormatError
+from graphdask.errors import FormatError, InputError, shown
+from graphdask.kinds import whole
 
 from ._open import NotKept, reading
 from ._pages import check_part
@@ -95,6 +96,10 @@ def part(array: np.ndarray, first: int, last: int) -> np.ndarray:
 
 def slices(*arrays: np.ndarray, size: int = SLICE) -> Iterator[tuple[Any, ...]]:
     """Arrays of one length, so many values at a time, after the number of the first of these."""
+    for array in arrays:
+        if not isinstance(array, np.ndarray) or not array.ndim:
+            raise InputError(f"arrays: {shown(array)} is no array of one dimension or more")
+    size = whole("size", size, 1)
     for first in range(0, len(arrays[0]), size):
         last = min(first + size, len(arrays[0]))
         yield first, *(part(array, first, last) for array in arrays)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import FormatError, InputError
+from graphdask.errors import FormatError, InputError, shown
 from graphdask.host_memory import reserved
 from graphdask.phases import phase
 
@@ -70,7 +70,7 @@ class Reading:
             cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
             return min(cores, 16)
         if isinstance(self.threads, bool) or not isinstance(self.threads, int) or self.threads < 1:
-            raise InputError(f"threads={self.threads!r}: the number of threads is an integer of 1 or more")
+            raise InputError(f"threads={shown(self.threads)}: the number of threads is an integer of 1 or more")
         return self.threads
 
 

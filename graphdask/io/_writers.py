@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from graphdask.errors import InputError, Unsupported
+from graphdask.errors import InputError, Unsupported, shown
 from graphdask.room import least_of_edges, refuse_beyond_disk
 
 from ._formats import FORMATS, format_of, refuse_compressed
@@ -91,6 +91,8 @@ def text_writer(edges: EdgeList, name: str) -> Any:
 
 
 def _check(edges: EdgeList, name: str) -> None:
+    if not isinstance(edges, EdgeList):
+        raise InputError(f"edges={shown(edges)} is not an EdgeList, as read_edges returns")
     if len(edges.src) != len(edges.dst):
         raise InputError(f"{len(edges.src)} sources and {len(edges.dst)} targets")
     _check_names(edges, name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import FormatError, OverBudget
+from graphdask.errors import FormatError, InputError, OverBudget, shown
 from graphdask.suggest import public
 
 VERTEX = 24
@@ -41,6 +41,16 @@ class EdgeList:
     report: dict[str, Any] = field(default_factory=dict)
     """What reading met, counted: `format`, `bytes`, `lines`, `comments`, `blank_lines`, `declared_vertices`,
     `declared_edges`, ... Only what is there."""
+
+    def __post_init__(self) -> None:
+        for name in ("src", "dst", "weights", "times", "vertices"):
+            values = getattr(self, name)
+            if values is None and name not in ("src", "dst"):
+                continue
+            if not isinstance(values, np.ndarray) or values.ndim != 1:
+                raise InputError(f"{name}={shown(values)} is not an array of NumPy of one dimension")
+        if not isinstance(self.report, dict):
+            raise InputError(f"report={shown(self.report)} is not a dict")
 
     @property
     def num_edges(self) -> int:

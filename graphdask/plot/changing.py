@@ -6,12 +6,16 @@ Figures 3 to 5.
 
 from __future__ import annotations
 
+import numbers
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from graphdask.errors import InputError, shown
+from graphdask.given import given_sequence
+from graphdask.kinds import choice
 from graphdask.plot.style import COLOURS, MARKERS, new_figure, picture_output, saved, tidy
 
 PANELS = (("ms", "PageRank, milliseconds"), ("affected", "affected vertices"), ("error", "L1 error"))
@@ -58,12 +62,14 @@ def changing_ranks(
     >>> len(changing_ranks(found).axes)
     3
     """
+    choice("xscale", xscale, ("linear", "log"))
+    records = _checked_records(records, x)
     out = picture_output(path, overwrite)
-    shown = [panel for panel in PANELS if any(record.get(panel[0]) is not None for record in records)]
-    figure = new_figure(4.6 * max(len(shown), 1), 4.0)
+    panels = [panel for panel in PANELS if any(record.get(panel[0]) is not None for record in records)]
+    figure = new_figure(4.6 * max(len(panels), 1), 4.0)
     methods = list(dict.fromkeys(record["method"] for record in records))
-    for place, (name, label) in enumerate(shown, start=1):
-        axes = figure.add_subplot(1, len(shown), place)
+    for place, (name, label) in enumerate(panels, start=1):
+        axes = figure.add_subplot(1, len(panels), place)
         for number, method in enumerate(methods):
             at, values = _means([r for r in records if r["method"] == method], x, name)
             marker = MARKERS[number % len(MARKERS)] if len(at) <= 20 else ""
@@ -86,6 +92,23 @@ def changing_ranks(
     if title:
         figure.suptitle(title, fontsize="medium")
     return saved(figure, out)
+
+
+def _checked_records(given: Any, x: str) -> list[Mapping[str, Any]]:
+    """Return the records, once each says its method, and numbers of the rest."""
+    each: list[Mapping[str, Any]] = given_sequence("records", given, "not a sequence of mappings")
+    for place, record in enumerate(each):
+        if not isinstance(record, Mapping) or "method" not in record:
+            raise InputError(f"records[{place}]={shown(record)} is not a mapping with a method")
+        if x not in record:
+            raise InputError(f"records[{place}] has no {shown(x)}, which x= names")
+        for name in (x, *(name for name, _ in PANELS)):
+            value = record.get(name)
+            if not isinstance(value, numbers.Real) and (name == x or value is not None):
+                raise InputError(
+                    f"records[{place}][{name!r}]={shown(value)}, which is drawn against x=, is not a number"
+                )
+    return each
 
 
 def _means(records: Sequence[Mapping[str, Any]], x: str, name: str) -> tuple[list[float], list[float]]:

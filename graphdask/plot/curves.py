@@ -8,6 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.errors import InputError, shown
+from graphdask.given import given_sequence
+from graphdask.kinds import choice
+from graphdask.plot.series import mapping, numbers, points
 from graphdask.plot.style import COLOURS, MARKERS, new_figure, picture_output, saved, tidy
 
 
@@ -50,27 +54,42 @@ def curves(
     --------
     >>> figure = curves({"d = 4": ([1, 2, 4], [1.0, 1.9, 3.9])}, xlabel="GPUs", ylabel="speedup")
     """
+    drawn = {
+        label: points(f"series[{label!r}]", pair)
+        for label, pair in mapping("series", series, "not a mapping of labels to pairs (x, y)").items()
+    }
+    for name, scale in (("xscale", xscale), ("yscale", yscale)):
+        choice(name, scale, ("linear", "log", "symlog"))
+    at = None if ticks is None else numbers("ticks", ticks)
+    line = None if guide is None else _guide(guide)
     out = picture_output(path, overwrite)
     figure = new_figure(6.0, 4.4)
     axes = figure.add_subplot()
-    for number, (label, (x, y)) in enumerate(series.items()):
+    for number, (label, (x, y)) in enumerate(drawn.items()):
         order = np.argsort(x, kind="stable")
         axes.plot(
-            np.asarray(x)[order], np.asarray(y)[order], MARKERS[number % len(MARKERS)] + "-", label=label,
+            x[order], y[order], MARKERS[number % len(MARKERS)] + "-", label=label,
             color=COLOURS[number % len(COLOURS)], linewidth=1.4, markersize=4.5, markerfacecolor="white",
         )  # fmt: skip
-    if guide is not None:
-        axes.plot(guide[1], guide[2], "--", color="0.45", linewidth=1, label=guide[0], zorder=0)
+    if line is not None:
+        axes.plot(line[1], line[2], "--", color="0.45", linewidth=1, label=line[0], zorder=0)
     axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
-    _scaled(axes, "x", xscale, [x for x, _ in series.values()])
-    _scaled(axes, "y", yscale, [y for _, y in series.values()])
-    if ticks is not None:
-        axes.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks])
+    _scaled(axes, "x", xscale, [x for x, _ in drawn.values()])
+    _scaled(axes, "y", yscale, [y for _, y in drawn.values()])
+    if at is not None:
+        axes.set_xticks(at, [f"{tick:g}" for tick in at])
         axes.minorticks_off()
     tidy(axes)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False, fontsize="small")
     return saved(figure, out)
+
+
+def _guide(given: Any) -> tuple[str, np.ndarray, np.ndarray]:
+    each = given_sequence("guide", given, "not (label, x, y)")
+    if len(each) != 3 or not isinstance(each[0], str):
+        raise InputError(f"guide={shown(given)} is not (label, x, y)")
+    return each[0], *points("guide", each[1:])
 
 
 def _scaled(axes: Any, axis: str, scale: str, values: list[Any]) -> None:
@@ -113,11 +132,14 @@ def bars(
     --------
     >>> figure = bars({"ours": 80.0, "theirs": 8.0}, xlabel="million edges per second")
     """
+    named = mapping("values", values, "not a mapping of names to numbers")
+    lengths = numbers("values", list(named.values())).tolist()
+    choice("scale", scale, ("linear", "log"))
     out = picture_output(path, overwrite)
-    figure = new_figure(7.0, 1.0 + 0.3 * max(len(values), 1))
+    figure = new_figure(7.0, 1.0 + 0.3 * max(len(named), 1))
     axes = figure.add_subplot()
-    drawn = axes.barh(list(values), list(values.values()), height=0.7, color=COLOURS[0])
-    axes.bar_label(drawn, labels=[f"{value:,.3g}" if value < 1000 else f"{value:,.0f}" for value in values.values()],
+    drawn = axes.barh(list(named), lengths, height=0.7, color=COLOURS[0])
+    axes.bar_label(drawn, labels=[f"{length:,.3g}" if length < 1000 else f"{length:,.0f}" for length in lengths],
                    padding=3, fontsize="small")  # fmt: skip
     axes.invert_yaxis()
     axes.set_xscale(scale)

@@ -10,6 +10,7 @@ import numpy as np
 
 from graphdask.degrees import degree_counts
 from graphdask.graph import Graph
+from graphdask.plot.series import mapping, points
 from graphdask.plot.style import COLOURS, MARKERS, new_figure, picture_output, saved, tidy
 from graphdask.power_law import counted, fit_power_law
 
@@ -57,14 +58,18 @@ def degree_distribution(
     --------
     >>> figure = degree_distribution([1, 1, 1, 2, 2, 3])
     """
+    series = mapping("degrees", degrees, "") if isinstance(degrees, Mapping) else {"": degrees}
+    found = {
+        label: counted(degree_counts(given) if isinstance(given, Graph) else given) for label, given in series.items()
+    }
+    lines = mapping("laws", {} if laws is None else laws, "not a mapping of labels to pairs (degree, share)")
+    expected = {label: points(f"laws[{label!r}]", pair) for label, pair in lines.items()}
     out = picture_output(path, overwrite)
     figure = new_figure(6.4, 4.8)
     axes = figure.add_subplot()
-    series = degrees if isinstance(degrees, Mapping) else {"": degrees}
     least = 1.0
-    for number, (label, given) in enumerate(series.items()):
+    for number, (label, (degree, count)) in enumerate(found.items()):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        degree, count = counted(degree_counts(given) if isinstance(given, Graph) else given)
         if not len(degree):
             continue
         share = count / count.sum()
@@ -86,9 +91,9 @@ def degree_distribution(
                 end, scale * end**-tail.exponent, "--", color="black" if len(series) == 1 else colour, linewidth=1,
                 label=f"{label and f'{label}: '}power law, exponent {tail.exponent:.2f} from degree {tail.first}",
             )  # fmt: skip
-    for label, (degree, share) in (laws or {}).items():
-        seen = np.asarray(share) > least / 3
-        axes.plot(np.asarray(degree)[seen], np.asarray(share)[seen], "-", color="black", linewidth=0.9, label=label)
+    for label, (at, value) in expected.items():
+        seen = value > least / 3
+        axes.plot(at[seen], value[seen], "-", color="black", linewidth=0.9, label=label)
     axes.set(xscale="log", yscale="log", xlabel="degree", ylabel="fraction of vertices", title=title)
     axes.set_ylim(bottom=least / 3)
     tidy(axes)

@@ -9,11 +9,14 @@ import numpy as np
 
 from graphdask.backend import get_backend
 from graphdask.errors import InputError, Unsupported
+from graphdask.given import given_array
 from graphdask.graph import Graph, checked_graph
+from graphdask.kinds import whole
 from graphdask.plot.layout import force_layout
 from graphdask.plot.style import new_figure, picture_output, saved
 
 MOST_VERTICES, MOST_EDGES = 50_000, 500_000
+MOST_ITERATIONS = 1_000_000
 COLOUR_MAP = "viridis"
 
 
@@ -71,12 +74,15 @@ def draw(
             f"{n:,} vertices and {G.source.num_edges:,} edges are more than a drawing shows; "
             f"sample the graph down to {MOST_VERTICES:,} and {MOST_EDGES:,} first"
         )
-    if iterations < 0:
-        raise InputError(f"iterations={iterations} must be 0 or more")
-    if layout is not None and np.shape(layout) != (n, 2):
-        raise InputError(f"layout has the shape {np.shape(layout)}; {n} vertices need {(n, 2)}")
+    iterations = whole("iterations", iterations, 0, MOST_ITERATIONS)
+    given = None if layout is None else given_array("layout", layout)
+    if given is not None and (given.shape != (n, 2) or given.dtype.kind not in "biuf"):
+        raise InputError(
+            f"layout has the shape {given.shape} and the dtype {given.dtype}; {n} vertices "
+            f"need numbers of shape {(n, 2)}"
+        )
     src, dst = _edges(G)
-    place = force_layout(n, src, dst, iterations=iterations) if layout is None else np.asarray(layout, np.float64)
+    place = force_layout(n, src, dst, iterations=iterations) if given is None else given.astype(np.float64)
     figure = new_figure(6.0, 6.0)
     figure.set_dpi(200)
     axes = figure.add_subplot()

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.errors import InputError, shown
 from graphdask.plot.style import COLOURS, new_figure, picture_output, saved, tidy
+from graphdask.stats import Stats
 
 PARTS = (
     ("compute", "W, computation", COLOURS[0]),
@@ -51,6 +53,8 @@ def superstep_profile(stats: Any, path: str | os.PathLike[str] | None = None, *,
     ----------
     Pan et al., Multi-GPU Graph Analytics, Section V.
     """
+    if not isinstance(stats, Stats):
+        raise InputError(f"stats={shown(stats)} is not the Stats of a run, as result.stats is")
     out = picture_output(path, overwrite)
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
@@ -65,9 +69,9 @@ def superstep_profile(stats: Any, path: str | os.PathLike[str] | None = None, *,
     factor, unit = next(((f, u) for f, u in UNITS if terms.seconds >= f * max(len(steps), 1)), UNITS[-1])
     total = np.sum([*seconds.values()], axis=0)
     waits = several or bool(seconds["wait"].any())
-    shown = [(name, f"{label} {stats.waits_for}" if name == "wait" else label, colour)
+    stacks = [(name, f"{label} {stats.waits_for}" if name == "wait" else label, colour)
              for name, label, colour in PARTS if waits or name != "wait"]  # fmt: skip
-    _stacked(panels[0], where, {name: values / factor for name, values in seconds.items()}, width, len(steps), shown)
+    _stacked(panels[0], where, {name: values / factor for name, values in seconds.items()}, width, len(steps), stacks)
     latency = terms.latency_seconds / factor
     panels[0].axhline(latency, color="black", linestyle=":", linewidth=1,
                       label=f"l = {_time(terms.latency_seconds)}")  # fmt: skip
@@ -76,7 +80,7 @@ def superstep_profile(stats: Any, path: str | os.PathLike[str] | None = None, *,
     _cut(panels[0], where, total / factor, unit)
     share = {name: np.divide(values, total, out=np.zeros_like(total), where=total > 0)
              for name, values in seconds.items()}  # fmt: skip
-    _stacked(panels[1], where, share, width, len(steps), shown)
+    _stacked(panels[1], where, share, width, len(steps), stacks)
     panels[1].set(ylabel="share of time", ylim=(0, 1))
     panels[1].yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     counts = (("frontier", "frontier, vertices", FRONTIER), ("edges", "W, edges looked at", EDGES))
@@ -109,11 +113,11 @@ def _means(values: Any, width: int) -> np.ndarray:
 
 
 def _stacked(
-    axes: Any, where: np.ndarray, parts: dict[str, np.ndarray], width: int, supersteps: int, shown: Sequence[Any]
+    axes: Any, where: np.ndarray, parts: dict[str, np.ndarray], width: int, supersteps: int, stacks: Sequence[Any]
 ) -> None:
     """Bars on top of each other; without gaps where there are many."""
     bottom = np.zeros(len(where))
-    for name, label, colour in shown:
+    for name, label, colour in stacks:
         axes.bar(where, parts[name], (0.8 if supersteps <= FEW else 1.0) * width, bottom=bottom, color=colour,
                  label=label, linewidth=0)  # fmt: skip
         bottom = bottom + parts[name]

@@ -9,6 +9,7 @@ import numpy as np
 
 from graphdask.construct import checked_weights
 from graphdask.errors import InputError
+from graphdask.given import given_array
 from graphdask.graph import Graph
 from graphdask.sources import ArraySource
 
@@ -40,7 +41,7 @@ def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> G
             f"are made on the workers; make it with from_edges, or let the file's weights be the {name}"
         )
     else:
-        given = np.asarray(values)
+        given = given_array(name, values)
         if given.shape != (G.source.num_edges,):
             raise InputError(
                 f"{name} has the shape {given.shape}; one for each of the {G.source.num_edges} edges is needed"

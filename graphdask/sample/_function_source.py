@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn
 
-from graphdask.errors import FunctionError
+from graphdask.errors import FunctionError, shown
 
 ALLOWED = (
     "a function may use its fields, local variables, numbers, numbers of the code around it, + - * / // % **, "
@@ -86,7 +86,7 @@ def read(function: Callable[..., Any]) -> FunctionSource:
         If it is something else, or its text cannot be found or is no longer what was imported.
     """
     if not isinstance(function, types.FunctionType) or hasattr(function, "__wrapped__"):
-        raise FunctionError(f"{function!r} is not a plain Python function: give one written with def or lambda")
+        raise FunctionError(f"{shown(function)} is not a plain Python function: give one written with def or lambda")
     code = function.__code__
     path = code.co_filename
     known = _READ.get((path, code))  # equal codes may stand in different files

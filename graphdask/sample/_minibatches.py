@@ -17,7 +17,7 @@ import numpy as np
 from graphdask.backend import Array, Backend, get_backend
 from graphdask.build import tally
 from graphdask.engine import RankResult
-from graphdask.errors import InputError, MissingDependency
+from graphdask.errors import InputError, MissingDependency, shown
 from graphdask.graph import Graph
 from graphdask.result import PickColumn
 from graphdask.sample._minibatch_traversal import NUMBERED
@@ -217,14 +217,14 @@ def numbered_by_sorting(
 def checked_output(output: Any, graph: Graph) -> str:
     """The kind of output, whose packages are there."""
     if not isinstance(output, str) or output not in NEEDED:
-        raise InputError(f"output={output!r} is not one of {', '.join(NEEDED)}")
+        raise InputError(f"output={shown(output)} is not one of {', '.join(NEEDED)}")
     for package in NEEDED[output]:
         try:
             importlib.import_module(package)
         except ImportError as error:
-            raise MissingDependency(f"output={output!r} needs {package}: pip install {package}") from error
+            raise MissingDependency(f"output={shown(output)} needs {package}: pip install {package}") from error
     if NEEDED[output] and not graph.ids.are_numbers:
-        raise InputError(f"output={output!r} is for ids that are whole numbers; those of this graph are strings")
+        raise InputError(f"output={shown(output)} is for ids that are whole numbers; those of this graph are strings")
     return output
 
 
@@ -232,7 +232,7 @@ def checked_rows(name: str, values: Any, count: int) -> Any:
     """An array with a row for each vertex, or None."""
     if values is None:
         return None
-    if not hasattr(values, "shape") or not hasattr(values, "__getitem__"):
+    if not isinstance(getattr(values, "shape", None), tuple) or not hasattr(values, "__getitem__"):
         raise InputError(f"{name} is a {type(values).__name__}; it is an array with a row for each vertex")
     if not len(values.shape) or values.shape[0] != count:
         raise InputError(f"{name} has the shape {tuple(values.shape)}; it has a row for each of {count} vertices")

@@ -23,6 +23,7 @@ from graphdask.buffers import Allocation
 from graphdask.engine import INDEX, Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.generate.arguments import integer
+from graphdask.given import given_array
 from graphdask.graph import Graph
 from graphdask.part import Part, WeightFacts
 from graphdask.partition import VertexMap, index_dtype
@@ -35,6 +36,8 @@ from graphdask.sample.starts import Starts
 
 MOST_STEPS = 2**31 - 64
 """Steps are counted in 32 bits."""
+MOST_WALKS = 1 << 62
+"""Walks are numbered in 64 bits."""
 LAUNCH = {"cpu": (1 << 21, 1 << 21), "cuda": (1 << 24, 1 << 15)}
 """Steps of a launch, and of one walker in it; the host looks at the deadline in between."""
 WARPS = 16
@@ -339,12 +342,16 @@ def checked_starts(G: Graph, starts: Any, walks_per_start: Any) -> np.ndarray | 
     if each < 1:
         raise InputError(f"walks_per_start={each} must be 1 or more")
     numbers = _numbers_of(G, starts) if isinstance(starts, range) else checked_vertices(G, starts, "start")
+    if each * max(len(numbers), 1) > MOST_WALKS:
+        raise InputError(
+            f"walks_per_start={each} times {len(numbers):,} starts are more than 2^62 walks; ask for fewer"
+        )
     return Starts.every(numbers, each) if each > 1 or isinstance(numbers, range) else numbers
 
 
 def checked_vertices(G: Graph, vertices: Any, name: str) -> np.ndarray:
     """Their numbers in the index dtype, shape (k,); `name` is what errors call them."""
-    given = np.asarray(vertices)
+    given = given_array(f"{name}s", vertices)
     numbers = G.ids.to_internal(given, name, copy=False) if given.size else np.zeros(given.shape, np.int64)
     numbers = np.atleast_1d(numbers).astype(index_dtype(G.num_vertices))
     if numbers.ndim != 1:
@@ -380,4 +387,4 @@ def stored_edges(G: Graph) -> int:
 
 
 def _size(starts: Any) -> int:
-    return len(starts) if isinstance(starts, range) else int(np.size(starts))
+    return len(starts) if isinstance(starts, range) else given_array("starts", starts).size

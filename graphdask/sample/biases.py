@@ -23,7 +23,7 @@ import numpy as np
 from graphdask.algorithms._lengths import checked_lengths
 from graphdask.backend import Array
 from graphdask.engine import Environment
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
 from graphdask.graph import Graph
 from graphdask.part import Csr, Part, WeightFacts
 
@@ -64,15 +64,15 @@ def method_for(kind: str | None, method: str = "auto", reuse: float = 0.0) -> st
         For another kind or method, or one that does not go with the other.
     """
     if kind not in (None, "weight", "degree"):
-        raise InputError(f"bias={kind!r} is not one of None, 'weight', 'degree'")
+        raise InputError(f"bias={shown(kind)} is not one of None, 'weight', 'degree'")
     if method != "auto" and method not in METHODS:
-        raise InputError(f"method={method!r} is not one of auto, {', '.join(METHODS)}")
+        raise InputError(f"method={shown(method)} is not one of auto, {', '.join(METHODS)}")
     if kind is None:
         if method not in ("auto", "uniform"):
-            raise InputError(f"method={method!r} is for edges with biases; without them it is uniform")
+            raise InputError(f"method={shown(method)} is for edges with biases; without them it is uniform")
         return "uniform"
     if method == "uniform":
-        raise InputError(f"method='uniform' leaves bias={kind!r} out; use rejection, inverse, alias or reservoir")
+        raise InputError(f"method='uniform' leaves bias={shown(kind)} out; use rejection, inverse, alias or reservoir")
     if method != "auto":
         return method
     return "alias" if reuse >= REUSE else "rejection"
@@ -81,7 +81,7 @@ def method_for(kind: str | None, method: str = "auto", reuse: float = 0.0) -> st
 def checked_bias(G: Graph, bias: Any) -> str | None:
     """What edges are to be drawn by; refuse what is unknown, and weights where there are none."""
     if bias is not None and (not isinstance(bias, str) or bias not in KINDS):
-        raise InputError(f"bias={bias!r} is not one of None, {', '.join(map(repr, KINDS))}")
+        raise InputError(f"bias={shown(bias)} is not one of None, {', '.join(map(repr, KINDS))}")
     if bias == "weight" and not G.weighted:
         raise InputError("bias='weight', but the edges of this graph have no weights; give weights, or leave it out")
     return bias

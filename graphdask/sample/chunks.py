@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphdask.compiling import Timer
-from graphdask.errors import InputError, Unsupported
+from graphdask.errors import InputError, Unsupported, shown
 from graphdask.graph import Graph
 from graphdask.room import refuse_beyond_disk
 from graphdask.runtime import runtime
@@ -105,7 +105,7 @@ class Chunks:
         """
         for name, value in (("verify", verify), ("edge_rows", edge_rows)):
             if not isinstance(value, bool):
-                raise InputError(f"{name}={value!r} is neither True nor False")
+                raise InputError(f"{name}={shown(value)} is neither True nor False")
         instances = self.sampler.instances
         refuse_beyond_disk(path, f"the samples of {instances:,} instances", instances, "draw fewer")
         out, timer = sample_folder(path, overwrite), Timer()
@@ -172,7 +172,7 @@ def in_chunks(function: Callable[..., Any], G: Graph, *arguments: Any, chunk: in
     """
     size = at_least("chunk", chunk, 1)
     if not callable(function):
-        raise InputError(f"function={function!r} is none of graphdask.sample")
+        raise InputError(f"function={shown(function)} is none of graphdask.sample")
     with planning() as planned:
         function(G, *arguments, **options)
     if len(planned) != 1:

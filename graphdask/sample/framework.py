@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
 from graphdask.graph import Graph, checked_graph
 from graphdask.ids import VertexIds
 from graphdask.partition import index_dtype
 from graphdask.room import refuse_beyond_memory
 from graphdask.sample._steps import Framework, SampledEdges
 from graphdask.sample._walkers import stored_edges
-from graphdask.sample.hops import checked_seeds, whole
+from graphdask.sample.hops import arrays_of_seeds, checked_seeds, whole
 from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
 from graphdask.sample.spec import Spec
 
@@ -126,12 +126,9 @@ def _pools(G: Graph, seeds: Any, revisit: bool) -> tuple[np.ndarray, np.ndarray 
     """Vertex numbers of the pools of all instances, and where each begins; None where each has one."""
     if isinstance(seeds, np.ndarray) and seeds.ndim == 2:
         seeds = list(seeds)
-    nested = not isinstance(seeds, np.ndarray | str) and hasattr(seeds, "__len__") and any(np.ndim(a) for a in seeds)
-    if not revisit or not nested:
-        return checked_seeds(G, seeds)
-    of_each = list(seeds) if set(map(type, seeds)) == {np.ndarray} else [np.asarray(of_one) for of_one in seeds]
-    if any([of_one.ndim != 1 for of_one in of_each]):
-        raise InputError("seeds is a list of arrays, but not all of them have one dimension")
+    of_each = arrays_of_seeds(seeds) if revisit else seeds
+    if not revisit or not isinstance(of_each, list):
+        return checked_seeds(G, of_each)
     sizes = np.fromiter(map(len, of_each), np.int64, len(of_each))
     given = of_each if sizes.all() else [of_one for of_one in of_each if len(of_one)]
     if len({of_one.dtype for of_one in given}) == 1:  # all at once
@@ -147,7 +144,7 @@ def _repeated(flat: np.ndarray, bounds: np.ndarray | None, instances: Any) -> tu
     if instances is None:
         return flat, bounds
     if isinstance(instances, bool) or not isinstance(instances, int | np.integer) or not 0 <= instances < 2**40:
-        raise InputError(f"instances={instances!r} is not a whole number of 0 or more")
+        raise InputError(f"instances={shown(instances)} is not a whole number of 0 or more")
     given = len(flat) if bounds is None else len(bounds) - 1
     if instances and not given:
         raise InputError(f"instances={instances}, but there are no seeds")

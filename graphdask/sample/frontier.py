@@ -21,6 +21,7 @@ from graphdask.buffers import Allocation
 from graphdask.engine import INDEX, Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.generate.arguments import integer
+from graphdask.given import given_array
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
 from graphdask.partition import index_dtype
@@ -313,7 +314,7 @@ def frontier_sampling(
     """
     checked_graph(G)
     where = checked_placement(placement)
-    given = np.atleast_1d(np.asarray(pools))
+    given = np.atleast_1d(given_array("pools", pools))
     given = given[None] if given.ndim == 1 else given
     if given.ndim != 2:
         raise InputError(f"pools must be one pool of vertices or an array of pools; got the shape {given.shape}")

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
+from graphdask.given import given_array, given_sequence
 from graphdask.graph import Graph, checked_graph
+from graphdask.kinds import whole_or_none
 from graphdask.partition import index_dtype
 from graphdask.room import refuse_beyond_memory
 from graphdask.sample._fanouts import COLLISIONS, METHODS, REDRAWN
@@ -134,12 +136,12 @@ def checked_options(
 ) -> dict[str, Any]:
     """Arguments of Traversal, of those of `neighbors`."""
     if not isinstance(replace, bool | np.bool_):
-        raise InputError(f"replace={replace!r} is neither True nor False")
+        raise InputError(f"replace={shown(replace)} is neither True nor False")
     if replace and any(size < 0 for size in sizes):
         raise InputError("with replace=True a number of neighbours is needed; -1 stands for all of them, each once")
     checked_name("method", method, METHODS)
     if replace and method != "auto":
-        raise InputError(f"method={method!r} is a way to draw without replacement; leave it out with replace=True")
+        raise InputError(f"method={shown(method)} is a way to draw without replacement; leave it out with replace=True")
     return {
         "fanouts": sizes, "replace": bool(replace), "bias": checked_bias(G, bias), "method": method,
         "seed": whole("seed", seed), "direction": checked_name("direction", direction, DIRECTIONS),
@@ -151,7 +153,7 @@ def checked_collisions(collisions: Any, method: str) -> Any:
     if checked_name("collisions", collisions, COLLISIONS) != "auto" and method not in REDRAWN:
         raise InputError(
             f"collisions={collisions!r} is how method='repeated' and 'bipartite' see what is drawn already; "
-            f"method={method!r} does without"
+            f"method={shown(method)} does without"
         )
     return collisions
 
@@ -279,7 +281,7 @@ def forest_fire(
     checked_graph(G)
     flat, bounds = checked_seeds(G, seeds)
     if isinstance(p, bool) or not isinstance(p, int | float | np.number) or not 0 <= p < 1:
-        raise InputError(f"p={p!r} is not a probability of burning on, 0 or more and below 1")
+        raise InputError(f"p={shown(p)} is not a probability of burning on, 0 or more and below 1")
     hops = checked_depth(depth)
     burn = int(Fraction(float(p)) * 2**64)
     sampler = Traversal(
@@ -296,18 +298,11 @@ def checked_seeds(G: Graph, seeds: Any) -> tuple[np.ndarray, np.ndarray | None]:
 
     The numbers are of the index dtype. None for where they begin says that each is an instance of its own.
     """
-    if isinstance(seeds, np.ndarray) and seeds.ndim != 1:
-        raise InputError(f"seeds is an array of {seeds.ndim} dimensions; it has one, or is a list of arrays")
-    if not hasattr(seeds, "__len__") or isinstance(seeds, str):
-        raise InputError(f"seeds={seeds!r} is neither an array of vertices nor a list of arrays")
     index = index_dtype(G.num_vertices)
-    nested = not isinstance(seeds, np.ndarray) and any(np.ndim(of_one) > 0 for of_one in seeds)
-    if not nested:
-        numbers = G.ids.to_internal(seeds, "seed", copy=False) if len(seeds) else np.zeros(0, np.int64)
+    arrays = arrays_of_seeds(seeds)
+    if not isinstance(arrays, list):
+        numbers = G.ids.to_internal(arrays, "seed", copy=False) if arrays.size else np.zeros(0, np.int64)
         return numbers.astype(index), None
-    if any(np.ndim(of_one) != 1 for of_one in seeds):
-        raise InputError("seeds is a list of arrays, but not all of them have one dimension")
-    arrays = [np.asarray(of_one) for of_one in seeds]
     lengths = [len(array) for array in arrays]
     instance, filled = np.repeat(np.arange(len(arrays)), lengths), [array for array in arrays if len(array)]
     if len({array.dtype for array in filled}) == 1:
@@ -320,17 +315,42 @@ def checked_seeds(G: Graph, seeds: Any) -> tuple[np.ndarray, np.ndarray | None]:
     return flat[first].astype(index, copy=False), np.searchsorted(instance[first], np.arange(len(arrays) + 1))
 
 
+def arrays_of_seeds(seeds: Any) -> np.ndarray | list[np.ndarray]:
+    """The seeds as an array of one dimension; or, where each instance has several, a list of such arrays."""
+    if hasattr(seeds, "__array__"):
+        array = given_array("seeds", seeds)
+        if array.ndim != 1:
+            raise InputError(f"seeds is an array of {array.ndim} dimensions; it has one, or is a list of arrays")
+        return array
+    each = (
+        seeds
+        if type(seeds) is range
+        else given_sequence("seeds", seeds, "neither an array of vertices nor a list of arrays")
+    )
+    if type(seeds) is range or not any(_has_axes(of_one) for of_one in each):
+        return given_array("seeds", each)
+    arrays = [given_array(f"seeds[{place}]", of_one) for place, of_one in enumerate(each)]
+    if any([array.ndim != 1 for array in arrays]):
+        raise InputError("seeds is a list of arrays, but not all of them have one dimension")
+    return arrays
+
+
+def _has_axes(value: Any) -> bool:
+    """Whether a seed is not one vertex, but several."""
+    return not isinstance(value, int | str | np.generic) and (given_array("seeds", value).ndim > 0)
+
+
 def checked_sizes(sizes: Any, name: str, least: int) -> tuple[int, ...]:
     """Whole numbers, one for each hop."""
-    if isinstance(sizes, str) or not hasattr(sizes, "__len__"):
-        raise InputError(f"{name}={sizes!r} is not a sequence of whole numbers, one for each hop")
-    return tuple(at_least(f"{name}[{hop}]", size, least) for hop, size in enumerate(sizes))
+    each = given_sequence(name, sizes, "not a sequence of whole numbers, one for each hop")
+    return tuple(at_least(f"{name}[{hop}]", size, least) for hop, size in enumerate(each))
 
 
 def at_least(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**62:
-        raise InputError(f"{name}={value!r} is not a whole number of {least} or more")
-    return int(value)
+    number = whole_or_none(value)
+    if number is None or not least <= number < 2**62:
+        raise InputError(f"{name}={shown(value)} is not a whole number of {least} or more")
+    return number
 
 
 def checked_depth(depth: Any) -> int:
@@ -341,12 +361,13 @@ def checked_depth(depth: Any) -> int:
 
 
 def whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InputError(f"{name}={value!r} is not a whole number")
-    return int(value)
+    number = whole_or_none(value)
+    if number is None:
+        raise InputError(f"{name}={shown(value)} is not a whole number")
+    return number
 
 
 def checked_name(name: str, value: Any, names: Sequence[Any]) -> Any:
     if not any(value is known or (isinstance(value, str) and value == known) for known in names):
-        raise InputError(f"{name}={value!r} is not one of {', '.join(map(str, names))}")
+        raise InputError(f"{name}={shown(value)} is not one of {', '.join(map(str, names))}")
     return value

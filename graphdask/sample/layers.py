@@ -22,7 +22,7 @@ import numpy as np
 from graphdask.backend import Array
 from graphdask.buffers import Allocation
 from graphdask.engine import Environment, Inbox, Messages
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
@@ -352,8 +352,8 @@ def layer(
     checked_name("method", method, METHODS)
     if bias is not None and method not in ("auto", "reservoir"):
         raise InputError(
-            f"method={method!r} is for layers without a bias; with one they are drawn by exponential keys, that is "
-            f"method='reservoir'"
+            f"method={shown(method)} is for layers without a bias; with one they are drawn by exponential keys, that "
+            f"is method='reservoir'"
         )
     sampler = Layers(
         flat, bounds, checked_sizes(sizes, "sizes", 0), bias=checked_bias(G, bias), seed=whole("seed", seed),

@@ -15,8 +15,9 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.engine import Environment
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
 from graphdask.generate.arguments import integer
+from graphdask.given import given_sequence
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
 from graphdask.sample._arcs import arcs_memory, arcs_of
@@ -160,9 +161,11 @@ def metapath_walk(
     where = checked_placement(placement)
     checked_graph(G)
     numbers, steps = checked_starts(G, starts, walks_per_start), checked_length(length)
-    if isinstance(metapath, str) or not hasattr(metapath, "__len__") or not len(metapath):
-        raise InputError(f"metapath={metapath!r} is not a sequence of one edge type or more")
-    path = tuple(integer(f"metapath[{place}]", kind) for place, kind in enumerate(metapath))
+    wanted = "not a sequence of one edge type or more"
+    kinds = given_sequence("metapath", metapath, wanted)
+    if not kinds:
+        raise InputError(f"metapath={shown(metapath)} is {wanted}")
+    path = tuple(integer(f"metapath[{place}]", kind) for place, kind in enumerate(kinds))
     sampler = MetapathWalk(numbers, steps, integer("seed", seed), path)
     typed = with_edge_values(G, "edge_types", edge_types, whole=True)
     walks: Walks = sampled(typed, numbered(sampler, edge_rows), where, client, progress)

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
+from graphdask.given import given_array
 from graphdask.graph import Graph, checked_graph
 from graphdask.runtime import runtime
 from graphdask.sample._edge_values import with_edge_values
@@ -244,7 +245,7 @@ class NeighborLoader:
         self._times = self._checked_times(input_time, times, temporal_strategy)
         self._x, self._y = checked_rows("x", x, G.num_vertices), checked_rows("y", y, G.num_vertices)
         if transform is not None and not callable(transform):
-            raise InputError(f"transform={transform!r} cannot be called")
+            raise InputError(f"transform={shown(transform)} cannot be called")
         self._transform = transform
         self._output = checked_output(output, G)
         self._prefetch, self.epoch = at_least("prefetch", prefetch, 0), 0
@@ -284,7 +285,7 @@ class NeighborLoader:
         for name, none in (("bias", None), ("method", "auto")):
             value = self._options.pop(name)
             if value != none:
-                raise InputError(f"{name}={value!r} is not for draws in time; leave it out, or input_time")
+                raise InputError(f"{name}={shown(value)} is not for draws in time; leave it out, or input_time")
         if isinstance(self._placement, Streamed):
             refuse_partitions(NumberedTemporal.name, self._placement)
         self.graph = with_edge_values(self.graph, "times", times)
@@ -383,7 +384,7 @@ class _Threads:
 
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
-        raise InputError(f"{name}={value!r} is neither True nor False")
+        raise InputError(f"{name}={shown(value)} is neither True nor False")
     return bool(value)
 
 
@@ -391,7 +392,7 @@ def _input_vertices(G: Graph, given: Any, again_too: bool) -> np.ndarray:
     """Vertex numbers of the input vertices, int64; each once, unless they may be there again too."""
     if given is None:
         return np.arange(G.num_vertices)
-    asked = np.asarray(given)
+    asked = given_array("input_nodes", given)
     if asked.ndim != 1:
         raise InputError(f"input_nodes has {asked.ndim} dimensions; it is a list of vertices, or of bool for each")
     if asked.dtype == bool:

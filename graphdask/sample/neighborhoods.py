@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.backend import get_backend
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
 from graphdask.sample.result import Samples
 
 
@@ -198,7 +198,9 @@ class Neighborhoods(Samples):
     def _place_of(self, instance: int) -> int:
         first, last = self.sampler.first, self.sampler.last
         if isinstance(instance, bool) or not isinstance(instance, int | np.integer) or not first <= instance < last:
-            raise InputError(f"instance={instance!r} is none of the {last - first} instances, {first} to {last - 1}")
+            raise InputError(
+                f"instance={shown(instance)} is none of the {last - first} instances, {first} to {last - 1}"
+            )
         return int(instance) - first
 
     def subgraph(self, instance: int) -> Subgraph:

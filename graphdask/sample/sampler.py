@@ -20,7 +20,7 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.engine import Environment, Primitive
-from graphdask.errors import InputError, Unsupported
+from graphdask.errors import InputError, Unsupported, shown
 from graphdask.graph import Graph
 from graphdask.part import Part, WeightFacts
 from graphdask.runtime import runtime
@@ -162,11 +162,13 @@ def drawn(G: Graph, sampler: Any, placement: Placement, client: Any, progress: b
 
 def checked_placement(placement: Any) -> Placement:
     """Where the graph is to be."""
-    if isinstance(placement, Streamed) or placement == "streamed":
-        return placement if isinstance(placement, Streamed) else Streamed()
+    if isinstance(placement, Streamed):
+        return placement
     if not isinstance(placement, str) or placement not in PLACEMENTS:
-        raise InputError(f"placement={placement!r} is not one of {', '.join(PLACEMENTS)}, nor a gd.sample.Streamed")
-    return placement
+        raise InputError(
+            f"placement={shown(placement)} is not one of {', '.join(PLACEMENTS)}, nor a gd.sample.Streamed"
+        )
+    return Streamed() if placement == "streamed" else placement
 
 
 def _placement_of(sampler: Any, placement: Any) -> Placement:
@@ -182,8 +184,9 @@ def refuse_partitions(name: str, where: Streamed) -> None:
     for option, value in given.items():
         if value is not None and value != "in-place":
             raise Unsupported(
-                f"{name} of a streamed graph reads all edges in the host's memory, so {option}={value!r} says nothing; "
-                f"leave it out{', and see gd.sample.in_chunks' if option == 'batch' else ''}"
+                f"{name} of a streamed graph reads all edges in the host's memory, so "
+                f"{option}={shown(value)} says nothing; leave it out"
+                f"{', and see gd.sample.in_chunks' if option == 'batch' else ''}"
             )
 
 
@@ -196,7 +199,7 @@ def numbered(sampler: N, edge_rows: Any) -> N:
 def checked_edge_rows(edge_rows: Any) -> bool:
     """Whether rows of edges are asked for."""
     if not isinstance(edge_rows, bool | np.bool_):
-        raise InputError(f"edge_rows={edge_rows!r} is neither True nor False")
+        raise InputError(f"edge_rows={shown(edge_rows)} is neither True nor False")
     return bool(edge_rows)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from graphdask.backend import Array
 from graphdask.engine import INDEX, Environment
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
 from graphdask.generate.arguments import flag, integer
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Part
@@ -234,7 +234,7 @@ def _parameter(name: str, value: Any) -> float:
             raise TypeError
         number = float(value)
     except (TypeError, ValueError):
-        raise InputError(f"{name}={value!r} is not a number above 0") from None
+        raise InputError(f"{name}={shown(value)} is not a number above 0") from None
     if not 1 / MOST <= number <= MOST:
         raise InputError(f"{name}={number} must be from 2**-20 to 2**20")
     return number

@@ -8,12 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from graphdask.errors import FunctionError, InputError
+from graphdask.errors import FunctionError, InputError, shown
 from graphdask.kernels.functions_fields import HOOKS, OF_WALK
+from graphdask.kinds import whole_or_none
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample._methods import DISTINCT, METHODS, known_bound
 from graphdask.sample.translate import Translated, translate
@@ -154,9 +156,9 @@ class Spec:
         _one_of("select", self.select, METHODS)
         _one_of("direction", self.direction, ("out", "in"))
         if not isinstance(self.replace, bool | np.bool_):
-            raise InputError(f"replace={self.replace!r} is neither True nor False")
+            raise InputError(f"replace={shown(self.replace)} is neither True nor False")
         if self.revisit is not None and not isinstance(self.revisit, bool | np.bool_):
-            raise InputError(f"revisit={self.revisit!r} is neither True, False nor None")
+            raise InputError(f"revisit={shown(self.revisit)} is neither True, False nor None")
         if self.frontier_size is not None:
             self._set("frontier_size", _whole("frontier_size", self.frontier_size, 1))
         elif self.vertex_bias is not None:
@@ -206,11 +208,13 @@ class Spec:
         if self.per == "layer":
             raise InputError('edge_bound is for per="vertex"; the edges of a layer are always looked at')
         if isinstance(bound, bool) or not isinstance(bound, int | float | np.number):
-            raise InputError(f"edge_bound={bound!r} is not a number")
+            raise InputError(f"edge_bound={shown(bound)} is not a number")
         if not (bound > 0 and math.isfinite(bound)) or (isinstance(bound, int) and bound >= 2**63):
-            raise InputError(f"edge_bound={bound!r} must be above 0 and finite, an int below 2**63")
+            raise InputError(f"edge_bound={shown(bound)} must be above 0 and finite, an int below 2**63")
         if translated("edge_bias", self.edge_bias).result == "int" and bound < 1:
-            raise InputError(f"edge_bound={bound!r}, but edge_bias returns integers; the least of them above 0 is 1")
+            raise InputError(
+                f"edge_bound={shown(bound)}, but edge_bias returns integers; the least of them above 0 is 1"
+            )
         self._check_most("edge_bound", MOST_TRIED)
 
     def _check_method(self) -> None:
@@ -288,6 +292,10 @@ def translated(name: str, function: Any, integer_weights: bool | None = None) ->
     FunctionError
         If it cannot be, or is one translated for other fields or another result.
     """
+    if not isinstance(function, FunctionType | Translated):
+        raise FunctionError(
+            f"{name}={shown(function)} is not a plain Python function: give one written with def or lambda"
+        )
     types = dict(HOOKS[name].types)
     if "weight" in types and integer_weights is None and not isinstance(function, Translated):
         try:
@@ -322,10 +330,11 @@ def _all_ones(size: Any) -> bool:
 
 def _one_of(name: str, value: Any, names: Sequence[str]) -> None:
     if not isinstance(value, str) or value not in names:
-        raise InputError(f"{name}={value!r} is not one of {', '.join(names)}")
+        raise InputError(f"{name}={shown(value)} is not one of {', '.join(names)}")
 
 
 def _whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= MOST_DRAWN:
-        raise InputError(f"{name}={value!r} is not a whole number from {least} to {MOST_DRAWN:,}")
-    return int(value)
+    number = whole_or_none(value)
+    if number is None or not least <= number <= MOST_DRAWN:
+        raise InputError(f"{name}={shown(value)} is not a whole number from {least} to {MOST_DRAWN:,}")
+    return number

@@ -22,7 +22,7 @@ from graphdask.backend import Backend, CudaBackend
 from graphdask.blocks import parse_size
 from graphdask.compiling import clock
 from graphdask.engine import Environment, Superstep
-from graphdask.errors import InputError, OverBudget
+from graphdask.errors import InputError, OverBudget, shown
 from graphdask.part import Part
 from graphdask.residency import ResidentSet, page_locked
 from graphdask.sample.biases import SPARSE
@@ -113,7 +113,7 @@ class Streamed:
             value = getattr(self, name)
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
             if value is not None and not (whole and 1 <= value <= most):
-                raise InputError(f"{name}={value!r} is not a whole number from 1 to {most:,}")
+                raise InputError(f"{name}={shown(value)} is not a whole number from 1 to {most:,}")
         if self.scheme is not None and self.scheme not in SCHEMES:
             raise InputError(f"scheme={self.scheme!r} is not one of {', '.join(SCHEMES)}")
         if self.device_memory is not None:

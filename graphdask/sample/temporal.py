@@ -20,6 +20,7 @@ from graphdask.buffers import Allocation
 from graphdask.build import row_of_each
 from graphdask.engine import Environment
 from graphdask.errors import InputError, OverBudget
+from graphdask.given import given_array
 from graphdask.graph import Graph, checked_graph
 from graphdask.part import Csr, Part
 from graphdask.sample._edge_tables import edge_rows
@@ -214,7 +215,7 @@ def checked_strategy(name: str, strategy: Any, replace: bool) -> bool:
 def checked_limits(name: str, times: Any, count: int, what: str, dtype: np.dtype | None) -> np.ndarray:
     """The time of each of so many instances, int64 or float64."""
     assert dtype is not None
-    given = np.asarray(times)
+    given = given_array(name, times)
     if given.shape not in ((), (count,)):
         raise InputError(f"{name} has the shape {given.shape}; one for each of the {count} {what} is needed")
     if not given.size:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphdask.errors import FunctionError, InputError, Unsupported
+from graphdask.errors import FunctionError, InputError, Unsupported, shown
 from graphdask.sample._function_source import MOST_READ, FunctionSource, Place, outside, read
 from graphdask.sample._statements import Statements
 from graphdask.sample._typed_texts import C_TYPE
@@ -151,9 +151,12 @@ class Translated:
         FunctionError
             If the source has no such function.
         """
+        for argument, text in (("source", source), ("name", name)):
+            if not isinstance(text, str):
+                raise FunctionError(f"{argument}={shown(text)} is not text")
         known, kind = _checked(fields, result)
         if not _IDENTIFIER.fullmatch(name):
-            raise FunctionError(f"{name!r} is not a name of a function in CUDA C++")
+            raise FunctionError(f"name={shown(name)} is not a name of a function in CUDA C++")
         if re.search(r"^\s*#\s*include", source, re.MULTILINE):
             raise FunctionError(
                 f"the source of {name} has an #include, which cannot stand in a namespace: leave it out"
@@ -258,11 +261,13 @@ def _translated(source: FunctionSource, known: Mapping[str, str], kind: str) -> 
 
 
 def _checked(fields: Mapping[str, Any], result: Any) -> tuple[dict[str, str], str]:
+    if not isinstance(fields, Mapping):
+        raise InputError(f"fields={shown(fields)} is not a mapping of names to types")
     for name, kind in (*fields.items(), ("result", result)):
         if not isinstance(kind, str | type) or kind not in _TYPES:
-            raise InputError(f"the type of {name} is {kind!r}, not one of int, float, bool")
-        if not _IDENTIFIER.fullmatch(name):
-            raise InputError(f"the field {name!r} is not a name")
+            raise InputError(f"the type of {name} is {shown(kind)}, not one of int, float, bool")
+        if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
+            raise InputError(f"the field {shown(name)} is not a name")
     return {name: _TYPES[kind] for name, kind in fields.items()}, _TYPES[result]
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from graphdask.backend import get_backend
 from graphdask.bench.analysis.graphs import Case, Facts, input_edges, weighted
 from graphdask.bench.analysis.timing import Timed, middle, quiet, rate, timed
-from graphdask.errors import GraphdaskWarning, InputError, OverBudget
+from graphdask.errors import GraphdaskWarning, InputError, OverBudget, shown
 from graphdask.scale.plan import USUAL, Measurement, Settings, measurements
 from graphdask.scale.records import Record, RecordFile, opened
 
@@ -124,12 +124,15 @@ def run(
         raise InputError(f"edge_factor={edge_factor} must be at least 1")
     if deadline is not None and not deadline > 0:
         raise InputError(f"deadline={deadline} must be more than 0")
+    for name, called in (("each", each), ("say", say), ("doing", doing)):
+        if called is not None and not callable(called):
+            raise InputError(f"{name}={shown(called)} cannot be called")
     there = None if client is None else _Told.by(client, device)
     settings = Settings(get_backend(device).name if there is None else there.device, sources, repeats, seed, max_weight)
     planned = measurements(settings, workers, kinds, algorithms, scales, edge_factor, transports)
     most = max(one.workers for one in planned)
     _enough(most, settings.device, client)
-    say, doing = say or _nobody, doing or _nobody
+    say, doing = (_nobody if called is None else called for called in (say, doing))
     limit = {} if deadline is None else {"graphdask.deadline": float(deadline)}
     with opened(path, overwrite) as file:
         machine = about_machine() if there is None else there.machine

@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError
+from graphdask.given import given_sequence
 from graphdask.io.outputs import file_output, pictures_output
+from graphdask.kinds import choice
 from graphdask.plot.style import COLOURS, MARKERS, new_figure, saved, tidy
 from graphdask.scale.model import ASSUMPTIONS, MEETINGS, Fit, extrapolated, fit, largest, modelled, sizes
 from graphdask.scale.plan import ALONE
+from graphdask.scale.records import checked_records
 from graphdask.scale.speed import base, efficiency, speed_up
 
 Record = dict[str, Any]
@@ -68,16 +71,15 @@ def draw(
     drawings: dict[str, Callable[[list[Record], str, int], Any]] = {
         "time": _times, "speed-up": _speed_ups, "efficiency": _efficiencies, "model": _model,
     }  # fmt: skip
+    which = given_sequence("which", which, f"not a sequence of names among {', '.join(drawings)}")
     for name in which:
-        if name not in drawings:
-            raise InputError(f"which={name!r} is not one of {', '.join(drawings)}")
-    if format not in ("png", "svg", "pdf"):
-        raise InputError(f"format={format!r} is not one of png, svg, pdf")
+        choice("which", name, drawings)
+    choice("format", format, ("png", "svg", "pdf"))
     if until < 2:
         raise InputError(f"until={until} must be at least 2")
-    good = [record for record in records if "failed" not in record]
+    good = [record for record in checked_records(records) if "failed" not in record]
     if not good:
-        raise InputError("nothing was measured, so there is nothing to draw")
+        raise InputError("records: nothing was measured, so there is nothing to draw")
     made = {}
     for title, group in grouped(good).items():
         several = len({record["workers"] for record in group}) > 1

@@ -32,8 +32,11 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
+from graphdask.kinds import choice, whole
 from graphdask.scale.plan import ALONE
+from graphdask.scale.records import check_record, checked_records
+from graphdask.suggest import public
 
 Record = dict[str, Any]
 MEETINGS: Mapping[str, Callable[[int], float]] = {"direct": lambda size: size - 1.0, "tree": math.log2}
@@ -52,6 +55,7 @@ EDGES, MOST_EDGES, BYTES, MOST_BYTES, COMPUTE, SECONDS = range(6)
 """Columns of a record's `steps`."""
 
 
+@public
 @dataclass(frozen=True)
 class Fit:
     """The model of one algorithm over one transport."""
@@ -78,6 +82,7 @@ class Fit:
 
     def seconds(self, edges: float, sent: float, supersteps: float, vertices: float, workers: int) -> float:
         """Of a run whose busiest rank looks at so many edges and sends so many bytes; `vertices` are the graph's."""
+        workers = whole("workers", workers, 1)
         alone = self.edge_seconds * edges + self.step_seconds * supersteps + self.vertex_seconds * vertices / workers
         if workers == 1:
             return alone
@@ -109,9 +114,8 @@ def fit(records: Sequence[Record], meeting: str = "direct") -> list[Fit]:
     >>> fit([])
     []
     """
-    if meeting not in MEETINGS:
-        raise InputError(f"meeting={meeting!r} is not one of {', '.join(MEETINGS)}")
-    good = [record for record in records if "failed" not in record]
+    choice("meeting", meeting, MEETINGS)
+    good = [record for record in checked_records(records) if "failed" not in record]
     found = []
     for transport in dict.fromkeys(record["transport"] for record in good if record["workers"] > 1):
         over = [record for record in good if record["transport"] == transport]
@@ -220,6 +224,10 @@ def extrapolated(model: Fit, record: Record, workers: int) -> float:
     -------
     float
     """
+    if not isinstance(model, Fit):
+        raise InputError(f"model={shown(model)} is not a Fit, as graphdask.scale.fit returns")
+    check_record("record", record)
+    workers = whole("workers", workers, 1)
     steps, size = _steps(record), record["workers"]
     grown = 1.0 if record["kind"] == "strong" else workers / size
     edges, sent = steps[:, [MOST_EDGES, MOST_BYTES]].sum(axis=0).tolist()

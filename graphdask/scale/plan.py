@@ -14,7 +14,9 @@ from typing import Any
 from graphdask.bench.analysis.algorithms import Algorithm
 from graphdask.bench.analysis.algorithms import chosen as measured_elsewhere
 from graphdask.bench.analysis.graphs import Case, cases
-from graphdask.errors import InputError, Unsupported
+from graphdask.errors import InputError, Unsupported, shown
+from graphdask.given import given_sequence
+from graphdask.kinds import choice, whole_or_none
 
 KINDS = ("strong", "weak-edge", "weak-vertex")
 TRANSPORTS = ("auto", "shm", "ucx", "nccl", "tcp")
@@ -93,8 +95,7 @@ def algorithms(names: Sequence[str]) -> list[Algorithm]:
         For an unknown name.
     """
     for name in names:
-        if name not in NAMES:
-            raise InputError(f"algorithms={name!r} is not one of {', '.join(NAMES)}")
+        choice("algorithms", name, NAMES)
     [known] = zip(*[measured_elsewhere((other,)) for other in NAMES.values()], strict=True)
     of_name = dict(zip(NAMES, known, strict=True))
     return [replace(algorithm, name=name) for name, algorithm in of_name.items() if name in names]
@@ -116,21 +117,32 @@ def measurements(
     InputError
         For an unknown name, a number out of range, or a number of workers for which there is no graph.
     """
-    wanted = algorithms(names)
-    for what, given in (("workers", workers), ("kind", kinds), ("algorithms", names), ("transports", transports)):
+    workers, kinds, names, scales, transports = (
+        given_sequence(name, given, "not a sequence")
+        for name, given in (
+            ("workers", workers), ("kinds", kinds), ("algorithms", names), ("scales", scales),
+            ("transports", transports),
+        )
+    )  # fmt: skip
+    for what, given in (("workers", workers), ("kinds", kinds), ("algorithms", names), ("transports", transports)):
         if not given:
             raise InputError(f"{what}=() is empty; name at least one")
+    for what, numbers in (("workers", workers), ("scales", scales)):
+        for place, number in enumerate(numbers):
+            whole = whole_or_none(number)
+            if whole is None:
+                raise InputError(f"{what}[{place}]={shown(number)} is not a whole number")
+            numbers[place] = whole
+    wanted = algorithms(names)
     for kind in kinds:
-        if kind not in KINDS:
-            raise InputError(f"kind={kind!r} is not one of {', '.join(KINDS)}")
+        choice("kinds", kind, KINDS)
     for number in workers:
         if number < 1:
             raise InputError(f"workers={number} must be at least 1")
         if "weak-vertex" in kinds and number & (number - 1):
             raise InputError(f"workers={number} is no power of two, but the vertices of weak-vertex R-MAT graphs are")
     for transport in transports:
-        if transport not in TRANSPORTS:
-            raise InputError(f"transports={transport!r} is not one of {', '.join(TRANSPORTS)}")
+        choice("transports", transport, TRANSPORTS)
     if "nccl" in transports and settings.device != "cuda":
         raise Unsupported("transports='nccl' needs GPUs, and these workers have none; leave it out")
     found: dict[tuple[Any, ...], Measurement] = {}

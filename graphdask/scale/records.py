@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from graphdask.errors import FormatError, InputError
+from graphdask.errors import FormatError, InputError, shown
+from graphdask.given import given_sequence
+from graphdask.io._open import checked_path
 from graphdask.io.outputs import file_output, readable_write, unreadable, unwritable
 from graphdask.scale.plan import identity
 
@@ -57,10 +59,24 @@ def read(path: str | os.PathLike[str]) -> list[Record]:
     []
     """
     try:
-        data = Path(path).read_bytes()
+        data = checked_path(path).read_bytes()
     except OSError as error:
         raise unreadable(path, error) from None
     return _last_of_each(_parsed(data, path)[0])
+
+
+def checked_records(records: Any) -> list[Record]:
+    """Return measurements as a list, once each is one."""
+    each = given_sequence("records", records, "not a sequence of measurements, as graphdask.scale.read returns")
+    for place, record in enumerate(each):
+        check_record(f"records[{place}]", record)
+    return each
+
+
+def check_record(name: str, record: Any) -> None:
+    """Raise InputError where a value is no measurement."""
+    if not isinstance(record, dict) or any([needed not in record for needed in NEEDED]):
+        raise InputError(f"{name}={shown(record)} is not a measurement, as graphdask.scale.read returns")
 
 
 def _parsed(data: bytes, path: str | os.PathLike[str]) -> tuple[list[Record], int]:

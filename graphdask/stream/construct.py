@@ -27,7 +27,8 @@ import numpy as np
 
 from graphdask.backend import get_backend
 from graphdask.blocks import parse_size
-from graphdask.errors import InputError, OverBudget, Unsupported
+from graphdask.errors import InputError, OverBudget, Unsupported, shown
+from graphdask.given import given_array
 from graphdask.graph import Graph
 from graphdask.ids import VertexIds
 from graphdask.io._room import estimated_edges
@@ -76,6 +77,13 @@ class _Plan:
     self_loops: int = 0
     numbers: np.dtype | None = None
     """Of the rows of edges, where they are kept."""
+
+
+def _numbered_root(edges: Any, root: Any) -> int:
+    given = given_array("root", root)
+    if given.ndim:
+        raise InputError(f"root={shown(root)} is not one vertex")
+    return int(edges.ids.to_internal(given, "root"))
 
 
 def build(
@@ -180,7 +188,7 @@ def build(
     if order not in ORDERS:
         raise InputError(f"order={order!r} is not one of {', '.join(ORDERS)}")
     if not isinstance(edge_rows, bool | np.bool_):
-        raise InputError(f"edge_rows={edge_rows!r} is neither True nor False")
+        raise InputError(f"edge_rows={shown(edge_rows)} is neither True nor False")
     if order == "ids" and root is not None:
         raise InputError('root= is where layers are counted from; order="ids" has none')
     out = file_output(path, overwrite)
@@ -206,12 +214,12 @@ def build(
                 )
             if edge_rows:
                 check_numbered(edges)
-            start = None if root is None else int(edges.ids.to_internal(root, "root"))
+            start = None if root is None else _numbered_root(edges, root)
             needed = PER_VERTEX * edges.num_vertices
             if 2 * needed > budget:
                 raise OverBudget(
                     f"building takes {needed / 2**20:,.1f} MiB for {edges.num_vertices:,} vertices and as much for "
-                    f"edges, and memory={memory!r} is less; allow {2 * needed // 2**20 + 1}MiB"
+                    f"edges, and memory={shown(memory)} is less; allow {2 * needed // 2**20 + 1}MiB"
                 )
             left = (budget - needed) // SHARES
             if chunk is None:  # of edges alone, which can be sorted with weights and, for layers, without

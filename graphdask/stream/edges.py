@@ -13,10 +13,11 @@ import numpy as np
 from graphdask.backend import get_backend
 from graphdask.blocks import Share
 from graphdask.construct import graph_of_file, read_graph
-from graphdask.errors import InputError, OverBudget, Unsupported
+from graphdask.errors import InputError, OverBudget, Unsupported, shown
 from graphdask.graph import Graph
 from graphdask.ids import VertexIds
 from graphdask.io import EdgeList, slices, spilled_edges
+from graphdask.kinds import is_path
 from graphdask.part import WeightFacts
 from graphdask.phases import phase
 from graphdask.runtime import runtime
@@ -131,10 +132,10 @@ def edges_of(
         if directed is not None or weights is not None:
             raise InputError("directed= and weights= are for a file; a graph says itself what it is")
         for name, value in of_text.items():
-            if value not in (None, 0) or value is False:
-                raise InputError(f"{name}={value!r} is for a file; a graph says itself what it is")
+            if value is not None and not (name == "skip_rows" and value == 0):
+                raise InputError(f"{name}={shown(value)} is for a file; a graph says itself what it is")
         return GraphEdges(given, memory)
-    if not isinstance(given, str | os.PathLike):
+    if not is_path(given):
         raise InputError(f"G is a {type(given).__name__}, neither a Graph nor the path of a file")
     edges = spilled_edges(given, folder, memory, directed=directed, weights=weights, **of_text)
     if edges is None:

@@ -23,7 +23,7 @@ from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.backend import Array, Backend, get_backend
 from graphdask.blocks import parse_size
 from graphdask.config import Config
-from graphdask.errors import InputError, Unsupported
+from graphdask.errors import InputError, Unsupported, shown
 from graphdask.graph import Graph
 from graphdask.notebook import bar_class, is_watched
 from graphdask.partition import Plan, index_dtype
@@ -308,13 +308,13 @@ def open_(
     budget = parse_size(memory, "memory")
     whole = isinstance(read_ahead, int | np.integer) and not isinstance(read_ahead, bool)
     if read_ahead is not None and not (whole and 0 <= read_ahead <= MOST_AHEAD):
-        raise InputError(f"read_ahead={read_ahead!r} is not a whole number from 0 to {MOST_AHEAD}")
+        raise InputError(f"read_ahead={shown(read_ahead)} is not a whole number from 0 to {MOST_AHEAD}")
     if passes not in PASSES:
         raise InputError(f"passes={passes!r} is not one of {', '.join(PASSES)}")
     room = None if host_memory is None else parse_size(host_memory, "host_memory")
     chosen = Config.load(device=device).device  # that workers have a GPU is seen when they are asked
     if room is not None and chosen != "cuda" and get_backend(chosen).name == "cpu":
-        raise InputError(f"host_memory={host_memory!r} is for a GPU; on a CPU memory= is all that a call takes")
+        raise InputError(f"host_memory={shown(host_memory)} is for a GPU; on a CPU memory= is all that a call takes")
     return StreamedGraph(Store(path), budget, None if read_ahead is None else int(read_ahead), passes, device, room)
 
 

@@ -126,7 +126,9 @@ def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(Unsupported, match="sample the graph down to 50,000"):
         draw(gd.generate.preferential_attachment(60_000, 1))
     G = gd.from_edges([0], [1])
-    with pytest.raises(InputError, match=r"layout has the shape \(3, 2\); 2 vertices need \(2, 2\)"):
+    with pytest.raises(
+        InputError, match=r"layout has the shape \(3, 2\) and .*; 2 vertices need numbers of shape \(2, 2\)"
+    ):
         draw(G, layout=np.zeros((3, 2)))
     with pytest.raises(InputError, match="iterations=-1"):
         draw(G, iterations=-1)

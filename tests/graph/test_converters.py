@@ -64,7 +64,7 @@ def test_an_undirected_matrix_is_symmetric(matrix, message):
 
 
 def test_what_is_no_square_sparse_matrix_is_refused():
-    with pytest.raises(gd.InputError, match=r"takes a scipy.sparse matrix, not ndarray"):
+    with pytest.raises(gd.InputError, match=r"A is a numpy.ndarray; from_scipy takes a scipy.sparse matrix"):
         gd.from_scipy(np.eye(3))
     with pytest.raises(gd.InputError, match=r"shape \(2, 3\); a graph's is square"):
         gd.from_scipy(sp.csr_array((2, 3)))

@@ -47,7 +47,7 @@ def test_one_worker_is_measured_once_for_all_transports_and_sizes_once_each():
     [
         ({"names": ("dijkstra",)}, "algorithms='dijkstra' is not one of bfs, dobfs"),
         ({"names": ()}, r"algorithms=\(\) is empty"),
-        ({"kinds": ("weak",)}, "kind='weak' is not one of strong, weak-edge, weak-vertex"),
+        ({"kinds": ("weak",)}, "kinds='weak' is not one of strong, weak-edge, weak-vertex"),
         ({"workers": (0,)}, "workers=0 must be at least 1"),
         ({"workers": (3,), "kinds": ("weak-vertex",)}, "workers=3 is no power of two"),
         ({"over": ("mpi",)}, "transports='mpi' is not one of auto, shm"),

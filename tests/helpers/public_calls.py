@@ -1,0 +1,498 @@
+"""A valid call of every public function, constructor and method that has arguments, on graphs of a few edges.
+
+`found()` lists what is public, by walking the public modules and classes; `CALLS` has a base call of each, or
+`LEFT_OUT` the reason why there is none.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import scaling
+
+import graphdask as gd
+from graphdask import scale
+from graphdask.io import EdgeList
+from graphdask.sample.translate import Translated
+
+MODULES = (
+    "graphdask", "graphdask.generate", "graphdask.sample", "graphdask.stream", "graphdask.cluster", "graphdask.scale",
+    "graphdask.plot", "graphdask.io",
+)  # fmt: skip
+RETURNED = (
+    "graphdask.result.Result", "graphdask.stats.Stats", "graphdask.temporal.EdgeStream", "graphdask.blocks.EdgeArrays",
+    "graphdask.sample.translate.Translated", "graphdask.sample.neighborhoods.Subgraph", "graphdask.scale.model.Fit",
+    "graphdask.sample.neighborhoods.Subgraphs", "graphdask.sample.neighbor_loader.Batch", "graphdask.dynamic.Update",
+)  # fmt: skip
+"""Classes that public functions return, which no public module has."""
+SPOKEN = ("__init__", "__call__", "__getitem__", "__contains__")
+"""Methods with names of Python's that take arguments of the user."""
+COMMON = ("client", "progress", "exchange", "allocation", "placement", "edge_rows")
+
+
+def found() -> dict[str, Any]:
+    """Each public function, constructor and method with arguments, by its name; an inherited one by its first owner."""
+    public: dict[str, Any] = {}
+    classes: list[type] = []
+    for module in map(importlib.import_module, MODULES):
+        prefix = module.__name__.partition(".")[2]
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isclass(value) and not issubclass(value, BaseException):
+                classes.append(value)
+            elif callable(value) and not inspect.isclass(value) and takes(value):
+                public[f"{prefix}.{name}" if prefix else name] = value
+    for name in RETURNED:
+        home, _, each = name.rpartition(".")
+        classes.append(getattr(importlib.import_module(home), each))
+    for cls in dict.fromkeys(classes):
+        for owner in reversed(cls.__mro__):
+            if owner.__module__.startswith("graphdask"):
+                for name, value in vars(owner).items():
+                    function = getattr(value, "__func__", value)
+                    public_name = not name.startswith("_") or name in SPOKEN
+                    if (
+                        public_name
+                        and inspect.isfunction(function)
+                        and takes(function, not isinstance(value, staticmethod))
+                    ):
+                        made = name == "__init__"
+                        public[owner.__name__ if made else f"{owner.__name__}.{name}"] = function
+    return public
+
+
+def takes(function: Any, method: bool = False) -> bool:
+    return len(inspect.signature(function).parameters) > method
+
+
+class World:
+    """Graphs and files that calls are made with, each made once, in a folder."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    @cached_property
+    def G(self) -> gd.Graph:
+        """Directed, weighted, with ids that are not consecutive."""
+        src, dst = [0, 1, 2, 3, 4, 2], [1, 2, 3, 4, 0, 0]
+        return gd.from_edges(src, dst, weights=np.arange(1.0, 7.0)).partition(1, device="cpu").persist()
+
+    @cached_property
+    def U(self) -> gd.Graph:
+        """Undirected."""
+        return gd.from_edges([0, 1, 2, 3], [1, 2, 0, 0], directed=False).partition(1, device="cpu").persist()
+
+    @property
+    def D(self) -> gd.DynamicGraph:
+        return gd.DynamicGraph(gd.from_edges([0, 1, 2], [1, 2, 0]).partition(1, device="cpu"))
+
+    @cached_property
+    def text(self) -> Path:
+        path = self.folder / "graph.txt"
+        path.write_text("0 1\n1 2\n2 0\n")
+        return path
+
+    @cached_property
+    def timed(self) -> Path:
+        path = self.folder / "times.txt"
+        path.write_text("".join(f"{k} {k + 1} {k}\n" for k in range(10)))
+        return path
+
+    @cached_property
+    def values(self) -> Path:
+        path = self.folder / "values.txt"
+        path.write_text("0 1\n1 2\n")
+        return path
+
+    @cached_property
+    def store(self) -> Path:
+        path = self.folder / "graph.gdl"
+        gd.stream.build(self.G, path, edge_rows=True)
+        return path
+
+    @cached_property
+    def S(self) -> Any:
+        return gd.stream.open(self.store)
+
+    @cached_property
+    def result(self) -> Any:
+        return gd.connected_components(self.U)
+
+    @cached_property
+    def neighborhoods(self) -> Any:
+        return gd.sample.neighbors(self.G, [0, 1], [2, 1])
+
+    @cached_property
+    def chunks(self) -> Any:
+        return gd.sample.in_chunks(gd.sample.random_walk, self.G, [0, 1], 2, chunk=1)
+
+    @cached_property
+    def records(self) -> list[dict[str, Any]]:
+        return [scaling.measured(size) for size in (1, 2, 4)]
+
+    @cached_property
+    def edges(self) -> EdgeList:
+        return EdgeList(np.array([0, 1]), np.array([1, 2]))
+
+    @cached_property
+    def measured(self) -> Path:
+        path = self.folder / "measured.jsonl"
+        path.write_text("")
+        return path
+
+    def new(self, name: str) -> Path:
+        return self.folder / name
+
+
+def nothing(result: Any) -> Any:
+    return result
+
+
+def entered(context: Any) -> Any:
+    with context as value:
+        return value
+
+
+@dataclass(frozen=True)
+class Call:
+    """A base call: what it is called with, and how."""
+
+    arguments: Callable[[World], dict[str, Any]]
+    of: Callable[[World], Any] | None = None
+    """The function, where it is not the public one of the name: a method of an object."""
+    then: Callable[[Any], Any] = nothing
+    """What is done with what it returns: an iterator is begun, a context entered."""
+    placed: tuple[str, ...] = ()
+    """Arguments of `*args`, in their order; they are listed as any other."""
+    more: tuple[str, ...] = ()
+    """Options of `**options`."""
+    within: Callable[[], AbstractContextManager[Any]] = nullcontext
+    """Where it is called."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Arguments that are not varied, with the reason."""
+    called: tuple[str, ...] = ()
+    """Arguments that are functions of the user, whose own exceptions come through."""
+    raises: tuple[type[Exception], ...] = ()
+    """What it raises besides, because Python's protocols ask for it."""
+    words: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """What messages call an argument besides its name."""
+
+
+class Begun(Exception):
+    """What takes long would begin now."""
+
+
+@contextmanager
+def ending_before(*functions: str) -> Iterator[None]:
+    """Ends a call where it comes to one of some functions, after all its checks."""
+    with ExitStack() as stack:
+        stack.enter_context(suppress(Begun))
+        for function in functions:
+            stack.enter_context(mock.patch(function, side_effect=Begun))
+        yield
+
+
+def no_clusters() -> AbstractContextManager[None]:
+    """Ends a call that would start or join a cluster."""
+    return ending_before("graphdask.cluster.local._cpu_cluster", "graphdask.cluster.local.connected")
+
+
+def no_measurements() -> AbstractContextManager[None]:
+    """Ends a call that would measure."""
+    return ending_before("graphdask.scale.experiment._Workers")
+
+
+def first(iterator: Any) -> Any:
+    return list(islice(iterator, 3))
+
+
+def _samples(**arguments: Any) -> Callable[[World], dict[str, Any]]:
+    return lambda w: {"G": w.G, **arguments}
+
+
+LOADER = {"num_neighbors": [2, 1], "input_nodes": [0, 1], "prefetch": 0}
+TRANSLATED = """__device__ double twice(double weight) { return 2 * weight; }"""
+
+CALLS: dict[str, Call] = {
+    # graphdask
+    "betweenness": Call(lambda w: {"G": w.U, "sources": [0]}),
+    "bfs": Call(lambda w: {"G": w.G, "source": 0}),
+    "connected_components": Call(lambda w: {"G": w.G}),
+    "core_number": Call(lambda w: {"G": w.U}),
+    "from_dask_dataframe": Call(lambda w: {"ddf": w.G.to_dask_dataframe(1), "src": "src", "dst": "dst"}),
+    "from_edges": Call(
+        lambda w: {"src": [0, 1], "dst": [1, 2]},
+        words={"src": ("edge sources?",), "dst": ("destinations?",), "vertices": ("edge source",)},
+    ),
+    "from_networkx": Call(lambda w: {"g": _path_graph()}),
+    "from_scipy": Call(lambda w: {"A": _sparse()}),
+    "label_propagation": Call(lambda w: {"G": w.U, "iterations": 2}),
+    "local_clustering_coefficient": Call(lambda w: {"G": w.U}),
+    "pagerank": Call(lambda w: {"G": w.G, "tol": 1e-3}),
+    "read_graph": Call(lambda w: {"path": w.text}),
+    "read_stream": Call(lambda w: {"path": w.timed, "preload": 0.5, "batch": 0.1}),
+    "sssp": Call(lambda w: {"G": w.G, "source": 0}),
+    "strongly_connected_components": Call(lambda w: {"G": w.G}),
+    "triangles": Call(lambda w: {"G": w.U}),
+    # Graphs
+    "DynamicGraph": Call(lambda w: {"G": w.G}, lambda w: gd.DynamicGraph),
+    "DynamicGraph.partition": Call(
+        lambda w: {"parts": 2}, lambda w: w.D.partition, more=("by", "ghosts", "device", "seed", "id_width")
+    ),
+    "DynamicGraph.to_undirected": Call(lambda w: {}, lambda w: w.D.to_undirected),
+    "DynamicGraph.update": Call(lambda w: {"insert": ([0], [2])}, lambda w: w.D.update),
+    "Graph.edge_blocks": Call(lambda w: {}, lambda w: w.G.edge_blocks, first),
+    "Graph.edges": Call(lambda w: {}, lambda w: w.G.edges),
+    "Graph.partition": Call(lambda w: {"parts": 2, "device": "cpu"}, lambda w: w.G.partition, lambda G: G.persist()),
+    "Graph.persist": Call(lambda w: {}, lambda w: w.G.persist),
+    "Graph.to_dask_array": Call(lambda w: {}, lambda w: w.G.to_dask_array),
+    "Graph.to_dask_dataframe": Call(lambda w: {}, lambda w: w.G.to_dask_dataframe),
+    "Graph.to_undirected": Call(lambda w: {}, lambda w: w.G.to_undirected),
+    "Graph.verify": Call(lambda w: {}, lambda w: w.G.verify),
+    "Graph.write": Call(lambda w: {"path": w.new("written.txt"), "overwrite": True}, lambda w: w.G.write),
+    "StreamedGraph.partition": Call(lambda w: {"parts": 2}, lambda w: w.S.partition),
+    "StreamedGraph.to_undirected": Call(lambda w: {}, lambda w: w.S.to_undirected),
+    "StreamedGraph.verify": Call(lambda w: {}, lambda w: w.S.verify),
+    # What they return
+    "Result.to_parquet": Call(
+        lambda w: {"path": w.new("result.parquet"), "overwrite": True}, lambda w: w.result.to_parquet
+    ),
+    "Stats.__getitem__": Call(lambda w: {"number": 0}, lambda w: w.result.stats.__getitem__, raises=(IndexError,)),
+    # graphdask.generate
+    "generate.erdos_renyi": Call(lambda w: {"n": 10, "m": 5}),
+    "generate.preferential_attachment": Call(lambda w: {"n": 10, "degree": 2}),
+    "generate.rmat": Call(lambda w: {"scale": 3}),
+    "generate.sequential_barabasi_albert": Call(lambda w: {"n": 10, "degree": 2}),
+    "generate.sequential_copy_model": Call(lambda w: {"n": 10, "degree": 2}),
+    "generate.waiting_queue": Call(lambda w: {"n": 10, "degree": 2, "threads": 2}),
+    "ErdosRenyi": Call(lambda w: {"n": 10, "m": 5}, lambda w: gd.generate.ErdosRenyi),
+    "PreferentialAttachment": Call(lambda w: {"n": 10}, lambda w: gd.generate.PreferentialAttachment),
+    "RMat": Call(lambda w: {"scale": 3}, lambda w: gd.generate.RMat),
+    "ErdosRenyi.block_edges": Call(
+        lambda w: {"rank": 0, "size": 1}, lambda w: gd.generate.ErdosRenyi(9, 4).block_edges
+    ),
+    "PreferentialAttachment.block_edges": Call(
+        lambda w: {"rank": 0, "size": 1}, lambda w: gd.generate.PreferentialAttachment(9).block_edges
+    ),
+    "PreferentialAttachment.vertices": Call(
+        lambda w: {"rank": 0, "size": 1}, lambda w: gd.generate.PreferentialAttachment(9).vertices
+    ),
+    "RMat.block_edges": Call(lambda w: {"rank": 0, "size": 1}, lambda w: gd.generate.RMat(3).block_edges),
+    # graphdask.sample
+    "Chunks.to_parquet": Call(lambda w: {"path": w.new("chunks"), "overwrite": True}, lambda w: w.chunks.to_parquet),
+    "NeighborLoader": Call(
+        lambda w: {"G": w.G, **LOADER},
+        lambda w: gd.sample.NeighborLoader,
+        first,
+        called=("transform",),
+        words={"input_nodes": ("input node",)},
+    ),
+    "Neighborhoods.subgraph": Call(lambda w: {"instance": 0}, lambda w: w.neighborhoods.subgraph),
+    "Samples.to_parquet": Call(
+        lambda w: {"path": w.new("samples"), "overwrite": True}, lambda w: w.neighborhoods.to_parquet
+    ),
+    "Spec": Call(lambda w: {"depth": 2}, lambda w: gd.sample.Spec),
+    "Spec.functions": Call(
+        lambda w: {"integer_weights": False}, lambda w: gd.sample.Spec(edge_bias=lambda e: e.weight, depth=1).functions
+    ),
+    "Streamed": Call(lambda w: {"partitions": 2}, lambda w: gd.sample.Streamed),
+    "Translated.from_cuda": Call(
+        lambda w: {"source": TRANSLATED, "name": "twice", "fields": {"weight": "float"}, "result": "float"},
+        lambda w: Translated.from_cuda,
+    ),
+    "sample.forest_fire": Call(_samples(seeds=[0, 1])),
+    "sample.frontier_sampling": Call(_samples(pools=[[0, 1], [2, 3]], length=2)),
+    "sample.in_chunks": Call(
+        lambda w: {"function": gd.sample.random_walk, "G": w.G, "starts": [0, 1], "length": 2, "chunk": 1},
+        placed=("starts", "length"),
+        more=("walks_per_start", "seed"),
+        called=("function",),
+        then=first,
+    ),
+    "sample.layer": Call(_samples(seeds=[0, 1], sizes=[2, 2])),
+    "sample.metapath_walk": Call(_samples(starts=[0, 1], length=2, metapath=[0, 1], edge_types=[0, 1, 0, 1, 0, 1])),
+    "sample.metropolis_hastings": Call(lambda w: {"G": w.U, "starts": [0, 1], "length": 2}),
+    "sample.neighbors": Call(_samples(seeds=[0, 1], fanouts=[2, 1])),
+    "sample.node2vec": Call(_samples(starts=[0, 1], length=2)),
+    "sample.personalized_pagerank": Call(_samples(sources=[0, 1], walks=4)),
+    "sample.random_edges": Call(_samples(k=2)),
+    "sample.random_nodes": Call(_samples(k=2)),
+    "sample.random_walk": Call(_samples(starts=[0, 1], length=2)),
+    "sample.random_walk_with_jump": Call(_samples(starts=[0, 1], length=2, p=0.5)),
+    "sample.random_walk_with_restart": Call(_samples(starts=[0, 1], length=2, p=0.5)),
+    "sample.run": Call(lambda w: {"G": w.G, "spec": gd.sample.Spec(depth=2), "seeds": [0, 1]}),
+    "sample.saint_edges": Call(lambda w: {"G": w.U, "edges": 2}),
+    "sample.saint_nodes": Call(lambda w: {"G": w.U, "nodes": 2}),
+    "sample.saint_walks": Call(_samples(roots=2, length=2)),
+    "sample.snowball": Call(_samples(seeds=[0, 1], depth=2)),
+    "sample.temporal_neighbors": Call(_samples(seeds=[0, 1], fanouts=[2], seed_times=[9, 9])),
+    # graphdask.stream
+    "stream.build": Call(lambda w: {"G": w.U, "path": w.new("built.gdl"), "overwrite": True}),
+    "stream.open": Call(lambda w: {"path": w.store}),
+    # graphdask.cluster
+    "cluster.connect": Call(lambda w: {"scheduler": "tcp://127.0.0.1:1"}, then=entered, within=no_clusters),
+    "cluster.local_cluster": Call(lambda w: {"workers": 1, "device": "cpu"}, then=entered, within=no_clusters),
+    "cluster.start": Call(lambda w: {"workers": 1, "device": "cpu"}, within=no_clusters),
+    # graphdask.scale
+    "scale.draw": Call(lambda w: {"records": w.records, "which": ("speed-up",)}),
+    "scale.extrapolated": Call(lambda w: {"model": scale.fit(w.records)[0], "record": w.records[-1], "workers": 8}),
+    "scale.fit": Call(lambda w: {"records": w.records}),
+    "scale.read": Call(lambda w: {"path": w.measured}),
+    "scale.run": Call(
+        lambda w: {
+            "path": w.new("new.jsonl"),
+            "workers": (1,),
+            "algorithms": ("bfs",),
+            "scales": (2,),
+            "device": "cpu",
+        },
+        within=no_measurements,
+        called=("each", "say", "doing"),
+    ),
+    "Fit.seconds": Call(
+        lambda w: {"edges": 1.0, "sent": 1.0, "supersteps": 1.0, "vertices": 1.0, "workers": 2},
+        lambda w: scale.fit(w.records)[0].seconds,
+    ),
+    # graphdask.plot
+    "plot.bars": Call(lambda w: {"values": {"a": 1.0}, "xlabel": "x"}),
+    "plot.changing_ranks": Call(
+        lambda w: {"records": [{"method": "nd", "batch": k, "ms": 2.0, "affected": 9, "error": 1e-7} for k in range(3)]}
+    ),
+    "plot.curves": Call(lambda w: {"series": {"a": ([1, 2], [3, 4])}, "xlabel": "x", "ylabel": "y"}),
+    "plot.degree_distribution": Call(lambda w: {"degrees": [1, 2, 2, 3]}),
+    "plot.draw": Call(lambda w: {"G": w.U, "iterations": 1}),
+    "plot.superstep_profile": Call(lambda w: {"stats": w.result.stats}),
+    # graphdask.io
+    "EdgeList": Call(
+        lambda w: {"src": np.array([0, 1]), "dst": np.array([1, 2])},
+        lambda w: EdgeList,
+        lambda edges: (edges.num_edges, edges.vertex_range),
+    ),
+    "Format": Call(
+        lambda w: {
+            "name": "a",
+            "suffixes": (".a",),
+            "reads": True,
+            "writes": True,
+            "compressed": True,
+            "description": "a",
+        },
+        lambda w: gd.io.Format,
+    ),
+    "io.detect_format": Call(lambda w: {"path": "graph.txt"}),
+    "io.edges_for_graph": Call(
+        lambda w: (
+            {"path": w.text, "skip_rows": 0}
+            | dict.fromkeys(
+                (
+                    "format",
+                    "weights",
+                    "directed",
+                    "comment",
+                    "delimiter",
+                    "columns",
+                    "ids",
+                    "header",
+                    "na_values",
+                    "progress",
+                )
+            )
+        )
+    ),
+    "io.read_edges": Call(lambda w: {"path": w.text}),
+    "io.read_vertex_values": Call(lambda w: {"path": w.values}),
+    "io.slices": Call(lambda w: {"arrays": np.arange(3), "size": 2}, placed=("arrays",), then=first),
+    "io.spilled_edges": Call(lambda w: {"path": w.text, "folder": w.folder, "memory": 1 << 20}),
+    "io.write_edges": Call(lambda w: {"edges": w.edges, "path": w.new("written.txt"), "overwrite": True}),
+}
+
+ENGINE = "the engine calls it, with objects of its own"
+LEFT_OUT: dict[str, str] = {
+    "Graph": "made by functions, of a source of edges",
+    "Result": "made by algorithms",
+    "Samples": "made by samplers",
+    "Chunks": "made by in_chunks",
+    "Cluster": "made by cluster.start",
+    "Cluster.write_scheduler_file": "needs a cluster; tests/cluster has it",
+    "StreamedGraph": "made by stream.open, of a store",
+    "WaitingQueue": "made by generate.waiting_queue",
+    "Batch": "made by NeighborLoader",
+    "EdgeStream": "made by read_stream",
+    "Fit": "made by scale.fit",
+    "Stats": "made by the engine",
+    "Subgraph": "made by Neighborhoods.subgraph",
+    "Subgraphs": "made by Neighborhoods.coo",
+    "Translated": "made by translate, or by from_cuda",
+    "Update": "made by DynamicGraph.update",
+    "DynamicGraph.built_with": ENGINE,
+    "DynamicGraph.lineage": ENGINE,
+    "ErdosRenyi.block": ENGINE,
+    "PreferentialAttachment.block": ENGINE,
+    "PreferentialAttachment.count": ENGINE,
+    "RMat.block": ENGINE,
+    "Samples.write_into": ENGINE,
+    "Stats.of": ENGINE,
+    "StreamedGraph.host_chunks": ENGINE,
+    "Translated.check": ENGINE,
+    "Translated.cuda": ENGINE,
+    "Translated.error": ENGINE,
+    "Translated.refused": ENGINE,
+}
+"""What is public by its name and has no base call, with the reason."""
+
+
+def _path_graph() -> Any:
+    import networkx as nx
+
+    return nx.path_graph(3)
+
+
+def _sparse() -> Any:
+    import scipy.sparse as sp
+
+    return sp.csr_array(np.eye(3))
+
+
+@dataclass(frozen=True)
+class Fuzzed:
+    """A call of a public function whose arguments are replaced, one at a time."""
+
+    name: str
+    function: Callable[..., Any]
+    call: Call
+    world: World
+
+    @classmethod
+    def of(cls, name: str, world: World) -> Fuzzed:
+        call = CALLS[name]
+        return cls(name, found()[name] if call.of is None else call.of(world), call, world)
+
+    @cached_property
+    def arguments(self) -> list[str]:
+        """Names of all arguments that are varied."""
+        kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        own = [each.name for each in inspect.signature(self.function).parameters.values() if each.kind in kinds]
+        return [each for each in (*own, *self.call.placed, *self.call.more) if each not in self.call.left_out]
+
+    def with_value(self, argument: str | None = None, value: Any = None) -> Any:
+        """Call it, with a value in place of an argument's own."""
+        given = self.call.arguments(self.world)
+        if argument is not None:
+            given[argument] = value
+        before: list[Any] = []
+        if self.call.placed:
+            parameters = list(inspect.signature(self.function).parameters.values())
+            ahead = [each.name for each in parameters if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+            before = [given.pop(each) for each in (*ahead, *self.call.placed)]
+        with self.call.within():
+            return self.call.then(self.function(*before, **given))
