@@ -47,7 +47,7 @@ class EdgeList:
             values = getattr(self, name)
             if values is None and name not in ("src", "dst"):
                 continue
-            if not isinstance(values, np.ndarray) or values.ndim != 1:
+            if not isinstance(values, np.ndarray) or isinstance(values, np.ma.MaskedArray) or values.ndim != 1:
                 raise InputError(f"{name}={shown(values)} is not an array of NumPy of one dimension")
         if not isinstance(self.report, dict):
             raise InputError(f"report={shown(self.report)} is not a dict")

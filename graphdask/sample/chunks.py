@@ -177,6 +177,6 @@ def in_chunks(function: Callable[..., Any], G: Graph, *arguments: Any, chunk: in
         function(G, *arguments, **options)
     if len(planned) != 1:
         name = getattr(function, "__name__", function)
-        raise Unsupported(f"{name} draws no instances that could be divided; it cannot be done in chunks")
+        raise Unsupported(f"function={name} draws no instances that could be divided; it cannot be done in chunks")
     planned[0].sampler.chunk(0, 0)
     return Chunks(planned[0], size)

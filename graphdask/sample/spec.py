@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import FunctionError, InputError, shown
+from graphdask.given import given_sequence
 from graphdask.kernels.functions_fields import HOOKS, OF_WALK
 from graphdask.kinds import whole_or_none
 from graphdask.sample._fanouts import REDRAWN
@@ -187,7 +188,10 @@ class Spec:
             translated("neighbor_size", size)
             sizes: tuple[int, ...] = ()
         elif isinstance(size, Sequence | np.ndarray) and not isinstance(size, str):
-            sizes = tuple(_whole(f"neighbor_size[{step}]", each, -1) for step, each in enumerate(size))
+            of_each = given_sequence(
+                "neighbor_size", size, "neither a whole number, a sequence of such, nor a function"
+            )
+            sizes = tuple(_whole(f"neighbor_size[{step}]", each, -1) for step, each in enumerate(of_each))
             self._set("neighbor_size", sizes)
             if depth is None:
                 self._set("depth", len(sizes))

@@ -265,7 +265,7 @@ def _checked(fields: Mapping[str, Any], result: Any) -> tuple[dict[str, str], st
         raise InputError(f"fields={shown(fields)} is not a mapping of names to types")
     for name, kind in (*fields.items(), ("result", result)):
         if not isinstance(kind, str | type) or kind not in _TYPES:
-            raise InputError(f"the type of {name} is {shown(kind)}, not one of int, float, bool")
+            raise InputError(f"fields, result: the type of {shown(name)} is {shown(kind)}, not one of int, float, bool")
         if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
             raise InputError(f"the field {shown(name)} is not a name")
     return {name: _TYPES[kind] for name, kind in fields.items()}, _TYPES[result]

@@ -235,7 +235,7 @@ CALLS: dict[str, Call] = {
         words={"src": ("edge sources?",), "dst": ("destinations?",), "vertices": ("edge source",)},
     ),
     "from_networkx": Call(lambda w: {"g": _path_graph()}),
-    "from_scipy": Call(lambda w: {"A": _sparse()}),
+    "from_scipy": Call(lambda w: {"A": _sparse()}, words={"A": ("weights",)}),
     "label_propagation": Call(lambda w: {"G": w.U, "iterations": 2}),
     "local_clustering_coefficient": Call(lambda w: {"G": w.U}),
     "pagerank": Call(lambda w: {"G": w.G, "tol": 1e-3}),

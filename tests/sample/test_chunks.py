@@ -158,7 +158,7 @@ def test_what_cannot_be_divided_is_refused():
         in_chunks(sample.random_edges, G, 5, chunk=1)
     with pytest.raises(Unsupported, match="GraphSAINT subgraphs are of vertices"):
         in_chunks(sample.saint_walks, G, 3, 2, instances=4, chunk=1)
-    with pytest.raises(Unsupported, match="random_nodes draws no instances"):
+    with pytest.raises(Unsupported, match="function=random_nodes draws no instances"):
         in_chunks(sample.random_nodes, G, 5, chunk=1)
 
 

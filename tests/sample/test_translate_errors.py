@@ -116,9 +116,9 @@ def test_cuda_of_another_shape_is_refused(source, name, message):
 
 
 def test_types_and_names_that_are_not_known_are_refused():
-    with pytest.raises(InputError, match="the type of weight is 'double', not one of int, float, bool"):
+    with pytest.raises(InputError, match=r"the type of 'weight' is 'double', not one of int, float, bool"):
         translate(branches, {"weight": "double"}, float)
-    with pytest.raises(InputError, match="the type of result is None"):
+    with pytest.raises(InputError, match=r"the type of 'result' is None"):
         translate(branches, FIELDS, None)
     with pytest.raises(InputError, match="'a b' is not a name"):
         translate(branches, {"a b": int}, float)
