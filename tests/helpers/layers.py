@@ -18,6 +18,7 @@ LAYERS = (
         "dynamic",
         "first_use",
         "frames",
+        "given",
         "graph",
         "html",
         "ids",

@@ -1,157 +1,27 @@
 """A valid call of every public function, constructor and method that has arguments, on graphs of a few edges.
 
-`found()` lists what is public, by walking the public modules and classes; `CALLS` has a base call of each, or
-`LEFT_OUT` the reason why there is none.
+`CALLS` has a base call of each function that `public_functions.found` lists, or `LEFT_OUT` the reason why it has none.
 """
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
-import scaling
+from public_functions import found
+from tiny_world import World
 
 import graphdask as gd
 from graphdask import scale
 from graphdask.io import EdgeList
 from graphdask.sample.translate import Translated
-
-MODULES = (
-    "graphdask", "graphdask.generate", "graphdask.sample", "graphdask.stream", "graphdask.cluster", "graphdask.scale",
-    "graphdask.plot", "graphdask.io",
-)  # fmt: skip
-RETURNED = (
-    "graphdask.result.Result", "graphdask.stats.Stats", "graphdask.temporal.EdgeStream", "graphdask.blocks.EdgeArrays",
-    "graphdask.sample.translate.Translated", "graphdask.sample.neighborhoods.Subgraph", "graphdask.scale.model.Fit",
-    "graphdask.sample.neighborhoods.Subgraphs", "graphdask.sample.neighbor_loader.Batch", "graphdask.dynamic.Update",
-)  # fmt: skip
-"""Classes that public functions return, which no public module has."""
-SPOKEN = ("__init__", "__call__", "__getitem__", "__contains__")
-"""Methods with names of Python's that take arguments of the user."""
-COMMON = ("client", "progress", "exchange", "allocation", "placement", "edge_rows")
-
-
-def found() -> dict[str, Any]:
-    """Each public function, constructor and method with arguments, by its name; an inherited one by its first owner."""
-    public: dict[str, Any] = {}
-    classes: list[type] = []
-    for module in map(importlib.import_module, MODULES):
-        prefix = module.__name__.partition(".")[2]
-        for name in module.__all__:
-            value = getattr(module, name)
-            if inspect.isclass(value) and not issubclass(value, BaseException):
-                classes.append(value)
-            elif callable(value) and not inspect.isclass(value) and takes(value):
-                public[f"{prefix}.{name}" if prefix else name] = value
-    for name in RETURNED:
-        home, _, each = name.rpartition(".")
-        classes.append(getattr(importlib.import_module(home), each))
-    for cls in dict.fromkeys(classes):
-        for owner in reversed(cls.__mro__):
-            if owner.__module__.startswith("graphdask"):
-                for name, value in vars(owner).items():
-                    function = getattr(value, "__func__", value)
-                    public_name = not name.startswith("_") or name in SPOKEN
-                    if (
-                        public_name
-                        and inspect.isfunction(function)
-                        and takes(function, not isinstance(value, staticmethod))
-                    ):
-                        made = name == "__init__"
-                        public[owner.__name__ if made else f"{owner.__name__}.{name}"] = function
-    return public
-
-
-def takes(function: Any, method: bool = False) -> bool:
-    return len(inspect.signature(function).parameters) > method
-
-
-class World:
-    """Graphs and files that calls are made with, each made once, in a folder."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-
-    @cached_property
-    def G(self) -> gd.Graph:
-        """Directed, weighted, with ids that are not consecutive."""
-        src, dst = [0, 1, 2, 3, 4, 2], [1, 2, 3, 4, 0, 0]
-        return gd.from_edges(src, dst, weights=np.arange(1.0, 7.0)).partition(1, device="cpu").persist()
-
-    @cached_property
-    def U(self) -> gd.Graph:
-        """Undirected."""
-        return gd.from_edges([0, 1, 2, 3], [1, 2, 0, 0], directed=False).partition(1, device="cpu").persist()
-
-    @property
-    def D(self) -> gd.DynamicGraph:
-        return gd.DynamicGraph(gd.from_edges([0, 1, 2], [1, 2, 0]).partition(1, device="cpu"))
-
-    @cached_property
-    def text(self) -> Path:
-        path = self.folder / "graph.txt"
-        path.write_text("0 1\n1 2\n2 0\n")
-        return path
-
-    @cached_property
-    def timed(self) -> Path:
-        path = self.folder / "times.txt"
-        path.write_text("".join(f"{k} {k + 1} {k}\n" for k in range(10)))
-        return path
-
-    @cached_property
-    def values(self) -> Path:
-        path = self.folder / "values.txt"
-        path.write_text("0 1\n1 2\n")
-        return path
-
-    @cached_property
-    def store(self) -> Path:
-        path = self.folder / "graph.gdl"
-        gd.stream.build(self.G, path, edge_rows=True)
-        return path
-
-    @cached_property
-    def S(self) -> Any:
-        return gd.stream.open(self.store)
-
-    @cached_property
-    def result(self) -> Any:
-        return gd.connected_components(self.U)
-
-    @cached_property
-    def neighborhoods(self) -> Any:
-        return gd.sample.neighbors(self.G, [0, 1], [2, 1])
-
-    @cached_property
-    def chunks(self) -> Any:
-        return gd.sample.in_chunks(gd.sample.random_walk, self.G, [0, 1], 2, chunk=1)
-
-    @cached_property
-    def records(self) -> list[dict[str, Any]]:
-        return [scaling.measured(size) for size in (1, 2, 4)]
-
-    @cached_property
-    def edges(self) -> EdgeList:
-        return EdgeList(np.array([0, 1]), np.array([1, 2]))
-
-    @cached_property
-    def measured(self) -> Path:
-        path = self.folder / "measured.jsonl"
-        path.write_text("")
-        return path
-
-    def new(self, name: str) -> Path:
-        return self.folder / name
 
 
 def nothing(result: Any) -> Any:
