@@ -159,13 +159,13 @@ def pagerank(
         raise InputError(f"tol={tol:g} and error={error:g} both say when to stop; leave one out")
     if not isinstance(max_iter, int | np.integer) or isinstance(max_iter, bool) or max_iter < 1:
         raise InputError(f"max_iter={max_iter!r} is not a whole number of 1 or more")
-    _refuse_endless(float(damping), tol, error, int(max_iter), _name_of(dtype))
+    name = _name_of(dtype)
+    choice("dtype", name, ("float64", "float32"))
+    _refuse_endless(float(damping), tol, error, int(max_iter), name)
     if dangling is not None:
         choice("dangling", dangling, ("uniform", "self-loop"))
     if norm is not None:
         choice("norm", norm, ("l1", "linf"))
-    name = _name_of(dtype)
-    choice("dtype", name, ("float64", "float32"))
     if weighted is not None and not isinstance(weighted, bool | np.bool_):
         raise InputError(f"weighted={weighted!r} is neither true nor false")
     if weighted and not G.weighted:

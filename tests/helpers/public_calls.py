@@ -274,7 +274,6 @@ CALLS: dict[str, Call] = {
                     "ids",
                     "header",
                     "na_values",
-                    "progress",
                 )
             )
         )
