@@ -81,7 +81,8 @@ def begin(plan: WritePlan) -> None:
             plan.folder.mkdir(exist_ok=True)
         except PermissionError:
             raise InputError(
-                f"{plan.target} cannot be written: no permission to write in {plan.target.parent}"
+                f"{plan.target} cannot be written: no permission to write in {plan.target.parent}; name another, or "
+                "get it"
             ) from None
 
 

@@ -121,7 +121,9 @@ def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overw
     if target.parent.is_dir():  # else it may be on the workers only
         writing.refuse_existing(target, overwrite, single)
         if not os.access(target.parent, os.W_OK):
-            raise InputError(f"{target} cannot be written: no permission to write in {target.parent}")
+            raise InputError(
+                f"{target} cannot be written: no permission to write in {target.parent}; name another, or get it"
+            )
     if target.parent.is_dir() and not graph.merge:  # of those that are merged, nobody knows how many are left
         edges = source.num_edges // (2 if source.drops_self_loops else 1)
         each = index_dtype(source.num_vertices).itemsize, 0 if source.weight_dtype is None else 1
@@ -167,7 +169,8 @@ def write(
 
         found = retried(client, config, from_source)
     if order.single and order.content.format in (*TEXT, "parquet"):
-        warn_of_lost(order.target, order.content, _without_place(graph, order.content))
+        edges = None if graph.merge else graph.source.num_edges
+        warn_of_lost(order.target, order.content, _without_place(graph, order.content), edges)
     written: Written = found
     return written
 

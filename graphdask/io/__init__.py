@@ -17,7 +17,7 @@ from graphdask.phases import phase, progress_over
 from graphdask.suggest import no_attribute, suggesting
 
 from ._dispatch import read_format as _read
-from ._formats import FORMATS, Format, detect_format, format_of, refuse_compressed
+from ._formats import FORMATS, Format, detect_format, format_to_read, refuse_compressed
 from ._spill import slices
 from ._writers import write_edges
 from .edges import EdgeList
@@ -158,7 +158,7 @@ def _read_edges(
         wanted = _check_choices(None if third else weights, directed, ids)
         with within_memory(path, "native", ARRAYS), refusing_damage(path), phase("reading"):
             return read_folder(path, format, Request(wanted, directed=directed), reading)
-    chosen = format_of(path, format)
+    chosen = format_to_read(path, format)
     times = chosen.name == "temporal" or _is(weights, "time")
     wanted = _check_choices(None if third or _is(weights, "time") else weights, directed, ids)
     check_lines(header, skip_rows)
@@ -261,7 +261,7 @@ def spilled_edges(
         if is_graph_folder(path):
             _refuse_of_text(of_text)
             return read_folder(path, None, request, reading)
-        name = detect_format(path)
+        name = format_to_read(path, None).name
         if name not in LARGER:
             return None
         _refuse_of_text(of_text, FORMATS[name])

@@ -107,6 +107,24 @@ def detect_format(path: str | os.PathLike[str]) -> str:
     )
 
 
+def format_to_read(path: str | os.PathLike[str], name: str | None) -> Format:
+    """The format of a file to read, as `format_of`; what is not there, or a folder, is refused as that."""
+    try:
+        return format_of(path, name)
+    except InputError:
+        if name is not None or not isinstance(path, str | os.PathLike):
+            raise
+        place = Path(path)
+        if place.is_dir():
+            raise InputError(
+                f"{place} is a folder, and none that graphdask wrote: it has no _graph.json; name a file, or say "
+                "format='parquet' for a folder of Parquet files"
+            ) from None
+        if os.path.lexists(place):
+            raise
+        raise InputError(f"{place}: no such file") from None
+
+
 def format_of(path: str | os.PathLike[str], name: str | None) -> Format:
     """The format of this name, or else the one that the file's name says."""
     from ._open import checked_path

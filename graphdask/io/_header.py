@@ -339,7 +339,7 @@ def decide(
         return Verdict(csv, "its words are written as no id below is", False)
     if len(seen) < len(rows) * len(ends) and all(_NAME.match(names[c]) for c in ends):
         return Verdict(csv, "ids below stand there again, its words do not", False)
-    if csv and rows:
+    if csv:
         return Verdict(False, "nothing tells its words from ids", False)
     return Verdict(False, "nothing in it is of a header")
 
@@ -388,6 +388,7 @@ MISSING_WORDS = frozenset(
         "NULL", "NaN", "None", "n/a", "nan", "null", "\\N", "NAN", "Null", "NONE", "<null>", "<NULL>", "(null)",
         "(NULL)", "[NULL]", "[null]", "<na>", "<NaN>", "<nan>", "<None>", "<none>", "<missing>", "Nan", "NaT", "none",
         "nil", "NIL", "Nil", "undefined", "#NULL!", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "-", "?",
+        "N.A.", "n.a.", "N/a", "n/A", "<N/A>", "<n/a>", "<nil>", "<empty>", "<unknown>", "#NULL", "NA_character_", "--",
     )
 )  # fmt: skip
 """Words that stand for a missing id unless the caller says otherwise: those of pandas, `\\N` of MySQL and PostgreSQL,

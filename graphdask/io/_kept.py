@@ -96,10 +96,13 @@ def warn_of_names(names: Iterable[str], format: str, where: str = "") -> None:
             return
 
 
-def warn_of_weights(dtype: Any, format: str, where: str = "") -> None:
-    """Warn where a format does not say of which type weights are."""
-    if format in ("csv", "matrixmarket") and dtype is not None and np.dtype(dtype).name in _SINGLE:
-        wide = "float64" if np.dtype(dtype).kind == "f" else "int64"
+def warn_of_weights(dtype: Any, format: str, where: str = "", edges: int | None = None) -> None:
+    """Warn where a format does not say of which type weights are; `edges`: how many there are, if known."""
+    if format not in ("csv", "matrixmarket") or dtype is None:
+        return
+    floats = np.dtype(dtype).kind == "f"
+    if np.dtype(dtype).name in _SINGLE or (format == "csv" and edges == 0 and floats):
+        wide = "float64" if floats and edges != 0 else "int64"
         _warn(f"{where}{format} does not say the type of weights: {np.dtype(dtype).name} are read back as {wide}; an "
               "edge list, Parquet, .npz and .gdg say it")  # fmt: skip
 
@@ -123,11 +126,12 @@ def _warn(text: str) -> None:
     warnings.warn(GraphdaskWarning(text), stacklevel=outside())
 
 
-def warn_of_lost(path: Path, content: Any, lost: int | None) -> None:
-    """Warn of what a single file of `Graph.write` has no place for; `lost`: vertices without edges, if known."""
+def warn_of_lost(path: Path, content: Any, lost: int | None, edges: int | None) -> None:
+    """Warn of what a single file of `Graph.write` has no place for; `lost`: vertices without edges, if known; `edges`:
+    how many there are, if known."""
     where = f"{path}: "
     if not content.ids.are_numbers:
         warn_of_names(content.ids.values, content.format, where)
-    warn_of_weights(content.weight_dtype, content.format, where)
+    warn_of_weights(content.weight_dtype, content.format, where, edges)
     back = f"; num_vertices={content.ids.count} brings them back on reading" if content.ids.is_identity else ""
     warn_of_vertices(lost, content.format, where, back)

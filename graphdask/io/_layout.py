@@ -19,6 +19,7 @@ HEAD_BYTES = 1 << 18
 ROWS = 1000
 """Lines below the first one that are looked at, at most."""
 TEXT_IDS = "# Ids: text"
+_OWN_NAMES = ("FromNodeId", "ToNodeId")
 _OWN = re.compile(rb'"src","dst"(,"weight")?(,"time")?(,"directed")?\Z')
 
 
@@ -162,6 +163,7 @@ def _layout(head: bytes, whole: bool, request: Request, csv: bool, source: Sourc
         return None
     layout.comment, layout.skip, layout.skipped = comment, start, (skipped, 0, 0)
     if not data:
+        layout.names = _names_of_comment(layout, None)
         return layout
     top = data.pop(0)
     below = [other for other in data if not other.marked] or data
@@ -202,13 +204,16 @@ def _verdict(layout: Layout, line: _Line, below: Sequence[_Line], request: Reque
     return shown_by
 
 
-def _names_of_comment(layout: Layout, columns: int) -> list[str] | None:
-    """The names of columns in the last comment before the data, if it names the ends of an edge."""
+def _names_of_comment(layout: Layout, columns: int | None) -> list[str] | None:
+    """The names of columns in the last comment before the data, if it names the ends of an edge; None: where there are
+    no data, names as graphdask writes them."""
     if not layout.comments:
         return None
     text = layout.comments[-1].lstrip("#% \t").rstrip()
     for names in (text.split(layout.delimiter.decode()) if layout.delimiter else [], re.split(r"[\s,;]+", text)):
-        if len(names) == columns and find_ends(names) is not None:
+        if columns is None and names[:2] != list(_OWN_NAMES):
+            continue
+        if columns in (None, len(names)) and find_ends(names) is not None:
             return [name.strip() for name in names]
     return None
 

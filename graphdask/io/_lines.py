@@ -63,6 +63,8 @@ class Columns:
     """What to call the columns in messages."""
     missing: frozenset[bytes] = MISSING_WORDS
     """Words that stand for a vertex id that is missing."""
+    may_be_text: bool = False
+    """The caller may have ids read as strings."""
 
     def name(self, column: int) -> str:
         if column < len(self.names):
@@ -130,20 +132,26 @@ def _split_quoted(line: bytes, comment: bytes) -> list[bytes]:
     return tokens
 
 
-def vertex_id(token: bytes) -> int:
-    """A non-negative int64."""
+_NO_TEXT = "ids of this format are numbers from 0 to 2^63 - 1; write an edge list or CSV if they are names"
+
+
+def vertex_id(token: bytes, may_be_text: bool = False) -> int:
+    """A non-negative int64; `may_be_text`: errors say how to read ids as strings."""
     if _DIGITS.match(token):
         value = whole_number(token)
         if value is not None:
             return value
-        raise LineError(f"vertex id {show(token)} is above 2^63 - 1; pass ids='str' to keep such ids as strings")
+        instead = "pass ids='str' to keep such ids as strings" if may_be_text else _NO_TEXT
+        raise LineError(f"vertex id {show(token)} is above 2^63 - 1; {instead}")
     if not token:
         raise LineError("a vertex id is missing")
     if _INTEGER.match(token):
         raise LineError(f"vertex id {show(token)} has a sign; ids are 0 or more, without sign")
     if _NUMBER.match(token) or _INFINITY.match(token):
-        raise LineError(f"vertex id {show(token)} is not an integer")
-    raise LineError(f"vertex id {show(token)} is not a number; pass ids='str' if the ids of this file are names")
+        instead = "pass ids='str' if it is a name" if may_be_text else _NO_TEXT
+        raise LineError(f"vertex id {show(token)} is not an integer; {instead}")
+    instead = "pass ids='str' if the ids of this file are names" if may_be_text else _NO_TEXT
+    raise LineError(f"vertex id {show(token)} is not a number; {instead}")
 
 
 def number(token: bytes, what: str) -> int | float:
@@ -180,12 +188,10 @@ def parse_line(line: bytes, columns: Columns) -> list[Any] | Marker:
     values: list[Any] = []
     for i, (kind, token) in enumerate(zip(columns.kinds, tokens, strict=True)):
         if kind in (ID, TEXT) and token in columns.missing:
-            raise LineError(
-                f"a vertex id is missing ({show(token)}); leave the edge out, or pass ids='str' or na_values=() if "
-                "that is a name"
-            )
+            instead = ", or pass ids='str' or na_values=() if that is a name" if columns.may_be_text else ""
+            raise LineError(f"a vertex id is missing ({show(token)}); leave the edge out{instead}")
         if kind == ID:
-            values.append(vertex_id(token))
+            values.append(vertex_id(token, columns.may_be_text))
         elif kind == VALUE:
             values.append(number(token, columns.name(i)))
         elif kind == DIRECTION:

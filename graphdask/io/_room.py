@@ -18,7 +18,7 @@ from graphdask.errors import GraphdaskError, OverBudget
 from graphdask.larger import of_file
 
 from ._budget import announced
-from ._formats import format_of
+from ._formats import format_to_read
 from ._open import Source, checked_path
 from .folder import is_graph_folder, manifest
 from .ldbc import ldbc_pair
@@ -43,7 +43,7 @@ def room_for_graph(path: str | os.PathLike[str], format: str | None = None) -> A
     """A context in which a Graph is made of a file: OverBudget where memory has no room for it, or runs out."""
     if is_graph_folder(checked_path(path)):
         return within_memory(path, "native", GRAPH)
-    return within_memory(path, format_of(path, format).name, GRAPH)
+    return within_memory(path, format_to_read(path, format).name, GRAPH)
 
 
 def usable_memory() -> int:
@@ -89,7 +89,7 @@ def refuse_too_many(path: str | os.PathLike[str], format: str, each: int) -> int
 def estimated_edges(path: str | os.PathLike[str], format: str | None = None) -> int:
     """About how many edges a file has, in doubt fewer; 0 where nobody knows."""
     try:
-        name = "native" if is_graph_folder(checked_path(path)) else format_of(path, format).name
+        name = "native" if is_graph_folder(checked_path(path)) else format_to_read(path, format).name
     except GraphdaskError:  # who reads it says what is wrong
         return 0
     return _estimate(path, name, 0)

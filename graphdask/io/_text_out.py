@@ -96,6 +96,7 @@ def write_lines(table: Any, stream: Any, delimiter: str) -> None:
     import pyarrow as pa
     from pyarrow import csv
 
+    table = _with_negative_zeros(table)
     if delimiter == "," and table.num_rows and _looks_whole(table):
         stream.write(_first_row(table))
         table = table.slice(1)
@@ -118,6 +119,22 @@ def write_lines(table: Any, stream: Any, delimiter: str) -> None:
             length = put(*(column[first : first + lines] for column in columns), np.uint8(ord(delimiter)), out)
             stream.write(out[:length].data)
             report((first + lines) / rows)
+
+
+def _with_negative_zeros(table: Any) -> Any:
+    """The table with texts for floats where one of them is -0.0, which Arrow writes as an integer, that has no sign."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    for place, column in enumerate(table.columns):
+        if not pa.types.is_floating(column.type):
+            continue
+        values = column.to_numpy()
+        negative = np.signbit(values) & (values == 0)
+        if negative.any():
+            texts = compute.if_else(pa.array(negative), "-0.0", compute.cast(column, pa.string()))
+            table = table.set_column(place, table.column_names[place], texts)
+    return table
 
 
 def _looks_whole(table: Any) -> bool:

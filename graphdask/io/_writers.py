@@ -140,7 +140,7 @@ def _warn_of_lost(edges: EdgeList, name: str) -> None:
         return  # which it refuses
     if _kept.is_text(edges.src):
         _kept.warn_of_names(dict.fromkeys([*edges.src.tolist(), *edges.dst.tolist()]), name)
-    _kept.warn_of_weights(None if edges.weights is None else edges.weights.dtype, name)
+    _kept.warn_of_weights(None if edges.weights is None else edges.weights.dtype, name, edges=edges.num_edges)
     if edges.vertices is None and name != "matrixmarket":
         return
     named = np.unique(np.concatenate([edges.src, edges.dst]))

@@ -112,7 +112,8 @@ def _columns(layout: Layout, request: Request, source: Source) -> tuple[Columns,
         if column is not None and kind_of_column is not None:
             kinds[column], labels[column] = kind_of_column, label
     return Columns(
-        tuple(kinds), layout.delimiter, layout.comment, names=tuple(labels), missing=request.missing
+        tuple(kinds), layout.delimiter, layout.comment, names=tuple(labels), missing=request.missing,
+        may_be_text=True,
     ), chosen  # fmt: skip
 
 
@@ -192,6 +193,8 @@ def _direction_kind(layout: Layout, column: int | None) -> int | None:
     if column is None or layout.names is None:
         return None
     values = {row[column].lower() for row in layout.rows if column < len(row)}
+    if b"undirected" in values:
+        return DIRECTION  # what else stands there is an error with its line
     if "directed" in layout.names[column].lower() and values <= {b"0", b"1"}:
         return VALUE
     words = {b"directed", b"undirected"}

@@ -10,6 +10,7 @@ import os
 import numpy as np
 import pytest
 
+import graphdask as gd
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, OverBudget, Unsupported
 from graphdask.io import read_edges, read_vertex_values
 
@@ -157,7 +158,7 @@ def test_refused(tmp_path, name, content, options, reason):
         ("g.csv", '"1","2"\n3,"4"\n', {}, [1, 3], [2, 4], None),
         ("g.csv", "when,to,w\n9,2,1\n", {"columns": ("when", "to", 2)}, [9], [2], [1]),
         ("g.csv", "\ufeffsrc,dst\r\n1,2\r\n", {}, [1], [2], None),
-        ("g.tsv", "a b\tc\n", {}, ["a b"], ["c"], None),
+        ("g.tsv", "a b\tc\n", {"header": False}, ["a b"], ["c"], None),
         ("g.adj", "1 2 3\n\n2 1\n3 1\n4\n", {"directed": False}, [1, 1], [2, 3], None),
         ("g.adj", "1 2 3\n2 3\n4\n", {"directed": False}, [1, 1, 2], [2, 3, 3], None),
         ("g.mtx", f"{MM} real symmetric\n3 3 2\n2 1 1.5\n3 3 -2\n", {}, [2, 3], [1, 3], [1.5, -2]),
@@ -249,8 +250,14 @@ def test_no_file_and_no_permission(tmp_path):
         read_edges(tmp_path / "none.txt")
     with pytest.raises(InputError, match="is a directory"):
         read_edges(tmp_path, format="edgelist")
-    with pytest.raises(InputError, match="does not say its format"):
-        read_edges(tmp_path / "none")
+    (tmp_path / "some").write_text("1 2\n")
+    for reads in (read_edges, gd.read_graph, lambda path: gd.stream.build(path, tmp_path / "g.gdl")):
+        with pytest.raises(InputError, match=r"none: no such file$"):
+            reads(tmp_path / "none")
+        with pytest.raises(InputError, match=r"is a folder, and none that graphdask wrote: it has no _graph"):
+            reads(tmp_path)
+        with pytest.raises(InputError, match="does not say its format"):
+            reads(tmp_path / "some")
     with pytest.raises(InputError, match="is not a path"):
         read_edges(5)
     with pytest.raises(InputError, match="not compressed as a whole"):

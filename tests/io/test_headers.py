@@ -205,6 +205,11 @@ def test_names_of_columns_are_looked_up_in_the_first_line(tmp_path):
         read_edges(other, columns=["wolf", "grass"])
 
 
+def test_a_line_alone_that_may_be_a_header_warns(tmp_path):
+    with pytest.warns(GraphdaskWarning, match=r"g\.csv:1: 'wolf,sheep' is read as an edge .* header=True if it is a"):
+        assert read_edges(file(tmp_path, "g.csv", "wolf,sheep")).num_edges == 1
+
+
 def test_columns_that_are_named_are_the_ends_whatever_their_names_say(tmp_path):
     path = file(tmp_path, "g.csv", "weight,time,source", "1,2,3", "2,3,4")
     edges = read_edges(path, columns=("weight", "time"))

@@ -168,6 +168,48 @@ def test_columns_that_say_direction(tmp_path, header, values, directed, ids):
         assert read_edges(path, directed=wanted).directed is wanted
 
 
+@pytest.mark.parametrize("other", ["Mutual", ""])
+@pytest.mark.parametrize("below", [0, 2000])
+def test_a_direction_that_is_none_is_an_error_with_its_line(tmp_path, other, below):
+    path = tmp_path / "g.csv"
+    path.write_text("Source,Target,Type\n" + "1,2,Undirected\n" * (below + 1) + f"2,3,{other}\n")
+    with pytest.raises(FormatError, match=rf"g\.csv:{below + 3}: the direction '{other}' is neither Directed nor"):
+        read_edges(path)
+    assert read_edges(path, directed=True).directed is True
+
+
+@pytest.mark.parametrize("ending", ["csv", "txt", "txt.gz", "tsv"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_negative_zeros_keep_their_sign(tmp_path, ending, dtype):
+    weights = np.array([1.0, -0.0, 0.0, 2.5, -0.0] * 40_000, dtype)
+    for number, some in enumerate((weights[1:3], weights[:4], weights)):
+        src = np.arange(len(some))
+        path = tmp_path / f"{number}.{ending}"
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "csv does not say the type")
+            write_edges(EdgeList(src, src, some), path)
+        back = read_edges(path).weights
+        np.testing.assert_array_equal(np.signbit(back), np.signbit(some))
+        np.testing.assert_array_equal(back, some)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int32"])
+@pytest.mark.parametrize("n", [0, 5])
+def test_weights_of_no_edges_are_kept_or_the_loss_is_told(tmp_path, dtype, n):
+    G = gd.from_edges([], [], np.array([], dtype), num_vertices=n)
+    for ending in ("txt", "txt.gz", "parquet", "npz", "gdg"):
+        G.write(tmp_path / f"g.{ending}")
+        H = gd.read_graph(tmp_path / f"g.{ending}")
+        assert H.edges()[2].dtype == dtype
+        assert H.num_vertices == n
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        G.write(tmp_path / "g.csv")
+    said = [str(each.message) for each in caught]
+    assert any(f"{dtype} are read back as int64" in text for text in said) == (dtype != "int64")
+    assert gd.read_graph(tmp_path / "g.csv").edges()[2].dtype == np.int64
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int32"])
 def test_edge_lists_say_the_type_of_weights(tmp_path, dtype):
     weights = np.array([1, 2, 3], dtype)

@@ -28,7 +28,21 @@ def test_the_words_are_those_of_pandas_and_databases():
     assert {word.encode() for word in [*PANDAS, "\\N"]} <= MISSING_WORDS
 
 
-@pytest.mark.parametrize("word", [*PANDAS, "\\N", ""])
+def test_errors_speak_of_strings_where_a_format_has_them(tmp_path):
+    for name, lines, line in (
+        ("g.adjlist", ["ann bob", "bob cleo"], 1), ("g.adjlist", ["1 2", "2 NULL"], 2),
+        ("g.graph", ["2 1", "2", "x"], 3), ("g.gr", ["p sp 2 1", "a 1 x 3"], 2),
+        ("g.gr", ["p sp 2 1", f"a 1 {2**63} 3"], 2), ("g.mtx", ["%%MatrixMarket matrix coordinate pattern general",
+         "2 2 1", "1 1.5"], 3),
+    ):  # fmt: skip
+        with pytest.raises(FormatError, match=rf"{name}:{line}: ") as caught:
+            read_edges(file(tmp_path, name, *lines))
+        assert "ids=" not in str(caught.value)
+    with pytest.raises(FormatError, match="is not an integer; pass ids='str' if it is a name"):
+        read_edges(file(tmp_path, "g.txt", "1 2", "3 9606.E01"))
+
+
+@pytest.mark.parametrize("word", [*PANDAS, "\\N", "", "N.A.", "<nil>", "--"])
 @pytest.mark.parametrize("row", [0, 1, 2])
 @pytest.mark.parametrize("ids", [["1", "2", "3"], ["ann", "bob", "cleo"]], ids=["numbers", "names"])
 @pytest.mark.parametrize("end", [0, 1])
