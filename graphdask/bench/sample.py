@@ -273,10 +273,12 @@ class Bench:
     def records(self, samplers: tuple[str, ...], ranks: Sequence[int], peers: bool) -> Iterator[dict[str, Any]]:
         graph = self._graph()
         common, compared = {"device": self.device, "scale": self.scale}, Compared()
+        undefined = ("metropolis_hastings",) if graph.directed else ()
         for count in ranks if self.suite.own else ():
             divided = graph.partition(count, device=self.device)
             for row, call in self._cases(divided):
-                if not samplers or row["sampler"].startswith(samplers):
+                asked = row["sampler"].startswith(samplers) if samplers else row["sampler"] not in undefined
+                if asked:
                     yield compared(row | {"ranks": count} | common | self._tried(call))
             if not samplers or "loader".startswith(samplers):
                 yield from self._minibatches(divided, {"ranks": count} | common)

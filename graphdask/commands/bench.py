@@ -159,7 +159,9 @@ def generate(as_json: bool, output: Path | None, overwrite: bool, **arguments: A
 @click.option("--sampler", "samplers", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
 @click.option("--walks", type=Numbers(), default=(), help="1000000,40000000: walks of each case; default: the suite's.")
 @click.option("--scale", type=Whole(min=1), help="R-MAT with 2**SCALE vertices; default: the suite's.")
-@click.option("--graph", metavar="FILE", type=TEXT, help="A graph from a file instead.")
+@click.option("--graph", metavar="FILE", type=TEXT,
+              help="A graph from a file instead; of a directed one Metropolis-Hastings walks, which are not defined "
+              "there, are left out.")  # fmt: skip
 @click.option("--directed/--undirected", "directed", default=None, help="How it is read; default: as it says.")
 @click.option("--ranks", type=Numbers(), default=(1,), help="1,2,4: workers, or ranks of this process.")
 @click.option(

@@ -281,6 +281,8 @@ def _without_place(graph: Graph, content: Content) -> int | None:
         return 0
     source = graph.source
     if isinstance(source, ArraySource):
+        if source.num_vertices > 64 * source.num_edges:  # a table of them may be larger than memory
+            return int(source.num_vertices - len(np.union1d(source.src, source.dst)))
         named = np.zeros(source.num_vertices, bool)
         named[source.src] = True
         named[source.dst] = True

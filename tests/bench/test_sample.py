@@ -101,6 +101,18 @@ def test_a_call_of_milliseconds_is_measured_until_its_median_is_known():
     assert len(calls) - once > once
 
 
+def test_a_directed_graph_of_a_file_is_measured_without_what_is_not_defined_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(sample.Bench, "_tried", lambda self, call: {})
+    monkeypatch.setattr(sample.Bench, "_minibatches", lambda self, graph, common: iter(()))
+    (tmp_path / "g.txt").write_text("".join(f"{k} {(k * k + 1) % 20}\n" for k in range(20)))
+    some = {"device": "cpu", "repeats": 1, "peers": False, "graph": tmp_path / "g.txt"}
+    named = {directed: {row["sampler"] for row in sample.run(**some, directed=directed)} for directed in (True, False)}
+    assert named[False] - named[True] == {"metropolis_hastings"}
+    monkeypatch.setattr(sample.Bench, "_tried", lambda self, call: dict(made=call()))
+    with pytest.raises(InputError, match="metropolis_hastings is defined on undirected graphs"):
+        sample.run(**some, samplers=("metropolis_hastings",))
+
+
 def test_a_case_that_takes_too_long_is_left_out():
     import dask
 

@@ -344,6 +344,14 @@ def test_the_csv_is_what_pythons_own_reader_reads(tmp_path):
     ]
 
 
+def test_vertices_without_edges_are_counted_whatever_their_number(tmp_path):
+    for edges in (1, 3):
+        ids = np.arange(edges)
+        G = gd.from_edges(ids, ids[::-1].copy(), num_vertices=10**12)
+        with pytest.warns(GraphdaskWarning, match=f"{10**12 - edges:,} vertices without edges are not written"):
+            G.write(tmp_path / f"{edges}.csv")
+
+
 def test_a_graph_with_lost_vertices_says_so_once(tmp_path):
     with pytest.warns(GraphdaskWarning, match="2 vertices without edges are not written") as said:
         gd.from_edges([0], [1], num_vertices=4).write(tmp_path / "g.csv")
