@@ -1,4 +1,4 @@
-"""Every figure of the README stands in a record with the same value, and both sides of a row name the same clock."""
+"""Every figure of README and docs/ stands in a record with the same value, and both sides of a row name one clock."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from source_tree import ROOT
+from pages import PAGES, RECORDS, prose
 
-README = (ROOT / "README.md").read_text()
-RECORDS = ROOT / "cluster" / "records"
-PAGES = README, (RECORDS / "README.md").read_text()
+PAGE_TEXTS = [page.read_text() for page in PAGES]
+TEXTS = [*PAGE_TEXTS, (RECORDS / "README.md").read_text()]
 BLOCK = re.compile(r"^<!-- figures (?P<file>\S+)(?P<every>[^\n]*)\n(?P<lines>.*?)^-->$", re.MULTILINE | re.DOTALL)
 UNITS = {"G edges/s": 1e9, "M edges/s": 1e6, "": 1.0}
 MEASURED = re.compile(
@@ -59,7 +58,7 @@ def same(value: Any, said: str) -> bool:
 
 def figures() -> list[Figure]:
     found = []
-    for block in (block for page in PAGES for block in BLOCK.finditer(page)):
+    for block in (block for page in TEXTS for block in BLOCK.finditer(page)):
         every = dict(word.split("=", 1) for word in shlex.split(block["every"]))
         for line in block["lines"].splitlines():
             row, shown, clock, name, where = (part.strip() for part in line.split("|"))
@@ -95,11 +94,11 @@ def test_a_figure_stands_in_a_record(figure):
 
 
 def rows() -> list[list[str]]:
-    """Rows of tables of times, which say so in their first cell."""
+    """Rows of tables of times, which say so in their first cell; each once, where two pages have it."""
     found = []
-    for table in re.findall(r"^\| whole call[^\n]*\n(?:\|[^\n]*\n)+", README, re.MULTILINE):
-        found += [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
-    return found
+    for table in re.findall(r"^\| whole call[^\n]*\n(?:\|[^\n]*\n)+", "\n".join(PAGE_TEXTS), re.MULTILINE):
+        found += [[cell.strip() for cell in line.strip("|").split("|")][:3] for line in table.splitlines()[2:]]
+    return [list(row) for row in dict.fromkeys(map(tuple, found))]
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
@@ -116,7 +115,7 @@ def test_both_sides_of_a_row_are_of_one_clock_and_one_file(row):
 
 
 def test_no_figure_is_told_without_its_record():
-    text = re.sub(r"^```.*?^```$|<!--.*?-->", "", README, flags=re.MULTILINE | re.DOTALL)
+    text = prose("\n".join(PAGE_TEXTS))
     known = {figure.shown for figure in figures()}
     said = [match for match in MEASURED.findall(text) if match not in SETTINGS]
     assert [match for match in said if not any(match.startswith(each) for each in known)] == []
@@ -125,5 +124,5 @@ def test_no_figure_is_told_without_its_record():
 def test_figures_are_shown_before_the_comment_that_says_where_they_stand():
     for figure in figures():
         shown = figure.number if figure.clock == "generate" else figure.shown
-        before = [page.partition(f"<!-- figures {figure.file}")[0] for page in PAGES if figure.file in page]
+        before = [page.partition(f"<!-- figures {figure.file}")[0] for page in TEXTS if figure.file in page]
         assert any(re.search(rf"(?<![\d.]){re.escape(shown)}(?![\d.])", text) for text in before), figure

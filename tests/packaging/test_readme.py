@@ -1,4 +1,4 @@
-"""What README and CONTRIBUTING tell a newcomer to type: the commands are understood, the Python runs."""
+"""What README, docs/ and CONTRIBUTING tell a newcomer to type: the commands are understood, the Python runs."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from distributed import Client
+from pages import DOCS, PAGES, README, blocks, prose
 from source_tree import ROOT
 
 import graphdask as gd
 from graphdask.cli import cli
 
-README = (ROOT / "README.md").read_text()
 SMALLER = {
     "preferential_attachment(1_000_000": "preferential_attachment(2_000",
     "chunk=1_000_000": "chunk=4",
@@ -74,16 +74,14 @@ ELSEWHERE = (
 """Beginnings of commands that need a batch system, run until Ctrl-C, or need NCCL: they are read, not run."""
 
 
-def blocks(text: str, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-
-
 def commands() -> list[str]:
     """Every `graphdask ...` of a console or a sentence, without the comment behind it, and `...` in full."""
-    texts = blocks(README + (ROOT / "CONTRIBUTING.md").read_text(), "console")
+    pages = [page.read_text() for page in PAGES]
+    texts = [text for page in [*pages, (ROOT / "CONTRIBUTING.md").read_text()] for text in blocks(page, "console")]
     parts = [part for text in texts for part in re.split(r"^\$ |&& ", text, flags=re.M)]
     last = ""
-    for dots, text in re.findall(r"(\.\.\. )?`((?:graphdask |--)[^`]*)`", re.sub(r"```.*?```", "", README, flags=re.S)):
+    said = [each for page in pages for each in re.findall(r"(\.\.\. )?`((?:graphdask |--)[^`]*)`", prose(page))]
+    for dots, text in said:
         if dots:
             parts.append(f"{last} {text}")
         elif text.startswith("graphdask") and "..." not in text and text not in GROUPS:
@@ -185,7 +183,9 @@ def scheduler():
 def test_the_python_runs(files, tmp_path, monkeypatch):
     shutil.copytree(files, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.gdl"))
     monkeypatch.chdir(files := tmp_path)
-    text = "\n".join(blocks(README, "python"))
+    texts = [text for page in DOCS for text in blocks(page.read_text(), "python")]
+    assert set(blocks(README.read_text(), "python")) <= set(texts), "an example of the README is not in docs/"
+    text = "\n".join(texts)
     for said, run in SMALLER.items():
         assert text.count(said) == 1
         text = text.replace(said, run)
