@@ -151,7 +151,9 @@ def draw_degrees(G: Any, path: Path, title: str, overwrite: bool) -> None:
     degrees = np.concatenate([degree for degree, _ in counts])
     numbers = np.concatenate([number for _, number in counts])
     distinct, inverse = np.unique(degrees, return_inverse=True)
-    degree_distribution((distinct, np.bincount(inverse, weights=numbers)), path, title=title, overwrite=overwrite)
+    degree_distribution(
+        (distinct, np.bincount(inverse, weights=numbers).astype(np.int64)), path, title=title, overwrite=overwrite
+    )
 
 
 def degree_counts(part: Any) -> tuple[Any, Any]:
