@@ -116,6 +116,14 @@ def test_edges_that_no_disk_holds(name, target, tmp_path):
     assert "larger disk" in str(refused.value)
 
 
+def test_edges_that_no_disk_keeps_for_a_pipe():
+    with (
+        at_once(),
+        pytest.raises(WriteError, match=r"edges need [\d.,e+]+ [TP]iB at least.*set TMPDIR to a larger disk"),
+    ):
+        gd.generate.rmat(50).write("/dev/null", "csv")
+
+
 @pytest.mark.parametrize("name", [*GENERATORS, *VERTICES])
 def test_a_graph_that_cannot_be_streamed_from_the_disk(name, tmp_path):
     absurd = (GENERATORS | VERTICES)[name]()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -30,8 +31,11 @@ from graphdask.io import detect_format
 from graphdask.io._kept import warn_of_lost
 from graphdask.io._open import COMPRESSION_SUFFIXES
 from graphdask.io._output_paths import output_path
+from graphdask.io._put import special
 from graphdask.io.folder import unfinished_name
+from graphdask.io.outputs import FileOutput, file_output
 from graphdask.io.parts import SUFFIXES, TEXT, Content
+from graphdask.io.streams import called
 from graphdask.notebook import is_watched
 from graphdask.partition import index_dtype
 from graphdask.room import least_of_edges, refuse_beyond_disk, refuse_beyond_time
@@ -79,6 +83,8 @@ class Order:
     """Part files, where the caller said how many."""
     overwrite: bool
     device: str
+    stream: FileOutput | None = None
+    """The pipe or device that gets the file once it is whole, where `target` is one."""
 
 
 def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overwrite: bool, device: str) -> Order:
@@ -89,8 +95,9 @@ def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overw
         raise InputError(f"{shown(path)} is not a path") from None
     if not isinstance(text, str) or not text:
         raise InputError(f"{shown(path)} is not the name of a file or folder")
-    output_path(path)
-    target = Path(os.path.realpath(Path(text).expanduser()))
+    place = output_path(path)
+    stream = file_output(path, overwrite) if special(place) is not None else None
+    target = Path(os.path.realpath(place)) if stream is None else place
     if files is not None and (isinstance(files, bool) or not isinstance(files, int) or not 1 <= files <= MOST_FILES):
         raise InputError(f"files={shown(files)} must be a whole number, 1 to {MOST_FILES}")
     if device not in ("auto", "cpu", "cuda"):
@@ -109,6 +116,10 @@ def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overw
             f"a graph is written as one of {', '.join(SUFFIXES)}, not {name}; for another format write .gdg and "
             f"convert that (graphdask convert, graphdask.io.write_edges)"
         )
+    if stream is not None and name not in TEXT:
+        raise Unsupported(f"{place} is a pipe or a device, which takes {' or '.join(TEXT)}; name a file for {name}")
+    if stream is not None and files not in (None, 1):
+        raise InputError(f"files={files} are of a folder, and {place} is a pipe or a device; leave it out")
     compression = target.suffix.lower() if target.suffix.lower() in COMPRESSION_SUFFIXES else ""
     if compression and name not in TEXT:
         raise InputError(f"{target.name}: {name} files are not compressed as a whole; leave out {compression}")
@@ -118,18 +129,29 @@ def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overw
     content = Content(name, compression, graph.directed, graph.ids, index_dtype(source.num_vertices),
                       source.weight_dtype)  # fmt: skip
     content.check()
+    if stream is not None:
+        kept = Path(tempfile.gettempdir(), place.name)
+        _refuse_beyond_disk(graph, kept, name, compression, "set TMPDIR to a larger disk, or write fewer edges")
+        return Order(target, content, True, None, overwrite, device, stream)
     if target.parent.is_dir():  # else it may be on the workers only
         writing.refuse_existing(target, overwrite, single)
         if not os.access(target.parent, os.W_OK):
             raise InputError(
                 f"{target} cannot be written: no permission to write in {target.parent}; name another, or get it"
             )
-    if target.parent.is_dir() and not graph.merge:  # of those that are merged, nobody knows how many are left
-        edges = source.num_edges // (2 if source.drops_self_loops else 1)
-        each = index_dtype(source.num_vertices).itemsize, 0 if source.weight_dtype is None else 1
-        needed = least_of_edges(name, compression, edges, source.num_vertices, *each)
-        refuse_beyond_disk(target, f"{edges:,} edges", needed, "write to a larger disk, or fewer edges")
+        _refuse_beyond_disk(graph, target, name, compression, "write to a larger disk, or fewer edges")
     return Order(target, content, single, files, overwrite, device)
+
+
+def _refuse_beyond_disk(graph: Graph, path: Path, name: str, compression: str, instead: str) -> None:
+    """Raise WriteError where the disk of a file has no room for the edges of a graph."""
+    source = graph.source
+    if graph.merge:  # nobody knows how many are left
+        return
+    edges = source.num_edges // (2 if source.drops_self_loops else 1)
+    each = index_dtype(source.num_vertices).itemsize, 0 if source.weight_dtype is None else 1
+    needed = least_of_edges(name, compression, edges, source.num_vertices, *each)
+    refuse_beyond_disk(path, f"{edges:,} edges", needed, instead)
 
 
 def write(
@@ -141,6 +163,15 @@ def write(
     with_partitions: Callable[[Graph, Callable[..., Any]], Any],
 ) -> Written:
     """Write a graph; `retried` and `with_partitions` run an action again when a worker was lost."""
+    if order.stream is not None:
+        with order.stream.unfinished() as made:  # writers make their shares side by side, so not in the stream's order
+            kept = replace(
+                order, target=made.with_name(f"{made.name}.kept{SUFFIXES[order.content.format]}"), stream=None
+            )
+            with called(kept.target, str(order.target)):
+                written = write(graph, kept, client, config, retried, with_partitions)
+            os.replace(kept.target, made)
+        return replace(written, path=order.target)
     timer = Timer()
     token = secrets.token_hex(6)
     if graph.merge:
@@ -171,8 +202,8 @@ def write(
     if order.single and order.content.format in (*TEXT, "parquet"):
         edges = None if graph.merge else graph.source.num_edges
         warn_of_lost(order.target, order.content, _without_place(graph, order.content), edges)
-    written: Written = found
-    return written
+    made_of_it: Written = found
+    return made_of_it
 
 
 def _plan(graph: Graph, order: Order, files: int, token: str, attempt: int) -> writing.WritePlan:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -277,13 +278,19 @@ def check_folder(named: Path, target: Path, overwrite: bool, foreign: Foreign) -
     others = foreign(target, names)
     if others:
         raise OutputExists(
-            f"{named} is a folder that holds what graphdask did not write ({min(others)}), so it is not replaced; "
-            f"name another, or an empty one",
+            f"{named} is a folder that holds what graphdask did not write ({min(others)}{_unmarked(others)}), so it is "
+            f"not replaced; remove it yourself if nothing in it is needed, or name another, or an empty one",
             named,
         )
     if not overwrite:
         raise exists(named)
     return False
+
+
+def _unmarked(names: Iterable[str]) -> str:
+    """Why parts that are named as graphdask names them are not taken for its own."""
+    named_so = all(re.fullmatch(r"part-[0-9-]+\.parquet", name) for name in names)
+    return ", which has not the mark of graphdask's samples; older versions did not write it" if named_so else ""
 
 
 def pictures_output(folder: Any, names: Iterable[str], overwrite: bool = False) -> Path:
