@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from distributed import Client
 
 import graphdask as gd
 from graphdask.algorithms._sources import chosen_sources
@@ -14,7 +15,7 @@ from graphdask.io import read_edges
 
 PATH = gd.from_edges([0, 1, 2], [1, 2, 3], directed=False)
 MERGED = gd.generate.preferential_attachment(50, 3, seed=1, multi_edges="merge")
-CLIENT = SimpleNamespace()
+CLIENT = Mock(spec=Client)
 """Never asked for anything."""
 
 
