@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import PurePosixPath
 
@@ -36,19 +37,32 @@ def test_the_folders_of_packages_are_those_of_the_build():
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """Names in the wheel that is built from the source distribution of a copy of the tree."""
+def built(tmp_path_factory):
+    """The folder of the source distribution of a copy of the tree, and of the wheel that is built from that."""
     copy, dist = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("dist")
-    for folder in (*FOLDERS.values(), "tests"):
+    for folder in (*FOLDERS.values(), "tests", "docs"):
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in"):
         shutil.copy(ROOT / name, copy)
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(dist), str(copy)]
-    built = subprocess.run(command, capture_output=True, text=True, cwd=copy)
-    assert built.returncode == 0, built.stdout + built.stderr
-    assert len(list(dist.glob("graphdask-*.tar.gz"))) == 1
-    with zipfile.ZipFile(next(dist.glob("graphdask-*.whl"))) as archive:
+    said = subprocess.run(command, capture_output=True, text=True, cwd=copy)
+    assert said.returncode == 0, said.stdout + said.stderr
+    return dist
+
+
+@pytest.fixture(scope="module")
+def wheel(built):
+    """Names in the wheel."""
+    with zipfile.ZipFile(next(built.glob("graphdask-*.whl"))) as archive:
         return archive.namelist()
+
+
+@pytest.mark.slow
+def test_the_source_distribution_holds_every_page_of_docs(built):
+    (path,) = built.glob("graphdask-*.tar.gz")
+    with tarfile.open(path) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {f"docs/{page.name}" for page in (ROOT / "docs").iterdir()} <= names
 
 
 @pytest.mark.slow
