@@ -28,6 +28,7 @@ from graphdask.gang.local import LocalGang
 from graphdask.generate.preferential_attachment import PreferentialAttachment
 from graphdask.graph import Graph
 from graphdask.io import detect_format
+from graphdask.io._formats import refuse_packed
 from graphdask.io._kept import warn_of_lost
 from graphdask.io._open import COMPRESSION_SUFFIXES
 from graphdask.io._output_paths import output_path
@@ -102,6 +103,7 @@ def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overw
         raise InputError(f"files={shown(files)} must be a whole number, 1 to {MOST_FILES}")
     if device not in ("auto", "cpu", "cuda"):
         raise InputError(f"device={device!r} is not one of auto, cpu, cuda")
+    refuse_packed(target)
     named = True
     try:
         found = detect_format(target)

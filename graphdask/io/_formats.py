@@ -100,6 +100,7 @@ def detect_format(path: str | os.PathLike[str]) -> str:
             f"{os.fspath(path)!r} is a graph that is streamed: run, profile and info take it as it is, and "
             "graphdask.stream.open opens it"
         )
+    refuse_packed(path)
     endings = " ".join(ending for known in FORMATS.values() for ending in known.suffixes)
     raise InputError(
         f"the name of {os.fspath(path)!r} does not say its format (known endings: {endings}); pass "
@@ -134,6 +135,23 @@ def format_of(path: str | os.PathLike[str], name: str | None) -> Format:
     if not isinstance(name, str) or name not in FORMATS:
         raise InputError(f"format={shown(name)} is not known; it must be one of {', '.join(FORMATS)}")
     return FORMATS[name]
+
+
+PACKED = (".zst", ".zstd", ".lz4", ".lzma", ".lz", ".br", ".z", ".sz", ".zip", ".7z", ".rar", ".tar", ".tgz", ".tbz2",
+          ".txz")  # fmt: skip
+"""Endings of compressed files and archives that are neither read nor written."""
+
+
+def refuse_packed(path: str | os.PathLike[str]) -> None:
+    """Raise InputError for a name that says a compression or an archive that graphdask does not have."""
+    from ._open import strip_compression
+
+    suffix = Path(strip_compression(Path(path).name)).suffix.lower()
+    if suffix in PACKED:
+        raise InputError(
+            f"{os.fspath(path)}: files that end in {suffix} are neither read nor written; unpack it and name what was "
+            "in it, or compress with gzip, xz or bzip2 (.gz, .xz, .bz2)"
+        )
 
 
 def refuse_compressed(path: str | os.PathLike[str], chosen: Format) -> None:

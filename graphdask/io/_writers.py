@@ -9,7 +9,7 @@ from typing import Any
 from graphdask.errors import InputError, Unsupported, shown
 from graphdask.room import least_of_edges, refuse_beyond_disk
 
-from ._formats import FORMATS, format_of, refuse_compressed
+from ._formats import FORMATS, format_of, refuse_compressed, refuse_packed
 from ._open import COMPRESSION_SUFFIXES
 from .edges import EdgeList
 
@@ -54,6 +54,7 @@ def write_edges(
     if not chosen.writes:
         able = ", ".join(f.name for f in FORMATS.values() if f.writes)
         raise Unsupported(f"graphdask does not write {chosen.name}; it writes {able}")
+    refuse_packed(path)
     refuse_compressed(path, chosen)
     out = file_output(path, overwrite)
     _check(edges, chosen.name)

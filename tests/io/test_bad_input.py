@@ -12,7 +12,7 @@ import pytest
 
 import graphdask as gd
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, OverBudget, Unsupported
-from graphdask.io import read_edges, read_vertex_values
+from graphdask.io import read_edges, read_vertex_values, write_edges
 
 MM = "%%MatrixMarket matrix coordinate"
 
@@ -243,6 +243,24 @@ def test_ldbc_files_that_do_not_fit(tmp_path):
 def test_wrong_arguments(tmp_path, options, reason):
     with pytest.raises(InputError, match=reason):
         read(tmp_path, "1 2\n", **options)
+
+
+@pytest.mark.parametrize("ending", [".zst", ".lz4", ".zip", ".tar", ".tar.gz", ".ZST"])
+def test_compressions_that_are_not_there_are_named(tmp_path, ending):
+    path = tmp_path / f"g.txt{ending}"
+    said = rf"g\.txt{ending}: files that end in {ending.removesuffix('.gz').lower()} are neither read nor written"
+    G = gd.from_edges([0], [1])
+    for write in (
+        lambda: G.write(path), lambda: G.write(path, "edgelist"), lambda: G.write(path, "csv", files=2),
+        lambda: write_edges(read_edges(tmp_path / "h.txt"), path, format="edgelist"),
+    ):  # fmt: skip
+        (tmp_path / "h.txt").write_text("1 2\n")
+        with pytest.raises(InputError, match=said):
+            write()
+        assert not path.exists()
+    path.write_bytes(b"\x28\xb5\x2f\xfd")
+    with pytest.raises(InputError, match=said):
+        read_edges(path)
 
 
 def test_no_file_and_no_permission(tmp_path):
