@@ -12,6 +12,8 @@ from graphdask.commands import stream, streams, terminal
 from graphdask.commands import weights as weighing
 from graphdask.commands.options import TextOptions, cleaning_options, input_stream, json_option, reading_options
 
+EDGE = 16
+"""Bytes that an edge is reckoned to take, of files that state how many they have."""
 FIRST, SHARE = 64 << 20, 32
 """Bytes of a text that are read without `--all`, and how many times as much memory must be there."""
 BAR = 32
@@ -26,7 +28,8 @@ BAR = 32
     "--all",
     "whole",
     is_flag=True,
-    help=f"Read all of a text; default: its first {FIRST >> 20} MiB, and where ids are names the first {FIRST >> 23}.",
+    help=f"Read all of a file; default: of a text its first {FIRST >> 20} MiB, and where ids are names the first "
+    f"{FIRST >> 23}, of a large file that states its numbers no more than these.",
 )
 @json_option
 def command(path: Path, as_json: bool, **options: Any) -> None:
@@ -35,13 +38,18 @@ def command(path: Path, as_json: bool, **options: Any) -> None:
     Prints sizes, ids, degrees, self-loops, parallel edges and the number of components; of a file that is streamed
     (.gdl), what can be told without going through its edges. FILE may be -, standard input: text, also compressed.
     Of a text that is larger than the first 64 MiB, however small it is while it is compressed, counts are of these,
-    unless --all is given; METIS and LDBC are read whole.
+    unless --all is given. Of METIS, NPZ, native and Parquet files of more than 4 million edges the numbers are those
+    that the file states. LDBC is read whole.
     """
     if path.suffix == stream.ENDING:
         _streamed(path, as_json, {"all" if name == "whole" else name: value for name, value in options.items()})
         return
     with streams.readable(path, options.pop("file_format")) as (file, file_format):
         path = streams.named(path)
+        short = None if options["whole"] else stated_only(file, file_format, options)
+        if short is not None:
+            _show_stated(short | {"file": path}, as_json)
+            return
         found = describe(file, file_format, **options) | {"file": path}
     if as_json:
         terminal.print_json(found)
@@ -55,6 +63,44 @@ def command(path: Path, as_json: bool, **options: Any) -> None:
     click.echo("\nreading counted and changed")
     counted = {name: value for name, value in found["report"].items() if not name.startswith("header")}
     click.echo(terminal.pairs([(_words(name), _shown(value)) for name, value in counted.items()]))
+
+
+def stated_only(path: Path, file_format: str | None, options: dict[str, Any]) -> dict[str, Any] | None:
+    """What a large file states of itself; None where it is to be read: it is small or states nothing, or an option
+    says how to read it."""
+    from graphdask.io._formats import format_of
+    from graphdask.io.stated import stated
+
+    usual = {"self_loops": "keep", "multi_edges": "keep", "whole": False}
+    said = any(value not in (None, (), usual.get(name)) for name, value in options.items())
+    if said or not path.is_file():
+        return None
+    name = format_of(path, file_format).name
+    found = stated(path, name)
+    if found is None or EDGE * found.edges <= FIRST:
+        return None
+    return {
+        "file": path, "bytes": path.stat().st_size, "format": name, "complete": False, "read": found.where,
+        "vertices": found.vertices, "edges": found.edges, "directed": found.directed,
+        "weighted": found.weights is not None, "weights": found.weights,
+    }  # fmt: skip
+
+
+def _show_stated(found: dict[str, Any], as_json: bool) -> None:
+    """Print what a file states."""
+    if as_json:
+        terminal.print_json(found)
+        return
+    vertices, directed = found["vertices"], found["directed"]
+    kind = "" if directed is None else ", directed" if directed else ", undirected"
+    click.echo(f"{found['file'].name}\n")
+    click.echo(terminal.pairs([
+        ("format", f"{found['format']}, {terminal.size(found['bytes'])}"),
+        ("read", f"{found['read']}, which states these numbers; --all reads the edges, and counts"),
+        ("vertices", "not stated" if vertices is None else f"{vertices:,}"),
+        ("edges", f"{found['edges']:,}{kind}"),
+        ("weights", found["weights"] or "none"),
+    ]))  # fmt: skip
 
 
 def describe(

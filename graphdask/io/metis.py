@@ -39,7 +39,7 @@ def read_metis(path: str | os.PathLike[str], request: Request, reading: Reading)
     row = int(filled[0])
     header = values[: lengths[row]].tolist()
     header_line = int(lines[row])
-    n, m, sizes, constraints, weighted = _header(header, source, header_line)
+    n, m, sizes, constraints, weighted = header_of(header, source, header_line)
     values, lengths, lines = values[len(header) :], lengths[row + 1 :], lines[row + 1 :]
     if len(lengths) < n:
         raise FormatError(
@@ -97,7 +97,7 @@ def read_metis(path: str | os.PathLike[str], request: Request, reading: Reading)
     )
 
 
-def _header(header: list[int], source: Source, line: int) -> tuple[int, int, int, int, bool]:
+def header_of(header: list[int], source: Source, line: int) -> tuple[int, int, int, int, bool]:
     """(vertices, edges, sizes per vertex, weights per vertex, edges are weighted)."""
     if not 2 <= len(header) <= 4:
         raise FormatError(

@@ -117,27 +117,7 @@ def read_native(path: str | os.PathLike[str], request: Request, spill: bool = Fa
     against the size of the file, each column against its checksums: here, or where `spill` says that the graph may be
     larger than memory when `_spill.part` reads it."""
     file = existing_file(path)
-    size = file.stat().st_size
-    with reading(file), file.open("rb") as stream:
-        start = stream.read(_HEADER.size)
-        if not start.startswith(MAGIC[:4]):
-            raise FormatError("this is not a graphdask native file", file)
-        if len(start) < _HEADER.size:
-            raise FormatError(f"the file is truncated: {size} bytes, less than its header", file)
-        magic, version, length, declared, checksum = _HEADER.unpack(start)
-        if magic != MAGIC:
-            raise FormatError("the file was changed in transfer (as text); get it again in binary mode", file)
-        if version not in (UNCHECKED, VERSION):
-            raise FormatError(f"format version {version}; this graphdask reads versions 1 and {VERSION}", file)
-        text = stream.read(min(length, size))
-    if size != declared:
-        raise FormatError(
-            f"the header declares {declared} bytes, the file has {size}; it is truncated or changed", file
-        )
-    summed = zlib.crc32(text)
-    if (zlib.crc32(start[:_SUMMED], summed) if version != UNCHECKED else summed) != checksum:
-        raise FormatError("the header is damaged (its checksum does not match)", file)
-    header = json.loads(text)
+    header, version, size = header_of(file)
     arrays: dict[str, Any] = {name: _map(file, size, name, entry) for name, entry in header["arrays"].items()}
     taken = [name for name in _NAMES if name != "weights" or request.weights is not False]
     if version == UNCHECKED:
@@ -159,6 +139,31 @@ def read_native(path: str | os.PathLike[str], request: Request, spill: bool = Fa
         values["vertices"] = stated_vertices(header["vertex_range"], file)
     directed = header["directed"] if request.directed is None else request.directed
     return EdgeList(**values, directed=directed, report={**header["report"], "format": "native", "bytes": size})
+
+
+def header_of(file: Path) -> tuple[dict[str, Any], int, int]:
+    """The header of a file, once it is held to its checksum and the size of the file; the version, and that size."""
+    size = file.stat().st_size
+    with reading(file), file.open("rb") as stream:
+        start = stream.read(_HEADER.size)
+        if not start.startswith(MAGIC[:4]):
+            raise FormatError("this is not a graphdask native file", file)
+        if len(start) < _HEADER.size:
+            raise FormatError(f"the file is truncated: {size} bytes, less than its header", file)
+        magic, version, length, declared, checksum = _HEADER.unpack(start)
+        if magic != MAGIC:
+            raise FormatError("the file was changed in transfer (as text); get it again in binary mode", file)
+        if version not in (UNCHECKED, VERSION):
+            raise FormatError(f"format version {version}; this graphdask reads versions 1 and {VERSION}", file)
+        text = stream.read(min(length, size))
+    if size != declared:
+        raise FormatError(
+            f"the header declares {declared} bytes, the file has {size}; it is truncated or changed", file
+        )
+    summed = zlib.crc32(text)
+    if (zlib.crc32(start[:_SUMMED], summed) if version != UNCHECKED else summed) != checksum:
+        raise FormatError("the header is damaged (its checksum does not match)", file)
+    return json.loads(text), version, size
 
 
 def _map(file: Path, size: int, name: str, entry: dict[str, Any]) -> np.ndarray:

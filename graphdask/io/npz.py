@@ -56,12 +56,18 @@ def _refuse_large(file: Path) -> None:
         for entry in entries:
             if not entry.filename.endswith(".npy"):
                 continue
-            with archive.open(entry) as stream:
-                version = np.lib.format.read_magic(stream)
-                header = np.lib.format.read_array_header_1_0 if version == (1, 0) else _header_2_0
-                shape, _, dtype = header(stream)
+            shape, dtype = array_header(archive, entry)
             if any(length < 0 for length in shape) or math.prod(shape) * dtype.itemsize > entry.file_size:
                 raise FormatError(f"{entry.filename} has {entry.file_size:,} bytes, too few for {shape} {dtype}", file)
+
+
+def array_header(archive: zipfile.ZipFile, entry: zipfile.ZipInfo | str) -> tuple[tuple[int, ...], np.dtype]:
+    """Shape and dtype of an array of an archive."""
+    with archive.open(entry) as stream:
+        version = np.lib.format.read_magic(stream)
+        header = np.lib.format.read_array_header_1_0 if version == (1, 0) else _header_2_0
+        shape, _, dtype = header(stream)
+    return shape, dtype
 
 
 def _header_2_0(stream: Any) -> Any:

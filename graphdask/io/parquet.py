@@ -66,7 +66,7 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
         raise FormatError(f"the columns {names[0]!r} and {names[1]!r} are of different types", file)
     weights = numbers.pop(0) if chosen.weight is not None else None
     times = numbers.pop(0) if chosen.time is not None else None
-    said_directed, vertices = _metadata(schema, file)
+    said_directed, vertices = stated_of(schema, file)
     directed = said_directed if request.directed is None else request.directed
     size = file.stat().st_size if file.is_file() else sum(f.stat().st_size for f in file.rglob("*") if f.is_file())
     report: dict[str, Any] = {
@@ -80,7 +80,7 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
     return EdgeList(ids[0], ids[1], weights, times, vertices, directed, report)
 
 
-def _metadata(schema: Any, file: Path) -> tuple[bool | None, np.ndarray | None]:
+def stated_of(schema: Any, file: Path) -> tuple[bool | None, np.ndarray | None]:
     """The direction and the vertices that the schema states."""
     try:
         said = json.loads((schema.metadata or {}).get(_KEY, b"{}"))
