@@ -46,7 +46,8 @@ def io(size: float, threads: int | None, repeats: int, as_json: bool, output: Pa
 @command.command("read")
 @click.option("--edges", type=Whole(min=1), default=5_000_000, show_default=True, help="Edges of each file.")
 @click.option("--vertices", type=Whole(min=2), default=1_000_000, show_default=True, help="Ids are below this.")
-@click.option("--case", "cases", multiple=True, type=click.Choice(["text", "weights", "csv", "gzip"]),
+@click.option("--scale", type=click.IntRange(min=1), default=18, show_default=True, help="Of the R-MAT graph.")
+@click.option("--case", "cases", multiple=True, type=click.Choice(["text", "weights", "csv", "gzip", "rmat"]),
               help="Only this one; may be repeated.")  # fmt: skip
 @click.option(
     "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."

@@ -10,7 +10,7 @@ from graphdask.errors import GraphdaskError
 
 @pytest.mark.parametrize("case", read.CASES)
 def test_both_sides_are_measured_or_skipped_with_a_reason(case):
-    rows = read.run(3000, vertices=500, cases=(case,), repeats=1)
+    rows = read.run(3000, vertices=500, scale=8, cases=(case,), repeats=1)
     assert [(row["reader"], row["product"]) for row in rows] == [
         ("graphdask", "rows"), ("graphdask", "graph"), ("pandas, SciPy", "rows"),
     ]  # fmt: skip
