@@ -26,8 +26,8 @@ BUCKETS = 1 << 16
 """Resolution of the balanced ranges: vertices are weighed in at most this many buckets."""
 
 BYTES_PER_ARC = {4: 56, 8: 72}
-"""Peak of the build for each stored edge, by the bytes of an id: two index columns sent, two received, a 64-bit key,
-its order, the row."""
+"""Peak of the build on a GPU for each stored edge, by the bytes of an id: two index columns sent, two received, a
+64-bit key, its order, the row."""
 
 
 @dataclass(frozen=True)
@@ -141,15 +141,22 @@ def add_inward(comm: Communicator, backend: Backend, part: Part) -> Part:
     return part
 
 
-def memory(plan: BuildPlan, size: int) -> int:
-    """Bytes that each of `size` ranks takes at most while it builds its partition."""
+def memory(plan: BuildPlan, size: int, counting: bool = False) -> int:
+    """Bytes that each of `size` ranks takes at most while it builds its partition; `counting`, as CPUs do."""
     arcs = plan.num_edges * (1 if plan.directed else 2) / size
     slots = plan.vertex_map.num_vertices / (1 if plan.ghosts == "all" else size)
-    return int(arcs * (BYTES_PER_ARC[plan.vertex_map.dtype.itemsize] + (32 if plan.weighted else 0)) + slots * 32)
+    item = plan.vertex_map.dtype.itemsize
+    each = BYTES_PER_ARC[item] + (32 if plan.weighted else 0)
+    if counting:
+        columns = 2 + 2 * (not plan.directed) + 2 * (type(plan.vertex_map) is not VertexMap)  # rows, ends, positions
+        columns += 2 * (size > 1)  # received
+        weights = 1 + (not plan.directed) + 2 * (size > 1)
+        each = columns * item + (10 if size > 1 else 0) + (8 * weights if plan.weighted else 0)  # order by owner
+    return int(arcs * each + slots * 32)
 
 
 def _check_memory(comm: Communicator, backend: Backend, plan: BuildPlan, memory_share: float) -> None:
-    needed = memory(plan, comm.size)
+    needed = memory(plan, comm.size, backend.name == "cpu")
     free = int(backend.free_memory() * memory_share)
     if needed > free:
         raise OverBudget(

@@ -18,7 +18,7 @@ from graphdask.given import given_array
 from graphdask.graph import Graph
 from graphdask.ids import number_vertices
 from graphdask.io import EdgeList, edges_for_graph
-from graphdask.io._room import room_for_graph
+from graphdask.io._estimate import within_memory_of_graph
 from graphdask.parallel_edges import count_parallel, group_parallel
 from graphdask.phases import OF_GRAPH, phase, progress_over
 from graphdask.sources import ArraySource
@@ -288,7 +288,7 @@ def read_graph(
         disk instead.
     """
     show = Config.load(progress=progress).progress
-    with FirstUse("reading", show), progress_over(path, OF_GRAPH, show), room_for_graph(path, format):
+    with FirstUse("reading", show), progress_over(path, OF_GRAPH, show), within_memory_of_graph(path, format):
         edges = edges_for_graph(
             path,
             format=format,

@@ -16,7 +16,7 @@ from graphdask.host_memory import reserved
 from graphdask.phases import phase
 
 FIRST, LARGER = 1 << 16, 2
-"""Entries of the first table, and how many times as many the next one has. Half of them are filled at most."""
+"""Entries of the first table, and how many times as many the next one has."""
 
 
 def number_sparse(src: np.ndarray, dst: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -26,7 +26,7 @@ def number_sparse(src: np.ndarray, dst: np.ndarray) -> tuple[np.ndarray, np.ndar
     """
     kernels = get_backend("cpu").kernels("numbering")
     seed = np.uint64(int.from_bytes(os.urandom(8), "little"))
-    slots, found, count = reserved(FIRST, np.int32), reserved(FIRST // 2, np.int64), 0
+    slots, found, count = reserved(FIRST, np.int32), reserved(len(src) + len(dst), np.int64), 0  # as it is filled
     numbers = []
     with phase("ids") as report:
         for ends in (src, dst):
@@ -35,11 +35,9 @@ def number_sparse(src: np.ndarray, dst: np.ndarray) -> tuple[np.ndarray, np.ndar
                 done, count = kernels.numbering_find(len(ends), done, ends, seed, slots, found, count, out)
                 if done == len(ends):
                     break
-                size, known = LARGER * len(slots), found
+                size = LARGER * len(slots)
                 del slots
-                slots, found = reserved(size, np.int32), reserved(size // 2, np.int64)
-                found[:count] = known
-                del known
+                slots = reserved(size, np.int32)
                 kernels.numbering_enter(count, found, seed, slots)
             numbers.append(out)
             report(0.35 * len(numbers))

@@ -35,8 +35,8 @@ def numbering_degrees(n, src, dst, degree):
 def numbering_find(n, done, ends, seed, slots, found, count, out):
     """Number ids as they first come, from end `done` on, of n; return how many ends are done, and ids are known.
 
-    The first `count` of `found` are known ids. `slots` is a table by open addressing of a power of two entries, larger
-    than `found`: 1 more than the number of an id, or 0. It stops before an id for which `found` has no place.
+    The first `count` of `found` are known ids. `slots` is a table by open addressing of a power of two entries: 1 more
+    than the number of an id, or 0. It stops before a new id where half of the table is filled.
     """
     mask = np.uint64(len(slots) - 1)
     for i in range(done, n):
@@ -45,7 +45,7 @@ def numbering_find(n, done, ends, seed, slots, found, count, out):
         while slots[at] and found[slots[at] - 1] != value:
             at = (at + np.uint64(1)) & mask
         if not slots[at]:
-            if count == len(found):
+            if 2 * count >= len(slots):
                 return i, count
             found[count] = value
             count += 1

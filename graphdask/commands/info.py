@@ -119,8 +119,8 @@ def describe(
 
     from graphdask.backend import get_backend
     from graphdask.construct import read_graph
+    from graphdask.io._estimate import usable_memory
     from graphdask.io._open import first_bytes
-    from graphdask.io._room import usable_memory
 
     few = first_bytes(min(FIRST, max(usable_memory() // SHARE, 1 << 20)))
     with nullcontext() if whole or path.is_dir() else few:

@@ -143,9 +143,10 @@ def _read_edges(
     header: bool | None, skip_rows: int, na_values: str | Sequence[str] | None, reading: Any,
 ) -> EdgeList:  # fmt: skip
     """Read edges as `read_edges` does, in the way that `reading` says."""
+    from ._budget import ARRAYS, NOTHING
     from ._columns import Request, check_lines, checked_columns
+    from ._estimate import within_memory
     from ._open import checked_path, refusing_damage
-    from ._room import ARRAYS, within_memory
     from .folder import is_graph_folder, read_folder
 
     third = _is(weights, "auto")
@@ -173,7 +174,7 @@ def _read_edges(
         _missing(na_values), third,
     )  # fmt: skip
     reading.workers()
-    each = 0 if chosen.name == "native" else ARRAYS  # that is mapped
+    each = NOTHING if chosen.name == "native" else ARRAYS  # that is mapped
     with within_memory(path, chosen.name, each), phase("reading"):
         return _read(path, chosen.name, request, reading)
 
@@ -241,8 +242,8 @@ def spilled_edges(
         As `read_edges`.
     """
     from ._columns import Request, check_lines, checked_columns
+    from ._estimate import LARGER, within_blocks
     from ._open import refusing_damage
-    from ._room import LARGER, within_blocks
     from ._table import Reading
     from .folder import is_graph_folder, read_folder
 

@@ -32,6 +32,11 @@ class Column:
         self._size = 0
         self._narrow = narrow
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether it has whole numbers that int32 does not hold."""
+        return self._narrow and self._data.dtype == np.int64
+
     def append(self, piece: np.ndarray, share: float = 1.0) -> None:
         """Add values, int64 or float64; with them the column is this share of what it will be."""
         whole = piece.dtype == np.int64

@@ -16,7 +16,7 @@ from typing import Any
 
 from graphdask.errors import FormatError
 
-from ._budget import TEXT_ROW, budget
+from ._budget import budget
 from ._thrift import Decoder
 
 DATA, DICTIONARY, DATA_2 = 0, 2, 3
@@ -91,9 +91,9 @@ def _check_file(
             raise FormatError(f"row group {number} of the footer has {len(chunks)} columns and {rows:,} rows", file)
         found.rows += rows
         if text:
-            budget().refuse_rows(found.rows, TEXT_ROW)
+            budget().refuse_rows(found.rows, budget().each.names)
         elif not spilled:
-            budget().refuse_rows(found.rows)
+            budget().refuse_rows(found.rows, budget().each.wide)
         for place, name, kind in chosen:
             where = f"row group {number}, column {name!r}"
             own = _check_chunk(data, chunks[place].get(3, {}), kind, rows, name in text, where, file)

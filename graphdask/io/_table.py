@@ -21,7 +21,7 @@ from graphdask.errors import FormatError, InputError, shown
 from graphdask.host_memory import reserved
 from graphdask.phases import phase
 
-from ._budget import TEXT_ROW, budget
+from ._budget import WEIGHT, PerEdge, budget
 from ._gathered import Column
 from ._lines import BLANK, COMMENT, DIRECTION, ID, TEXT, VALUE, Columns, LineError, Marker, parse_integers, parse_line
 from ._open import BLOCK_BYTES, Source
@@ -215,7 +215,7 @@ def _read(
             rows += len(part.columns[0])
             share = source.release() / max(source.size, 1)
             if reading.spill is None:
-                limit.refuse_rows(rows, TEXT_ROW if TEXT in kinds else None, share)
+                limit.refuse_rows(rows, _bytes_of_edge(limit.each, kinds, total.columns), share)
             for gathered, piece in zip(total.columns, part.columns, strict=True):
                 if isinstance(gathered, Column):
                     gathered.append(piece, share)
@@ -228,6 +228,15 @@ def _read(
             del part
             report(share)
     return total
+
+
+def _bytes_of_edge(each: PerEdge, kinds: list[int], columns: list[Any]) -> int:
+    """What an edge takes, as far as its columns show it by now."""
+    weights = WEIGHT * kinds.count(VALUE)
+    if TEXT in kinds:
+        return each.names + weights
+    wide = any(kind == ID and column.is_wide for kind, column in zip(kinds, columns, strict=True))
+    return (each.wide if wide else each.narrow) + weights
 
 
 def _gathering(kind: int, reading: Reading) -> Any:

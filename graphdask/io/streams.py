@@ -18,9 +18,10 @@ from typing import IO, Any
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, OverBudget, Unsupported, WriteError, shown
 from graphdask.larger import STANDARD_INPUT
 
+from ._budget import PerEdge
+from ._estimate import refuse_too_many
 from ._formats import FORMATS
 from ._open import LINE_COPIES, MOST_HEAD, Source, binary
-from ._room import refuse_too_many
 from .edges import EdgeList
 
 READS = ("edgelist", "csv", "temporal", "adjlist", "matrixmarket", "metis", "dimacs")
@@ -45,14 +46,14 @@ def stream_format(name: str | None, formats: tuple[str, ...], what: str) -> str 
 
 
 @contextmanager
-def kept_stream(stream: IO[bytes], each: int, format: str | None = None) -> Iterator[tuple[Path, str]]:
+def kept_stream(stream: IO[bytes], each: PerEdge, format: str | None = None) -> Iterator[tuple[Path, str]]:
     """Keep what a stream holds in a file until the end of the context.
 
     Parameters
     ----------
     stream : binary file object
         It is read to its end.
-    each : int
+    each : PerEdge
         Bytes that an edge will take in memory.
     format : str, optional
         One of `READS`; default: what the first lines show.
@@ -119,7 +120,7 @@ def kept_folder(what: str = STANDARD_INPUT) -> Iterator[Path]:
         yield Path(os.path.realpath(name))
 
 
-def _keep(stream: IO[bytes], path: Path, each: int, format: str) -> None:
+def _keep(stream: IO[bytes], path: Path, each: PerEdge, format: str) -> None:
     """Write what a stream holds to a file."""
     taken, look, line = 0, LOOK, 0
     with path.open("wb", buffering=0) as file:

@@ -31,7 +31,7 @@ from graphdask.errors import InputError, OverBudget, Unsupported, shown
 from graphdask.given import given_array
 from graphdask.graph import Graph
 from graphdask.ids import VertexIds
-from graphdask.io._room import estimated_edges
+from graphdask.io._estimate import estimated_edges
 from graphdask.io.outputs import file_output
 from graphdask.part import WeightFacts
 from graphdask.phases import OF_GRAPH, part_of, phase, progress_over

@@ -17,7 +17,7 @@ import networkx
 import pytest
 
 from graphdask.errors import OverBudget, WriteError
-from graphdask.io import _room, streams
+from graphdask.io import _estimate, streams
 
 EDGES = b"# Undirected graph: test\n1\t2\t0.5\n2\t3\t1.5\n1\t3\t4.0\n7\t8\t1.0\n"
 
@@ -174,7 +174,7 @@ class Endless:
 
 def test_a_stream_without_end_is_refused_while_it_comes(monkeypatch):
     monkeypatch.setattr(streams, "LOOK", 4 << 20)
-    monkeypatch.setattr(_room, "usable_memory", lambda: 100 << 20)
+    monkeypatch.setattr(_estimate, "usable_memory", lambda: 100 << 20)
     endless = Endless()
     with (
         pytest.raises(OverBudget, match=r"^standard input: about .* edges need .*write it to a file, and stream it"),

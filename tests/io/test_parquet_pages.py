@@ -113,10 +113,10 @@ def test_what_small_files_become_is_refused_before_memory_is_taken(tmp_path):
         import sys
         import graphdask as gd
         from graphdask import backend
-        from graphdask.io import _room
+        from graphdask.io import _estimate
         gd.read_graph(sys.argv[1])  # loads the libraries
         backend.CpuBackend.free_memory = lambda self: {LITTLE}
-        _room._rows = lambda path: 0  # an estimate that knows nothing
+        _estimate._rows = lambda path: 0  # an estimate that knows nothing
         def peak():
             return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
         for path in sys.argv[2:]:

@@ -7,6 +7,7 @@ estimate is a lower one where it is in doubt, so that what could be read is not 
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -17,7 +18,7 @@ from graphdask.config import Config
 from graphdask.errors import GraphdaskError, OverBudget
 from graphdask.larger import of_file
 
-from ._budget import announced
+from ._budget import ARRAYS, GRAPH, NOTHING, PerEdge, announced
 from ._formats import format_to_read
 from ._open import Source, checked_path
 from .folder import is_graph_folder, manifest
@@ -29,8 +30,6 @@ SMALLEST = 4
 """Bytes of a line with an edge."""
 TIGHTEST = 64
 """Bytes of text in one of a compressed file, at most: what is smaller than this allows is not looked at."""
-ARRAYS, GRAPH = 16, 72
-"""Bytes per edge of the ends that are read, and of all that a graph is made with."""
 NATIVE, ARCHIVE = 24, 32
 """Bytes of a file per edge, at most, where it has arrays of numbers."""
 LEAST_LINE = 1 << 26
@@ -39,7 +38,7 @@ LARGER = ("edgelist", "csv", "temporal", "dimacs", "ldbc", "parquet", "native")
 """Formats that `spilled_edges` reads."""
 
 
-def room_for_graph(path: str | os.PathLike[str], format: str | None = None) -> AbstractContextManager[None]:
+def within_memory_of_graph(path: str | os.PathLike[str], format: str | None = None) -> AbstractContextManager[None]:
     """A context in which a Graph is made of a file: OverBudget where memory has no room for it, or runs out."""
     if is_graph_folder(checked_path(path)):
         return within_memory(path, "native", GRAPH)
@@ -54,12 +53,12 @@ def usable_memory() -> int:
 def within_blocks(path: str | os.PathLike[str], memory: int) -> AbstractContextManager[None]:
     """Read a file whose columns of numbers go to disk in here, block by block in so many bytes."""
     instead = "names as ids, and what is read whole, must fit memory"
-    return announced(path, usable_memory(), 0, instead, max(memory, LEAST_LINE))
+    return announced(path, usable_memory(), NOTHING, instead, max(memory, LEAST_LINE))
 
 
 @contextmanager
-def within_memory(path: str | os.PathLike[str], format: str, each: int) -> Iterator[None]:
-    """Read a file of this format in here: OverBudget where so many bytes per edge do not fit, or memory runs out."""
+def within_memory(path: str | os.PathLike[str], format: str, each: PerEdge = ARRAYS) -> Iterator[None]:
+    """Read a file of this format in here: OverBudget where its edges do not fit, or memory runs out."""
     usable = refuse_too_many(path, format, each)
     try:
         with announced(path, usable, each, _instead(path, format, usable)):
@@ -73,13 +72,14 @@ def within_memory(path: str | os.PathLike[str], format: str, each: int) -> Itera
         ) from error
 
 
-def refuse_too_many(path: str | os.PathLike[str], format: str, each: int) -> int:
+def refuse_too_many(path: str | os.PathLike[str], format: str, each: PerEdge) -> int:
     """Raise OverBudget where a file has, by an estimate, more edges than fit; return the bytes that may be used."""
     usable = usable_memory()
-    edges = _estimate(path, format, usable // max(each, 1))
-    if edges * each > usable:
+    edges, kind = _estimate(path, format, usable // max(each.wide, each.names, 1))
+    needed = edges * getattr(each, kind)
+    if needed > usable:
         raise OverBudget(
-            f"{os.fspath(path)}: about {edges:,} edges need {edges * each / 2**30:,.3g} GiB to be read, and "
+            f"{os.fspath(path)}: about {edges:,} edges need {needed / 2**30:,.3g} GiB to be read, and "
             f"{usable / 2**30:,.3g} GiB may be used (the setting graphdask.memory-fraction of what is free); "
             f"{_instead(path, format, usable)}"
         )
@@ -92,7 +92,7 @@ def estimated_edges(path: str | os.PathLike[str], format: str | None = None) -> 
         name = "native" if is_graph_folder(checked_path(path)) else format_to_read(path, format).name
     except GraphdaskError:  # who reads it says what is wrong
         return 0
-    return _estimate(path, name, 0)
+    return _estimate(path, name, 0)[0]
 
 
 def _instead(path: str | os.PathLike[str], format: str, usable: int) -> str:
@@ -104,25 +104,26 @@ def _instead(path: str | os.PathLike[str], format: str, usable: int) -> str:
     )
 
 
-def _estimate(path: str | os.PathLike[str], format: str, most: int) -> int:
-    """About how many edges a file has; 0 where nobody knows, or where they are `most` at the most in any case."""
+def _estimate(path: str | os.PathLike[str], format: str, most: int) -> tuple[int, str]:
+    """About how many edges a file has, 0 where nobody knows or where they are `most` at the most in any case; and what
+    their ends are, a field of `PerEdge`."""
     try:
         file = checked_path(path)
         if file.exists() and not (file.is_file() or file.is_dir()):
-            return 0  # a pipe or a device, for which who opens it may wait
+            return 0, "narrow"  # a pipe or a device, for which who opens it may wait
         if is_graph_folder(path):
-            return int(manifest(Path(path).expanduser())["edges"])
+            return int(manifest(Path(path).expanduser())["edges"]), "narrow"
         if format == "parquet":
-            return _rows(path)
+            return _rows(path), "narrow"
         if format == "npz":
             with zipfile.ZipFile(path) as archive:
-                return sum(entry.file_size for entry in archive.infolist()) // ARCHIVE
+                return sum(entry.file_size for entry in archive.infolist()) // ARCHIVE, "narrow"
         if format == "native":
-            return Path(path).expanduser().stat().st_size // NATIVE
+            return Path(path).expanduser().stat().st_size // NATIVE, "narrow"
         pair = ldbc_pair(path) if format == "ldbc" else None
         return _lines(Source(path if pair is None else pair[1]), most)
     except Exception:  # of a damaged file, or of a library that reads it; who reads it next says what is wrong
-        return 0
+        return 0, "narrow"
 
 
 def _rows(path: str | os.PathLike[str]) -> int:
@@ -134,22 +135,31 @@ def _rows(path: str | os.PathLike[str]) -> int:
         return 0
 
 
-def _lines(source: Source, most: int) -> int:
-    """About how many lines a text has; 0 where few of them are read."""
+def _lines(source: Source, most: int) -> tuple[int, str]:
+    """About how many lines a text has, 0 where few of them are read; and what stands in them."""
     if source.limit is not None:
-        return 0
+        return 0, "narrow"
     if source.compression is None:
         if source.size <= SMALLEST * most:
-            return 0
-        taken = lines = 0
+            return 0, "narrow"
+        taken, lines, kinds = 0, 0, set()
         with source.path.open("rb") as file:
             for place in range(PLACES):
                 file.seek(place * max(source.size - SAMPLE, 0) // (PLACES - 1))
                 text = file.read(SAMPLE)
                 taken, lines = taken + len(text), lines + text.count(b"\n")
-        return source.size * lines // max(taken, 1)
+                kinds.add(_kind(text))
+        return source.size * lines // max(taken, 1), "wide" if "wide" in kinds else "narrow"
     if TIGHTEST * source.size <= SMALLEST * most:
-        return 0
+        return 0, "narrow"
     with source.open() as stream:
         begin = stream.read(PLACES * SAMPLE)
-    return source.size * begin.count(b"\n") // max(source.taken, 1) // 2  # later ids may be longer
+    # later ids may be longer
+    return source.size * begin.count(b"\n") // max(source.taken, 1) // 2, _kind(begin)
+
+
+def _kind(text: bytes) -> str:
+    """Whether ids in some lines are wide, as far as the middle one shows it; of names the reader says it."""
+    lines = text.split(b"\n")[1:-1]
+    ends = re.findall(rb"[^\s,;]+", lines[len(lines) // 2])[:2] if lines else []
+    return "wide" if len(ends) == 2 and all(end.isdigit() and int(end[:19]) >= 2**31 for end in ends) else "narrow"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -10,7 +13,7 @@ import pytest
 import graphdask as gd
 from graphdask import backend
 from graphdask.gang.on_disk import offered
-from graphdask.io import _room
+from graphdask.io import _estimate
 
 FILES = ("g.txt", "g.csv.gz", "g.mtx", "g.npz", "g.gdg", "g.parquet", "folder/")
 
@@ -41,7 +44,7 @@ def test_a_file_larger_than_memory_is_refused_with_the_calls_that_stream_it(name
     path = written(graph, name, tmp_path)
     little()
     format = "csv" if name == "folder/" else gd.io.detect_format(path)
-    assert graph.num_edges // 3 <= _room._estimate(path, format, 0) <= 1.1 * graph.num_edges
+    assert graph.num_edges // 3 <= _estimate._estimate(path, format, 0)[0] <= 1.1 * graph.num_edges
     with pytest.raises(gd.OverBudget, match=r"about [\d,]+ edges need .* GiB to be read, and .* may be used") as caught:
         gd.read_graph(path)
     if name in ("g.mtx", "g.npz"):
@@ -91,3 +94,73 @@ def test_memory_that_runs_out_is_an_error_with_the_same_advice(graph, tmp_path, 
         gd.read_graph(path)
     with pytest.raises(gd.OverBudget, match=r"run out \(Unable to allocate .*disk: .*build\(G"), offered(graph):
         full()
+
+
+PEAKS = """if True:
+    import json, sys
+    import numpy as np
+    import graphdask as gd
+    from graphdask.backend import get_backend
+    from graphdask.build import BuildPlan, memory
+    from graphdask.io import _estimate
+    from graphdask.io._budget import GRAPH, WEIGHT
+    from graphdask.partition import VertexMap
+
+    def resident(name):
+        return next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith(name))
+
+    first, path, directed, weighted = sys.argv[1], sys.argv[2], sys.argv[3] == "directed", sys.argv[4] == "weighted"
+    def read(path):
+        return gd.read_graph(path, directed=directed, weights=weighted)
+    def build(graph):
+        return graph.partition(1, device="cpu").persist()
+    build(read(first))  # loads what is loaded once
+    before = resident("VmRSS")
+    graph = read(path)
+    peak = resident("VmHWM") - before
+    edges, kind = _estimate._estimate(path, "edgelist", 0)
+    if isinstance(graph.vertex_ids[0], str):
+        kind = "names"
+    told = [[peak, graph.num_edges * (getattr(GRAPH, kind) + WEIGHT * weighted)]]
+    before = resident("VmRSS")
+    build(graph)
+    plan = BuildPlan(VertexMap(graph.num_vertices), directed, "1-hop", False, graph.num_edges, weighted)
+    if resident("VmHWM") > before + told[0][0]:
+        told.append([resident("VmHWM") - before, memory(plan, 1, True)])
+    print(json.dumps([kind, abs(edges / graph.num_edges - 1), told]))
+"""
+
+
+def lines(path, ends, weights=None):
+    columns = [*ends] if weights is None else [*ends, weights]
+    path.write_text("".join("\t".join(map(str, row)) + "\n" for row in zip(*columns, strict=True)))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "direction", "weighted", "edges"),
+    [
+        ("narrow", "directed", False, 600_000), ("narrow", "directed", False, 1_300_000),
+        ("narrow", "undirected", True, 600_000), ("narrow", "undirected", True, 1_300_000),
+        ("wide", "directed", False, 600_000), ("apart", "directed", False, 1_300_000),
+        ("names", "directed", False, 600_000),
+    ],
+)  # fmt: skip
+def test_estimates_are_no_less_than_what_reading_and_building_take(kind, direction, weighted, edges, tmp_path, rng):
+    edges = edges // 4 if kind == "names" else edges
+    n = 2 * edges if kind == "apart" else edges // 2
+    pool = rng.permutation(n) if kind in ("narrow", "names") else rng.integers(2**40, 2**62, n)
+    ends = pool.reshape(2, edges) if kind == "apart" else pool[rng.integers(0, n, (2, edges))]
+    named = [[f"user{k}" for k in end.tolist()] for end in ends] if kind == "names" else [e.tolist() for e in ends]
+    weights = rng.integers(1, 99, edges).tolist() if weighted else None
+    path = lines(tmp_path / "large.txt", named, weights)
+    few = slice(0, 150_000)
+    first = lines(tmp_path / "small.txt", [end[few] for end in named], None if weights is None else weights[few])
+    words = [str(first), str(path), direction, "weighted" if weighted else "plain"]
+    done = subprocess.run([sys.executable, "-c", PEAKS, *words], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    found, off, told = json.loads(done.stdout.splitlines()[-1])
+    assert found == {"apart": "wide"}.get(kind, kind)
+    assert off < 0.05
+    for peak, estimate in told:
+        assert peak <= estimate <= 2.5 * peak, told
