@@ -36,7 +36,7 @@ class PerEdge:
 
 NAMES = 192
 """Bytes of an edge whose ends are names: two strings, and places for them in a list and in an array."""
-NOTHING, ARRAYS, GRAPH = PerEdge(0, 0, NAMES), PerEdge(16, 16, NAMES), PerEdge(28, 76, 240)
+NOTHING, ARRAYS, GRAPH = PerEdge(0, 0, NAMES), PerEdge(16, 16, NAMES), PerEdge(28, 76, 288)
 """What is mapped from files, or goes there; arrays of the ends; and all with which a Graph is made, measured as
 `tests/io/test_estimate.py` does."""
 
