@@ -18,6 +18,7 @@ import pytest
 
 from graphdask.errors import OverBudget, WriteError
 from graphdask.io import _estimate, streams
+from graphdask.io._budget import PerEdge
 
 EDGES = b"# Undirected graph: test\n1\t2\t0.5\n2\t3\t1.5\n1\t3\t4.0\n7\t8\t1.0\n"
 
@@ -178,7 +179,7 @@ def test_a_stream_without_end_is_refused_while_it_comes(monkeypatch):
     endless = Endless()
     with (
         pytest.raises(OverBudget, match=r"^standard input: about .* edges need .*write it to a file, and stream it"),
-        streams.kept_stream(endless, 72, "edgelist"),
+        streams.kept_stream(endless, PerEdge(72, 72, 72), "edgelist"),
     ):
         pytest.fail("it has no end")
     assert endless.taken <= 16 << 20
@@ -189,7 +190,7 @@ def test_a_full_disk_is_said_with_what_to_do(monkeypatch):
         monkeypatch.setattr(Path, "open", lambda *_, **__: full)
         with (
             pytest.raises(WriteError, match=r"is kept in .* which does not take it .*; set TMPDIR to a folder with"),
-            streams.kept_stream(Endless(), 72, "edgelist"),
+            streams.kept_stream(Endless(), PerEdge(72, 72, 72), "edgelist"),
         ):
             pytest.fail("there is no room")
 

@@ -20,7 +20,7 @@ from scipy import sparse
 import graphdask as gd
 from graphdask import backend
 from graphdask.errors import FormatError, GraphdaskError, InputError, OverBudget
-from graphdask.io import _lines, _room, read_edges
+from graphdask.io import _estimate, _lines, read_edges
 from graphdask.io._open import Source
 
 TOKENS = {
@@ -194,7 +194,7 @@ def test_an_archive_larger_than_memory_is_refused_before_it_is_read(tmp_path, mo
     path = tmp_path / "g.npz"
     np.savez_compressed(path, src=np.zeros(10**6, np.int64), dst=np.zeros(10**6, np.int64))
     monkeypatch.setattr(backend.CpuBackend, "free_memory", lambda self: 10 << 20)
-    monkeypatch.setattr(_room, "_estimate", lambda *_: 0)
+    monkeypatch.setattr(_estimate, "_estimate", lambda *_: (0, "narrow"))
     with pytest.raises(OverBudget, match=r"its arrays take .* GiB, and .* may be used"):
         read_edges(path)
 
