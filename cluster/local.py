@@ -48,6 +48,7 @@ WORKER_SECONDS = 60.0
 
 MOST_PER_CORE = 4
 """Workers on this host for each core; more of them only wait for one another."""
+MOST_WORKERS = 1 << 20
 WORKER_BYTES = 128 << 20
 """About what a worker takes before it holds anything: Python, Dask and what kernels import."""
 
@@ -153,6 +154,8 @@ def _check_number(workers: int) -> None:
     """Raise InputError for more workers than this host could run, before any is started."""
     from graphdask.backend import get_backend
 
+    if workers > MOST_WORKERS:
+        raise InputError(f"workers={shown(workers)} are too many for any host")
     cores, memory = core_count(), get_backend("cpu").free_memory()
     most = max(MOST_PER_CORE * cores, 8)
     if workers <= most and workers * WORKER_BYTES <= memory:

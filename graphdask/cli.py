@@ -8,7 +8,9 @@ error that says what to do; exit codes: 0 done, 1 failed, 2 bad input or usage, 
 from __future__ import annotations
 
 import importlib
+import io
 import signal
+import sys
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -18,7 +20,7 @@ from typing import Any
 import click
 
 from graphdask.commands.speaking import explain, in_options, say
-from graphdask.errors import GraphdaskWarning
+from graphdask.errors import GraphdaskWarning, not_too_long
 
 COMMANDS = {
     "demo": "Generate a graph, search it, verify the answers, on this host.",
@@ -70,6 +72,8 @@ class Program(click.Group):
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
+        if isinstance(sys.stdout, io.TextIOWrapper):  # names of files may have bytes that are no text
+            sys.stdout.reconfigure(errors="surrogateescape")
         with readable_errors(ctx), readable_warnings():
             return super().invoke(ctx)
 
@@ -108,7 +112,7 @@ def readable_errors(ctx: click.Context | None = None) -> Iterator[None]:
         message, code = explain(error)
         if message:
             with suppress(BrokenPipeError):  # of standard error: nobody hears it
-                say("error", message)
+                say("error", not_too_long(message))
         raise click.exceptions.Exit(code) from None
 
 

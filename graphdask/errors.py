@@ -24,7 +24,8 @@ def shown(value: Any) -> str:
     return text if len(text) <= 300 else f"{text[:300]}..."
 
 
-def _not_too_long(text: str) -> str:
+def not_too_long(text: str) -> str:
+    """A message without the middle of a long one."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
 
 
@@ -52,7 +53,7 @@ class InputError(GraphdaskError, ValueError):
     exit_code = 2
 
     def __str__(self) -> str:
-        return _not_too_long(super().__str__())
+        return not_too_long(super().__str__())
 
 
 class ArgumentError(InputError, TypeError):
@@ -80,7 +81,7 @@ class FormatError(InputError):
         place = "" if self.path is None else self.path
         if self.line is not None:
             place += f":{self.line}" if place else f"line {self.line}"
-        return _not_too_long(f"{place}: {self.reason}" if place else self.reason)
+        return not_too_long(f"{place}: {self.reason}" if place else self.reason)
 
 
 class FunctionError(InputError):
@@ -104,7 +105,7 @@ class FunctionError(InputError):
 
     def __str__(self) -> str:
         place = "" if self.path is None else f"{self.path}:{self.line}: " if self.line else f"{self.path}: "
-        return _not_too_long(f"{place}{self.reason}" + (f"\n    {self.source.strip()}" if self.source else ""))
+        return not_too_long(f"{place}{self.reason}" + (f"\n    {self.source.strip()}" if self.source else ""))
 
 
 class VertexNotFound(InputError, LookupError):

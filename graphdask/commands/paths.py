@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from graphdask.errors import shown
+
 STREAM = Path("-")
 """What `-` becomes where it is a stream; `./-`, which names a file, becomes an absolute path."""
 
@@ -36,6 +38,13 @@ class PathName(click.Path):
             self.fail("'-' is no stream here: a file or a folder is needed; ./- names one that is called -", param, ctx)
         if isinstance(value, str) and value and os.path.normpath(value) == "-":
             value = os.path.join(os.path.abspath("-"), "") if value.endswith(os.sep) else os.path.abspath("-")
+        if isinstance(value, str):
+            try:
+                os.fsencode(value)
+            except UnicodeEncodeError:
+                self.fail(f"{shown(value)} has a character that no name of a file has", param, ctx)
+            if "\0" in value:
+                self.fail(f"{shown(value)} has a NUL, which no name of a file has", param, ctx)
         return super().convert(value, param, ctx)
 
 

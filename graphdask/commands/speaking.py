@@ -77,7 +77,7 @@ OPTIONS = {
     "root": "--root",
     "inward": "--inward",
     "algorithms": "--algorithms",
-    "kind": "--kind",
+    "kinds": "--kind",
     "workers": "--workers",
     "transports": "--transports",
     "deadline": "--deadline",

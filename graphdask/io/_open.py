@@ -99,6 +99,11 @@ def refusing_damage(path: str | os.PathLike[str]) -> Iterator[None]:
         if error.errno is not None:
             raise unreadable(path, error) from error
         raise FormatError(f"the file is damaged ({_sentence(error)}); get it again", path) from error
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{shown(os.fspath(path))} is no name in UTF-8, and files of this format are opened by such names only; "
+            "rename the file"
+        ) from error
     except Exception as error:  # libraries raise nearly all kinds, and each is of the file
         raise FormatError(
             f"the file is damaged, or not of this format ({_sentence(error)}); get it again, or say its format", path

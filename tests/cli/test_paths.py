@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
+from base_commands import commands
 
-from graphdask.cli import cli
 from graphdask.commands.options import Number, Numbers, Scheme, Whole
 from graphdask.commands.paths import STREAM, PathName
 from graphdask.commands.scale import Names
@@ -24,27 +23,15 @@ STREAMS = {
 """Of commands, without the name of an algorithm, and their parameters; where `-` is a stream."""
 
 NO_PATHS = {
-    "--account", "--algorithm", "--chunk", "--communicator", "--device-memory", "--directive", "--experiment",
-    "--format", "--format-in", "--format-out", "--host", "--interface", "--memory", "--method", "--mpi", "--na-values",
-    "--partition", "--partition-by", "--pbs", "--personalize", "--root", "--sampler", "--scaling", "--scheduler",
-    "--seeds", "--setup", "--slurm", "--source", "--sources", "--ssh", "--starts", "--stop", "--suite", "--time",
-    "COMMAND ...",
+    "--account", "--algorithm", "--chunk", "--columns", "--comment", "--communicator", "--delimiter",
+    "--device-memory", "--directive", "--experiment", "--format", "--format-in", "--format-out", "--host",
+    "--interface", "--memory", "--method", "--mpi", "--na-values", "--partition", "--partition-by", "--pbs",
+    "--personalize", "--root", "--sampler", "--scaling", "--scheduler", "--seeds", "--setup", "--slurm", "--source",
+    "--sources", "--ssh", "--starts", "--stop", "--suite", "--time", "COMMAND ...",
 }  # fmt: skip
 """Parameters that are text, and no path."""
 
 NO_TEXT = (click.Choice, click.types.BoolParamType, click.types.IntParamType, click.types.FloatParamType)
-
-
-def commands(command: click.Command, name: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Every command with its name."""
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for each in command.list_commands(context):
-            found = command.get_command(context, each)
-            assert found is not None
-            yield from commands(found, (*name, each))
-    else:
-        yield name, command
 
 
 def called(parameter: click.Parameter) -> str:
@@ -54,7 +41,7 @@ def called(parameter: click.Parameter) -> str:
 
 TEXTS = [
     (name, command, parameter)
-    for name, command in commands(cli)
+    for name, command in commands()
     for parameter in command.params
     if not isinstance(parameter.type, (*NO_TEXT, Whole, Number, Numbers, Scheme, Names))
 ]
