@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import statistics
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +24,7 @@ from graphdask.bench.analysis.timing import CLOCK, finish
 from graphdask.bench.kernel_time import kernel_ms
 from graphdask.bench.sample_peers import peers as sample_peers
 from graphdask.bench.specs import FIRE, HEAVIEST, POOL, SAMPLE_SPECS, STEPS, WALK_SPECS, Compared, spec_of
+from graphdask.compiling import Timer, clock
 from graphdask.errors import DeadlineExceeded, InputError, OverBudget
 
 SHOWN = (
@@ -181,7 +181,8 @@ def run(
     list of dict
         For each case `sampler`, `bias`, `method`, of walks `starts` (`array`, or `range`), `instances`, `size` (length
         of walks, or fan-outs), `ranks`, `placement`, `device`, `scale`; `edges` (sampled), `first_ms` (the first call,
-        with tables), `ms` (median of the later calls, after which the samples are on the devices), `run_ms` (of it on
+        with tables), `compile_ms` (what compiling took in it besides), `ms` (median of the later calls, after which the
+        samples are on the devices), `run_ms` (of it on
         the workers, from when they are called until their devices are done), `draw_ms` (of that what the slowest rank
         was drawing, its starts taken to its device included), `host_ms` (of a call and of bringing all columns to the
         caller); on GPUs of this process `kernel_ms` (of another call what its kernels took on the device, by events
@@ -401,22 +402,22 @@ class Bench:
             return {"skipped": str(error)}
 
     def _measured(self, call: Callable[[], Any]) -> dict[str, Any]:
-        started = time.perf_counter()
+        timer = Timer()
         result = call()
-        first = time.perf_counter() - started
+        first, compiled = timer.seconds, timer.compiled.seconds
         seconds: dict[str, list[float]] = {"ms": [], "run_ms": [], "draw_ms": [], "host_ms": []}
         while len(seconds["ms"]) < self.repeats or self._is_short(seconds["ms"]):
             result = None  # many walks fill a device: those of one call at a time
-            started = time.perf_counter()
+            started = clock()
             result = call()
             finish()
-            seconds["ms"].append(time.perf_counter() - started)
+            seconds["ms"].append(clock() - started)
             seconds["run_ms"].append(result.stats.seconds)
             seconds["draw_ms"].append(result.stats.bsp.seconds)
             if self.gather:
                 for name in result.columns:
                     getattr(result, name)
-                seconds["host_ms"].append(time.perf_counter() - started)
+                seconds["host_ms"].append(clock() - started)
         # the statistics count the steps that walks were to make, and some end before
         edges = int(result.lengths.sum()) if "lengths" in result.columns else result.stats.edges
         median = {name: statistics.median(each) for name, each in seconds.items() if each}
@@ -429,6 +430,7 @@ class Bench:
             "clock": CLOCK,
             "edges": edges,
             "first_ms": 1e3 * first,
+            "compile_ms": 1e3 * compiled,
             **times,
             **rates,
         } | (streamed if result.stats.streamed else {})

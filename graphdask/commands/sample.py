@@ -225,8 +225,9 @@ def _words(written: Any) -> str:
 
 def _show(entry: Entry, request: Request, G: Any, result: Any, steps: terminal.Steps, answer: str, takes: bool) -> None:
     """Say what was done; `result` says in its stats what the one run did, or the last one."""
-    stats, sent = result.stats, ""
+    stats, sent, last = result.stats, "", " for the last chunk"
     if request.chunk is None:
+        last = ""
         sent = f", {terminal.size(stats.bytes_sent)} sent"
     if request.as_json:
         terminal.print_json({
@@ -245,6 +246,7 @@ def _show(entry: Entry, request: Request, G: Any, result: Any, steps: terminal.S
         ("weights", weights.in_words(G, request.weights, takes, entry.name)),
         ("workers", f"{stats.ranks}, {result.placement}, {', '.join(sorted(set(stats.devices)))}"),
         ("transport", f"{stats.transport}{sent}"),
+        (stats.algorithm, f"{terminal.seconds(stats.seconds)} s{stats.compiling_in_words}{last}"),
         *(stream.traffic(stats.streamed) if "chunks_read" in stats.streamed else ()),
         ("verified", "yes" if request.verify else "not asked for (--verify)"),
     ]))  # fmt: skip

@@ -168,6 +168,13 @@ class Step:
         return f"{self.detail}; {spent}" if self.detail else spent
 
 
+def besides(compiled: Compiled) -> str:
+    """What compiling took besides, as the end of a sentence; empty where nothing was compiled."""
+    if not compiled.kernels:
+        return ""
+    return f", and {seconds(compiled.seconds)} s for compiling {count(compiled.kernels, 'kernel')}, once"
+
+
 @dataclass
 class Steps:
     """Times the steps of a command and names the current one on the terminal while it runs."""

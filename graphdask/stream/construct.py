@@ -27,12 +27,15 @@ import numpy as np
 
 from graphdask.backend import get_backend
 from graphdask.blocks import parse_size
+from graphdask.config import Config
 from graphdask.errors import InputError, OverBudget, Unsupported, shown
+from graphdask.first_use import FirstUse
 from graphdask.given import given_array
 from graphdask.graph import Graph
 from graphdask.ids import VertexIds
 from graphdask.io._estimate import estimated_edges
 from graphdask.io.outputs import file_output
+from graphdask.notebook import is_watched
 from graphdask.part import WeightFacts
 from graphdask.phases import OF_GRAPH, part_of, phase, progress_over
 from graphdask.room import refuse_beyond_disk
@@ -198,7 +201,11 @@ def build(
     budget = parse_size(memory, "memory")
     size = chunk_for(budget) if chunk is None else parse_size(chunk, "chunk", LEAST)
     before = OF_GRAPH if isinstance(G, str | os.PathLike) else ()
-    with progress_over(target, before + PHASES[order]), readable(target, "a larger disk"):
+    with (
+        FirstUse("building", is_watched(Config.load().progress)),
+        progress_over(target, before + PHASES[order]),
+        readable(target, "a larger disk"),
+    ):
         _clear_up(target)
         folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
