@@ -12,10 +12,13 @@ from graphdask.conversions import class_of
 from graphdask.errors import InputError, MissingDependency, shown
 from graphdask.graph import Graph
 from graphdask.ids import VertexIds, check_same_kind, number_vertices
+from graphdask.kinds import Own
 from graphdask.sources import ChunkSource
 
 
-def from_scipy(A: Any, directed: bool = True, *, self_loops: str = "keep", multi_edges: str = "keep") -> Graph:
+def from_scipy(
+    A: Any, directed: bool = True, *, self_loops: Own[str] = "keep", multi_edges: Own[str] = "keep"
+) -> Graph:
     """Make a graph from a square SciPy sparse matrix or array: an edge i -> j of weight A[i, j] for each stored entry.
 
     Parameters
@@ -77,7 +80,9 @@ def _first_unpaired(src: np.ndarray, dst: np.ndarray, data: np.ndarray) -> int |
     return int(above[place])
 
 
-def from_networkx(g: Any, weight: str | None = None, *, self_loops: str = "keep", multi_edges: str = "keep") -> Graph:
+def from_networkx(
+    g: Any, weight: str | None = None, *, self_loops: Own[str] = "keep", multi_edges: Own[str] = "keep"
+) -> Graph:
     """Make a graph from a NetworkX graph; directed or not as that is.
 
     Parameters

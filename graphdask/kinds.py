@@ -16,10 +16,13 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
 from graphdask.errors import InputError, shown
 
+T = TypeVar("T")
+Own = Annotated[T, "checked by the function itself"]
+"""The annotation of an option whose own check takes values of all kinds and says more: `Own[str | None]`."""
 LONGEST = 4096
 """Characters of a text: those of a path."""
 QUOTES = "\"'"

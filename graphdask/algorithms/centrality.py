@@ -12,6 +12,7 @@ from graphdask.algorithms.betweenness import LANES, TABLE_BYTES, Betweenness, Be
 from graphdask.algorithms.weighted_betweenness import Lengths, WeightedBetweenness, raise_undefined
 from graphdask.errors import GraphdaskWarning, InputError, outside, shown
 from graphdask.graph import Graph, checked_graph
+from graphdask.kinds import Own
 from graphdask.runtime import runtime
 
 
@@ -33,7 +34,7 @@ def betweenness(
     G: Graph,
     sources: Any = None,
     *,
-    weight: str | None = "weight",
+    weight: Own[str | None] = "weight",
     normalized: bool = False,
     seed: int | None = None,
     exchange: str | None = None,

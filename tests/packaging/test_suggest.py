@@ -145,3 +145,8 @@ def test_a_call_takes_no_longer_than_a_frame(G):
         gd.bfs(G, 77)
     names = [frame.name for frame in traceback.extract_tb(raised.value.__traceback__)]
     assert names[1:3] == ["call", "bfs"]
+
+
+def test_an_option_with_a_check_of_its_own_is_refused_in_its_own_words(G):
+    with pytest.raises(gd.InputError, match="weight=1 is neither 'weight', the weights of the graph, nor None"):
+        gd.betweenness(G, weight=1)
