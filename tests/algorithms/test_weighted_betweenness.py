@@ -136,7 +136,7 @@ def test_weight_none_counts_hops_and_without_weights_there_is_nothing_else():
     with pytest.raises(gd.InputError, match="weight='length' is neither 'weight', the weights of the graph, nor None"):
         gd.betweenness(graph, weight="length")
     for wrong in (1, True, ["weight"], np.ones(3)):
-        with pytest.raises(gd.InputError, match=r"weight=.* is not one of weight, None"):
+        with pytest.raises(gd.InputError, match=r"weight=.* is neither 'weight', the weights of the graph, nor None"):
             gd.betweenness(graph, weight=wrong)
 
 
