@@ -89,7 +89,7 @@ def _processor() -> str:
 
 
 def _memory() -> dict[str, int]:
-    from graphdask.backend import get_backend
+    from graphdask.device.backend import get_backend
 
     return {
         "total": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
@@ -167,7 +167,7 @@ def _dotted(version: int) -> str:
 
 def _ucx() -> dict[str, Any]:
     """Whether the UCX data plane works here, with which `transports`."""
-    from graphdask.comm.ucx import ucx_available, ucx_transports
+    from graphdask.comm.ucx.communicator import ucx_available, ucx_transports
 
     usable, words = ucx_available()
     return {"usable": usable, "found": words, "transports": ucx_transports() if usable else []}

@@ -152,7 +152,7 @@ def _device(rank: Rank) -> str:
     if visible:
         devices = visible.split(",")
     else:
-        from graphdask.backend import cuda_device_count
+        from graphdask.device.backend import cuda_device_count
 
         devices = [str(number) for number in range(cuda_device_count())]
     if not devices:

@@ -152,7 +152,7 @@ def local_cluster(
 
 def _check_number(workers: int) -> None:
     """Raise InputError for more workers than this host could run, before any is started."""
-    from graphdask.backend import get_backend
+    from graphdask.device.backend import get_backend
 
     if workers > MOST_WORKERS:
         raise InputError(f"workers={shown(workers)} are too many for any host")
@@ -193,7 +193,7 @@ def _gpus(device: str) -> int:
         raise InputError(f"device={device!r} is not one of auto, cpu, cuda")
     if device == "cpu":
         return 0
-    from graphdask.backend import cuda_device_count
+    from graphdask.device.backend import cuda_device_count
 
     count = cuda_device_count()
     if device == "cuda":

@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 import graphdask as gd
-from graphdask import room
 from graphdask.cli import cli as program
+from graphdask.device import room
 from graphdask.errors import GraphdaskError, GraphdaskWarning, InputError, OverBudget, WriteError
 from graphdask.gang import RUNTIME
 from graphdask.io import read_edges, write_edges

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import graphdask as gd
-from graphdask.backend import get_backend
-from graphdask.degrees import degree_counts
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, OverBudget, Unsupported
+from graphdask.graph.degrees import degree_counts
 
 CPU = get_backend("cpu")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphdask.errors import InputError
-from graphdask.power_law import counted, fit_power_law
+from graphdask.graph.power_law import counted, fit_power_law
 
 
 def draws(rng, exponent, first, size):

@@ -1,4 +1,4 @@
-"""Betweenness by the GPUs of a host together: a batch of sources in one launch (kernels/betweenness_team.cu)."""
+"""Betweenness by the GPUs of a host together: a batch of sources in one launch (betweenness_team.cu)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 
 from graphdask.algorithms._candidates import PUSH, Candidates
 from graphdask.algorithms._levels import State
-from graphdask.engine import Environment
-from graphdask.kernels import betweenness_team as at
-from graphdask.kernels.team import TEAM_WORDS
-from graphdask.part import Part
-from graphdask.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
+from graphdask.engine.loop import Environment
+from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
+from graphdask.kernels.betweenness import betweenness_team as at
+from graphdask.kernels.common.team import TEAM_WORDS
+from graphdask.partition.part import Part
 
 
 def _areas(part: Part) -> Areas:

@@ -9,12 +9,12 @@ Source: Pan et al., Multi-GPU Graph Analytics, Section VI-C (kernel fusion).
 from __future__ import annotations
 
 from graphdask.algorithms._bfs_state import State
-from graphdask.buffers import Allocation, Room
-from graphdask.engine import HUB_THREADS, Environment
-from graphdask.part import Part
+from graphdask.engine.buffers import Allocation, Room
+from graphdask.engine.loop import HUB_THREADS, Environment
+from graphdask.partition.part import Part
 
 HUB = 4096
-"""Rows of more edges are put aside (kernels/rows.cuh)."""
+"""Rows of more edges are put aside (kernels/common/rows.cuh)."""
 LONG = 1 << 40
 """What a row of very many edges adds to a weight beside them."""
 

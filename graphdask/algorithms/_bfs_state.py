@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphdask.algorithms._direction import Direction
-from graphdask.backend import Array
-from graphdask.buffers import Room
-from graphdask.team import Peers
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Room
+from graphdask.engine.team import Peers
 
 HERE, NEXT, GHOSTS, LEFT, EDGES, WEIGHT, LEVELS, VISITED, LISTED, COUNTERS = 0, 1, 2, 4, 7, 8, 9, 10, 11, 18
-"""Places among the counters, and their number; see kernels/bfs.py."""
+"""Places among the counters, and their number; see kernels/bfs/bfs.py."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Breadth-first search by the GPUs of a host together: all levels in one launch on each (kernels/bfs_team.cu)."""
+"""Breadth-first search by the GPUs of a host together: all levels in one launch on each (kernels/bfs/bfs_team.cu)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from graphdask.algorithms._direction import ALPHA, BETA, Direction
 from graphdask.algorithms._search_memory import FEW
-from graphdask.backend import Array
-from graphdask.buffers import put_aside
-from graphdask.engine import Environment, Superstep
-from graphdask.kernels import bfs_team as at
-from graphdask.kernels.team import END_DONE
-from graphdask.part import Part
-from graphdask.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import put_aside
+from graphdask.engine.loop import Environment, Superstep
+from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
+from graphdask.kernels.bfs import bfs_team as at
+from graphdask.kernels.common.team import END_DONE
+from graphdask.partition.part import Part
 
 CLAIM_SHARE = 4
 """A push claims where the frontier has more edges than one of so many vertices has: to look at a bit of every vertex
@@ -40,7 +40,7 @@ def search_arrays(
     ghost_queue: Array,
     long_rows: Array,
 ) -> dict[int, Array | None]:
-    """What the kernel works on, by the places of kernels/bfs_team.py; `waiting` is None where it never pulls."""
+    """What the kernel works on, by the places of kernels/bfs/bfs_team.py; `waiting` is None where it never pulls."""
     inward = part.inward
     return {
         at.INDPTR: part.out.indptr, at.INDICES: part.out.indices, at.IDS: part.ids,
@@ -66,7 +66,7 @@ class TeamSearch(TeamRun):
         edges.
     direction : Direction
     arrays : dict of int to array or None
-        By the places of kernels/bfs_team.py, but for the counters and what is claimed.
+        By the places of kernels/bfs/bfs_team.py, but for the counters and what is claimed.
     levels : int, optional
         After which it stops, even if more vertices are to be found.
     level : int, optional

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
-from graphdask.engine import HUB_THREADS, Environment, Letter
-from graphdask.part import Part
+from graphdask.device.backend import Array, Backend
+from graphdask.engine.loop import HUB_THREADS, Environment, Letter
+from graphdask.partition.part import Part
 
 PUSH = 4
 """The ends of the edges out of the front look for it, not all that is left, where those are so many times as many."""
 HUB = 4096
-"""Rows of more edges are put aside (kernels/rows.cuh)."""
+"""Rows of more edges are put aside (kernels/common/rows.cuh)."""
 
 
 def _most(part: Part) -> tuple[int, int, int]:

@@ -2,8 +2,8 @@
 
 A search that changes its direction looks at few of these edges: all that it reaches is one component, and only the
 rows outside are left to be looked at edge by edge. It stops after some levels: in a graph of a large diameter it is
-then not worth going on. A second kernel, launched behind the search, finds the labels (kernels/components_team.cu), and
-the host waits for both at once.
+then not worth going on. A second kernel, launched behind the search, finds the labels
+(kernels/components/components_team.cu), and the host waits for both at once.
 
 Source: Dhulipala, Hong, Shun, ConnectIt: a framework for static and incremental parallel graph connectivity (VLDB
 2020), its sampling by breadth-first search.
@@ -17,12 +17,12 @@ import numpy as np
 
 from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
 from graphdask.algorithms._direction import Direction
-from graphdask.backend import Array
-from graphdask.engine import Environment
-from graphdask.kernels import bfs_team
-from graphdask.kernels import components_team as at
-from graphdask.part import Part
-from graphdask.team import THREADS
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
+from graphdask.engine.team import THREADS
+from graphdask.kernels.bfs import bfs_team
+from graphdask.kernels.components import components_team as at
+from graphdask.partition.part import Part
 
 LEVELS = 12
 """After which it stops; of a scale-free graph hardly any vertex is as far away."""

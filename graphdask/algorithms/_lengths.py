@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError
-from graphdask.graph import Graph
-from graphdask.part import Part, WeightFacts
+from graphdask.graph.graph import Graph
+from graphdask.partition.part import Part, WeightFacts
+from graphdask.partition.sources import ArraySource
 from graphdask.runtime import runtime
-from graphdask.sources import ArraySource
 
 NARROW = 16
 """Mean degree below which buckets are made wider, as on road networks few vertices are in one."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from graphdask.algorithms._candidates import Candidates
-from graphdask.backend import Array
-from graphdask.buffers import Room
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Room
 
 
 @dataclass

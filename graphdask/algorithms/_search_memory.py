@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from graphdask.buffers import Allocation, put_aside, reachable
-from graphdask.part import Part
-from graphdask.partition import VertexMap
+from graphdask.engine.buffers import Allocation, put_aside, reachable
+from graphdask.partition.part import Part
+from graphdask.partition.vertex_map import VertexMap
 
 FEW = 64
 """Edges of a row after which a pull puts it aside."""

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.algorithms.bfs import BreadthFirstSearch
-from graphdask.backend import Array
-from graphdask.buffers import Allocation, mail_bytes
-from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
-from graphdask.part import Csr, Part
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation, mail_bytes
+from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.partition.part import Csr, Part
 
 
 def unreached(dtype: np.dtype) -> Any:

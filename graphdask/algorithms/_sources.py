@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, shown
-from graphdask.given import given_array
-from graphdask.graph import Graph
+from graphdask.graph.graph import Graph
 from graphdask.kinds import whole_or_none
-from graphdask.part import Part
+from graphdask.partition.given import given_array
+from graphdask.partition.part import Part
 
 
 def chosen_sources(G: Graph, sources: Any, seed: Any) -> tuple[list[int], bool]:

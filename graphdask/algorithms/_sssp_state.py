@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from graphdask.backend import Array
-from graphdask.buffers import Room
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Room
 
 EDGES, ACTED, STEP, SPLIT, LED, GHOSTS, NEAR, FAR, HUBS, COUNTERS = 0, 1, 2, 3, 4, 5, 7, 10, 13, 16
-"""Places among the counters, and their number; see kernels/sssp.py and sssp_unfused.py."""
+"""Places among the counters, and their number; see kernels/sssp/sssp.py and sssp_unfused.py."""
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Work:
 @dataclass
 class State:
     labels: Array
-    """Per slot, see kernels/sssp.py; the largest integer or infinity where not reached."""
+    """Per slot, see kernels/sssp/sssp.py; the largest integer or infinity where not reached."""
     weights: Array
     each: int
     """-1 where each edge has its own weight, 0 where all have one."""

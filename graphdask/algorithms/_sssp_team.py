@@ -1,4 +1,4 @@
-"""Shortest paths by the GPUs of a host together: all supersteps in one launch on each (kernels/sssp_team.cu)."""
+"""Shortest paths by the GPUs of a host together: all supersteps in one launch on each (kernels/sssp/sssp_team.cu)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment
-from graphdask.kernels import sssp_team as at
-from graphdask.kernels.team import TEAM_WORDS
-from graphdask.part import Part
-from graphdask.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
+from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
+from graphdask.kernels.common.team import TEAM_WORDS
+from graphdask.kernels.sssp import sssp_team as at
+from graphdask.partition.part import Part
 
 TEAM_BREADTH = 2.0
 """Width of a bucket, in mean weights by mean degrees. The first ones, with the vertices of most edges, are to be
@@ -36,7 +36,7 @@ class TeamPaths(TeamRun):
     kernels : object
         Of the family, for the types in use.
     arrays : dict of int to array
-        By the places of kernels/sssp_team.py, but for the votes.
+        By the places of kernels/sssp/sssp_team.py, but for the votes.
     each : int
         -1 where each edge has its own weight, 0 where all have one.
     delta : float

@@ -29,9 +29,9 @@ from graphdask.algorithms._sssp_state import (
     State,
     Work,
 )
-from graphdask.buffers import Allocation
-from graphdask.engine import HUB_THREADS, Environment
-from graphdask.part import Part
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import HUB_THREADS, Environment
+from graphdask.partition.part import Part
 
 
 def between_memory(part: Part, allocation: Allocation, label: np.dtype) -> int:
@@ -50,7 +50,7 @@ def advance(
     part: Part, state: State, kernels: Any, env: Environment, splits: int, enough: int, nearest: float, delta: float,
     most: float,
 ) -> np.ndarray:  # fmt: skip
-    """Do what `sssp_advance` does (kernels/sssp.py), step by step; returns the words of `Work.control` after it."""
+    """Do what `sssp_advance` does (sssp.py), step by step; returns the words of `Work.control` after it."""
     work, owned = state.work, part.num_owned
     assert work is not None
     assert work.between is not None

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.backend import Array, get_backend
-from graphdask.engine import Environment
-from graphdask.part import Part
+from graphdask.device.backend import Array, get_backend
+from graphdask.engine.loop import Environment
+from graphdask.partition.part import Part
 
 
 def components_among(part: Part, rows: Array, ids: Array, env: Environment) -> Array:

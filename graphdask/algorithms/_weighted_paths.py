@@ -22,11 +22,11 @@ import numpy as np
 
 from graphdask.algorithms._levels import Level
 from graphdask.algorithms._shortest_tree import unreached
-from graphdask.backend import Array
-from graphdask.buffers import ROW, Allocation, Room, mail_bytes
-from graphdask.build import row_of_each
-from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
-from graphdask.part import Csr, Part
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import ROW, Allocation, Room, mail_bytes
+from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
+from graphdask.partition.build import row_of_each
+from graphdask.partition.part import Csr, Part
 
 NEVER = 1 << 30
 """What a source waits for: no path comes back to it."""
@@ -91,7 +91,7 @@ class State:
     """uint64 mask per slot, of those that were counted last."""
     paths: Array
     dependency: Array
-    """Tables, see kernels/weighted_paths.py."""
+    """Tables, see kernels/betweenness/weighted_paths.py."""
     pending: Array
     ready: Array
     queue: Room

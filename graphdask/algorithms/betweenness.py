@@ -34,12 +34,12 @@ from graphdask.algorithms._betweenness_team import TeamBatches, TeamTables
 from graphdask.algorithms._candidates import PUSH, Candidates, candidates_memory
 from graphdask.algorithms._levels import Level, State
 from graphdask.algorithms._sources import scale_sums
-from graphdask.backend import Array
-from graphdask.buffers import Allocation, mail_bytes
-from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
-from graphdask.part import Csr, Part
-from graphdask.result import Result
-from graphdask.team import Peers
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation, mail_bytes
+from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
+from graphdask.engine.team import Peers
+from graphdask.partition.part import Csr, Part
+from graphdask.results.result import Result
 
 LANES = 64
 """Sources that are searched at once, at most."""

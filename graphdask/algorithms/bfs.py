@@ -49,17 +49,17 @@ from graphdask.algorithms._bfs_state import (
 from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
 from graphdask.algorithms._direction import ALPHA, Direction
 from graphdask.algorithms._search_memory import FEW, search_memory, team_search_memory
-from graphdask.backend import Array
-from graphdask.buffers import Allocation, put_aside, reachable
-from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Letter, Messages, Primitive
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation, put_aside, reachable
+from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Letter, Messages, Primitive
+from graphdask.engine.team import Peers, TeamMemory
 from graphdask.errors import InputError, shown
-from graphdask.given import given_array
-from graphdask.graph import Graph, checked_graph
-from graphdask.part import Part
-from graphdask.partition import VertexMap
-from graphdask.result import Result
+from graphdask.graph.graph import Graph, checked_graph
+from graphdask.partition.given import given_array
+from graphdask.partition.part import Part
+from graphdask.partition.vertex_map import VertexMap
+from graphdask.results.result import Result
 from graphdask.runtime import runtime
-from graphdask.team import Peers, TeamMemory
 
 DIRECTIONS = ("auto", "push", "pull")
 LEVEL_THREADS = 1 << 13

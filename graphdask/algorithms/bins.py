@@ -1,7 +1,7 @@
 """Bins: sums over the rows of a large Csr, where what they gather is taken to the rows before it is added up.
 
 x is read by segments and rows are summed by bins, each of which fits in a processor's shared memory, so that no edge
-reads from anywhere at random but from there. The order of additions is the same as without (kernels/bins.py).
+reads from anywhere at random but from there. The order of additions is the same as without (kernels/pagerank/bins.py).
 
 Source: Beamer, Asanovic, Patterson, Reducing PageRank communication via propagation blocking (IPDPS 2017).
 """
@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
-from graphdask.engine import Environment
-from graphdask.part import Csr
+from graphdask.device.backend import Array, Backend
+from graphdask.engine.loop import Environment
+from graphdask.partition.part import Csr
 
 FEW, CHUNK = 8, 256
-"""Most edges of a row that a thread takes, and of a chunk; as in kernels/pagerank.py."""
+"""Most edges of a row that a thread takes, and of a chunk; as in kernels/pagerank/pagerank.py."""
 ROOM = 224 << 10
 """Bytes of shared memory of a block at most."""
 HOT, SEGMENT = 2, 6
@@ -93,7 +93,7 @@ class Shape:
 
 @dataclass
 class Bins:
-    """The edges of a Csr by segments of x, and by bins of rows; kernels/bins.py explains these names."""
+    """The edges of a Csr by segments of x, and by bins of rows; kernels/pagerank/bins.py explains these names."""
 
     kernels: Any
     shape: Shape
@@ -225,7 +225,7 @@ def _bounds(xp: Any, indptr: Array, share: int, count: int) -> Array:
 
 
 def _items(begin: Array, length: Array, first_edge: Array, bin_of: Array) -> Array:
-    """As kernels/bins.py has them."""
+    """As kernels/pagerank/bins.py has them."""
     return ((begin - first_edge[bin_of]) * CHUNK + length - 1).astype(np.int32)
 
 

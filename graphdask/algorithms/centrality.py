@@ -11,7 +11,7 @@ from graphdask.algorithms._sources import chosen_sources
 from graphdask.algorithms.betweenness import LANES, TABLE_BYTES, Betweenness, BetweennessResult
 from graphdask.algorithms.weighted_betweenness import Lengths, WeightedBetweenness, raise_undefined
 from graphdask.errors import GraphdaskWarning, InputError, outside, shown
-from graphdask.graph import Graph, checked_graph
+from graphdask.graph.graph import Graph, checked_graph
 from graphdask.kinds import Own
 from graphdask.runtime import runtime
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms.triangles import State, Triangles
-from graphdask.engine import Environment
-from graphdask.graph import Graph, checked_graph
-from graphdask.part import Part
-from graphdask.result import Result
+from graphdask.engine.loop import Environment
+from graphdask.graph.graph import Graph, checked_graph
+from graphdask.partition.part import Part
+from graphdask.results.result import Result
 from graphdask.runtime import runtime
 
 

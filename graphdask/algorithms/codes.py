@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
 
 BITS = {"uint8": 8, "uint16": 16}
 LARGEST = 1000

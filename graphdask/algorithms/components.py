@@ -25,12 +25,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.algorithms._flood import flood, flood_memory
-from graphdask.backend import Array
-from graphdask.buffers import Allocation, put_aside
-from graphdask.engine import ALL, HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
-from graphdask.graph import Graph, checked_graph
-from graphdask.part import Part
-from graphdask.result import Result
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation, put_aside
+from graphdask.engine.loop import ALL, HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.graph.graph import Graph, checked_graph
+from graphdask.partition.part import Part
+from graphdask.results.result import Result
 from graphdask.runtime import runtime
 
 FEW = 2

@@ -17,12 +17,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.buffers import MAXIMAL, Allocation, put_aside
-from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
-from graphdask.graph import Graph, checked_undirected
-from graphdask.part import Part
-from graphdask.result import Result
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import MAXIMAL, Allocation, put_aside
+from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.graph.graph import Graph, checked_undirected
+from graphdask.partition.part import Part
+from graphdask.results.result import Result
 from graphdask.runtime import runtime
 
 PLACES = 36

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
 from graphdask.errors import GraphdaskError, InputError
-from graphdask.given import given_array
-from graphdask.graph import Graph
-from graphdask.part import Part
+from graphdask.graph.graph import Graph
+from graphdask.partition.given import given_array
+from graphdask.partition.part import Part
 
 LOOKING = 33
 """Bytes for each own vertex that a look-up takes, the result among them."""

@@ -44,11 +44,11 @@ from graphdask.algorithms.dynamic_ranks import (
 )
 from graphdask.algorithms.dynamic_sweep import MANY, Sweep
 from graphdask.algorithms.rank_error import MASS, Residual
-from graphdask.buffers import Allocation
-from graphdask.dynamic_rows import DynamicPart
-from graphdask.engine import INDEX, Environment, Inbox, Messages, Primitive
-from graphdask.part import Part
-from graphdask.readback import readback_of
+from graphdask.device.readback import readback_of
+from graphdask.dynamic.rows import DynamicPart
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.partition.part import Part
 
 METHODS = {"static": "Static", "nd": "Naive-dynamic", "dt": "Dynamic Traversal", "df": "Dynamic Frontier",
            "dfp": "Dynamic Frontier with Pruning"}  # fmt: skip

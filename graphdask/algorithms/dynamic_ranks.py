@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms.rank_error import Residual, halves
-from graphdask.backend import Array
-from graphdask.dynamic_rows import DynamicPart
-from graphdask.engine import Environment
+from graphdask.device.backend import Array
+from graphdask.device.readback import Readback
+from graphdask.dynamic.rows import DynamicPart
+from graphdask.engine.loop import Environment
 from graphdask.errors import InputError
-from graphdask.readback import Readback
-from graphdask.result import Result
+from graphdask.results.result import Result
 from graphdask.runtime import runtime
 
 COUNTERS = 13
-"""What kernels/dynamic.py counts, and at last pieces of rows."""
+"""What kernels/dynamic/dynamic.py counts, and at last pieces of rows."""
 GOES = 11
 """The counter that is 0 where sums for another iteration over all vertices are not needed."""
 LISTS = 7
@@ -74,9 +74,9 @@ class State:
     mark_high: Array
     """And of those whose out-neighbours are to be marked."""
     pieces: Array
-    """int64, room for the parts of long rows of out-edges (kernels/dynamic.py)."""
+    """int64, room for the parts of long rows of out-edges (kernels/dynamic/dynamic.py)."""
     counters: Array
-    """uint64; see kernels/dynamic.py, and for several ranks kernels/telling.py: changes for each, all, and marks."""
+    """uint64; see dynamic.py, and for several ranks kernels/dynamic/telling.py: changes for each, all, and marks."""
     every: Array
     """uint64, shape (1,): EVERY."""
     base: float

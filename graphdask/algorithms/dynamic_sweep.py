@@ -16,16 +16,16 @@ import numpy as np
 from graphdask.algorithms import pull
 from graphdask.algorithms.dynamic_ranks import State
 from graphdask.algorithms.pull import Chunks
-from graphdask.backend import Array
-from graphdask.dynamic_rows import DynamicPart
-from graphdask.engine import Environment
+from graphdask.device.backend import Array
+from graphdask.dynamic.rows import DynamicPart
+from graphdask.engine.loop import Environment
 
 NAME = "rows of in-edges, listed"
 """Of the table that a part keeps."""
 MANY = 0.75
 """Share of the in-edges from which on all are summed over."""
 KINDS = 10
-"""Of rows and chunks, by their lengths; kernels/dynamic_sweep.py."""
+"""Of rows and chunks, by their lengths; kernels/dynamic/dynamic_sweep.py."""
 
 
 @dataclass(frozen=True)

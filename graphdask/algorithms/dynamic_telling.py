@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphdask.algorithms.dynamic_ranks import COUNTERS, Lists, State
-from graphdask.backend import Array
-from graphdask.dynamic_rows import Audience, DynamicPart
-from graphdask.engine import Environment, Inbox
+from graphdask.device.backend import Array
+from graphdask.dynamic.rows import Audience, DynamicPart
+from graphdask.engine.loop import Environment, Inbox
 
 
 def slots_of_others(part: DynamicPart, env: Environment) -> tuple[Array, Array]:

@@ -17,21 +17,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.buffers import Allocation
-from graphdask.engine import INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.device.backend import Array
+from graphdask.device.room import LEAST_SECONDS, refuse_beyond_time
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
-from graphdask.graph import Graph, checked_graph
-from graphdask.neighbours import places_of
-from graphdask.part import Part
-from graphdask.result import Result
-from graphdask.room import LEAST_SECONDS, refuse_beyond_time
+from graphdask.graph.graph import Graph, checked_graph
+from graphdask.partition.neighbours import places_of
+from graphdask.partition.part import Part
+from graphdask.results.result import Result
 from graphdask.runtime import runtime
 
 SHORT = 32
 """Neighbours up to which a row is short; a warp."""
 CHUNK = 1024
-"""Neighbours of a long row that a block counts at a time; as in kernels/label_propagation.cu."""
+"""Neighbours of a long row that a block counts at a time; as in kernels/label_propagation/label_propagation.cu."""
 TABLE = 1 << 20
 """Entries of the hash tables that are filled at a time, more only by those of a row."""
 BLOCK = 256

@@ -26,12 +26,12 @@ from graphdask.algorithms.bins import Shape
 from graphdask.algorithms.codes import Codes
 from graphdask.algorithms.distribution import LOOKING, Distribution
 from graphdask.algorithms.rank_layout import Layout, Layouts
-from graphdask.backend import Array
-from graphdask.buffers import Allocation
-from graphdask.engine import ALL, Environment, Inbox, Messages, Primitive
-from graphdask.part import Part
-from graphdask.readback import Readback, readback_of
-from graphdask.result import Result
+from graphdask.device.backend import Array
+from graphdask.device.readback import Readback, readback_of
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import ALL, Environment, Inbox, Messages, Primitive
+from graphdask.partition.part import Part
+from graphdask.results.result import Result
 
 DANGLING_SCALE = 2.0**61
 """Fixed point of the rank on vertices without out-edges, which is 1 at most."""
@@ -102,7 +102,7 @@ class State:
     """float64, sums of parts of long rows."""
     counters: Array
     """uint64, shape (2, 4): rank without out-edges, sum of |change|, largest |change| of this rank, and whether a
-    device goes on, of the next iteration and the one before by turns (kernels/pagerank.py)."""
+    device goes on, of the next iteration and the one before by turns (kernels/pagerank/pagerank.py)."""
     num_vertices: int
     noise: float
     """What a sum of |change| may grow by through rounding, from one iteration to the next."""

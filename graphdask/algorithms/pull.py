@@ -4,8 +4,8 @@ A CPU goes from row to row. For a GPU rows of more than a few edges are cut into
 neighbours take the same time, and edges are laid out as warps read them (graphdask.algorithms.slices), their weights as
 codes of few bytes where these hold them exactly (graphdask.algorithms.codes). Of a large graph what rows gather is
 taken to them by way of bins (graphdask.algorithms.bins) where x is float32; of float64, whose bins take twice the
-bytes, it is not worth it. The order of additions in a row depends on nothing but the row (kernels/pagerank.py), so a
-sum has the same bits on every device and for every division of the graph.
+bytes, it is not worth it. The order of additions in a row depends on nothing but the row
+(kernels/pagerank/pagerank.py), so a sum has the same bits on every device and for every division of the graph.
 
 Source: Sahu, Efficient GPU implementation of static and incrementally expanding DF-P PageRank (2024): separate kernels
 for low and high in-degree.
@@ -21,16 +21,16 @@ import numpy as np
 from graphdask.algorithms.bins import Bins, Shape
 from graphdask.algorithms.codes import Codes
 from graphdask.algorithms.slices import Slices
-from graphdask.backend import Array, Backend
-from graphdask.engine import HUB_THREADS, Environment
-from graphdask.part import Csr, Part
+from graphdask.device.backend import Array, Backend
+from graphdask.engine.loop import HUB_THREADS, Environment
+from graphdask.partition.part import Csr, Part
 
 FEW, CHUNK, SPAN = 8, 256, 512
 """Most edges of a row that a thread takes, and of a chunk; GD_FEW and GD_SPAN in the kernels."""
 LANES = 8
 """Threads of a chunk."""
 PACKET = 4
-"""float64 in the 32 bytes of a packet of kernels/bins.py."""
+"""float64 in the 32 bytes of a packet of kernels/pagerank/bins.py."""
 STAGING = {"threads": 1024, "per_processor": 1}
 """Blocks that keep the hottest of x in shared memory."""
 STAGED = 192 << 10
@@ -48,7 +48,7 @@ def filled(xp: Any, array: Array, value: int) -> Array:
 
 @dataclass
 class Chunks:
-    """The rows of more than FEW edges of a Csr, cut into pieces of CHUNK edges; see kernels/pagerank.py."""
+    """The rows of more than FEW edges of a Csr, cut into pieces of CHUNK edges; see kernels/pagerank/pagerank.py."""
 
     chunks: Array
     """int64: first edge times SPAN plus number of edges, the longest first, then 0 up to a multiple of 4."""
@@ -59,7 +59,7 @@ class Chunks:
     first_chunk: Array
     """int64, one more than there are such rows: the chunks before each of them."""
     partials: int
-    """How many such chunks there are; kernels/pagerank.py has their sums in `partial`."""
+    """How many such chunks there are; kernels/pagerank/pagerank.py has their sums in `partial`."""
 
     @classmethod
     def of(cls, xp: Any, indptr: Array, dtype: Any, goes: Array | None = None) -> Chunks:
@@ -229,7 +229,7 @@ def sliced(csr: Csr) -> bool:
 
 
 def laid_out(csr: Csr, weighted: bool) -> bool:
-    """Whether rows are copied in the order in which their sums stand; see kernels/pagerank.py."""
+    """Whether rows are copied in the order in which their sums stand; see kernels/pagerank/pagerank.py."""
     return isinstance(csr.indptr, np.ndarray) and not weighted
 
 

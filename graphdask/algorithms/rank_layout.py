@@ -16,10 +16,10 @@ from graphdask.algorithms.bins import Shape
 from graphdask.algorithms.codes import Codes
 from graphdask.algorithms.pull import CHUNK, Chunks, Rows, binned, laid_out, sliced, without_loop
 from graphdask.algorithms.slices import Slices
-from graphdask.backend import Array
-from graphdask.engine import Environment
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
 from graphdask.errors import InputError
-from graphdask.part import Part, most_first
+from graphdask.partition.part import Part, most_first
 
 OUT_WEIGHTS = {"float64": (1e-150, 1e150), "float32": (1e-20, 1e20)}
 """Sums of out-weights with which contributions neither overflow nor vanish."""

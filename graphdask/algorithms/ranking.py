@@ -21,11 +21,11 @@ from graphdask.algorithms.dynamic_pagerank import (
 )
 from graphdask.algorithms.dynamic_ranks import DynamicPageRankResult
 from graphdask.algorithms.pagerank import PageRank, PageRankResult, SinglePageRank
-from graphdask.dynamic import DynamicGraph
+from graphdask.device.room import LEAST_SECONDS, refuse_beyond_time
+from graphdask.dynamic.graph import DynamicGraph
 from graphdask.errors import GraphdaskWarning, InputError, Unsupported, outside, shown
-from graphdask.graph import Graph, checked_graph
+from graphdask.graph.graph import Graph, checked_graph
 from graphdask.kinds import choice
-from graphdask.room import LEAST_SECONDS, refuse_beyond_time
 from graphdask.runtime import runtime
 
 

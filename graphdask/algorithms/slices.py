@@ -1,7 +1,7 @@
 """Slices: the rows of a Csr laid out for a GPU, whose warps read edges line by line in the order in which they lie.
 
 A slice is what a warp reads: four chunks of rows of many edges, or 32 rows of few, those of about one length together,
-so that there are hardly any entries without an edge. The order of additions is that of kernels/lanes.py.
+so that there are hardly any entries without an edge. The order of additions is that of kernels/common/lanes.py.
 
 Source: Kreutzer et al., A unified sparse matrix data format for efficient general sparse matrix-vector multiplication
 on modern processors with wide SIMD units (2014).
@@ -15,19 +15,19 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms.codes import Codes
-from graphdask.backend import Array
-from graphdask.engine import Environment
-from graphdask.part import Csr
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
+from graphdask.partition.part import Csr
 
 FEW, CHUNK, SPAN = 8, 256, 512
-"""As in kernels/pagerank.py."""
+"""As in kernels/pagerank/pagerank.py."""
 WARP, LANES = 32, 8
 PER_SLICE = WARP // LANES
 
 
 @dataclass
 class Slices:
-    """The edges of a Csr; kernels/slices.py explains these names."""
+    """The edges of a Csr; kernels/pagerank/slices.py explains these names."""
 
     kernels: Any
     indices: Array

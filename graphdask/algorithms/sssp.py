@@ -52,17 +52,17 @@ from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part
 from graphdask.algorithms._sssp_state import ACTED, COUNTERS, EDGES, FAR, GHOSTS, NEAR, SPLIT, STEP, State, Work
 from graphdask.algorithms._sssp_team import TEAM_BREADTH, TeamPaths
 from graphdask.algorithms._sssp_unfused import advance, between, between_memory
-from graphdask.backend import Array
-from graphdask.buffers import Allocation, mail_bytes, put_aside, reachable
-from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation, mail_bytes, put_aside, reachable
+from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
+from graphdask.engine.team import TeamMemory
 from graphdask.errors import GraphdaskWarning, InputError, outside, shown
-from graphdask.given import given_array
-from graphdask.graph import Graph, checked_graph
-from graphdask.kernels import sssp_team as at
-from graphdask.part import Part
-from graphdask.result import Result
+from graphdask.graph.graph import Graph, checked_graph
+from graphdask.kernels.sssp import sssp_team as at
+from graphdask.partition.given import given_array
+from graphdask.partition.part import Part
+from graphdask.results.result import Result
 from graphdask.runtime import runtime
-from graphdask.team import TeamMemory
 
 BUCKETS = 64
 """Buckets at most that a graph in one partition goes through between two looks of the host at it."""

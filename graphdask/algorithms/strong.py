@@ -43,11 +43,11 @@ import numpy as np
 
 from graphdask.algorithms._strong_rest import components_among
 from graphdask.algorithms.components import ComponentsResult, ConnectedComponents
-from graphdask.backend import Array
-from graphdask.buffers import MAXIMAL, Allocation, put_aside
-from graphdask.engine import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
-from graphdask.graph import Graph, checked_graph
-from graphdask.part import Csr, Part
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import MAXIMAL, Allocation, put_aside
+from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.graph.graph import Graph, checked_graph
+from graphdask.partition.part import Csr, Part
 from graphdask.runtime import runtime
 
 FEW = 1 << 20

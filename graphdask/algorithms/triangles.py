@@ -17,14 +17,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.buffers import Allocation
-from graphdask.build import from_cyclic, row_of_each, tally, to_cyclic_positions
-from graphdask.engine import Environment, Inbox, Messages, Primitive
-from graphdask.graph import Graph, checked_undirected
-from graphdask.neighbours import PIECE, distinct_blocks, places_of
-from graphdask.part import Csr, Part
-from graphdask.result import Result
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import Environment, Inbox, Messages, Primitive
+from graphdask.graph.graph import Graph, checked_undirected
+from graphdask.partition.build import from_cyclic, row_of_each, tally, to_cyclic_positions
+from graphdask.partition.neighbours import PIECE, distinct_blocks, places_of
+from graphdask.partition.part import Csr, Part
+from graphdask.results.result import Result
 from graphdask.runtime import runtime
 
 LEAST = 1 << 20

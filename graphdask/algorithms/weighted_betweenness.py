@@ -22,13 +22,13 @@ from graphdask.algorithms._weighted_paths import NEVER, PathCounts, Rows, counti
 from graphdask.algorithms.betweenness import BetweennessResult
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.algorithms.sssp import State as SearchState
-from graphdask.backend import Array
-from graphdask.buffers import Allocation
-from graphdask.build import row_of_each
-from graphdask.engine import Environment, Inbox, Messages, Primitive, RankResult
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import Environment, Inbox, Messages, Primitive, RankResult
 from graphdask.errors import InputError
-from graphdask.graph import Graph
-from graphdask.part import Csr, Part
+from graphdask.graph.graph import Graph
+from graphdask.partition.build import row_of_each
+from graphdask.partition.part import Csr, Part
 
 
 @dataclass(frozen=True)

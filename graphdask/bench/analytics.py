@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import cuda_device_count, get_backend
 from graphdask.bench.analysis import gap
 from graphdask.bench.analysis.algorithms import Algorithm, chosen
 from graphdask.bench.analysis.anew import forget_tables
@@ -28,6 +27,7 @@ from graphdask.bench.analysis.graphs import Case, Facts, cases, input_edges, wei
 from graphdask.bench.analysis.peers import PEERS, Edges
 from graphdask.bench.analysis.peers import measure as measure_peer
 from graphdask.bench.analysis.timing import PeakMemory, measure, quiet, timed
+from graphdask.device.backend import cuda_device_count, get_backend
 from graphdask.errors import InputError, MissingDependency, OverBudget, Unsupported
 from graphdask.io.outputs import pictures_output
 

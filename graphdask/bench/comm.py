@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Backend, cuda_device_count, get_backend
 from graphdask.bench.processes import TcpProcesses, UcxProcesses
 from graphdask.comm.protocol import Communicator
 from graphdask.comm.threads import run_threads
-from graphdask.comm.ucx import ucx_available
+from graphdask.comm.ucx.communicator import ucx_available
+from graphdask.device.backend import Backend, cuda_device_count, get_backend
 from graphdask.errors import CommunicationError, InputError
 
 SIZES = (8, 64, 1024, 4096, 65536, 1 << 20, 1 << 24, 1 << 27)
@@ -86,7 +86,7 @@ def _rank_of_processes(communicator: Communicator, measured: str, device: str, s
     if measured == "ucx-raw":
         return measure_raw(communicator, backend, sizes)
     if measured == "shm":
-        from graphdask.comm.shm import ShmCommunicator, ShmPlane
+        from graphdask.comm.shm.communicator import ShmCommunicator, ShmPlane
 
         with ShmPlane(backend) as shm_plane, ShmCommunicator(communicator, shm_plane) as shm:
             return measure(shm, backend, sizes)

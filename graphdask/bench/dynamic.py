@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import cuda_device_count
 from graphdask.bench.analysis.timing import CLOCK, finish
-from graphdask.compiling import clock
+from graphdask.device.backend import cuda_device_count
 from graphdask.errors import InputError
-from graphdask.graph import Graph
+from graphdask.graph.graph import Graph
 from graphdask.io.outputs import pictures_output
+from graphdask.kernels.common.compiling import clock
 
 SHOWN = (
     "experiment", "graph", "edges", "batch", "ranks", "stop", "method", "ms", "iteration_ms", "update_ms", "iterations",
@@ -230,7 +230,7 @@ class Bench:
     client: Any
 
     def records(self) -> Iterator[dict[str, Any]]:
-        from graphdask.construct import from_edges
+        from graphdask.graph.construct import from_edges
 
         stream, start = self.stream, self.stream.start
         base = from_edges(*start, num_vertices=stream.vertices) if isinstance(start, tuple) else start
@@ -256,7 +256,7 @@ class Bench:
         self, base: Any, method: str, how: dict[str, Any], checked: list[int], exact: dict[int, np.ndarray]
     ) -> dict[str, Any]:
         from graphdask.algorithms.ranking import dynamic_pagerank, pagerank
-        from graphdask.dynamic import DynamicGraph
+        from graphdask.dynamic.graph import DynamicGraph
 
         where: dict[str, Any] = {"client": self.client, "progress": False}
         D = DynamicGraph(base)
@@ -337,7 +337,7 @@ def _temporal(name: str, is_file: bool, share: float, count: int, seed: int) -> 
 
 def _file(name: str) -> tuple[np.ndarray, np.ndarray, int]:
     """Edges of a temporal file in the order of time, vertices numbered."""
-    from graphdask.temporal import read_stream
+    from graphdask.dynamic.temporal import read_stream
 
     stream = read_stream(name)
     ids, numbers = np.unique(np.concatenate([stream.src, stream.dst]), return_inverse=True)

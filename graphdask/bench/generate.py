@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from graphdask.backend import cuda_device_count, get_backend
 from graphdask.bench.generation import peers as others
 from graphdask.bench.generation.cases import EXPERIMENTS, SUITES, Case, cases
 from graphdask.bench.generation.timing import LONG_ENOUGH, kept_apart, measure, team
 from graphdask.bench.generation.work import work_of
+from graphdask.device.backend import cuda_device_count, get_backend
 from graphdask.errors import InputError, OverBudget
 from graphdask.generate.preferential_attachment import PreferentialAttachment
 from graphdask.io.outputs import pictures_output

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphdask.backend import CudaBackend, cuda_device_count, get_backend
+from graphdask.device.backend import CudaBackend, cuda_device_count, get_backend
 
 
 @dataclass

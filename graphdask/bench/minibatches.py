@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import get_backend
-from graphdask.compiling import clock
+from graphdask.device.backend import get_backend
+from graphdask.kernels.common.compiling import clock
 from graphdask.sample.neighbor_loader import NeighborLoader
 from graphdask.sample.traversal import NumberedTraversal
 

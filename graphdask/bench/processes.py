@@ -11,10 +11,10 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from graphdask.backend import Backend, get_backend
 from graphdask.comm.protocol import Cancel, Communicator
-from graphdask.comm.tcp import TcpCommunicator, TcpPlane
-from graphdask.comm.ucx import UcxCommunicator, UcxPlane
+from graphdask.comm.tcp.communicator import TcpCommunicator, TcpPlane
+from graphdask.comm.ucx.communicator import UcxCommunicator, UcxPlane
+from graphdask.device.backend import Backend, get_backend
 from graphdask.errors import CommunicationError, DeadlineExceeded
 
 

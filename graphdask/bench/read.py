@@ -175,7 +175,7 @@ def _measured(reader: str, product: str, path: str, case: str) -> dict[str, Any]
 
 
 def _graphdask(product: str, path: str, case: str) -> Any:
-    from graphdask.construct import read_graph
+    from graphdask.graph.construct import read_graph
 
     def read() -> Any:
         graph = read_graph(path, weights=case in WEIGHTED, progress=False)

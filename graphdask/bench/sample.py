@@ -24,8 +24,8 @@ from graphdask.bench.analysis.timing import CLOCK, finish
 from graphdask.bench.kernel_time import kernel_ms
 from graphdask.bench.sample_peers import peers as sample_peers
 from graphdask.bench.specs import FIRE, HEAVIEST, POOL, SAMPLE_SPECS, STEPS, WALK_SPECS, Compared, spec_of
-from graphdask.compiling import Timer, clock
 from graphdask.errors import DeadlineExceeded, InputError, OverBudget
+from graphdask.kernels.common.compiling import Timer, clock
 
 SHOWN = (
     "sampler", "like", "bias", "method", "starts", "instances", "size", "at_once", "ranks", "scheme", "edges",
@@ -201,7 +201,7 @@ def run(
     InputError
         For an unknown suite or sampler, or numbers that are not above 0.
     """
-    from graphdask.backend import cuda_device_count
+    from graphdask.device.backend import cuda_device_count
 
     device = ("cuda" if cuda_device_count() else "cpu") if device == "auto" else device
     if (suite, device) not in SUITES:

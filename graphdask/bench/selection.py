@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
 from graphdask.bench.sample import Bench
-from graphdask.engine import Environment
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
 from graphdask.gang.clients import active_client
-from graphdask.kernels.tries import tries_count
+from graphdask.kernels.neighbors.tries import tries_count
 from graphdask.sample._fanouts import METHODS
 from graphdask.sample._methods import DISTINCT
 from graphdask.sample.sampler import sampled

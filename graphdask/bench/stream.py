@@ -32,12 +32,12 @@ from graphdask.algorithms.components import connected_components
 from graphdask.algorithms.pagerank import PageRank
 from graphdask.algorithms.ranking import pagerank
 from graphdask.algorithms.sssp import sssp
-from graphdask.backend import get_backend
 from graphdask.bench.analysis.graphs import of_file, weighted
 from graphdask.bench.analysis.timing import CLOCK
-from graphdask.compiling import clock
+from graphdask.device.backend import get_backend
 from graphdask.errors import GraphdaskWarning, VerificationError
 from graphdask.generate.rmat import rmat
+from graphdask.kernels.common.compiling import clock
 from graphdask.stream import components, paths
 from graphdask.stream.construct import build, chunk_for
 from graphdask.stream.direct import BLOCK as PAGE

@@ -21,12 +21,12 @@ import numpy as np
 from graphdask.algorithms.bfs import bfs
 from graphdask.algorithms.components import connected_components
 from graphdask.algorithms.sssp import sssp
-from graphdask.backend import Backend, get_backend
 from graphdask.bench.analysis.graphs import weighted
 from graphdask.bench.stream import HEAVIEST, WEIGHTED, iterate, record_of
-from graphdask.compiling import clock
+from graphdask.device.backend import Backend, get_backend
+from graphdask.device.residency import page_locked_room
 from graphdask.errors import InputError, VerificationError
-from graphdask.residency import page_locked_room
+from graphdask.kernels.common.compiling import clock
 from graphdask.stream.construct import build
 from graphdask.stream.copies import copies_of
 from graphdask.stream.graph import open_

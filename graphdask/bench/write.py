@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.compiling import clock
 from graphdask.errors import VerificationError
+from graphdask.kernels.common.compiling import clock
 
 Writer = Callable[[Path], Any]
 
@@ -53,8 +53,8 @@ def run(
     VerificationError
         If two writers make different text of the same edges.
     """
-    from graphdask.construct import from_edges
     from graphdask.generate import preferential_attachment
+    from graphdask.graph.construct import from_edges
 
     generated = preferential_attachment(max(edges // 4, 5), degree=4, seed=seed).partition(device="cpu")
     src, dst, _ = generated.edges("cpu")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
 from graphdask.comm.protocol import META
+from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 
 NO_CONTROL = np.empty(0, np.int64)

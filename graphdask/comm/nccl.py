@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
 from graphdask.comm.arguments import checked
 from graphdask.comm.outgoing import SendBuffer
 from graphdask.comm.protocol import Cancel, Communicator, Received
+from graphdask.device.backend import Array, Backend
 from graphdask.errors import CommunicationError, InputError, MissingDependency, PeerLost
 
 CHECK_SECONDS = 0.5e-3

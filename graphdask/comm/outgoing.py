@@ -7,7 +7,7 @@ mapped once by each. One is enough, because an exchange returns when everything 
 
 from __future__ import annotations
 
-from graphdask.backend import Array, Backend
+from graphdask.device.backend import Array, Backend
 
 SMALLEST = 1 << 18
 """Bytes of the first buffer."""

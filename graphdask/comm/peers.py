@@ -1,4 +1,5 @@
-"""Peers: ranks whose kernels write into each other's memory and meet there, without their hosts (kernels/team.cuh).
+"""Peers: ranks whose kernels write into each other's memory and meet there, without their hosts
+(kernels/common/team.cuh).
 
 Each rank has a board, which its peers write to when they meet, and memory for what they tell it. On GPUs of a host
 that exchange through shared memory these are mapped into all processes, and each rank launches its own kernel; ranks
@@ -13,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
 from graphdask.comm.protocol import Communicator, Launch, Peers
+from graphdask.device.backend import Array, Backend
 from graphdask.errors import PeerLost
-from graphdask.kernels.team import (
+from graphdask.kernels.common.team import (
     ABORT,
     BOARD,
     BOARDS,

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
 from graphdask.comm.outgoing import SendBuffer
+from graphdask.device.backend import Array, Backend
 from graphdask.errors import CommunicationError, InputError, PeerLost
 
 META = 4

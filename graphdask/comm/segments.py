@@ -3,7 +3,8 @@
 What a rank may tell its peers stands in one row of *entries*, peer after peer: its ghosts, or the own vertices that
 peers hold ghosts of. A superstep marks some of them in a bitmap over all entries. Prefix sums rank what is marked, and
 one kernel writes every marked entry, its number at the receiver and its value, to its place in the payload of its peer.
-So sets arrive in ascending order, and neither the number of peers nor the order of threads shows (kernels/mail.cu).
+So sets arrive in ascending order, and neither the number of peers nor the order of threads shows
+(kernels/exchange/mail.cu).
 
 Codes are `list` and `bitmap` of graphdask.comm.codec. On a GPU decoding costs launches, not bytes: `BITMAP_SAVES`,
 `LIST_SAVES`. A `delta` would cost both ends more time than links among GPUs take for its bytes.
@@ -16,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
 from graphdask.comm import codec
+from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 
 TILE = codec.TILE
-"""Words of a tile (kernels/mail.cu): every peer's bits begin with one."""
+"""Words of a tile (kernels/exchange/mail.cu): every peer's bits begin with one."""
 TILE_BITS = 32 * TILE
 MOST_PEERS = 128
 """For which numbers are ranked by counting."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphdask.backend import Array
 from graphdask.comm.arguments import checked
 from graphdask.comm.protocol import Cancel, Communicator, Received
+from graphdask.device.backend import Array
 
 
 class SingleCommunicator(Communicator):

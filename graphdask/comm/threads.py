@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphdask.backend import Array, Backend, get_backend
 from graphdask.comm.arguments import checked, settle
 from graphdask.comm.failure import is_secondary, pack_failure, unpack_failure
 from graphdask.comm.peers import thread_peers
 from graphdask.comm.protocol import Cancel, Communicator, Peers, Received
+from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.errors import CommunicationError, DeadlineExceeded, InputError, PeerLost
 
 SMALL = 16384

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from graphdask.commands import neighbourhoods, terminal
+from graphdask.commands import neighbourhoods
 from graphdask.commands.entry import Entry, public
 from graphdask.commands.options import allocation_option, fused_option
+from graphdask.display import terminal
 from graphdask.errors import InputError
 
 

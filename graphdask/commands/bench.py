@@ -11,11 +11,12 @@ from typing import Any
 
 import click
 
-from graphdask.commands import bench_records, terminal
+from graphdask.cluster.described import header
+from graphdask.commands import bench_records
 from graphdask.commands.bench_records import json_lines, records_file
-from graphdask.commands.described import header
 from graphdask.commands.options import Numbers, Whole, cluster_of, cluster_options, device_option, refuse_alone
 from graphdask.commands.paths import FILE, TEXT
+from graphdask.display import terminal
 from graphdask.errors import InputError
 
 IN_HEADER = ("benchmark", "host", "machine", "processor", "cores", "python")

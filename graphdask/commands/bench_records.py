@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from graphdask.commands import terminal
 from graphdask.commands.options import stacked
 from graphdask.commands.paths import FILE
+from graphdask.display import terminal
 
 json_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON lines instead of a table.")
 records_file = stacked(

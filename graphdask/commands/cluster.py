@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from graphdask.commands import terminal
 from graphdask.commands.options import json_option, writable
 from graphdask.commands.paths import FILE
+from graphdask.display import terminal
 
 
 @click.group()

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import click
 
-from graphdask.commands import streams, terminal
+from graphdask.commands import streams
 from graphdask.commands import weights as weighing
 from graphdask.commands.options import (
     READ,
@@ -22,6 +22,7 @@ from graphdask.commands.options import (
     writable,
 )
 from graphdask.commands.paths import INPUT_FILE, OUTPUT, OUTPUT_FILE, STREAM
+from graphdask.display import terminal
 from graphdask.errors import InputError
 
 
@@ -103,9 +104,9 @@ def _convert(
     out: IO[bytes] | None,
 ) -> dict[str, Any]:
     """Read and write, and return what is said of it; `out` is standard output, where that is the target."""
+    from graphdask.display.phases import phase, progress_over
     from graphdask.io import read_edges, write_edges
     from graphdask.io.streams import write_stream
-    from graphdask.phases import phase, progress_over
 
     begin = time.perf_counter()
     with progress_over(source, ("reading", "writing")):

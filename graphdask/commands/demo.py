@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from graphdask.commands import terminal
 from graphdask.commands.algorithms import component_summary, component_words
 from graphdask.commands.options import Whole, cluster_of, device_option, json_option, overwrite_option
 from graphdask.commands.paths import FILE
 from graphdask.commands.run import facts
+from graphdask.display import terminal
 
 PLOT = "degree_distribution.png"
 SMALL = 50_000

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from graphdask.commands import terminal
 from graphdask.commands.options import cluster_of, json_option, scheduler_options
+from graphdask.display import terminal
 
 
 @click.command("doctor")

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import click
 
-from graphdask.commands import streams, terminal
+from graphdask.commands import streams
 from graphdask.commands.options import (
     Whole,
     cluster_options,
@@ -25,6 +25,7 @@ from graphdask.commands.options import (
 )
 from graphdask.commands.paths import FILE, OUTPUT, OUTPUT_TEXT, STREAM
 from graphdask.commands.speaking import OPTIONS
+from graphdask.display import terminal
 from graphdask.errors import InputError
 
 GENERATED = ("edgelist", "csv")

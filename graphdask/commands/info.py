@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
-from graphdask.commands import stream, streams, terminal
+from graphdask.commands import stream, streams
 from graphdask.commands import weights as weighing
 from graphdask.commands.options import TextOptions, cleaning_options, input_stream, json_option, reading_options
+from graphdask.display import terminal
 
 EDGE = 16
 """Bytes that an edge is reckoned to take, of files that state how many they have."""
@@ -117,8 +118,8 @@ def describe(
     """Return what `info` prints, as plain values."""
     import numpy as np
 
-    from graphdask.backend import get_backend
-    from graphdask.construct import read_graph
+    from graphdask.device.backend import get_backend
+    from graphdask.graph.construct import read_graph
     from graphdask.io._estimate import usable_memory
     from graphdask.io._open import first_bytes
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from graphdask.commands import terminal
 from graphdask.commands.entry import Entry, public
 from graphdask.commands.options import allocation_option
+from graphdask.display import terminal
 
 
 def _most(result: Any, name: str, values: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from graphdask.commands.paths import FILE, INPUT_FILE, TEXT
-from graphdask.commands.terminal import Steps, count
+from graphdask.display.terminal import Steps, count
 from graphdask.errors import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])

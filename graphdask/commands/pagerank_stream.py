@@ -14,7 +14,6 @@ from typing import Any
 
 import click
 
-from graphdask.commands import terminal
 from graphdask.commands.options import (
     TextOptions,
     cluster_of,
@@ -29,6 +28,7 @@ from graphdask.commands.options import (
     text_options,
 )
 from graphdask.commands.paths import FILE
+from graphdask.display import terminal
 from graphdask.errors import InputError
 
 METHODS = ("static", "nd", "dt", "df", "dfp", "auto")
@@ -202,8 +202,8 @@ def replay(request: Request, client: Any) -> Iterator[dict[str, Any]]:
     from tqdm.auto import tqdm
 
     from graphdask.algorithms.ranking import dynamic_pagerank, pagerank
-    from graphdask.dynamic import DynamicGraph
-    from graphdask.temporal import read_stream
+    from graphdask.dynamic.graph import DynamicGraph
+    from graphdask.dynamic.temporal import read_stream
 
     stream = read_stream(
         request.path, preload=request.preload, batch=request.batch, batches=request.batches,

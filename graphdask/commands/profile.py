@@ -11,13 +11,14 @@ from typing import Any
 
 import click
 
-from graphdask.bsp import BspTerms, Share
-from graphdask.commands import terminal, weights
+from graphdask.commands import weights
 from graphdask.commands.algorithms import ENTRIES
 from graphdask.commands.entry import Chosen, add_commands
 from graphdask.commands.options import drawable, input_file, overwrite_option, refuse_alone, stacked
 from graphdask.commands.paths import FILE
 from graphdask.commands.run import Request, divided, facts, graph_options
+from graphdask.display import terminal
+from graphdask.results.bsp import BspTerms, Share
 
 MOST_ROWS = 40
 """Supersteps that the table shows; of more, those that took longest."""

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import click
 
-from graphdask.commands import stream, streams, terminal, weights
+from graphdask.commands import stream, streams, weights
 from graphdask.commands.algorithms import ENTRIES
 from graphdask.commands.columns import check_output, put_columns, write_columns
 from graphdask.commands.entry import Chosen, add_commands
@@ -29,8 +29,9 @@ from graphdask.commands.options import (
     stacked,
 )
 from graphdask.commands.paths import OUTPUT, OUTPUT_FILE, STREAM
+from graphdask.display import terminal
+from graphdask.display.phases import OF_GRAPH, progress_over
 from graphdask.errors import InputError
-from graphdask.phases import OF_GRAPH, progress_over
 
 
 @dataclass
@@ -187,7 +188,7 @@ def _partitioned(G: Any, request: Request, steps: terminal.Steps, client: Any) -
 
 def read(request: Any, steps: terminal.Steps, wanted: bool | str | None) -> Any:
     """Read the graph that the options of a command name, as a step; `wanted`: which weights."""
-    from graphdask.construct import read_graph
+    from graphdask.graph.construct import read_graph
 
     with steps.step("read") as step:
         G = read_graph(

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from graphdask.commands import stream, terminal, weights
+from graphdask.commands import stream, weights
 from graphdask.commands.entry import vertex
 from graphdask.commands.options import (
     TextOptions,
@@ -29,6 +29,7 @@ from graphdask.commands.run import read
 from graphdask.commands.sample_files import check_output, write
 from graphdask.commands.sample_nodes import nodes
 from graphdask.commands.samplers import ENTRIES, Entry
+from graphdask.display import terminal
 from graphdask.errors import InputError
 
 

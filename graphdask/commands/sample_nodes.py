@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import click
 
-from graphdask.commands import stream, terminal
+from graphdask.commands import stream
 from graphdask.commands.options import (
     TextOptions,
     Whole,
@@ -22,6 +22,7 @@ from graphdask.commands.options import (
 from graphdask.commands.paths import FILE
 from graphdask.commands.run import read
 from graphdask.commands.sample_files import check_output, write
+from graphdask.display import terminal
 
 
 @dataclass

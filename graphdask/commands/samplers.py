@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from graphdask.commands import terminal
 from graphdask.commands.options import Number, Numbers, Whole
 from graphdask.commands.spec_file import SPEC_NAMES, spec_argument, spec_of, spec_options
+from graphdask.display import terminal
 from graphdask.errors import InputError
 
 Option = Callable[[Any], Any]

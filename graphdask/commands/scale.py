@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from graphdask.commands import terminal
 from graphdask.commands.options import Numbers, Whole, cluster_of, device_option, overwrite_option, scheduler_options
 from graphdask.commands.paths import FILE
+from graphdask.display import terminal
 from graphdask.errors import GraphdaskError, InputError
 
 

@@ -12,12 +12,12 @@ from typing import Any, NoReturn
 
 import click
 
-from graphdask.commands import terminal
 from graphdask.commands import weights as weighing
 from graphdask.commands.options import ids_option, input_file, json_option, text_options
 from graphdask.commands.paths import FILE, INPUT, STREAM
+from graphdask.display import terminal
+from graphdask.display.first_use import FirstUse
 from graphdask.errors import InputError
-from graphdask.first_use import FirstUse
 
 ENDING = ".gdl"
 ALONE = (

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from graphdask.commands import terminal
+from graphdask.display import terminal
 from graphdask.errors import GraphdaskWarning
 
 NAMES, LONGEST = 20, 60

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.buffers import MAXIMAL, Allocation
-from graphdask.compiling import Timer
 from graphdask.config import Config
-from graphdask.engine import RankContext, RankResult, run_primitive
+from graphdask.display.first_use import FirstUse
+from graphdask.display.notebook import is_watched
+from graphdask.engine.buffers import MAXIMAL, Allocation
+from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.errors import (
     GraphdaskError,
     InputError,
@@ -26,7 +27,6 @@ from graphdask.errors import (
     VerificationError,
     WrongWorker,
 )
-from graphdask.first_use import FirstUse
 from graphdask.gang import edge_rows, on_disk
 from graphdask.gang.adaptive import ask_for_workers
 from graphdask.gang.arguments import PerRank
@@ -36,13 +36,13 @@ from graphdask.gang.chunking import chunks
 from graphdask.gang.clients import Workers, active_client, await_workers, checked, workers_of
 from graphdask.gang.dynamic import DynamicRuntime
 from graphdask.gang.on_disk import itself
-from graphdask.graph import Graph
-from graphdask.notebook import is_watched
-from graphdask.part import Part
-from graphdask.partition import GHOSTS
-from graphdask.result import PickColumn
+from graphdask.graph.graph import Graph
+from graphdask.kernels.common.compiling import Timer
+from graphdask.partition.part import Part
+from graphdask.partition.vertex_map import GHOSTS
+from graphdask.results.result import PickColumn
+from graphdask.results.stats import Stats
 from graphdask.sample.sampler import Sampler
-from graphdask.stats import Stats
 from graphdask.stream import sampling
 from graphdask.stream.graph import StreamedGraph, check
 from graphdask.stream.shared import StreamedPart

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.backend import get_backend
-from graphdask.graph import Graph
+from graphdask.device.backend import get_backend
+from graphdask.graph.graph import Graph
 
 
 def host_adjacency(graph: Graph) -> tuple[np.ndarray, np.ndarray]:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from graphdask.compiling import NOTHING, Compiled, in_parallel
 from graphdask.errors import GraphdaskError
+from graphdask.kernels.common.compiling import NOTHING, Compiled, in_parallel
 
 
 @dataclass(frozen=True)

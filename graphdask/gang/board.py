@@ -12,7 +12,7 @@ from collections import deque
 from contextlib import suppress
 from typing import Any
 
-from graphdask.stats import Stats
+from graphdask.results.stats import Stats
 
 TOGETHER = 0.25
 """Seconds after a run in which others are told of with it."""

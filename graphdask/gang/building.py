@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.build import BuildPlan, add_inward, build_part
-from graphdask.compiling import clock
 from graphdask.config import Config
-from graphdask.edge_rows import RowsPlan, add_edge_rows, numbered_pieces, rows_given
-from graphdask.engine import RankContext
+from graphdask.display.phases import phase
+from graphdask.engine.loop import RankContext
 from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.clients import Workers
 from graphdask.gang.local import LocalGang
-from graphdask.graph import Graph
-from graphdask.part import Part, WeightFacts
-from graphdask.partition import VertexMap, make_vertex_map
-from graphdask.phases import phase
+from graphdask.graph.graph import Graph
+from graphdask.kernels.common.compiling import clock
+from graphdask.partition.build import BuildPlan, add_inward, build_part
+from graphdask.partition.edge_rows import RowsPlan, add_edge_rows, numbered_pieces, rows_given
+from graphdask.partition.part import Part, WeightFacts
+from graphdask.partition.vertex_map import VertexMap, make_vertex_map
 
 
 @dataclass

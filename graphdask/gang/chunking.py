@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphdask.config import Config
-from graphdask.notebook import is_watched
-from graphdask.phases import DELAY
+from graphdask.display.notebook import is_watched
+from graphdask.display.phases import DELAY
 
 
 def chunks(
@@ -17,7 +17,7 @@ def chunks(
 
     Nothing of a chunk is kept here once it is handed out.
     """
-    from graphdask.notebook import bar_class
+    from graphdask.display.notebook import bar_class
 
     show = is_watched(Config.load(progress=progress).progress)
     with bar_class()(

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from graphdask.compiling import charge
 from graphdask.config import Config
 from graphdask.errors import InputError, PeerLost, SchedulerLost, Unsupported
 from graphdask.gang.abilities import check_versions, chosen_device
@@ -36,6 +35,7 @@ from graphdask.gang.sending import LARGE, Host, of_host, sent_ahead
 from graphdask.gang.waiting import ENDING, Wait, answer_of, collect, outcome_of
 from graphdask.gang.watch import KnownWorker, LifeSigns, RunWatch, ask_scheduler
 from graphdask.gang.worker import Ability, RunPlan, examine, leave_seats, run_ranks, take_seats
+from graphdask.kernels.common.compiling import charge
 
 SETTLE = 0.05
 """Seconds after which the values of a run become Dask's."""

@@ -8,23 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import get_backend
-from graphdask.build import BuildPlan
-from graphdask.changes import Batch
-from graphdask.compiling import Timer
 from graphdask.config import Config
-from graphdask.dynamic import DynamicGraph
-from graphdask.dynamic_batch import apply_batch, whole_batch
-from graphdask.dynamic_rows import DynamicPart, build_dynamic
-from graphdask.engine import RankContext, RankResult, run_primitive
+from graphdask.device.backend import get_backend
+from graphdask.display.notebook import is_watched
+from graphdask.dynamic.batch import apply_batch, whole_batch
+from graphdask.dynamic.graph import DynamicGraph
+from graphdask.dynamic.rows import DynamicPart, build_dynamic
+from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.board import announce
 from graphdask.gang.building import gang_for
-from graphdask.graph import Graph
-from graphdask.notebook import is_watched
-from graphdask.partition import DealtMap, TableMap, VertexMap, make_vertex_map, of_width
-from graphdask.stats import Stats
+from graphdask.graph.graph import Graph
+from graphdask.kernels.common.compiling import Timer
+from graphdask.partition.build import BuildPlan
+from graphdask.partition.changes import Batch
+from graphdask.partition.vertex_map import DealtMap, TableMap, VertexMap, make_vertex_map, of_width
+from graphdask.results.stats import Stats
 
 
 @dataclass

@@ -6,14 +6,14 @@ import copy
 from dataclasses import replace
 from typing import Any
 
-from graphdask.edge_rows import RowsPlan, numbered_pieces
-from graphdask.engine import RankContext, RankResult
+from graphdask.engine.loop import RankContext, RankResult
 from graphdask.errors import Unsupported
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.building import rows_plan
 from graphdask.gang.on_disk import itself
-from graphdask.part import Part
-from graphdask.result import PickColumn
+from graphdask.partition.edge_rows import RowsPlan, numbered_pieces
+from graphdask.partition.part import Part
+from graphdask.results.result import PickColumn
 from graphdask.verify.edge_rows import verify
 
 

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from graphdask.backend import cuda_device_count, get_backend
 from graphdask.comm.single import SingleCommunicator
 from graphdask.comm.threads import run_threads
-from graphdask.compiling import Compiled, account, charge, in_parallel, since
 from graphdask.config import Config
-from graphdask.engine import RankContext
+from graphdask.device.backend import cuda_device_count, get_backend
+from graphdask.device.room import refuse_beyond_memory
+from graphdask.engine.loop import RankContext
 from graphdask.gang.arguments import of_rank
 from graphdask.gang.progress import Progress
-from graphdask.room import refuse_beyond_memory
+from graphdask.kernels.common.compiling import Compiled, account, charge, in_parallel, since
 
 LARGE = 2_000_000
 """Edges from which a graph is divided among the cores where the caller leaves it open."""

@@ -7,18 +7,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graphdask.compiling import Timer
 from graphdask.config import Config
-from graphdask.engine import RankContext, RankResult
+from graphdask.display.notebook import is_watched
+from graphdask.engine.loop import RankContext, RankResult
 from graphdask.errors import InputError, OverBudget, Unsupported
 from graphdask.gang.clients import Workers
 from graphdask.gang.local import LocalGang
 from graphdask.gang.replicas import fill_up
-from graphdask.larger import of_graph
-from graphdask.notebook import is_watched
-from graphdask.part import WeightFacts
-from graphdask.partition import VertexMap
-from graphdask.stats import Stats
+from graphdask.kernels.common.compiling import Timer
+from graphdask.partition.larger import of_graph
+from graphdask.partition.part import WeightFacts
+from graphdask.partition.vertex_map import VertexMap
+from graphdask.results.stats import Stats
 from graphdask.stream import sampling
 from graphdask.stream.graph import StreamedGraph
 from graphdask.stream.host import Shelf

@@ -18,15 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from graphdask import writing
-from graphdask.blocks import Share, edge_bytes, refuse_device
-from graphdask.compiling import Timer
 from graphdask.config import Config
+from graphdask.device.room import least_of_edges, refuse_beyond_disk, refuse_beyond_time
+from graphdask.display.notebook import is_watched
 from graphdask.errors import InputError, PeerLost, Unsupported, WrongWorker, shown
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.local import LocalGang
 from graphdask.generate.preferential_attachment import PreferentialAttachment
-from graphdask.graph import Graph
+from graphdask.graph.graph import Graph
 from graphdask.io import detect_format
 from graphdask.io._formats import refuse_packed
 from graphdask.io._kept import warn_of_lost
@@ -37,11 +36,12 @@ from graphdask.io.folder import unfinished_name
 from graphdask.io.outputs import FileOutput, file_output
 from graphdask.io.parts import SUFFIXES, TEXT, Content
 from graphdask.io.streams import called
-from graphdask.notebook import is_watched
-from graphdask.partition import index_dtype
-from graphdask.room import least_of_edges, refuse_beyond_disk, refuse_beyond_time
-from graphdask.sources import ArraySource, Edges, GeneratedSource
-from graphdask.stored_edges import StoredBlock, StoredCount, stored_count
+from graphdask.kernels.common.compiling import Timer
+from graphdask.partition.blocks import Share, edge_bytes, refuse_device
+from graphdask.partition.sources import ArraySource, Edges, GeneratedSource
+from graphdask.partition.stored_edges import StoredBlock, StoredCount, stored_count
+from graphdask.partition.vertex_map import index_dtype
+from graphdask.results import writing
 
 BLOCK_BYTES = 32 << 20
 """Of a block that a writer makes at a time."""

@@ -7,10 +7,10 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from graphdask.engine import Superstep
-from graphdask.first_use import FirstUse
-from graphdask.notebook import bar_class
-from graphdask.phases import APART, DELAY, in_phases, redraw
+from graphdask.display.first_use import FirstUse
+from graphdask.display.notebook import bar_class
+from graphdask.display.phases import APART, DELAY, in_phases, redraw
+from graphdask.engine.loop import Superstep
 
 COUNTED = "{desc}: {percentage:.0f}%|{bar}| {n:.0f} of {total:.0f}{unit} [{elapsed}<{remaining}{postfix}]"
 

@@ -7,21 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graphdask.backend import cuda_device_count, get_backend
-from graphdask.build import BuildPlan, add_inward, build_part
-from graphdask.compiling import Timer
 from graphdask.config import Config
-from graphdask.edge_rows import RowsPlan, add_edge_rows, numbered_pieces
-from graphdask.engine import Environment, RankContext, RankResult, Superstep, run_primitive
+from graphdask.device.backend import cuda_device_count, get_backend
+from graphdask.display.notebook import is_watched
+from graphdask.engine.loop import Environment, RankContext, RankResult, Superstep, run_primitive
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.board import announce
 from graphdask.gang.building import rows_plan
 from graphdask.gang.local import LocalGang, devices_used
-from graphdask.graph import Graph
-from graphdask.notebook import is_watched
-from graphdask.part import Part, WeightFacts
-from graphdask.partition import VertexMap, make_vertex_map
-from graphdask.stats import Stats
+from graphdask.graph.graph import Graph
+from graphdask.kernels.common.compiling import Timer
+from graphdask.partition.build import BuildPlan, add_inward, build_part
+from graphdask.partition.edge_rows import RowsPlan, add_edge_rows, numbered_pieces
+from graphdask.partition.part import Part, WeightFacts
+from graphdask.partition.vertex_map import VertexMap, make_vertex_map
+from graphdask.results.stats import Stats
 
 
 def _build(context: RankContext, piece: Any, plan: BuildPlan) -> Part:

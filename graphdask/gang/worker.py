@@ -14,14 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphdask.backend import Backend, cuda_device_count, get_backend
 from graphdask.comm.failure import is_secondary
 from graphdask.comm.protocol import Cancel, Communicator
-from graphdask.compiling import Compiled, account, in_parallel, since
-from graphdask.compiling import process as process_total
-from graphdask.engine import RankContext, Superstep
+from graphdask.device.backend import Backend, cuda_device_count, get_backend
+from graphdask.engine.loop import RankContext, Superstep
 from graphdask.errors import DeadlineExceeded, GraphdaskError, PeerLost, StaleMessage, Unsupported, WrongWorker
 from graphdask.gang.arguments import Failed, PerRank, of_rank
+from graphdask.kernels.common.compiling import Compiled, account, in_parallel, since
+from graphdask.kernels.common.compiling import process as process_total
 from graphdask.version import VERSION
 
 PRIVATE_UCX = "ucx, private"
@@ -135,8 +135,8 @@ def process_of(worker: Any) -> Process:
 
 def examine() -> Ability:
     """Find out what this worker can do."""
-    from graphdask.comm.shm_board import host_identity
-    from graphdask.comm.ucx_plane import ucx_available
+    from graphdask.comm.shm.board import host_identity
+    from graphdask.comm.ucx.plane import ucx_available
 
     ucx, reason = ucx_available()
     worker = _this_worker()
@@ -202,10 +202,10 @@ def sound_plane(process: Process, kind: str, place: int) -> Any:
 
 def _new_plane(kind: str, worker: Any, backend: Backend) -> Any:
     if kind != "tcp":
-        from graphdask.comm.ucx_plane import PRIVATE, UcxPlane
+        from graphdask.comm.ucx.plane import PRIVATE, UcxPlane
 
         return UcxPlane(PRIVATE if kind == PRIVATE_UCX else None, backend)
-    from graphdask.comm.tcp_plane import TcpPlane
+    from graphdask.comm.tcp.plane import TcpPlane
 
     contexts = None
     if is_encrypted(worker):
@@ -347,7 +347,7 @@ def _communicator(
 
             plane = process.planes.get(kind) or process.planes.setdefault(kind, NcclPlane(backend))
             return NcclCommunicator(control, plane, plan.gang, plan.exchange_timeout, cancel, owns_control=True)
-        from graphdask.comm.shm import ShmCommunicator, ShmPlane
+        from graphdask.comm.shm.communicator import ShmCommunicator, ShmPlane
 
         plane = process.planes.get(kind) or process.planes.setdefault(kind, ShmPlane(backend))
         return ShmCommunicator(control, plane, plan.gang, plan.exchange_timeout, cancel, owns_control=True)
@@ -371,12 +371,12 @@ def _control(
     """The communicator over one of the network's data planes."""
     plane = process.planes[plan.plane, place]
     if plan.control == "tcp":
-        from graphdask.comm.tcp import TcpCommunicator
+        from graphdask.comm.tcp.communicator import TcpCommunicator
 
         return TcpCommunicator(
             plane, rank, list(addresses), plan.gang, plan.run, backend, plan.exchange_timeout, cancel
         )
-    from graphdask.comm.ucx import UcxCommunicator
+    from graphdask.comm.ucx.communicator import UcxCommunicator
 
     return UcxCommunicator(plane, rank, addresses, plan.gang, plan.run, plan.exchange_timeout, cancel)
 

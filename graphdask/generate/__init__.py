@@ -10,9 +10,9 @@ from graphdask.generate.erdos_renyi import ErdosRenyi, erdos_renyi
 from graphdask.generate.preferential_attachment import MULTI_EDGES, PreferentialAttachment
 from graphdask.generate.rmat import RMat, rmat
 from graphdask.generate.waiting_queue import WaitingQueue, waiting_queue
-from graphdask.graph import Graph
-from graphdask.ids import VertexIds
-from graphdask.sources import GeneratedSource
+from graphdask.graph.graph import Graph
+from graphdask.partition.ids import VertexIds
+from graphdask.partition.sources import GeneratedSource
 from graphdask.suggest import no_attribute, suggesting
 
 METHODS = ("hash", "queue")

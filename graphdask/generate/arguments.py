@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from graphdask.backend import Backend
+from graphdask.device.backend import Backend
 from graphdask.errors import InputError, OverBudget, shown
 from graphdask.kinds import whole_or_none
 

@@ -2,7 +2,8 @@
 
 The first `degree` vertices are a clique, every later vertex has `degree` distinct targets, and each target depends on
 targets of earlier vertices. So a block of vertices needs all rows before it: every part makes them, without a word to
-the others, and keeps its own. Which graph it is, is defined in kernels/copy_model.py and depends on the seed alone.
+the others, and keeps its own. Which graph it is, is defined in kernels/generate/copy_model.py and depends on the seed
+alone.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.backend import Array, Backend, get_backend
+from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.errors import InputError, OverBudget, shown
 from graphdask.generate.preferential_attachment import PreferentialAttachment, coin_threshold, first_edge
-from graphdask.partition import index_dtype
+from graphdask.partition.vertex_map import index_dtype
 
 SCHEDULES = ("segmented", "round-robin")
 CAPACITY = 16
@@ -25,7 +26,7 @@ CAPACITY = 16
 memory."""
 MOST_FACTOR = 1 << 16
 STATE, PASSES, COLUMNS = 6, 4, 8
-"""Of kernels/cuppa.py: entries of the state, the one that counts rows of the log, and columns of the log."""
+"""Of kernels/generate/cuppa.py: entries of the state, the one that counts rows of the log, and columns of the log."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ class QueueCopyModel(SequentialCopyModel):
     def run(
         self, backend: Backend, count: int, threads: int, capacity: int, out: Array, state: Array, log: Array
     ) -> None:
-        """Launch the kernel that `kernels/cuppa.py` describes, with `len(log) // COLUMNS` rows of the log."""
+        """Launch the kernel that `kernels/generate/cuppa.py` describes, with `len(log) // COLUMNS` rows of the log."""
         whole = self.schedule == "round-robin"
         kernels = backend.kernels("cuppa", cooperative=True, index_t=out.dtype)
         kernels.cuppa_targets(

@@ -30,14 +30,14 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
+from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.generate import arguments
 from graphdask.generate.binomial import binomial
-from graphdask.graph import Graph
-from graphdask.ids import VertexIds
-from graphdask.partition import index_dtype
-from graphdask.sources import GeneratedSource
+from graphdask.graph.graph import Graph
+from graphdask.partition.ids import VertexIds
+from graphdask.partition.sources import GeneratedSource
+from graphdask.partition.vertex_map import index_dtype
 from graphdask.suggest import public
 
 FEWEST_ROUNDS = 6

@@ -13,7 +13,7 @@ alone, not on the other edges of v, so edges may be parallel. What is done about
              parallel: of the two ends of an edge, it belongs to the later one.)
     redraw   The same edges as with merge, and for every one that it drops one to a target drawn by the same
              law until it is none of v's yet: every vertex after the clique has exactly `degree` neighbours
-             among the earlier ones. kernels/parallel_edges.py says what happens where no draw succeeds.
+             among the earlier ones. kernels/generate/parallel_edges.py says what happens where no draw succeeds.
  p counts in steps of 2^-32, or of 2^-63 where that is coarser than 2^-16 of p or 1 - p. Draws of u deviate from
 uniform by less than v / 2^64 relative; k and the coin are independent of u and each other to within degree / 2^32,
 and for v >= 2^31 or degree > 256 to within degree / 2^64.
@@ -31,10 +31,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
+from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.generate import arguments
-from graphdask.partition import index_dtype
+from graphdask.partition.vertex_map import index_dtype
 from graphdask.suggest import public
 
 MULTI_EDGES = ("keep", "merge", "redraw")
@@ -129,7 +129,7 @@ def edges(
     Returns
     -------
     src, dst : arrays of shape (first_edge(stop, degree) - first_edge(start, degree),), or shorter for `merge`
-        Of the graph's index dtype (`graphdask.partition.index_dtype`); dst < src.
+        Of the graph's index dtype (`graphdask.partition.vertex_map.index_dtype`); dst < src.
     """
     graph = PreferentialAttachment(n, degree, p, seed, multi_edges)
     start, stop = arguments.within("vertices", start, stop, graph.n)

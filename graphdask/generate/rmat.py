@@ -27,13 +27,13 @@ from math import lcm
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
+from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.generate import arguments
-from graphdask.graph import Graph
-from graphdask.ids import VertexIds
-from graphdask.partition import index_dtype
-from graphdask.sources import GeneratedSource
+from graphdask.graph.graph import Graph
+from graphdask.partition.ids import VertexIds
+from graphdask.partition.sources import GeneratedSource
+from graphdask.partition.vertex_map import index_dtype
 from graphdask.suggest import public
 
 MOST_LEVELS = 6
@@ -208,7 +208,7 @@ class RMat:
 
     @property
     def table(self) -> np.ndarray:
-        """The alias table of a draw, uint32, shape (4**levels,); see kernels/rmat.py."""
+        """The alias table of a draw, uint32, shape (4**levels,); see kernels/generate/rmat.py."""
         return _alias_table(self.quadrants, self.levels)
 
     def block_edges(self, rank: int, size: int) -> int | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, shown
 from graphdask.generate.copy_model import CAPACITY, COLUMNS, PASSES, STATE, QueueCopyModel, checked_count
 from graphdask.suggest import public

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from graphdask.display.phases import phase, progress_over
 from graphdask.errors import InputError, Unsupported, shown
-from graphdask.given import given_sequence
-from graphdask.phases import phase, progress_over
+from graphdask.partition.given import given_sequence
 from graphdask.suggest import no_attribute, suggesting
 
 from ._dispatch import read_format as _read

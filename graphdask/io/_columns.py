@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, outside, shown
-from graphdask.ids import is_whole
+from graphdask.partition.ids import is_whole
 
 from ._header import (
     MISSING_WORDS,

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from graphdask.backend import get_backend
 from graphdask.config import Config
+from graphdask.device.backend import get_backend
 from graphdask.errors import GraphdaskError, OverBudget
-from graphdask.larger import of_file
+from graphdask.partition.larger import of_file
 
 from ._budget import ARRAYS, GRAPH, NOTHING, PerEdge, announced
 from ._formats import format_to_read

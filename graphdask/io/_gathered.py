@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.host_memory import reserved
+from graphdask.device.host_memory import reserved
 
 from ._spill import SLICE
 

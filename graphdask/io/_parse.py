@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from graphdask.compiling import listen_to_numba
+from graphdask.kernels.common.compiling import listen_to_numba
 
 listen_to_numba()
 

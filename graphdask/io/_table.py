@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.device.host_memory import reserved
+from graphdask.display.phases import phase
 from graphdask.errors import FormatError, InputError, shown
-from graphdask.host_memory import reserved
-from graphdask.phases import phase
 
 from ._budget import WEIGHT, PerEdge, budget
 from ._gathered import Column

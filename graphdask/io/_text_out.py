@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.phases import phase
+from graphdask.display.phases import phase
 
 from ._kept import is_text
 from ._layout import TEXT_IDS

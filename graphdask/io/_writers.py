@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from graphdask.device.room import least_of_edges, refuse_beyond_disk
 from graphdask.errors import InputError, Unsupported, shown
-from graphdask.room import least_of_edges, refuse_beyond_disk
 
 from ._formats import FORMATS, format_of, refuse_compressed, refuse_packed
 from ._open import COMPRESSION_SUFFIXES

@@ -80,7 +80,7 @@ def declared_vertices(count: int, path: str | os.PathLike[str]) -> np.ndarray:
 def consecutive_vertices(first: int, count: int, path: str | os.PathLike[str]) -> np.ndarray:
     """The `count` ids from `first` on that a file declares, or OverBudget: the count may be a lie, so it is asked
     about before it is believed."""
-    from graphdask.backend import get_backend
+    from graphdask.device.backend import get_backend
 
     if first < 0 or count < 0:
         raise FormatError(f"the file declares {count:,} vertices from {first:,} on; ids are 0 to 2^63 - 1", path)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from graphdask.display.phases import progress_over
 from graphdask.errors import FormatError, InputError
-from graphdask.phases import progress_over
 
 from ._columns import Request, check_lines, count_infinite
 from ._layout import numbers_above

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from graphdask.ids import VertexIds
+from graphdask.partition.ids import VertexIds
 
 from ._kept import refuse_names
 from ._pages import Checksums, Summed

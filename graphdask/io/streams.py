@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, OverBudget, Unsupported, WriteError, shown
-from graphdask.larger import STANDARD_INPUT
+from graphdask.partition.larger import STANDARD_INPUT
 
 from ._budget import PerEdge
 from ._estimate import refuse_too_many

@@ -13,9 +13,9 @@ import numpy as np
 from graphdask.algorithms.centrality import betweenness
 from graphdask.algorithms.components import connected_components
 from graphdask.algorithms.ranking import pagerank as run_pagerank
-from graphdask.construct import from_edges
 from graphdask.errors import GraphdaskWarning, InputError
-from graphdask.graph import Graph
+from graphdask.graph.construct import from_edges
+from graphdask.graph.graph import Graph
 from graphdask.nx.graph import NxGraph
 from graphdask.nx.offered import no_function, offered
 

@@ -15,9 +15,9 @@ from typing import Any
 import networkx
 import numpy as np
 
-from graphdask.construct import from_edges
 from graphdask.errors import InputError
-from graphdask.graph import Graph
+from graphdask.graph.construct import from_edges
+from graphdask.graph.graph import Graph
 
 
 class NxGraph:

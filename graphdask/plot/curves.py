@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError, shown
-from graphdask.given import given_sequence
 from graphdask.kinds import choice
+from graphdask.partition.given import given_sequence
 from graphdask.plot.series import mapping, numbers, points
 from graphdask.plot.style import COLOURS, MARKERS, new_figure, picture_output, saved, tidy
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.degrees import degree_counts
-from graphdask.graph import Graph
+from graphdask.graph.degrees import degree_counts
+from graphdask.graph.graph import Graph
+from graphdask.graph.power_law import counted, fit_power_law
 from graphdask.plot.series import mapping, points
 from graphdask.plot.style import COLOURS, MARKERS, new_figure, picture_output, saved, tidy
-from graphdask.power_law import counted, fit_power_law
 
 BINS_PER_DECADE = 8
 
@@ -47,7 +47,7 @@ def degree_distribution(
     -------
     matplotlib.figure.Figure
         Points: the fraction of vertices of each degree. Line: the mean over logarithmic bins, which shows the tail
-        where single points scatter. Dashed: the power law of that tail, see `graphdask.power_law.fit_power_law`.
+        where single points scatter. Dashed: the power law of that tail, see `graphdask.graph.power_law.fit_power_law`.
 
     References
     ----------

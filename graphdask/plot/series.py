@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError, shown
-from graphdask.given import given_array, given_sequence
+from graphdask.partition.given import given_array, given_sequence
 
 
 def mapping(name: str, given: Any, otherwise: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphdask.errors import InputError, shown
 from graphdask.plot.style import COLOURS, new_figure, picture_output, saved, tidy
-from graphdask.stats import Stats
+from graphdask.results.stats import Stats
 
 PARTS = (
     ("compute", "W, computation", COLOURS[0]),

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.part import Csr, Part
+from graphdask.device.backend import Array
+from graphdask.partition.part import Csr, Part
 
 STEP = 8
 """Bytes of the row of a step."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphdask.engine import Environment
+from graphdask.engine.loop import Environment
 from graphdask.errors import OverBudget
 
 LOOKED_AT = 1 << 20

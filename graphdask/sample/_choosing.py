@@ -1,4 +1,4 @@
-"""Choosing some candidates of each of many groups, launch by launch: the host's side of kernels/selection.py."""
+"""Choosing some candidates of each of many groups, launch by launch: the host's side of kernels/choice/selection.py."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 
 FEW = 32
-"""Candidates that are all alike, of which so many are chosen without a table; as in kernels/selection.py."""
+"""Candidates that are all alike, of which so many are chosen without a table; as in kernels/choice/selection.py."""
 LAUNCH = {"cpu": 1 << 18, "cuda": 1 << 26}
 """Candidates with biases in one launch: on a CPU what stays in its cache."""
 EACH = 96

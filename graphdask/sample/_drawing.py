@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import BLOCK, Array
-from graphdask.engine import Environment
-from graphdask.part import Csr
+from graphdask.device.backend import BLOCK, Array
+from graphdask.engine.loop import Environment
+from graphdask.partition.part import Csr
 from graphdask.sample._fanouts import FEW, METHODS, Fanouts
 
 
@@ -69,7 +69,7 @@ def draw_kept(
 
 
 def launch_kept(env: Environment, way: str, n: int, rows: Array, *arguments: Any, out: Any) -> None:
-    """The kernel of kernels/reservoir.py for a way, and on a GPU that for the long rows."""
+    """The kernel of kernels/neighbors/reservoir.py for a way, and on a GPU that for the long rows."""
     kernels, on_cpu = env.kernels("reservoir", index_t=rows.dtype), env.backend.name == "cpu"
     longs = env.xp.zeros(0 if on_cpu else n + 1, np.int64)
     getattr(kernels, f"reservoir_{way}")(n, rows, *arguments, longs, *out, per_item=32)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
 from graphdask.errors import Unsupported
-from graphdask.part import Csr, Part
-from graphdask.partition import VertexMap
+from graphdask.partition.part import Csr, Part
+from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample.biases import EdgeBiases
 
 

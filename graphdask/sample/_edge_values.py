@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.construct import checked_weights
 from graphdask.errors import InputError
-from graphdask.given import given_array
-from graphdask.graph import Graph
-from graphdask.sources import ArraySource
+from graphdask.graph.construct import checked_weights
+from graphdask.graph.graph import Graph
+from graphdask.partition.given import given_array
+from graphdask.partition.sources import ArraySource
 
 
 def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> Graph:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment
-from graphdask.part import Part
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
+from graphdask.partition.part import Part
 from graphdask.sample.sampler import owners, routed
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import BLOCK, Array
-from graphdask.engine import Environment
-from graphdask.part import Csr, Part
-from graphdask.partition import VertexMap
+from graphdask.device.backend import BLOCK, Array
+from graphdask.engine.loop import Environment
+from graphdask.partition.part import Csr, Part
+from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample import _fanouts
 from graphdask.sample._choosing import FEW, Choices, Chooser, Found, choose, chosen_of_sums, launches, room_for_counts
 from graphdask.sample._fanouts import REDRAWN
@@ -27,7 +27,7 @@ from graphdask.sample.spec import MOST_DRAWN, MOST_KEPT, MOST_TRIED
 from graphdask.sample.translate import Translated
 
 DRAW_EDGE = 265
-"""What is drawn, as in kernels/philox.py."""
+"""What is drawn, as in kernels/common/philox.py."""
 TRIALS = 128
 """Of rejection; then a vertex's edges are looked at after all, which changes no probability."""
 LAUNCH = 1 << 20
@@ -42,7 +42,7 @@ UNFIT = {
     f"({MOST_TRIED:,} with edge_bound, by rejection or redraws, {MOST_KEPT:,} by a reservoir)",
     -5: "returned integer biases of one choice that add up to 2**63 or more; return floats",
 }
-"""Failures of kernels/selection.py."""
+"""Failures of kernels/choice/selection.py."""
 
 
 class Expander:

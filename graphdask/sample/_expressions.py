@@ -1,10 +1,10 @@
 """Expressions of a user's function as text in two languages at once, with their type.
 
-Most operations are calls of kernels/user.py and, with the prefix gd_, of kernels/user.cuh; those that can fail take
-the array for failures and the number of their site, from which the line is found again. What can fail, and what is
-evaluated under a condition, is written as statements that set a temporary variable, in the order in which Python
-evaluates: so the first failure is the same everywhere (the order of arguments is open in C++), and Numba, which does
-not manage every conditional expression inside of another, gets none.
+Most operations are calls of kernels/functions/user.py and, with the prefix gd_, of kernels/functions/user.cuh; those
+that can fail take the array for failures and the number of their site, from which the line is found again. What can
+fail, and what is evaluated under a condition, is written as statements that set a temporary variable, in the order in
+which Python evaluates: so the first failure is the same everywhere (the order of arguments is open in C++), and Numba,
+which does not manage every conditional expression inside of another, gets none.
 """
 
 from __future__ import annotations

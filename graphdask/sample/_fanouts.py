@@ -7,24 +7,24 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from graphdask.buffers import Allocation
-from graphdask.graph import Graph
-from graphdask.part import Csr, Part, WeightFacts
-from graphdask.partition import VertexMap
+from graphdask.engine.buffers import Allocation
+from graphdask.graph.graph import Graph
+from graphdask.partition.part import Csr, Part, WeightFacts
+from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample.biases import EdgeBiases, checked_biases
 from graphdask.sample.sampler import Sampler
 
 S = TypeVar("S")
 
 METHODS = ("auto", "repeated", "updated", "bipartite", "reservoir")
-"""In the order of their numbers in kernels/successive.py, which has all but the last."""
+"""In the order of their numbers in kernels/neighbors/successive.py, which has all but the last."""
 REDRAWN = ("repeated", "bipartite")
 """Methods that draw again what is drawn already."""
 COLLISIONS = ("auto", "linear", "bitmap", "strided")
 BITS = {"bitmap": 8, "strided": 16}
-"""What is added to the number of a method for kernels (kernels/successive.py), by how collisions are seen."""
+"""What is added to the number of a method for kernels (kernels/neighbors/successive.py), by how collisions are seen."""
 FEW = 32
-"""Neighbours of a vertex that are drawn by one thread (kernels/neighbors.py)."""
+"""Neighbours of a vertex that are drawn by one thread (kernels/neighbors/neighbors.py)."""
 ROOM = 1 << 25
 """Words in a launch, about, for trees of biases or tables of what is drawn: as many as the edges of rows, or drawn."""
 LAUNCH = 1 << 27

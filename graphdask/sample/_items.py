@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from graphdask.backend import Array
+from graphdask.device.backend import Array
 
 Numbers = Callable[[], Array]
 """How many were chosen with each edge before it; asked for by few."""

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment, Messages
-from graphdask.part import Part
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment, Messages
+from graphdask.partition.part import Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._errands import Errand
 from graphdask.sample._items import Items

@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from graphdask.kernels.functions_fields import OF_EDGE, OF_WALK
+from graphdask.kernels.functions.functions_fields import OF_EDGE, OF_WALK
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample.biases import REUSE
 from graphdask.sample.translate import Translated

@@ -1,10 +1,11 @@
 """Traversal sampling for the loader of minibatches: all hops of many batches in one go, with their vertices numbered.
 
-One kernel (kernels/neighborhoods.py) draws all hops. On a CPU it takes batch after batch, and has room for about what
-there will be; where that does not suffice it is called again. On a GPU it takes many batches together and has room for
-the most that there can be, so the host waits once for them all. A vertex that an edge reaches is looked up once, and so
-gets both its number and its place in the next frontier. The batches are those of the general way, bit for bit; that
-draws where this does not apply: across partitions, by a bias for very many neighbours, on a GPU for all neighbours.
+One kernel (kernels/neighbors/neighborhoods.py) draws all hops. On a CPU it takes batch after batch, and has room for
+about what there will be; where that does not suffice it is called again. On a GPU it takes many batches together and
+has room for the most that there can be, so the host waits once for them all. A vertex that an edge reaches is looked up
+once, and so gets both its number and its place in the next frontier. The batches are those of the general way, bit for
+bit; that draws where this does not apply: across partitions, by a bias for very many neighbours, on a GPU for all
+neighbours.
 
 Source: Hamilton, Ying, Leskovec, Inductive representation learning on large graphs (2017), Algorithm 2.
 """
@@ -15,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.buffers import Allocation
-from graphdask.engine import Environment, Messages
-from graphdask.part import Part
-from graphdask.partition import VertexMap
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import Environment, Messages
+from graphdask.partition.part import Part
+from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._fanouts import FEW
 from graphdask.sample._together import MOST_DRAWN, MOST_HOPS

@@ -1,8 +1,8 @@
 """What the loader of minibatches makes of sampled edges: batches with their vertices numbered, as arrays or tensors.
 
-Vertices are numbered by the tables of kernels/neighborhoods.py as they are drawn, where all hops are drawn in one go;
-else afterwards, by such tables or, of edges on a GPU, by sorting. The numbers are the same. Batches stay where their
-edges are.
+Vertices are numbered by the tables of kernels/neighbors/neighborhoods.py as they are drawn, where all hops are drawn in
+one go; else afterwards, by such tables or, of edges on a GPU, by sorting. The numbers are the same. Batches stay where
+their edges are.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array, Backend, get_backend
-from graphdask.build import tally
-from graphdask.engine import RankResult
+from graphdask.device.backend import Array, Backend, get_backend
+from graphdask.engine.loop import RankResult
 from graphdask.errors import InputError, MissingDependency, shown
-from graphdask.graph import Graph
-from graphdask.result import PickColumn
+from graphdask.graph.graph import Graph
+from graphdask.partition.build import tally
+from graphdask.results.result import PickColumn
 from graphdask.sample._minibatch_traversal import NUMBERED
 from graphdask.sample.neighborhoods import renumbered, sizes_of
 

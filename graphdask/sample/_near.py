@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment
-from graphdask.part import Csr, Part
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
+from graphdask.partition.part import Csr, Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._errands import Errand, ragged
 

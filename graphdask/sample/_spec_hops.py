@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment
-from graphdask.kernels.functions_fields import TRACED
-from graphdask.part import Part
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
+from graphdask.kernels.functions.functions_fields import TRACED
+from graphdask.partition.part import Part
 from graphdask.sample import _expand
 from graphdask.sample._expand import Expander
 from graphdask.sample._fanouts import FEW
@@ -26,7 +26,7 @@ from graphdask.sample._together import drawn_together, shape_of
 WAYS = ("uniform", "inverse", "rejection", "alias")
 """To draw edges."""
 LOOKED_AT = 256
-"""Edges of a row, at most, that a thread looks through where trials were not enough; kernels/functions_hops.py."""
+"""Edges of a row, at most, that a thread looks through where trials were not enough; functions_hops.py."""
 GAVE_UP = "by trials, with long rows"
 """Where a partition remembers that trials of a function were not enough."""
 

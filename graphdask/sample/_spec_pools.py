@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.engine import Environment
-from graphdask.part import Part
+from graphdask.engine.loop import Environment
+from graphdask.partition.part import Part
 from graphdask.sample._expand import Expander
 from graphdask.sample._spec_hops import WAYS, Asked, Drawn
 from graphdask.sample._spec_walks import starts_of

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
 from graphdask.sample._expand import Expander
 from graphdask.sample._items import Items
 from graphdask.sample.traversal import Edges, Frontier

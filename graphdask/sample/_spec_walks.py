@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment
-from graphdask.readback import Readback, readback_of
+from graphdask.device.backend import Array
+from graphdask.device.readback import Readback, readback_of
+from graphdask.engine.loop import Environment
 from graphdask.sample import _expand
 from graphdask.sample._expand import Expander
 from graphdask.sample._walkers import launches, threads_for, together_for
 
 UNIFORM, SUMMED, TRIED, ALIASED, KEYED = 0, 1, 2, 3, 4
-"""As in kernels/functions_walk.py."""
+"""As in kernels/functions/functions_walk.py."""
 HOW = {"uniform": UNIFORM, "inverse": SUMMED, "rejection": TRIED, "alias": ALIASED, "reservoir": KEYED}
 AHEAD = 2
 """Launches under way at the same time."""

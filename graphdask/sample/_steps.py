@@ -17,10 +17,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.buffers import Allocation
-from graphdask.engine import INDEX, Environment, Inbox, Messages
-from graphdask.part import Csr, Part
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
+from graphdask.partition.part import Csr, Part
 from graphdask.sample import _spec_pools
 from graphdask.sample._choosing import Choices, choose
 from graphdask.sample._expand import Expander
@@ -41,7 +41,7 @@ from graphdask.sample.translate import Translated
 from graphdask.sample.traversal import Edges, Frontier, Traversal
 
 DRAW_POOL = 264
-"""What is drawn, as in kernels/philox.py."""
+"""What is drawn, as in kernels/common/philox.py."""
 MOST = 1e15
 """Entries of pools that are reckoned with; far more than there is memory for."""
 IN_LAUNCH = {"cpu": 1 << 20, "cuda": 1 << 26}

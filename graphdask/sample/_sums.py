@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
 from graphdask.errors import InputError
-from graphdask.part import Csr, Part
+from graphdask.partition.part import Csr, Part
 from graphdask.sample.biases import EdgeBiases, alias_table
 
 REUSE = 0.25

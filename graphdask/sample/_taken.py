@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
+from graphdask.device.backend import Array
 
 
 @dataclass

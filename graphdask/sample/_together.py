@@ -2,8 +2,8 @@
 
 Where the numbers of neighbours are constant, and small, all that an instance can reach fits shared memory. So it takes
 two launches for all hops, one that draws edges into room for the most that there can be and one that puts them
-together, and one number that the host reads between them (kernels/hops.cu). The samples are those of the general way,
-bit for bit.
+together, and one number that the host reads between them (kernels/neighbors/hops.cu). The samples are those of the
+general way, bit for bit.
 
 Sources: Pandey et al., c-saw, Section V-A; Hamilton, Ying, Leskovec, Inductive representation learning on large graphs
 (2017).
@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment
-from graphdask.part import Csr, Part
-from graphdask.partition import VertexMap
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
+from graphdask.partition.part import Csr, Part
+from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample._choosing import refuse_beyond_memory
 from graphdask.sample._fanouts import BITS, FEW, LAUNCH, Fanouts
 
@@ -29,7 +29,7 @@ MOST_HOPS, MOST_DRAWN = 8, 255
 MOST_EXPANDED = 1024
 """Vertices that an instance expands at most, whose place in shared memory is 12 KiB, or 16."""
 THREADS, BLOCKS, STAGED = 128, 16, 16
-"""Of a block, and blocks of a processor; neighbours of a vertex that come by way of shared memory (kernels/hops.cu)."""
+"""Of a block, and blocks of a processor; neighbours of a vertex that come by way of shared memory (hops.cu)."""
 WARPS, ROUNDS = 20, 2
 """That run on a processor at the same time, and rounds of them that make them end together."""
 SHARED = 30 << 10

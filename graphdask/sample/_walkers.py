@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import BLOCK, Array
-from graphdask.buffers import Allocation
-from graphdask.engine import INDEX, Environment, Inbox, Messages
+from graphdask.device.backend import BLOCK, Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.generate.arguments import integer
-from graphdask.given import given_array
-from graphdask.graph import Graph
-from graphdask.part import Part, WeightFacts
-from graphdask.partition import VertexMap, index_dtype
+from graphdask.graph.graph import Graph
+from graphdask.partition.given import given_array
+from graphdask.partition.part import Part, WeightFacts
+from graphdask.partition.vertex_map import VertexMap, index_dtype
 from graphdask.sample._arcs import STEP
 from graphdask.sample._taken import Taken, in_turn
 from graphdask.sample.biases import EdgeBiases, checked_biases
@@ -43,7 +43,7 @@ LAUNCH = {"cpu": (1 << 21, 1 << 21), "cuda": (1 << 24, 1 << 15)}
 WARPS = 16
 """Of few walkers, on a processor of a GPU."""
 TOGETHER = 8
-"""Warps of a GPU that a walker by a reservoir has at most, as kernels/together.cuh has it."""
+"""Warps of a GPU that a walker by a reservoir has at most, as kernels/walks/together.cuh has it."""
 RESIDENT = 24
 """Such warps that are on a processor of a GPU at the same time."""
 WAITING = 1 << 12

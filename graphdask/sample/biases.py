@@ -10,7 +10,7 @@ row that adds up to 2^(59 - b) or more are rounded likewise, to multiples of 2^-
 Methods, after Pandey et al., c-saw, Section II-B. Rejection costs greatest / mean trials; a row where this is above 16,
 as one heavy edge among many brings about, is drawn by inverse transform instead, in prefix sums of which every 32nd is
 kept (0.25 bytes an edge). Inverse transform searches in prefix sums of all edges (8 bytes), and an alias table (12
-bytes) takes one look (M. Vose, 1991; kernels/biases.py has the definition of the table).
+bytes) takes one look (M. Vose, 1991; kernels/choice/biases.py has the definition of the table).
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from typing import Any, Self
 import numpy as np
 
 from graphdask.algorithms._lengths import checked_lengths
-from graphdask.backend import Array
-from graphdask.engine import Environment
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, shown
-from graphdask.graph import Graph
-from graphdask.part import Csr, Part, WeightFacts
+from graphdask.graph.graph import Graph
+from graphdask.partition.part import Csr, Part, WeightFacts
 
 KINDS = ("weight", "degree")
 METHODS = {"uniform": 0, "rejection": 1, "inverse": 2, "alias": 3, "reservoir": 6}
 """Names, and what kernels call them."""
 TILE, SPARSE = 1024, 32
-"""See kernels/biases.py and kernels/pick.py."""
+"""See kernels/choice/biases.py and kernels/choice/pick.py."""
 BITS = 59
 """Of degree times total in an alias table, and of the total elsewhere, at most."""
 MOST_DEGREE = (1 << 31) - 1

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graphdask.compiling import Timer
+from graphdask.device.room import refuse_beyond_disk
 from graphdask.errors import InputError, Unsupported, shown
-from graphdask.graph import Graph
-from graphdask.room import refuse_beyond_disk
+from graphdask.graph.graph import Graph
+from graphdask.kernels.common.compiling import Timer
 from graphdask.runtime import runtime
 from graphdask.sample.hops import at_least
 from graphdask.sample.result import Samples, sample_folder

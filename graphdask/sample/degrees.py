@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.buffers import Allocation
-from graphdask.engine import Environment, Inbox, Messages
-from graphdask.graph import Graph
-from graphdask.part import Part
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import Environment, Inbox, Messages
+from graphdask.graph.graph import Graph
+from graphdask.partition.part import Part
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Placement, Sampler, drawn
 

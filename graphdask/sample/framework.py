@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.device.room import refuse_beyond_memory
 from graphdask.errors import InputError, shown
-from graphdask.graph import Graph, checked_graph
-from graphdask.ids import VertexIds
-from graphdask.partition import index_dtype
-from graphdask.room import refuse_beyond_memory
+from graphdask.graph.graph import Graph, checked_graph
+from graphdask.partition.ids import VertexIds
+from graphdask.partition.vertex_map import index_dtype
 from graphdask.sample._steps import Framework, SampledEdges
 from graphdask.sample._walkers import stored_edges
 from graphdask.sample.hops import arrays_of_seeds, checked_seeds, whole

@@ -16,15 +16,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.buffers import Allocation
-from graphdask.engine import INDEX, Environment, Inbox, Messages
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.generate.arguments import integer
-from graphdask.given import given_array
-from graphdask.graph import Graph, checked_graph
-from graphdask.part import Part
-from graphdask.partition import index_dtype
+from graphdask.graph.graph import Graph, checked_graph
+from graphdask.partition.given import given_array
+from graphdask.partition.part import Part
+from graphdask.partition.vertex_map import index_dtype
 from graphdask.sample._taken import Taken, in_turn
 from graphdask.sample._walkers import checked_length, is_whole, launches
 from graphdask.sample.result import Samples

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.device.room import refuse_beyond_memory
 from graphdask.errors import InputError, shown
-from graphdask.given import given_array, given_sequence
-from graphdask.graph import Graph, checked_graph
+from graphdask.graph.graph import Graph, checked_graph
 from graphdask.kinds import whole_or_none
-from graphdask.partition import index_dtype
-from graphdask.room import refuse_beyond_memory
+from graphdask.partition.given import given_array, given_sequence
+from graphdask.partition.vertex_map import index_dtype
 from graphdask.sample._fanouts import COLLISIONS, METHODS, REDRAWN
 from graphdask.sample.biases import checked_bias
 from graphdask.sample.neighborhoods import Neighborhoods

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.buffers import Allocation
-from graphdask.engine import Environment
-from graphdask.part import Part
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import Environment
+from graphdask.partition.part import Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._edge_tables import edge_rows
 from graphdask.sample.sampler import IN_PLACE

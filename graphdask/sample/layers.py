@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.buffers import Allocation
-from graphdask.engine import Environment, Inbox, Messages
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.errors import InputError, shown
-from graphdask.graph import Graph, checked_graph
-from graphdask.part import Csr, Part
+from graphdask.graph.graph import Graph, checked_graph
+from graphdask.partition.part import Csr, Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._drawing import draw_kept, draw_successively, launch_kept, rooms_of
 from graphdask.sample._edge_tables import degrees_of_slots

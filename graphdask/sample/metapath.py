@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, shown
 from graphdask.generate.arguments import integer
-from graphdask.given import given_sequence
-from graphdask.graph import Graph, checked_graph
-from graphdask.part import Csr, Part
+from graphdask.graph.graph import Graph, checked_graph
+from graphdask.partition.given import given_sequence
+from graphdask.partition.part import Csr, Part
 from graphdask.sample._arcs import arcs_memory, arcs_of
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample._taken import Taken

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError, shown
-from graphdask.given import given_array
-from graphdask.graph import Graph, checked_graph
+from graphdask.graph.graph import Graph, checked_graph
+from graphdask.partition.given import given_array
 from graphdask.runtime import runtime
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample._minibatch_traversal import MinibatchTraversal

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, shown
 from graphdask.sample.result import Samples
 

@@ -15,12 +15,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.backend import Array, get_backend
-from graphdask.buffers import Allocation
-from graphdask.engine import Environment, Inbox, Messages
+from graphdask.device.backend import Array, get_backend
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.errors import InputError
-from graphdask.graph import Graph, checked_graph
-from graphdask.part import Part
+from graphdask.graph.graph import Graph, checked_graph
+from graphdask.partition.part import Part
 from graphdask.sample._edge_tables import edge_rows, in_order
 from graphdask.sample._taken import Taken
 from graphdask.sample.hops import at_least, whole

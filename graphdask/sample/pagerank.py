@@ -16,13 +16,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.buffers import Allocation
-from graphdask.engine import INDEX, Environment, Inbox, Messages
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.generate.arguments import integer, probability
-from graphdask.graph import Graph, checked_graph
-from graphdask.part import Part
+from graphdask.graph.graph import Graph, checked_graph
+from graphdask.partition.part import Part
 from graphdask.sample._walkers import LAUNCH, checked_vertices, sent_to
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Placement, Sampler, checked_placement, routed, sampled

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import GraphdaskError, MissingDependency
-from graphdask.graph import Graph
+from graphdask.graph.graph import Graph
 from graphdask.io.outputs import FolderOutput, folder_output, readable_write
-from graphdask.result import (
+from graphdask.results.result import (
     HEAD,
     Arrived,
     CallerColumn,
@@ -28,8 +28,8 @@ from graphdask.result import (
     pandas_ready,
     values_to_send,
 )
+from graphdask.results.stats import Stats
 from graphdask.runtime import runtime
-from graphdask.stats import Stats
 from graphdask.suggest import public
 
 MARK = b"graphdask"
@@ -251,7 +251,7 @@ class Samples:
 
     def _repr_html_(self) -> str:
         """The run and the first rows, which the workers tell."""
-        from graphdask.html import of_result
+        from graphdask.display.html import of_result
 
         instances = (("instances", f"{self.sampler.instances:,}, {self.placement}"),)
         try:

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
+from graphdask.device.room import refuse_beyond_memory
 from graphdask.errors import InputError, VerificationError
-from graphdask.graph import Graph, checked_graph, checked_undirected
-from graphdask.room import refuse_beyond_memory
+from graphdask.graph.graph import Graph, checked_graph, checked_undirected
 from graphdask.sample._walkers import Walks, checked_length
 from graphdask.sample.degrees import out_degrees
 from graphdask.sample.hops import at_least, whole

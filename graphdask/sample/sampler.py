@@ -18,11 +18,11 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment, Primitive
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment, Primitive
 from graphdask.errors import InputError, Unsupported, shown
-from graphdask.graph import Graph
-from graphdask.part import Part, WeightFacts
+from graphdask.graph.graph import Graph
+from graphdask.partition.part import Part, WeightFacts
 from graphdask.runtime import runtime
 from graphdask.sample.streamed import Streamed
 

@@ -15,12 +15,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import INDEX, Environment
+from graphdask.device.backend import Array
+from graphdask.engine.loop import INDEX, Environment
 from graphdask.errors import InputError, shown
 from graphdask.generate.arguments import flag, integer
-from graphdask.graph import Graph, checked_graph
-from graphdask.part import Part
+from graphdask.graph.graph import Graph, checked_graph
+from graphdask.partition.part import Part
 from graphdask.sample._arcs import arcs_memory, arcs_of, told
 from graphdask.sample._walkers import (
     BUDGET,

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import FunctionError, InputError, shown
-from graphdask.given import given_sequence
-from graphdask.kernels.functions_fields import HOOKS, OF_WALK
+from graphdask.kernels.functions.functions_fields import HOOKS, OF_WALK
 from graphdask.kinds import whole_or_none
+from graphdask.partition.given import given_sequence
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample._methods import DISTINCT, METHODS, known_bound
 from graphdask.sample.translate import Translated, translate

@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Backend, CudaBackend
-from graphdask.blocks import parse_size
-from graphdask.compiling import clock
-from graphdask.engine import Environment, Superstep
+from graphdask.device.backend import Backend, CudaBackend
+from graphdask.device.residency import ResidentSet, page_locked
+from graphdask.engine.loop import Environment, Superstep
 from graphdask.errors import InputError, OverBudget, shown
-from graphdask.part import Part
-from graphdask.residency import ResidentSet, page_locked
+from graphdask.kernels.common.compiling import clock
+from graphdask.partition.blocks import parse_size
+from graphdask.partition.part import Part
 from graphdask.sample.biases import SPARSE
 from graphdask.suggest import public
 

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.buffers import MAXIMAL
-from graphdask.compiling import clock
-from graphdask.engine import Environment, RankResult
-from graphdask.part import Csr, Part
-from graphdask.residency import ResidentSet
+from graphdask.device.backend import Array
+from graphdask.device.residency import ResidentSet
+from graphdask.engine.buffers import MAXIMAL
+from graphdask.engine.loop import Environment, RankResult
+from graphdask.kernels.common.compiling import clock
+from graphdask.partition.part import Csr, Part
 from graphdask.sample.streamed import PREPARING, HostRows, Layout, Streamed, laid_out, prepared, record, report
 from graphdask.sample.traversal import Edges, State, Traversal, in_order
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import PER_PROCESSOR, Array
-from graphdask.compiling import clock
-from graphdask.engine import Environment, RankResult
+from graphdask.device.backend import PER_PROCESSOR, Array
+from graphdask.device.residency import Lanes, ResidentSet, fetched, on_device, seen_in_place
+from graphdask.engine.loop import Environment, RankResult
 from graphdask.errors import OverBudget
-from graphdask.part import Csr, Part
-from graphdask.residency import Lanes, ResidentSet, fetched, on_device, seen_in_place
+from graphdask.kernels.common.compiling import clock
+from graphdask.partition.part import Csr, Part
 from graphdask.sample._arcs import STEP, told
 from graphdask.sample._walkers import LAUNCH, threads_for
 from graphdask.sample.streamed import (
@@ -40,9 +40,9 @@ READS = {"uniform": 1, "metropolis": 1, "alias": 1, "rejection": 4, "inverse": 1
 OF_ROWS, OF_EDGES = ("indptr", "greatest", "totals", "shifts"), ("indices", "values", "table", "other", "arcs")
 """What is said of rows and of edges, in the order in which kernels take it, but for `arcs`, which come at the end."""
 NEAR, FAR, WAITS = 0, 1, 2
-"""How a partition is read, as kernels/walk.py has it."""
+"""How a partition is read, as kernels/walks/walk.py has it."""
 CELLS = 5
-"""Of alias tables, as kernels/walk.py has it."""
+"""Of alias tables, as kernels/walks/walk.py has it."""
 CHUNK = 1 << 16
 """Rows whose cells are made at a time."""
 LANES = 8
@@ -95,7 +95,7 @@ def _host_rows(made: Rows, part: Part, host: Environment) -> HostRows:
 
 
 def _cells(csr: Csr, share: np.ndarray, other: np.ndarray, host: Environment) -> np.ndarray:
-    """An alias table with the neighbours in it, so that a step reads in one place (kernels/walk.py)."""
+    """An alias table with the neighbours in it, so that a step reads in one place (kernels/walks/walk.py)."""
     small = csr.indices.itemsize == 4
     words, free = 2 if small else 3, int(host.backend.free_memory() * host.memory_share)
     if 8 * words * csr.num_edges > free:
@@ -291,7 +291,7 @@ class _Run:
                 self.resident.start(number)
 
     def _told(self, read: dict[int, int]) -> Array:
-        """What a launch is told of partitions that it reads in these ways (kernels/walk.py)."""
+        """What a launch is told of partitions that it reads in these ways (kernels/walks/walk.py)."""
         cut, ways = self.layout.cut, np.zeros((3, self.layout.cut.count), np.int64)
         ways[2] = WAITS
         for number, way in read.items():

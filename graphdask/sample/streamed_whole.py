@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
-from graphdask.engine import Environment, RankResult, run_primitive
+from graphdask.device.backend import Array, Backend
+from graphdask.device.residency import on_device, seen_in_place
+from graphdask.engine.loop import Environment, RankResult, run_primitive
 from graphdask.errors import OverBudget
-from graphdask.part import Part, Tables
-from graphdask.residency import on_device, seen_in_place
+from graphdask.partition.part import Part, Tables
 from graphdask.sample.sampler import Sampler
 from graphdask.sample.streamed import PREPARING, Streamed, budget_of, is_locked, locked_copy
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.buffers import Allocation
-from graphdask.build import row_of_each
-from graphdask.engine import Environment
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, OverBudget
-from graphdask.given import given_array
-from graphdask.graph import Graph, checked_graph
-from graphdask.part import Csr, Part
+from graphdask.graph.graph import Graph, checked_graph
+from graphdask.partition.build import row_of_each
+from graphdask.partition.given import given_array
+from graphdask.partition.part import Csr, Part
 from graphdask.sample._edge_tables import edge_rows
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample.hops import checked_name, checked_options, checked_seeds, checked_sizes, numbered

@@ -2,8 +2,9 @@
 
 The three functions of C-SAW, VertexBias, EdgeBias and Update (S. Pandey et al., "C-SAW: a framework for graph sampling
 and random walk on GPUs", SC 2020, section III), are written in Python over documented fields. Here such a function
-becomes two texts that compute the same bits: Python for Numba and CUDA C++, both in terms of kernels/user.{py,cuh}. The
-fields it reads become arguments; after them comes `failure`, one int32 in which the first failure is stored.
+becomes two texts that compute the same bits: Python for Numba and CUDA C++, both in terms of
+kernels/functions/user.{py,cuh}. The fields it reads become arguments; after them comes `failure`, one int32 in which
+the first failure is stored.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ REASONS = {
     9: "range with a step of zero",
     10: "loops of more than 2 ** 20 steps in one call",
 }
-"""What the low four bits of a failure mean; the others are the number of the site (kernels/user.cuh)."""
+"""What the low four bits of a failure mean; the others are the number of the site (kernels/functions/user.cuh)."""
 
 _HEADER = """from numpy import ceil, floor
 
-from graphdask.kernels.user import *
+from graphdask.kernels.functions.user import *
 
 
 """
@@ -80,7 +81,7 @@ class Translated:
     def compiled(self) -> Callable[..., Any]:
         """The function `(fields..., failure: int32 array of one)` for Numba's kernels and for Python, compiled.
 
-        Compiled on first use, or read from the user's cache folder (kernels/generated.py).
+        Compiled on first use, or read from the user's cache folder (kernels/functions/generated.py).
 
         Raises
         ------
@@ -91,7 +92,7 @@ class Translated:
             raise Unsupported(
                 f'{self.name} is CUDA C++ and cannot run on a CPU: use device="cuda" or give a Python function'
             )
-        from graphdask.kernels.generated import compiled  # Numba takes long to import
+        from graphdask.kernels.functions.generated import compiled  # Numba takes long to import
 
         return compiled(self.python, NAME, self.types, self.result)
 

@@ -6,7 +6,8 @@ one list serves all: edges stand in the order of their instance, then of the ver
 
 An instance is at home on one rank, which knows its frontier and what it has visited. With the whole graph there, all
 happens at home. Else the home sends each vertex of the frontier to its owner, which draws the neighbours and sends them
-back: two exchanges a hop. What is drawn depends on the seed, the instance and the vertex alone (kernels/neighbors.py).
+back: two exchanges a hop. What is drawn depends on the seed, the instance and the vertex alone
+(kernels/neighbors/neighbors.py).
 
 Sources: Pandey et al., c-saw, Sections II-A and III; Hamilton, Ying, Leskovec, Inductive representation learning on
 large graphs (2017), for a fixed number of neighbours.
@@ -21,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.build import from_cyclic, to_cyclic_positions
-from graphdask.engine import INDEX, Environment, Inbox, Messages
-from graphdask.part import Csr, Part
-from graphdask.partition import VertexMap
+from graphdask.device.backend import Array
+from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
+from graphdask.partition.build import from_cyclic, to_cyclic_positions
+from graphdask.partition.part import Csr, Part
+from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._drawing import draw_kept, draw_successively, rooms_of
 from graphdask.sample._edge_tables import biased_rows, edge_rows

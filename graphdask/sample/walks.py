@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import INDEX, Environment
+from graphdask.device.backend import Array
+from graphdask.engine.loop import INDEX, Environment
 from graphdask.errors import InputError, Unsupported
 from graphdask.generate.arguments import integer, probability
-from graphdask.graph import Graph, checked_graph, checked_undirected
-from graphdask.part import Csr, Part
+from graphdask.graph.graph import Graph, checked_graph, checked_undirected
+from graphdask.partition.part import Csr, Part
 from graphdask.sample._arcs import arcs_memory, arcs_of, told
 from graphdask.sample._walkers import (
     BUDGET,
@@ -41,7 +41,7 @@ from graphdask.sample.starts import Starts
 from graphdask.sample.streamed import Streamed
 
 METROPOLIS = 4
-"""As kernels/walk.py has it."""
+"""As kernels/walks/walk.py has it."""
 ONE = 1 << 63
 """What stands for the probability 1."""
 

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import get_backend
 from graphdask.bench.analysis.graphs import Case, Facts, input_edges, weighted
 from graphdask.bench.analysis.timing import Timed, middle, quiet, rate, timed
+from graphdask.device.backend import get_backend
 from graphdask.errors import GraphdaskWarning, InputError, OverBudget, shown
 from graphdask.scale.plan import USUAL, Measurement, Settings, measurements
 from graphdask.scale.records import Record, RecordFile, opened
@@ -159,7 +159,7 @@ def _nobody(line: str) -> None:
 
 def _enough(most: int, device: str, client: Any) -> None:
     """Raise InputError where there are not so many workers."""
-    from graphdask.backend import cuda_device_count
+    from graphdask.device.backend import cuda_device_count
 
     if client is not None:
         there, what = len(client.nthreads()), "the cluster has {} workers"
@@ -186,8 +186,8 @@ def _warn_of_shared_cores(most: int) -> None:
 
 def about_machine() -> dict[str, Any]:
     """This host, its versions, and the commit of graphdask's source."""
+    from graphdask.cluster.described import commit
     from graphdask.cluster.doctor import examine
-    from graphdask.commands.described import commit
 
     seen = examine()
     return {

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from graphdask.errors import FormatError, InputError, shown
-from graphdask.given import given_sequence
 from graphdask.io._open import checked_path
 from graphdask.io.outputs import file_output, readable_write, unreadable, unwritable
+from graphdask.partition.given import given_sequence
 from graphdask.scale.plan import identity
 
 Record = dict[str, Any]
@@ -145,7 +145,7 @@ class RecordFile:
         WriteError
             Where the disk does not take it.
         """
-        from graphdask.commands.terminal import to_json
+        from graphdask.display.terminal import to_json
 
         line = to_json({"experiment": "scale", "format": FORMAT, **record})
         try:

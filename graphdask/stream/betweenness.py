@@ -15,10 +15,10 @@ import numpy as np
 
 from graphdask.algorithms._levels import Level, State
 from graphdask.algorithms.betweenness import HUB, Betweenness
-from graphdask.backend import Array
-from graphdask.buffers import Allocation
-from graphdask.engine import HUB_THREADS, Environment, Messages, RankContext, RankResult, run_primitive
-from graphdask.part import Csr, Part
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import HUB_THREADS, Environment, Messages, RankContext, RankResult, run_primitive
+from graphdask.partition.part import Csr, Part
 from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting, located
 from graphdask.stream.pagerank import gathered
 from graphdask.stream.shared import StreamedPart

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment
-from graphdask.part import Csr
-from graphdask.partition import TableMap
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
+from graphdask.partition.part import Csr
+from graphdask.partition.vertex_map import TableMap
 from graphdask.stream.pagerank import gathered
 from graphdask.stream.shared import Quiet, StreamedPart
 from graphdask.stream.store import Store

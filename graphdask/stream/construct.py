@@ -25,20 +25,21 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import get_backend
-from graphdask.blocks import parse_size
 from graphdask.config import Config
+from graphdask.device.backend import get_backend
+from graphdask.device.room import refuse_beyond_disk
+from graphdask.display.first_use import FirstUse
+from graphdask.display.notebook import is_watched
+from graphdask.display.phases import OF_GRAPH, part_of, phase, progress_over
 from graphdask.errors import InputError, OverBudget, Unsupported, shown
-from graphdask.first_use import FirstUse
-from graphdask.given import given_array
-from graphdask.graph import Graph
-from graphdask.ids import VertexIds
+from graphdask.graph.graph import Graph
 from graphdask.io._estimate import estimated_edges
 from graphdask.io.outputs import file_output
-from graphdask.notebook import is_watched
-from graphdask.part import WeightFacts
-from graphdask.phases import OF_GRAPH, part_of, phase, progress_over
-from graphdask.room import refuse_beyond_disk
+from graphdask.partition.blocks import parse_size
+from graphdask.partition.given import given_array
+from graphdask.partition.ids import VertexIds
+from graphdask.partition.part import WeightFacts
+from graphdask.results.writing import readable
 from graphdask.stream.components import join
 from graphdask.stream.edges import (
     FileEdges,
@@ -55,7 +56,6 @@ from graphdask.stream.format import Section, Writer, writing
 from graphdask.stream.graph import StreamedGraph, open_
 from graphdask.stream.paths import search
 from graphdask.stream.store import Store
-from graphdask.writing import readable
 
 ORDERS = ("layers", "ids")
 PHASES = {"layers": ("degrees", "sorting", "layers", "storing"), "ids": ("degrees", "storing")}

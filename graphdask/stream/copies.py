@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array, Backend, CudaBackend
+from graphdask.device.backend import Array, Backend, CudaBackend
 
 
 def copies_of(backend: Backend) -> Copies:

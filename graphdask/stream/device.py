@@ -15,9 +15,9 @@ from itertools import islice
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
-from graphdask.compiling import clock
+from graphdask.device.backend import Array, Backend
 from graphdask.errors import OverBudget
+from graphdask.kernels.common.compiling import clock
 from graphdask.stream.copies import Copies, copies_of
 from graphdask.stream.format import Section, aligned, mib_up
 from graphdask.stream.host import HostChunks

@@ -12,9 +12,9 @@ from typing import Any
 
 from graphdask.algorithms._levels import Level
 from graphdask.algorithms.betweenness import HUB, Betweenness
-from graphdask.backend import Array, Backend
-from graphdask.engine import Environment, RankContext, RankResult
-from graphdask.part import Part
+from graphdask.device.backend import Array, Backend
+from graphdask.engine.loop import Environment, RankContext, RankResult
+from graphdask.partition.part import Part
 from graphdask.stream.betweenness import FIXED, StreamedBetweenness, StreamedInnerVertices
 from graphdask.stream.chunked_rows import fitting
 from graphdask.stream.device_chunked_rows import DeviceChunkedRows, device_chunks_bytes, most_edges, run_on_device

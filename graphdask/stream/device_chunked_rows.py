@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from graphdask.backend import Backend
-from graphdask.engine import Environment, RankContext, RankResult, run_primitive
-from graphdask.part import Csr
+from graphdask.device.backend import Backend
+from graphdask.engine.loop import Environment, RankContext, RankResult, run_primitive
+from graphdask.partition.part import Csr
 from graphdask.stream.chunked_rows import ChunkedRows, located, sections_of
 from graphdask.stream.device import DeviceChunk, DeviceWindow, room_for
 from graphdask.stream.device_runs import prepared

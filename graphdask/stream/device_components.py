@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.kernels import layered_hooks as at
+from graphdask.device.backend import Array
+from graphdask.kernels.stream import layered_hooks as at
 from graphdask.stream.in_place import RowsInPlace, possible
 from graphdask.stream.on_device import COMPONENTS, Run, join, labelled, largest
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from graphdask.algorithms.pagerank import DANGLING_SCALE, NOISE, PageRank
 from graphdask.algorithms.rank_layout import refuse_extremes
-from graphdask.backend import Array
-from graphdask.kernels import layered_trees
-from graphdask.residency import give_back
+from graphdask.device.backend import Array
+from graphdask.device.residency import give_back
+from graphdask.kernels.stream import layered_trees
 from graphdask.stream.device import DeviceWindow
 from graphdask.stream.device_sums import PER_EDGE, TOGETHER, Sums, table_bytes
 from graphdask.stream.on_device import THREADS, Run

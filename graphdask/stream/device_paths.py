@@ -13,7 +13,7 @@ import numpy as np
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
-from graphdask.backend import Array
+from graphdask.device.backend import Array
 from graphdask.stream.device_search import in_place, labels_in_place
 from graphdask.stream.on_device import Run, fallen
 

@@ -8,8 +8,8 @@ from typing import Any
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.sssp import ShortestPaths
-from graphdask.backend import Backend
-from graphdask.engine import RankContext
+from graphdask.device.backend import Backend
+from graphdask.engine.loop import RankContext
 from graphdask.stream import device_components, device_pagerank, device_paths, device_sssp
 from graphdask.stream.device_shared_components import DeviceComponents
 from graphdask.stream.device_shared_pagerank import DevicePageRank

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.kernels import layered_search as at
+from graphdask.device.backend import Array
+from graphdask.kernels.stream import layered_search as at
 from graphdask.stream.in_place import RowsInPlace, possible
 from graphdask.stream.on_device import Run
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
-from graphdask.engine import Messages
+from graphdask.device.backend import Array, Backend
+from graphdask.engine.loop import Messages
 from graphdask.stream.device import DeviceWindow
 from graphdask.stream.on_device import Run
 from graphdask.stream.shared import StreamedPart, Streaming, most_told

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import Environment
-from graphdask.kernels import layered_trees
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
+from graphdask.kernels.stream import layered_trees
 from graphdask.stream.device import DeviceWindow
 from graphdask.stream.on_device import Flags, Run, join_chunks, labelled, largest
 from graphdask.stream.shared import StreamedPart

@@ -6,7 +6,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from graphdask.algorithms.pagerank import PageRank
-from graphdask.engine import Environment
+from graphdask.engine.loop import Environment
 from graphdask.stream.device_pagerank import DeviceRanks
 from graphdask.stream.on_device import Run
 from graphdask.stream.shared import EXCHANGE, StreamedPart

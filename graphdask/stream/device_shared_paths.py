@@ -14,8 +14,8 @@ import numpy as np
 
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
-from graphdask.backend import Array
-from graphdask.engine import Environment, Inbox, Messages
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.stream.device import DeviceWindow
 from graphdask.stream.device_paths import unpacked
 from graphdask.stream.device_shared import OnDevice

@@ -13,8 +13,8 @@ import numpy as np
 
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
-from graphdask.backend import Array
-from graphdask.kernels import layered_paths
+from graphdask.device.backend import Array
+from graphdask.kernels.stream import layered_paths
 from graphdask.stream.device import DeviceWindow
 from graphdask.stream.on_device import THREADS, Flags, Run, fallen, lengths, padded
 from graphdask.stream.sweeps import LOOKED

@@ -1,8 +1,8 @@
 """Sums over the rows of chunks that are on a device, in the order of additions that they have in memory.
 
-Of a chunk nothing is known beforehand but how long its rows are, and one launch sums it (kernels/layered_sums.cu). Of
-chunks that stay, where the edges of each 32 rows begin is found once, and one launch sums several (kernels/
-layered_kept.cu): a launch of one chunk is over before it has filled a GPU.
+Of a chunk nothing is known beforehand but how long its rows are, and one launch sums it
+(kernels/stream/layered_sums.cu). Of chunks that stay, where the edges of each 32 rows begin is found once, and one
+launch sums several (kernels/ layered_kept.cu): a launch of one chunk is over before it has filled a GPU.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms.pagerank import PageRank
-from graphdask.backend import Array
-from graphdask.kernels import layered_kept, layered_sums
+from graphdask.device.backend import Array
+from graphdask.kernels.stream import layered_kept, layered_sums
 from graphdask.stream.device import DeviceChunk, DeviceWindow
 from graphdask.stream.format import Section
 from graphdask.stream.on_device import Run

@@ -9,10 +9,10 @@ from contextlib import ExitStack
 from typing import Any
 
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
-from graphdask.backend import Array, Backend
-from graphdask.build import row_of_each
-from graphdask.engine import Environment, RankContext, RankResult
-from graphdask.part import Csr
+from graphdask.device.backend import Array, Backend
+from graphdask.engine.loop import Environment, RankContext, RankResult
+from graphdask.partition.build import row_of_each
+from graphdask.partition.part import Csr
 from graphdask.stream.chunked_rows import fitting
 from graphdask.stream.device import DeviceChunk
 from graphdask.stream.device_chunked_rows import DeviceChunkedRows, device_chunks_bytes, most_edges, run_on_device

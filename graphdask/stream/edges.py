@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import get_backend
-from graphdask.blocks import Share
-from graphdask.construct import graph_of_file, read_graph
+from graphdask.device.backend import get_backend
+from graphdask.display.phases import phase
 from graphdask.errors import InputError, OverBudget, Unsupported, shown
-from graphdask.graph import Graph
-from graphdask.ids import VertexIds
+from graphdask.graph.construct import graph_of_file, read_graph
+from graphdask.graph.graph import Graph
 from graphdask.io import EdgeList, slices, spilled_edges
 from graphdask.kinds import is_path
-from graphdask.part import WeightFacts
-from graphdask.phases import phase
+from graphdask.partition.blocks import Share
+from graphdask.partition.ids import VertexIds
+from graphdask.partition.part import WeightFacts
+from graphdask.partition.sources import ArraySource, ChunkSource, GeneratedSource
 from graphdask.runtime import runtime
-from graphdask.sources import ArraySource, ChunkSource, GeneratedSource
 from graphdask.stream.external import Arcs, NumberedArcs
 
 PER_EDGE = 160

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphdask.engine import RankContext
+from graphdask.engine.loop import RankContext
 from graphdask.stream.direct import BLOCK
 from graphdask.stream.pagerank import gathered
 from graphdask.stream.shared import StreamedPart

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.errors import OverBudget
 from graphdask.stream.format import NUMBERS, TABLE, Section, Writer, aligned, mib_up
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms._shortest_tree import unreached
-from graphdask.backend import Array
-from graphdask.buffers import Allocation
-from graphdask.engine import HUB_THREADS, Environment, Inbox, Messages, Primitive
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.stream.chunked_rows import ChunkedRows
 from graphdask.stream.shared import StreamedPart
 
@@ -26,7 +26,7 @@ LEAST = 256
 
 @dataclass
 class State:
-    """Tables and masks, see kernels/falling.py."""
+    """Tables and masks, see kernels/betweenness/falling.py."""
 
     distance: Array
     active: Array

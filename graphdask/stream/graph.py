@@ -20,15 +20,15 @@ from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.algorithms.strong import StrongComponents
 from graphdask.algorithms.triangles import Triangles
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
-from graphdask.backend import Array, Backend, get_backend
-from graphdask.blocks import parse_size
 from graphdask.config import Config
+from graphdask.device.backend import Array, Backend, get_backend
+from graphdask.display.notebook import bar_class, is_watched
+from graphdask.display.phases import DELAY
 from graphdask.errors import InputError, Unsupported, shown
-from graphdask.graph import Graph
-from graphdask.notebook import bar_class, is_watched
-from graphdask.partition import Plan, index_dtype
-from graphdask.phases import DELAY
-from graphdask.sources import Edges
+from graphdask.graph.graph import Graph
+from graphdask.partition.blocks import parse_size
+from graphdask.partition.sources import Edges
+from graphdask.partition.vertex_map import Plan, index_dtype
 from graphdask.stream import pagerank
 from graphdask.stream.host import HostChunks, Shelf
 from graphdask.stream.own import Own

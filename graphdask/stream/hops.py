@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.compiling import clock
-from graphdask.part import Csr
+from graphdask.kernels.common.compiling import clock
+from graphdask.partition.part import Csr
 from graphdask.sample.biases import EdgeBiases
 from graphdask.sample.streamed import record
 from graphdask.sample.traversal import Edges, State, Traversal, in_order

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array, Backend, get_backend
+from graphdask.device.backend import Array, Backend, get_backend
+from graphdask.device.readback import Readback, readback_of
+from graphdask.device.residency import page_locked_room, seen_in_place
 from graphdask.errors import OverBudget
-from graphdask.readback import Readback, readback_of
-from graphdask.residency import page_locked_room, seen_in_place
 from graphdask.stream.format import Section
 from graphdask.stream.own import Own
 from graphdask.stream.store import Store

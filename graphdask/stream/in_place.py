@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
+from graphdask.device.backend import Array
 from graphdask.stream.on_device import Run
 from graphdask.stream.window import Traffic
 
@@ -40,7 +40,7 @@ def _tables(chunks: int) -> int:
 
 
 class RowsInPlace:
-    """What kernels are given to find rows of out-edges (kernels/layered_search.py), and what they have read.
+    """What kernels are given to find rows of out-edges (kernels/stream/layered_search.py), and what they have read.
 
     Parameters
     ----------

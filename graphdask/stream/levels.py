@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.kernels.layered_counters import ALONE, UNREACHED
+from graphdask.kernels.stream.layered_counters import ALONE, UNREACHED
 from graphdask.stream.cores import Cores, finished
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, window_of

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
+from graphdask.device.backend import Array, Backend
+from graphdask.device.readback import readback_of
 from graphdask.errors import OverBudget
-from graphdask.kernels import layered_paths, layered_trees
-from graphdask.readback import readback_of
+from graphdask.kernels.stream import layered_paths, layered_trees
 from graphdask.stream.components import SAMPLES, SHARE
 from graphdask.stream.device import DeviceChunk, DeviceWindow, room_for
 from graphdask.stream.format import Section, mib_up

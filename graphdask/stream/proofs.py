@@ -22,8 +22,8 @@ from graphdask.algorithms.core_number import CoreNumber
 from graphdask.algorithms.label_propagation import LabelPropagation
 from graphdask.algorithms.strong import StrongComponents
 from graphdask.algorithms.triangles import Triangles
-from graphdask.engine import RankContext, RankResult
-from graphdask.neighbours import Block
+from graphdask.engine.loop import RankContext, RankResult
+from graphdask.partition.neighbours import Block
 from graphdask.stream.everywhere import Rows, Work
 from graphdask.stream.shared import StreamedPart, part_of
 from graphdask.stream.sweeps import Log, cpu

@@ -20,12 +20,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from graphdask.backend import Array
 from graphdask.comm.arguments import settle
-from graphdask.engine import Environment
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
 from graphdask.errors import OverBudget
-from graphdask.part import Csr, Part
-from graphdask.partition import TableMap, VertexMap
+from graphdask.partition.part import Csr, Part
+from graphdask.partition.vertex_map import TableMap, VertexMap
 from graphdask.stream.copies import copies_of
 from graphdask.stream.format import Chunk, Section, mib_up
 from graphdask.stream.host import HostChunks

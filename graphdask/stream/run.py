@@ -19,8 +19,8 @@ from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.algorithms.strong import StrongComponents
 from graphdask.algorithms.triangles import Triangles
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
-from graphdask.compiling import clock
-from graphdask.engine import RankContext, RankResult, run_primitive
+from graphdask.engine.loop import RankContext, RankResult, run_primitive
+from graphdask.kernels.common.compiling import clock
 from graphdask.stream import (
     betweenness,
     components,

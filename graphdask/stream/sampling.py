@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from graphdask.comm.single import SingleCommunicator
-from graphdask.compiling import clock
-from graphdask.engine import RankContext, RankResult
+from graphdask.engine.loop import RankContext, RankResult
 from graphdask.errors import Unsupported
-from graphdask.part import Csr
+from graphdask.kernels.common.compiling import clock
+from graphdask.partition.part import Csr
 from graphdask.sample.sampler import Sampler
 from graphdask.stream.graph import StreamedGraph
 from graphdask.stream.own import Own

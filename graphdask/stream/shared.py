@@ -16,14 +16,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.backend import Array, Backend, get_backend
-from graphdask.buffers import Allocation
-from graphdask.build import cyclic_bounds
 from graphdask.config import Config
-from graphdask.engine import Environment, Primitive, RankContext
+from graphdask.device.backend import Array, Backend, get_backend
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import Environment, Primitive, RankContext
 from graphdask.errors import FormatError
-from graphdask.part import Csr, Part
-from graphdask.partition import VertexMap
+from graphdask.partition.build import cyclic_bounds
+from graphdask.partition.part import Csr, Part
+from graphdask.partition.vertex_map import VertexMap
 from graphdask.stream.host import HostChunks
 from graphdask.stream.own import Own, divided, own_of
 from graphdask.stream.store import Store

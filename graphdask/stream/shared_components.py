@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import INDEX, Environment, Inbox, Messages
+from graphdask.device.backend import Array
+from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.stream.components import FIRST, join_chunks, labels_of, largest
 from graphdask.stream.shared import LEAST, StreamedPart, Streaming
 from graphdask.stream.sweeps import LOOKED, WORKED, cpu

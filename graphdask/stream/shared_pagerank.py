@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms.pagerank import PageRank
-from graphdask.engine import ALL, Environment, Inbox, Messages
+from graphdask.engine.loop import ALL, Environment, Inbox, Messages
 from graphdask.stream.cores import Cores
 from graphdask.stream.pagerank import HANDS, Ranks, copied_weights, gathered, state_bytes
 from graphdask.stream.shared import StreamedPart, Streaming

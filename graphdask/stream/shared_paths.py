@@ -17,7 +17,7 @@ import numpy as np
 
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
-from graphdask.engine import Environment, Inbox, Messages
+from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.stream.format import Chunk
 from graphdask.stream.paths import NEAR, SEARCH, UNIT, WIDE
 from graphdask.stream.shared import EXCHANGE, BySlot, StreamedPart, Streaming, any_marked, marked, most_told

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import FormatError, InputError
-from graphdask.ids import VertexIds
-from graphdask.part import WeightFacts
+from graphdask.partition.ids import VertexIds
+from graphdask.partition.part import WeightFacts
 from graphdask.stream.direct import Direct, around
 from graphdask.stream.format import NUMBERS, TABLE, Chunk, Section, aligned, read_header
 

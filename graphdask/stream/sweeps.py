@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Backend, get_backend
-from graphdask.compiling import clock
-from graphdask.engine import Environment, RankContext, Superstep
+from graphdask.device.backend import Backend, get_backend
+from graphdask.engine.loop import Environment, RankContext, Superstep
 from graphdask.errors import DeadlineExceeded
-from graphdask.kernels.layered_counters import FOUND, LOOKED, WORKED
+from graphdask.kernels.common.compiling import clock
+from graphdask.kernels.stream.layered_counters import FOUND, LOOKED, WORKED
 from graphdask.stream.format import Chunk, Section
 from graphdask.stream.store import Store
 from graphdask.stream.window import Traffic, Window

@@ -22,8 +22,8 @@ from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.comm.single import SingleCommunicator
-from graphdask.engine import RankContext, RankResult
-from graphdask.residency import fetched
+from graphdask.device.residency import fetched
+from graphdask.engine.loop import RankContext, RankResult
 from graphdask.stream import betweenness, weighted_betweenness
 from graphdask.stream.betweenness import degrees_of
 from graphdask.stream.chunked_rows import fitting

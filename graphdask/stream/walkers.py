@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.compiling import clock
-from graphdask.engine import INDEX
-from graphdask.part import Csr
+from graphdask.device.backend import Array
+from graphdask.engine.loop import INDEX
+from graphdask.kernels.common.compiling import clock
+from graphdask.partition.part import Csr
 from graphdask.sample._arcs import STEP
 from graphdask.sample._walkers import BUDGET, PartState, Walkers
 from graphdask.sample.biases import EdgeBiases

@@ -26,11 +26,11 @@ from graphdask.algorithms.weighted_betweenness import (
     lies_beyond,
     waits_in_vain,
 )
-from graphdask.backend import Array
-from graphdask.buffers import Allocation
-from graphdask.build import row_of_each
-from graphdask.engine import HUB_THREADS, Environment, Messages, RankContext, RankResult, run_primitive
-from graphdask.part import Csr
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import HUB_THREADS, Environment, Messages, RankContext, RankResult, run_primitive
+from graphdask.partition.build import row_of_each
+from graphdask.partition.part import Csr
 from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting, located, sections_of
 from graphdask.stream.falling import FallingDistances
 from graphdask.stream.pagerank import gathered

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.errors import OverBudget
 from graphdask.stream.direct import BLOCK, LEAST, aligned_room, around
 from graphdask.stream.format import Chunk, Section, mib_up

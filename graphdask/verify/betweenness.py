@@ -22,9 +22,9 @@ import numpy as np
 
 from graphdask.algorithms._levels import Level, State
 from graphdask.algorithms.betweenness import Betweenness
-from graphdask.backend import Array
-from graphdask.engine import Environment, Messages, RankContext, RankResult, run_primitive
-from graphdask.part import Part
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment, Messages, RankContext, RankResult, run_primitive
+from graphdask.partition.part import Part
 from graphdask.verify.violation import Violation, first_of_all
 
 TOLERANCE = 1e-9

@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from graphdask.algorithms.bfs import BreadthFirstSearch
-from graphdask.backend import Array
-from graphdask.build import local_at_owner, to_cyclic_positions
-from graphdask.engine import HUB_THREADS, RankContext, RankResult
-from graphdask.ghosts import fetch_ghosts
-from graphdask.part import Csr, Part
+from graphdask.device.backend import Array
+from graphdask.engine.loop import HUB_THREADS, RankContext, RankResult
+from graphdask.partition.build import local_at_owner, to_cyclic_positions
+from graphdask.partition.ghosts import fetch_ghosts
+from graphdask.partition.part import Csr, Part
 from graphdask.verify.violation import Violation, first_of_all
 
 

@@ -9,8 +9,8 @@
 from __future__ import annotations
 
 from graphdask.algorithms.clustering import LocalClustering, coefficients
-from graphdask.engine import RankContext, RankResult
-from graphdask.part import Part
+from graphdask.engine.loop import RankContext, RankResult
+from graphdask.partition.part import Part
 from graphdask.verify.triangles import check_sample, check_sum, distinct_degrees, first_where
 from graphdask.verify.violation import Violation, first_of_all
 

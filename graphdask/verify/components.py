@@ -12,10 +12,10 @@ import numpy as np
 
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
-from graphdask.backend import Array
-from graphdask.engine import HUB_THREADS, Environment, RankContext, RankResult, run_primitive
-from graphdask.ghosts import fetch_ghosts
-from graphdask.part import Csr, Part
+from graphdask.device.backend import Array
+from graphdask.engine.loop import HUB_THREADS, Environment, RankContext, RankResult, run_primitive
+from graphdask.partition.ghosts import fetch_ghosts
+from graphdask.partition.part import Csr, Part
 from graphdask.verify.bfs import edge_ends
 from graphdask.verify.violation import Violation, first_of_all
 

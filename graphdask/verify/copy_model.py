@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
+from graphdask.device.backend import Array, Backend
 from graphdask.errors import VerificationError
 from graphdask.generate.copy_model import DistinctAttachment, SequentialCopyModel
 from graphdask.generate.preferential_attachment import first_edge

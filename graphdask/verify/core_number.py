@@ -11,11 +11,11 @@
 from __future__ import annotations
 
 from graphdask.algorithms.core_number import CoreNumber
-from graphdask.build import tally
-from graphdask.engine import RankContext, RankResult
-from graphdask.ghosts import fetch_ghosts
-from graphdask.neighbours import distinct_blocks
-from graphdask.part import Part
+from graphdask.engine.loop import RankContext, RankResult
+from graphdask.partition.build import tally
+from graphdask.partition.ghosts import fetch_ghosts
+from graphdask.partition.neighbours import distinct_blocks
+from graphdask.partition.part import Part
 from graphdask.verify.triangles import first_where
 from graphdask.verify.violation import Violation
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.backend import Array
+from graphdask.device.backend import Array
 
 MASK = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15

@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphdask.algorithms.dynamic_pagerank import DynamicPageRank
-from graphdask.dynamic_rows import DynamicPart
-from graphdask.engine import RankContext, RankResult, run_primitive
+from graphdask.dynamic.rows import DynamicPart
+from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.verify.violation import Violation, first_of_all
 
 MASS = 1e-9

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.edge_rows import NumberedPiece, RowsPlan, numbered_edges
-from graphdask.engine import Environment, RankContext, RankResult
-from graphdask.part import Part
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment, RankContext, RankResult
+from graphdask.partition.edge_rows import NumberedPiece, RowsPlan, numbered_edges
+from graphdask.partition.part import Part
 from graphdask.sample.sampler import routed
 from graphdask.verify.violation import Violation, first_of_all
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
+from graphdask.device.backend import Array, Backend
 from graphdask.errors import VerificationError
 from graphdask.generate import arguments
 from graphdask.generate.erdos_renyi import ErdosRenyi

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.engine import RankContext, RankResult
-from graphdask.part import Part
+from graphdask.engine.loop import RankContext, RankResult
+from graphdask.partition.part import Part
 from graphdask.sample._steps import Framework
 from graphdask.verify.neighborhoods import Owners, first_wrong, standing
 from graphdask.verify.violation import Violation, first_of_all

@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
-from graphdask.build import from_cyclic, row_of_each, to_cyclic_positions, to_owners
-from graphdask.engine import RankContext
+from graphdask.device.backend import Array, Backend
+from graphdask.engine.loop import RankContext
 from graphdask.errors import VerificationError
 from graphdask.generate.arguments import share
 from graphdask.generate.copy_model import DistinctAttachment
 from graphdask.generate.erdos_renyi import ErdosRenyi
 from graphdask.generate.preferential_attachment import PreferentialAttachment
 from graphdask.generate.rmat import RMat
-from graphdask.part import Part
-from graphdask.sources import GeneratedPiece
+from graphdask.partition.build import from_cyclic, row_of_each, to_cyclic_positions, to_owners
+from graphdask.partition.part import Part
+from graphdask.partition.sources import GeneratedPiece
 from graphdask.verify import copy_model, erdos_renyi, preferential_attachment, rmat
 
 PIECE = 1 << 24

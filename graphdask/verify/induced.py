@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.engine import RankContext, RankResult
-from graphdask.part import Part
+from graphdask.engine.loop import RankContext, RankResult
+from graphdask.partition.part import Part
 from graphdask.sample.induced import Induced
 from graphdask.verify.neighborhoods import Grown, Owners, keys_of, proved
 from graphdask.verify.violation import Violation

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms.label_propagation import LabelPropagation
-from graphdask.backend import Array
-from graphdask.engine import RankContext, RankResult
-from graphdask.ghosts import fetch_ghosts
-from graphdask.neighbours import Block, edge_blocks, firsts
-from graphdask.part import Part
+from graphdask.device.backend import Array
+from graphdask.engine.loop import RankContext, RankResult
+from graphdask.partition.ghosts import fetch_ghosts
+from graphdask.partition.neighbours import Block, edge_blocks, firsts
+from graphdask.partition.part import Part
 from graphdask.verify.triangles import first_where
 from graphdask.verify.violation import Violation, first_of_all
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.engine import RankContext, RankResult
-from graphdask.part import Part
+from graphdask.engine.loop import RankContext, RankResult
+from graphdask.partition.part import Part
 from graphdask.sample.metapath import MetapathWalk, of_type
 from graphdask.verify.violation import Violation, first_of_all
 from graphdask.verify.walks import first_wrong_step, shaped

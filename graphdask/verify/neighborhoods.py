@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.build import row_of_each
-from graphdask.engine import RankContext, RankResult
-from graphdask.part import Part
+from graphdask.engine.loop import RankContext, RankResult
+from graphdask.partition.build import row_of_each
+from graphdask.partition.part import Part
 from graphdask.sample.layers import Layers
 from graphdask.sample.traversal import Traversal, ids_of_slots
 from graphdask.verify.violation import Violation, first_of_all

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from graphdask.engine import RankContext, RankResult
-from graphdask.part import Part
+from graphdask.engine.loop import RankContext, RankResult
+from graphdask.partition.part import Part
 from graphdask.sample.one_pass import OnePassEdges
 from graphdask.verify.neighborhoods import Owners
 from graphdask.verify.violation import Violation, first_of_all

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphdask.algorithms.pagerank import DANGLING_SCALE, PageRank
-from graphdask.backend import Array
-from graphdask.engine import Environment, RankContext, RankResult, run_primitive
-from graphdask.part import Part
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment, RankContext, RankResult, run_primitive
+from graphdask.partition.part import Part
 from graphdask.verify.violation import Violation, first_of_all
 
 ROUNDING = {"float64": 1e-13, "float32": 1e-6}

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
+from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError, VerificationError
 from graphdask.generate.preferential_attachment import PreferentialAttachment, edges, first_edge
 from graphdask.verify.draws import MASK, hash_of, keys

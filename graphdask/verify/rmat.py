@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.backend import Array, Backend
+from graphdask.device.backend import Array, Backend
 from graphdask.errors import VerificationError
 from graphdask.generate import arguments
 from graphdask.generate.rmat import RMat

@@ -16,10 +16,10 @@ import numpy as np
 
 from graphdask.algorithms._shortest_tree import SearchLevel, level_part, unreached, weights_of
 from graphdask.algorithms.sssp import ShortestPaths
-from graphdask.backend import Array
-from graphdask.engine import HUB_THREADS, RankContext, RankResult
-from graphdask.ghosts import fetch_ghosts
-from graphdask.part import Part
+from graphdask.device.backend import Array
+from graphdask.engine.loop import HUB_THREADS, RankContext, RankResult
+from graphdask.partition.ghosts import fetch_ghosts
+from graphdask.partition.part import Part
 from graphdask.verify.bfs import edge_ends, witnessed_by_all
 from graphdask.verify.violation import Violation, first_of_all
 

@@ -22,11 +22,11 @@ import numpy as np
 
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.strong import SENT, State, StrongComponents
-from graphdask.backend import Array, Backend
-from graphdask.build import BuildPlan, add_inward, build_part, row_of_each
-from graphdask.engine import Environment, RankContext, RankResult, run_primitive
-from graphdask.ghosts import fetch_ghosts
-from graphdask.part import Csr, Part
+from graphdask.device.backend import Array, Backend
+from graphdask.engine.loop import Environment, RankContext, RankResult, run_primitive
+from graphdask.partition.build import BuildPlan, add_inward, build_part, row_of_each
+from graphdask.partition.ghosts import fetch_ghosts
+from graphdask.partition.part import Csr, Part
 from graphdask.verify.violation import Violation, first_of_all
 
 

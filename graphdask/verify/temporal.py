@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.engine import RankContext, RankResult
-from graphdask.part import Part
+from graphdask.engine.loop import RankContext, RankResult
+from graphdask.partition.part import Part
 from graphdask.sample.temporal import TemporalNeighbors
 from graphdask.verify.neighborhoods import Grown, Owners, proved
 from graphdask.verify.violation import Violation

@@ -17,12 +17,12 @@ from itertools import pairwise
 import numpy as np
 
 from graphdask.algorithms.triangles import Triangles
-from graphdask.backend import Array
-from graphdask.build import from_cyclic, row_of_each, tally, to_cyclic_positions
-from graphdask.engine import RankContext, RankResult
-from graphdask.ghosts import entries_of, known_slots
-from graphdask.neighbours import PIECE, distinct_blocks, firsts
-from graphdask.part import Csr, Part
+from graphdask.device.backend import Array
+from graphdask.engine.loop import RankContext, RankResult
+from graphdask.partition.build import from_cyclic, row_of_each, tally, to_cyclic_positions
+from graphdask.partition.ghosts import entries_of, known_slots
+from graphdask.partition.neighbours import PIECE, distinct_blocks, firsts
+from graphdask.partition.part import Csr, Part
 from graphdask.verify.violation import Violation, first_of_all
 
 SAMPLE = 32

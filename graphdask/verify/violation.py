@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphdask.engine import RankContext
+from graphdask.engine.loop import RankContext
 
 
 @dataclass(frozen=True, order=True)

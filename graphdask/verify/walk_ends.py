@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.engine import RankContext, RankResult
-from graphdask.part import Part
+from graphdask.engine.loop import RankContext, RankResult
+from graphdask.partition.part import Part
 from graphdask.sample.pagerank import WalkEnds
 from graphdask.sample.traversal import ids_of_slots
 from graphdask.verify.violation import Violation, first_of_all

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.backend import Array
-from graphdask.engine import RankContext, RankResult
-from graphdask.ghosts import fetch_ghosts
-from graphdask.part import Part
+from graphdask.device.backend import Array
+from graphdask.engine.loop import RankContext, RankResult
+from graphdask.partition.ghosts import fetch_ghosts
+from graphdask.partition.part import Part
 from graphdask.sample._walkers import Walkers, is_whole
 from graphdask.sample.sampler import routed
 from graphdask.verify.violation import Violation, first_of_all

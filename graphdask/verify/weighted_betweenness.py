@@ -17,9 +17,9 @@ import numpy as np
 from graphdask.algorithms._levels import Level
 from graphdask.algorithms._weighted_paths import PathCounts, State
 from graphdask.algorithms.weighted_betweenness import Nothing, WeightedBetweenness
-from graphdask.backend import Array
-from graphdask.engine import Environment, Messages, RankContext, RankResult, run_primitive
-from graphdask.part import Part
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment, Messages, RankContext, RankResult, run_primitive
+from graphdask.partition.part import Part
 from graphdask.verify.betweenness import PIECE, impossible, scaled_alike, sums, weights_of
 from graphdask.verify.violation import Violation, first_of_all
 

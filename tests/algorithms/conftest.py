@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graphdask.comm.single import SingleCommunicator
-from graphdask.engine import RankContext
+from graphdask.engine.loop import RankContext
 
 
 @pytest.fixture

@@ -23,9 +23,9 @@ from reference import (
 )
 
 import graphdask as gd
-from graphdask import buffers
 from graphdask.algorithms.bfs import SMALL
-from graphdask.buffers import Allocation, Growth, Room
+from graphdask.engine import buffers
+from graphdask.engine.buffers import Allocation, Growth, Room
 from graphdask.errors import InputError, OverBudget, Unsupported
 
 PARTS = (1, 2, 3)
@@ -314,7 +314,7 @@ def test_what_was_announced_with_what_has_grown_is_the_peak(name, allocation):
 
 
 def test_a_room_keeps_what_it_is_told_to_keep():
-    from graphdask.backend import get_backend
+    from graphdask.device.backend import get_backend
 
     growth = Growth()
     room = Room("a queue", 10_000, np.int32, Allocation("just-enough"), get_backend("cpu"), growth)
@@ -328,7 +328,7 @@ def test_a_room_keeps_what_it_is_told_to_keep():
 
 
 def test_a_room_does_not_grow_beyond_the_memory_there_is(monkeypatch):
-    from graphdask.backend import CpuBackend
+    from graphdask.device.backend import CpuBackend
 
     backend = CpuBackend()
     monkeypatch.setattr(backend, "free_memory", lambda: 30_000)

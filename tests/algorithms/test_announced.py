@@ -11,11 +11,11 @@ from emulated import emulated, stand_in
 from memory import DevicePeak
 
 import graphdask as gd
-from graphdask import neighbours
 from graphdask.algorithms import pull, triangles
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm import outgoing
-from graphdask.engine import Environment
+from graphdask.engine.loop import Environment
+from graphdask.partition import neighbours
 
 CALLS = {
     "bfs": lambda graph, start: gd.bfs(graph, start),

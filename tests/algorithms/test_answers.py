@@ -15,7 +15,7 @@ from reference import adjacency, search, smallest_of_component
 
 import graphdask as gd
 import graphdask.partition
-import graphdask.sources
+import graphdask.partition.sources
 from graphdask.algorithms.bfs import DIRECTIONS, BreadthFirstSearch
 from graphdask.runtime import runtime
 
@@ -222,7 +222,7 @@ def test_values_that_are_vertices_come_back_as_the_callers_ids(parts):
 @pytest.mark.parametrize("parts", [1, 2, 4])
 @pytest.mark.parametrize("name", ["sparse random, directed", "dense random, undirected", "one vertex"])
 def test_64_bit_vertex_numbers_give_the_same(name, parts, monkeypatch):
-    for module in (graphdask.partition, graphdask.sources):
+    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
         monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
     n, src, dst, directed = GRAPHS[name]()
     matrix = adjacency(n, src, dst, directed)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from kernel_launch import POISON
 
-from graphdask.dynamic_batch import BLOCK, FEW, PER_PROCESSOR, PIECE
-from graphdask.kernels.dynamic_batch import NOTHING
+from graphdask.dynamic.batch import BLOCK, FEW, PER_PROCESSOR, PIECE
+from graphdask.kernels.dynamic.dynamic_batch import NOTHING
 
 LENGTHS = (0, 1, 2, 31, 32, 33, 250, 255, 256, 257, 4095, 4096, 4097, 9000)
 CAPACITY = 20_000

@@ -16,12 +16,12 @@ from graphs import GRAPHS
 
 import graphdask as gd
 import graphdask.partition
-import graphdask.sources
-from graphdask import team as _team
+import graphdask.partition.sources
 from graphdask.algorithms import _betweenness_team
 from graphdask.algorithms import betweenness as algorithm
 from graphdask.cluster.local import local_cluster
 from graphdask.comm import peers
+from graphdask.engine import team as _team
 from graphdask.errors import PeerLost
 
 NAMES = [
@@ -90,7 +90,7 @@ def test_64_bit_vertex_numbers_give_the_same(count, monkeypatch):
     n, src, dst, directed = GRAPHS["scale-free"]()
     graph, sources = gd.from_edges(src, dst, num_vertices=n, directed=directed), drawn(n, count)
     expected = by_supersteps(graph, sources)
-    for module in (graphdask.partition, graphdask.sources):
+    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
         monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
     graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     found = gd.betweenness(graph.partition(3, "random", "1-hop", device="cuda"), sources)

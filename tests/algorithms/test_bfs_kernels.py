@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from kernel_launch import POISON, Launch, check_queue, random_rows
 
-from graphdask.kernels.bfs import (
+from graphdask.kernels.bfs.bfs import (
     COUNTERS,
     CYCLE,
     EDGES,

@@ -17,7 +17,7 @@ from graphdask.algorithms.bins import Shape
 from graphdask.algorithms.pull import Rows
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm import outgoing
-from graphdask.part import Csr
+from graphdask.partition.part import Csr
 
 POISON = -77.0
 

@@ -11,7 +11,7 @@ from kernel_launch import POISON, ordered_sum
 from graphdask.algorithms.dynamic_pagerank import BLOCK, LOW
 from graphdask.algorithms.dynamic_ranks import COUNTERS, GOES
 from graphdask.algorithms.rank_error import Residual
-from graphdask.dynamic_rows import WARP
+from graphdask.dynamic.rows import WARP
 
 LENGTHS = (0, 1, 7, 8, 9, 63, 64, 65, 255, 256, 257, 2049, 8191, 8193, 9001)
 

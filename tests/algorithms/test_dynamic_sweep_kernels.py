@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphdask.kernels.dynamic_sweep import CHUNK, FEW, KINDS, SPAN
+from graphdask.kernels.dynamic.dynamic_sweep import CHUNK, FEW, KINDS, SPAN
 
 LENGTHS = (0, 1, 8, 9, 32, 33, 224, 225, 255, 256, 257, 511, 512, 513, 8191, 20_000)
 

@@ -11,7 +11,7 @@ from graphs import GRAPHS
 
 import graphdask as gd
 import graphdask.partition
-import graphdask.sources
+import graphdask.partition.sources
 from graphdask.algorithms import _weighted_paths, bfs, pull
 from graphdask.algorithms.bfs import DIRECTIONS, BreadthFirstSearch
 from graphdask.runtime import runtime
@@ -183,7 +183,7 @@ def test_64_bit_vertex_numbers_give_the_same(monkeypatch):
     for make, parts in ((GRAPHS["scale-free"], 3), (hub, 1)):
         expected = {name: call(divided(make, parts, "cpu", "integers")) for name, call in calls.items()}
         with monkeypatch.context() as wide:
-            for module in (graphdask.partition, graphdask.sources):
+            for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
                 wide.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
             graph = divided(make, parts, "cuda", "integers")
             for name, call in calls.items():

@@ -8,8 +8,8 @@ from emulated import emulated, stand_in
 
 import graphdask as gd
 from graphdask.errors import InputError
-from graphdask.part import Part
-from graphdask.partition import Plan, make_vertex_map
+from graphdask.partition.part import Part
+from graphdask.partition.vertex_map import Plan, make_vertex_map
 
 DIRECTED = {
     "bfs": lambda G: gd.bfs(G, 0),

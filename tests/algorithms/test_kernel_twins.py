@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from kernel_launch import POISON, Launch, check_queue, random_rows
 
-from graphdask.backend import get_backend
-from graphdask.partition import DealtMap
+from graphdask.device.backend import get_backend
+from graphdask.partition.vertex_map import DealtMap
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 16, 17, 255, 257, 4096, 4097, 10_001])

@@ -14,10 +14,10 @@ from reference import adjacency, local_clustering, propagated_labels, triangle_c
 
 import graphdask as gd
 import graphdask.partition
-import graphdask.sources
-from graphdask import neighbours
+import graphdask.partition.sources
 from graphdask.algorithms import label_propagation, triangles
 from graphdask.io import read_vertex_values
+from graphdask.partition import neighbours
 from graphdask.runtime import runtime
 
 PARTS = (1, 2, 3, 4, 7)
@@ -90,7 +90,7 @@ def test_answers_do_not_depend_on_the_partitioner(by, rng):
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("name", ["dense random, directed", "scale-free"])
 def test_64_bit_vertex_numbers_give_the_same(name, parts, monkeypatch):
-    for module in (graphdask.partition, graphdask.sources):
+    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
         monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
     expected.cache_clear()  # the graph is to be made anew
     check(name, parts)

@@ -16,7 +16,7 @@ from reference import adjacency, power_iteration
 
 import graphdask as gd
 import graphdask.partition
-import graphdask.sources
+import graphdask.partition.sources
 from graphdask.io import read_vertex_values
 
 PARTS = (1, 2, 3, 4, 7)
@@ -233,7 +233,7 @@ def test_64_bit_vertex_numbers_give_the_same(monkeypatch):
     n, src, dst, directed = GRAPHS["sparse random, undirected"]()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     expected = gd.pagerank(graph.partition(2, device="cpu"), tol=1e-6).rank
-    for module in (graphdask.partition, graphdask.sources):
+    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
         monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
     wide = gd.from_edges(src, dst, num_vertices=n, directed=directed).partition(3, device="cpu")
     found = gd.pagerank(wide, tol=1e-6).verify()

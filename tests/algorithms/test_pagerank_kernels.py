@@ -13,8 +13,8 @@ from kernel_launch import ordered_sum, rows_of_all_lengths
 from graphdask.algorithms import pull
 from graphdask.algorithms.pagerank import GOES, PageRank, scale_of
 from graphdask.algorithms.pull import CHUNK, FEW, SPAN, Chunks, Rows
-from graphdask.engine import HUB_THREADS
-from graphdask.part import Csr
+from graphdask.engine.loop import HUB_THREADS
+from graphdask.partition.part import Csr
 
 POISON = -77
 

@@ -15,10 +15,10 @@ from memory import OTHERS
 import graphdask as gd
 from graphdask.algorithms import pull
 from graphdask.algorithms.rank_layout import Layouts
-from graphdask.backend import get_backend
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm.segments import Segments
-from graphdask.readback import Readback
+from graphdask.device.backend import get_backend
+from graphdask.device.readback import Readback
 
 pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped")
 FEW = dict(max_iter=4)

@@ -16,7 +16,7 @@ from graphdask.algorithms.codes import Codes
 from graphdask.algorithms.pull import Rows
 from graphdask.algorithms.slices import Slices
 from graphdask.comm import outgoing
-from graphdask.part import Csr
+from graphdask.partition.part import Csr
 
 POISON = -77.0
 TINY, LARGE = 5e-324, 2.0**1023

@@ -15,7 +15,7 @@ from reference import lightest, shortest
 
 import graphdask as gd
 import graphdask.partition
-import graphdask.sources
+import graphdask.partition.sources
 from graphdask.io import read_vertex_values
 
 PARTS = (1, 2, 3, 4, 7)
@@ -261,7 +261,7 @@ def test_a_source_that_is_none_is_named():
 
 @pytest.mark.parametrize("parts", [1, 4])
 def test_64_bit_vertex_numbers_give_the_same(parts, monkeypatch, rng):
-    for module in (graphdask.partition, graphdask.sources):
+    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
         monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
     n, src, dst, directed = GRAPHS["dense random, undirected"]()
     for weights in (rng.integers(0, 9, len(src)), rng.random(len(src)).astype(np.float32)):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from graphdask.algorithms._shortest_tree import unreached
-from graphdask.kernels.sssp import ACTED, COUNTERS, EDGES, FAR, GHOSTS, NEAR, SPLIT, STEP
+from graphdask.kernels.sssp.sssp import ACTED, COUNTERS, EDGES, FAR, GHOSTS, NEAR, SPLIT, STEP
 
 HUB_THREADS = 1 << 14
 POISON = -77

@@ -14,7 +14,7 @@ from reference import adjacency, smallest_of_component
 
 import graphdask as gd
 import graphdask.partition
-import graphdask.sources
+import graphdask.partition.sources
 from graphdask.algorithms.strong import AT_ONCE, FEW, PATIENCE, StrongComponents
 from graphdask.runtime import runtime
 
@@ -80,7 +80,7 @@ def test_labels_do_not_depend_on_the_partitioner(by, parts, rng):
 
 @pytest.mark.parametrize("parts", [1, 2, 4])
 def test_64_bit_vertex_numbers_give_the_same(parts, monkeypatch):
-    for module in (graphdask.partition, graphdask.sources):
+    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
         monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
     n, src, dst, _ = GRAPHS["sparse random, directed"]()
     check(n, src, dst, parts, DIVISIONS[1:3])

@@ -14,12 +14,12 @@ from graphs import GRAPHS
 from memory import DevicePeak
 
 import graphdask as gd
-from graphdask import team as _team
 from graphdask.algorithms import _bfs_team, _flood, bfs, components
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.cluster.local import local_cluster
 from graphdask.comm import outgoing, peers, threads
 from graphdask.comm.protocol import PeerMemory
+from graphdask.engine import team as _team
 from graphdask.errors import PeerLost
 
 NAMES = [

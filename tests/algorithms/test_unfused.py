@@ -12,9 +12,9 @@ from graphs import GRAPHS
 from kernel_launch import POISON, Launch, check_queue, random_rows
 
 import graphdask as gd
-from graphdask.engine import Primitive
-from graphdask.kernels.bfs import COUNTERS, EDGES, GHOSTS, HERE, NEXT
-from graphdask.kernels.bfs_unfused import LED
+from graphdask.engine.loop import Primitive
+from graphdask.kernels.bfs.bfs import COUNTERS, EDGES, GHOSTS, HERE, NEXT
+from graphdask.kernels.bfs.bfs_unfused import LED
 from graphdask.runtime import runtime
 
 OWNED, SLOTS = 70, 110

@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 import graphdask as gd
-from graphdask.backend import get_backend
 from graphdask.bench import generate
 from graphdask.bench.generation import peers
 from graphdask.bench.generation.cases import EXPERIMENTS, Case, cases
@@ -19,6 +18,7 @@ from graphdask.bench.generation.figures import draw
 from graphdask.bench.generation.timing import measure
 from graphdask.bench.generation.work import work_of
 from graphdask.cli import cli
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, OverBudget, VerificationError
 
 CPU = get_backend("cpu")

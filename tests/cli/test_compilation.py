@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import numba
 import pytest
 
-from graphdask import compiling
 from graphdask.bench.analysis.timing import timed
+from graphdask.kernels.common import compiling
 
 
 def compiled_and_called(source):

@@ -176,7 +176,7 @@ def test_an_error_that_nobody_expected_points_to_debug(call, path_graph, monkeyp
     def broken(*args, **kwargs):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr("graphdask.construct.read_graph", broken)
+    monkeypatch.setattr("graphdask.graph.construct.read_graph", broken)
     result = call("info", path_graph)
     assert result.exit_code == 1
     assert "ZeroDivisionError: division by zero" in paragraph(result)

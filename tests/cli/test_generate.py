@@ -123,7 +123,7 @@ def test_what_fails_on_the_way_exits_with_1_and_leaves_nothing(call, tmp_path, m
     def full(*arguments, **further):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("graphdask.writing.open_part", full)
+    monkeypatch.setattr("graphdask.results.writing.open_part", full)
     result = call(*PA, "--output", tmp_path / "g.txt")
     assert result.exit_code == 1
     assert "no space left on device; nothing is left of it" in " ".join(result.stderr.split())

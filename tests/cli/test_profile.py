@@ -12,9 +12,9 @@ import pytest
 import graphdask as gd
 from graphdask.commands.algorithms import ENTRIES
 from graphdask.commands.profile import MOST_ROWS
-from graphdask.engine import RankResult, Superstep
+from graphdask.engine.loop import RankResult, Superstep
 from graphdask.plot import superstep_profile
-from graphdask.stats import Stats
+from graphdask.results.stats import Stats
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

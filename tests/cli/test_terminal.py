@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphdask.commands import terminal
 from graphdask.commands.options import Whole
+from graphdask.display import terminal
 
 
 def test_columns_are_aligned(monkeypatch):

@@ -23,7 +23,7 @@ from submitted import program, said
 from graphdask.cli import cli
 from graphdask.cluster import batch, certificates, jobqueue, jobs, pbs, scripts, slurm, tls
 from graphdask.cluster.scripts import Job
-from graphdask.comm.ucx_plane import ucx_available
+from graphdask.comm.ucx.plane import ucx_available
 from graphdask.commands.options import Numbers
 from graphdask.commands.submit import command
 from graphdask.errors import CommunicationError, InputError, JobFailed, MissingDependency, WriteError

@@ -22,7 +22,7 @@ import graphdask as gd
 from graphdask.cluster import encryption, jobs, scripts, tls
 from graphdask.cluster.local import connect, local_cluster
 from graphdask.cluster.scripts import Job
-from graphdask.comm.shm_board import SharedMemory
+from graphdask.comm.shm.board import SharedMemory
 from graphdask.gang import plain
 
 NOBODY = 65534

@@ -21,7 +21,7 @@ import graphdask as gd
 from graphdask.cli import cli
 from graphdask.cluster import certificates, local, tls
 from graphdask.cluster.local import connect
-from graphdask.comm.tcp_plane import Address
+from graphdask.comm.tcp.plane import Address
 from graphdask.errors import CommunicationError, GraphdaskWarning, InputError, Unsupported
 from graphdask.gang import abilities
 from graphdask.gang.clients import active_client

@@ -10,9 +10,9 @@ import time
 
 import numpy as np
 
-from graphdask.backend import get_backend
 from graphdask.comm.protocol import Cancel
-from graphdask.comm.tcp import TcpCommunicator, TcpPlane
+from graphdask.comm.tcp.communicator import TcpCommunicator, TcpPlane
+from graphdask.device.backend import get_backend
 from graphdask.errors import GraphdaskError
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from emulated import emulated
 
-from graphdask.backend import get_backend
 from graphdask.comm.codec import CODES, FEW, decode, encode, encode_all, name_of, opened
+from graphdask.device.backend import get_backend
 from graphdask.errors import CommunicationError, InputError, KernelError
 
 DTYPES = {"depth": np.int32, "distance": np.float64, "flag": np.uint8}

@@ -17,12 +17,12 @@ from ranks import (
     twice_over_nccl,
 )
 
-from graphdask.backend import cuda_device_count, get_backend
 from graphdask.bench.processes import UcxProcesses
 from graphdask.comm.nccl import NcclCommunicator, NcclPlane, nccl_available
 from graphdask.comm.single import SingleCommunicator
 from graphdask.comm.threads import run_threads
-from graphdask.comm.ucx import UcxCommunicator, UcxPlane
+from graphdask.comm.ucx.communicator import UcxCommunicator, UcxPlane
+from graphdask.device.backend import cuda_device_count, get_backend
 from graphdask.errors import InputError, PeerLost
 
 MIXED = [[-1, 0, 8, 70_000], [1 << 20, -1, 3, 4000], [17, 8 << 20, 5, 0], [1, 2, 1 << 20, -1]]

@@ -18,8 +18,8 @@ from source_tree import ROOT
 from graphdask.bench.processes import TcpProcesses, UcxProcesses
 from graphdask.comm.protocol import Cancel
 from graphdask.comm.threads import ThreadGroup, run_threads
-from graphdask.comm.ucx import UcxCommunicator, UcxPlane, ucx_available, ucx_transports
-from graphdask.comm.ucx_wire import CONTROL, HEADER, HEADER_MASK, PAYLOAD, tag_of
+from graphdask.comm.ucx.communicator import UcxCommunicator, UcxPlane, ucx_available, ucx_transports
+from graphdask.comm.ucx.wire import CONTROL, HEADER, HEADER_MASK, PAYLOAD, tag_of
 from graphdask.errors import CommunicationError, DeadlineExceeded, InputError, PeerLost, StaleMessage
 
 

@@ -8,15 +8,15 @@ from covering import pairs
 from emulated import EmulatedCuda
 from ranks import needs_ucx
 
-from graphdask.backend import get_backend
 from graphdask.comm import codec, segments
 from graphdask.comm.outgoing import SMALLEST, SendBuffer
 from graphdask.comm.segments import Segments
 from graphdask.comm.single import SingleCommunicator
-from graphdask.comm.ucx import UcxCommunicator, UcxPlane
+from graphdask.comm.ucx.communicator import UcxCommunicator, UcxPlane
+from graphdask.device.backend import get_backend
+from graphdask.engine.messages import Inbox, Letter
 from graphdask.errors import InputError, KernelError
-from graphdask.kernels import mail
-from graphdask.letters import Inbox, Letter
+from graphdask.kernels.exchange import mail
 
 TILE_BITS = segments.TILE_BITS
 COLUMNS = {

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from ranks import die, exchange_blocks, needs_ucx, over_shm, run_shm_threads
 
-from graphdask.backend import get_backend
 from graphdask.bench.processes import UcxProcesses
-from graphdask.comm import shm
 from graphdask.comm.protocol import META, Cancel
-from graphdask.comm.shm import ShmCommunicator, ShmPlane
-from graphdask.comm.shm_board import BULK, CONTROLS, NOTHING, Board, SharedMemory, host_identity, mapped, words_of
-from graphdask.comm.shm_memory import SMALLEST, Outbox, Window, _driver_memory
+from graphdask.comm.shm import communicator as shm
+from graphdask.comm.shm.board import BULK, CONTROLS, NOTHING, Board, SharedMemory, host_identity, mapped, words_of
+from graphdask.comm.shm.communicator import ShmCommunicator, ShmPlane
+from graphdask.comm.shm.memory import SMALLEST, Outbox, Window, _driver_memory
 from graphdask.comm.threads import run_threads
+from graphdask.device.backend import get_backend
 from graphdask.errors import CommunicationError, OverBudget, PeerLost, Unsupported
 
 CPU = get_backend("cpu")

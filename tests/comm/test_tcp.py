@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from tcp_ranks import Alarm, join, ranks, tls_contexts
 
-from graphdask.backend import cuda_device_count, get_backend
 from graphdask.comm.protocol import META, Cancel
-from graphdask.comm.tcp import TcpPlane
+from graphdask.comm.tcp.communicator import TcpPlane
+from graphdask.device.backend import cuda_device_count, get_backend
 from graphdask.errors import CommunicationError, InputError, PeerLost, StaleMessage, VerificationError
 
 SIZES = [1, 2, 3, 4, 7]

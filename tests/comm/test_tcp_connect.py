@@ -9,7 +9,7 @@ import pytest
 from tcp_ranks import in_background, join, ranks, tls_contexts
 
 from graphdask.comm.protocol import Cancel
-from graphdask.comm.tcp import TcpPlane
+from graphdask.comm.tcp.communicator import TcpPlane
 from graphdask.errors import CommunicationError, PeerLost, StaleMessage
 
 

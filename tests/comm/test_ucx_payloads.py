@@ -9,8 +9,8 @@ import pytest
 from ranks import needs_ucx, run_ucx_threads, traffic
 
 from graphdask.comm.threads import run_threads
-from graphdask.comm.ucx import UcxCommunicator, UcxPlane
-from graphdask.comm.ucx_plane import FIRST_ROOM
+from graphdask.comm.ucx.communicator import UcxCommunicator, UcxPlane
+from graphdask.comm.ucx.plane import FIRST_ROOM
 from graphdask.errors import CommunicationError, PeerLost
 
 NO_CONTROL = np.empty(0, np.int64)

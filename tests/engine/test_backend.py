@@ -11,10 +11,10 @@ from threading import local
 import numpy as np
 import pytest
 
-from graphdask import host_memory
-from graphdask.backend import CudaBackend, _CudaKernels, get_backend
+from graphdask.device import host_memory
+from graphdask.device.backend import CudaBackend, _CudaKernels, get_backend
+from graphdask.device.launch import packed_arguments
 from graphdask.errors import KernelError
-from graphdask.launch import packed_arguments
 
 
 @pytest.mark.parametrize(

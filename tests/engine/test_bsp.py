@@ -7,8 +7,8 @@ import dataclasses
 import pytest
 
 import graphdask as gd
-from graphdask.bsp import BspTerms, Share
-from graphdask.engine import Superstep
+from graphdask.engine.loop import Superstep
+from graphdask.results.bsp import BspTerms, Share
 
 
 def step(number, edges=0, messages=0, compute=0.0, code=0.0, exchange=0.0, wait=0.0):

@@ -16,16 +16,17 @@ import pytest
 from gangs import dask_cluster
 
 import graphdask as gd
-from graphdask import compiling, first_use
-from graphdask.compiling import NOTHING, Compiled, account, charge, clock, in_parallel, since
-from graphdask.first_use import FirstUse
+from graphdask.display import first_use
+from graphdask.display.first_use import FirstUse
+from graphdask.kernels.common import compiling
+from graphdask.kernels.common.compiling import NOTHING, Compiled, account, charge, clock, in_parallel, since
 
 ROOT = Path(gd.__file__).parent.parent
 
 CALLS = """
 import json, time
 import graphdask as gd
-from graphdask.bsp import seconds_of
+from graphdask.results.bsp import seconds_of
 
 def told(stats, wall):
     ranks = stats.ranks_detail
@@ -242,10 +243,10 @@ def test_what_workers_compile_is_told_too(told):
 
 def test_every_module_with_kernels_listens():
     """A module that compiles counts it: it listens itself, or imports `twin`, which does."""
-    for path in [*(ROOT / "kernels").glob("*.py"), *(ROOT / "graphdask").rglob("*.py")]:
+    for path in [*(ROOT / "kernels").rglob("*.py"), *(ROOT / "graphdask").rglob("*.py")]:
         text = path.read_text()
         if "njit(" in text and path.name not in ("generated.py", "inserted.py"):
-            assert "listen_to_numba()" in text or "kernels.twin import" in text, path
+            assert "listen_to_numba()" in text or "kernels.common.twin import" in text, path
 
 
 def test_statistics_show_it_in_words():

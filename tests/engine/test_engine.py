@@ -15,7 +15,7 @@ from reference import adjacency, search
 
 import graphdask as gd
 from graphdask.algorithms.bfs import BreadthFirstSearch
-from graphdask.engine import Messages
+from graphdask.engine.loop import Messages
 from graphdask.runtime import runtime
 
 PARTS = (1, 2, 3, 7)
@@ -199,7 +199,7 @@ def test_the_exchange_of_a_call_wins_over_the_setting():
 
 
 def test_a_device_that_is_not_there_is_refused():
-    from graphdask.backend import cuda_device_count
+    from graphdask.device.backend import cuda_device_count
 
     if cuda_device_count():
         pytest.skip("there is a CUDA device")

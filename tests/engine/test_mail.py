@@ -9,10 +9,10 @@ import pytest
 from graphs import GRAPHS
 
 import graphdask as gd
-from graphdask import mail
-from graphdask.backend import get_backend
-from graphdask.engine import ALL, Messages, Primitive
-from graphdask.result import Result
+from graphdask.device.backend import get_backend
+from graphdask.engine import mail
+from graphdask.engine.loop import ALL, Messages, Primitive
+from graphdask.results.result import Result
 from graphdask.runtime import runtime
 
 

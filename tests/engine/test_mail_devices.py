@@ -11,12 +11,12 @@ from emulated import EmulatedCuda, emulated, stand_in
 from graphs import GRAPHS
 
 import graphdask as gd
-from graphdask.backend import get_backend
 from graphdask.comm import codec, segments
 from graphdask.comm.threads import run_threads
-from graphdask.engine import ALL, Messages
-from graphdask.ghosts import mirrors
-from graphdask.mail import Mail
+from graphdask.device.backend import get_backend
+from graphdask.engine.loop import ALL, Messages
+from graphdask.engine.mail import Mail
+from graphdask.partition.ghosts import mirrors
 
 COLUMNS = {
     "none": {},

@@ -7,8 +7,8 @@ import ctypes
 import numpy as np
 import pytest
 
-from graphdask.backend import get_backend
-from graphdask.page_locked import READ, SENT, PageLocked
+from graphdask.device.backend import get_backend
+from graphdask.device.page_locked import READ, SENT, PageLocked
 
 
 class Memory:

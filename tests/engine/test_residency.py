@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from emulated import emulated
 
-from graphdask.backend import CudaBackend, get_backend
-from graphdask.residency import PIECE, STAGED, STAGES, Lanes, ResidentSet, fetched, on_device
+from graphdask.device.backend import CudaBackend, get_backend
+from graphdask.device.residency import PIECE, STAGED, STAGES, Lanes, ResidentSet, fetched, on_device
 
 
 def pieces(count):

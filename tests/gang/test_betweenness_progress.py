@@ -13,7 +13,7 @@ from graphs import GRAPHS
 
 import graphdask as gd
 from graphdask.algorithms import centrality
-from graphdask.engine import Superstep
+from graphdask.engine.loop import Superstep
 from graphdask.errors import InputError
 from graphdask.gang import progress
 from graphdask.gang.watch import RunWatch

@@ -11,7 +11,7 @@ from ranks import needs_ucx
 
 import graphdask as gd
 from graphdask.cluster.local import local_cluster
-from graphdask.comm.ucx_plane import PRIVATE, UcxPlane
+from graphdask.comm.ucx.plane import PRIVATE, UcxPlane
 from graphdask.config import Config
 from graphdask.errors import Unsupported
 from graphdask.gang.cluster import DaskGang

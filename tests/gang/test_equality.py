@@ -13,7 +13,7 @@ from gangs import active, generated, hide_processes, named, scipy_depth
 from ranks import needs_ucx
 
 import graphdask as gd
-from graphdask.comm.ucx import ucx_available
+from graphdask.comm.ucx.communicator import ucx_available
 from graphdask.errors import InputError, Unsupported
 from graphdask.gang.worker import Ability
 
@@ -39,7 +39,7 @@ def answers(which: str) -> dict[str, np.ndarray]:
 
 def test_the_answer_of_one_process_is_scipys():
     G, pairs = generated(), gd.generate.preferential_attachment(2000, degree=3, seed=7).source.piece(0, 1)
-    from graphdask.backend import get_backend
+    from graphdask.device.backend import get_backend
 
     src, dst, _ = pairs.edges(get_backend("cpu"))
     assert np.array_equal(gd.bfs(G, 0).depth, scipy_depth(src, dst, 2000, 0))

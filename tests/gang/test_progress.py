@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from graphdask.notebook import bar_class, is_watched
+from graphdask.display.notebook import bar_class, is_watched
 
 
 @pytest.fixture

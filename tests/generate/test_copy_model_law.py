@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError
 from graphdask.generate.copy_model import QueueCopyModel, SequentialBarabasiAlbert, SequentialCopyModel
 from graphdask.generate.degree_law import CopyModelLaw
 from graphdask.generate.preferential_attachment import PreferentialAttachment, first_edge, targets
-from graphdask.power_law import fit_power_law
+from graphdask.graph.power_law import fit_power_law
 
 CPU = get_backend("cpu")
 LIKELY = 1e-4

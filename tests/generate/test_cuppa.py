@@ -7,7 +7,7 @@ import copy_model as definition
 import numpy as np
 import pytest
 
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.generate.copy_model import COLUMNS, PASSES, STATE
 from graphdask.generate.preferential_attachment import coin_threshold
 
@@ -121,7 +121,7 @@ def test_slots_without_a_free_candidate_take_the_first_free_vertex(backend, size
 @pytest.mark.parametrize("v", [5, 1000, (1 << 31) - 1, 1 << 31, 1 << 45])
 @pytest.mark.parametrize("attempt", [0, 1, 300])
 def test_draws_of_any_vertex_follow_the_definition(v, attempt):
-    from graphdask.kernels import copy_model as twins
+    from graphdask.kernels.generate import copy_model as twins
 
     keys = tuple(map(np.uint64, twins.copy_keys(np.uint64(2**64 - 1))))
     threshold = np.uint64(coin_threshold(0.4))

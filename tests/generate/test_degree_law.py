@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.generate.preferential_attachment import PreferentialAttachment, coin_threshold, targets
-from graphdask.kernels import hash as twins
+from graphdask.kernels.common import hash as twins
 
 CPU = get_backend("cpu")
 LIKELY = 1e-5

@@ -10,7 +10,7 @@ import pytest
 from emulated import EmulatedCuda, stand_in
 
 import graphdask as gd
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, OverBudget
 from graphdask.generate.copy_model import QueueCopyModel, SequentialBarabasiAlbert, SequentialCopyModel
 from graphdask.generate.preferential_attachment import first_edge

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.generate.copy_model import QueueCopyModel, SequentialBarabasiAlbert, SequentialCopyModel
 from graphdask.generate.preferential_attachment import coin_threshold, first_edge
 

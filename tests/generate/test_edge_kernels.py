@@ -7,7 +7,7 @@ headers, and are plain integer arithmetic that shares no code with them.
 import numpy as np
 import pytest
 
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.generate.erdos_renyi import ErdosRenyi
 from graphdask.generate.rmat import RMat
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.generate.binomial import _log_factorial as log_factorial
 from graphdask.generate.binomial import binomial
 from graphdask.generate.erdos_renyi import ErdosRenyi, erdos_renyi

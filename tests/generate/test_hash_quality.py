@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from graphdask.kernels import hash as twins
+from graphdask.kernels.common import hash as twins
 
 LIKELY = 1e-6
 COUNT = 1 << 18

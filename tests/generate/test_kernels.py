@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.generate.preferential_attachment import PreferentialAttachment, coin_threshold, targets
 from graphdask.verify.preferential_attachment import recompute
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import graphdask as gd
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.generate.preferential_attachment import PreferentialAttachment, edges, targets
 from graphdask.verify.preferential_attachment import recompute
 

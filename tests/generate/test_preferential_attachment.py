@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, OverBudget
 from graphdask.generate.preferential_attachment import (
     PreferentialAttachment,
@@ -18,8 +18,8 @@ from graphdask.generate.preferential_attachment import (
     num_edges,
     targets,
 )
-from graphdask.partition import index_dtype
-from graphdask.sources import GeneratedSource
+from graphdask.partition.sources import GeneratedSource
+from graphdask.partition.vertex_map import index_dtype
 
 GRAPHS = [
     PreferentialAttachment(20_011, 4, 0.5, 1),

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import graphdask as gd
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, OverBudget
 from graphdask.generate.rmat import RMat, edges
-from graphdask.sources import GeneratedSource
+from graphdask.partition.sources import GeneratedSource
 
 GRAPHS = [
     RMat(12, 8, 1),

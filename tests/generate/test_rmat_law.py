@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.generate.rmat import RMat, edges
-from graphdask.kernels import hash as twins
+from graphdask.kernels.common import hash as twins
 
 CPU = get_backend("cpu")
 LIKELY = 1e-5

@@ -1,8 +1,8 @@
 """What one step of a walk draws from a hash: the vertex, the edge and the coin are uniform and independent.
 
-Taken from the step that the generator takes (kernels/pa_walk.py), whatever its reduction: near vertices, those on both
-sides of 2^31, far ones, and where 32 bits would be too coarse. Seeds are fixed; bounds leave a right generator a chance
-of 1e-5 to fail once.
+Taken from the step that the generator takes (kernels/generate/pa_walk.py), whatever its reduction: near vertices, those
+on both sides of 2^31, far ones, and where 32 bits would be too coarse. Seeds are fixed; bounds leave a right generator
+a chance of 1e-5 to fail once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from graphdask.generate.preferential_attachment import coin_threshold
-from graphdask.kernels import pa_walk
+from graphdask.kernels.generate import pa_walk
 
 COUNT = 400_000
 LIKELY = 1e-5

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import graphdask as gd
-from graphdask.backend import CpuBackend
+from graphdask.device.backend import CpuBackend
 
 
 def refused(D, reason, **batch):

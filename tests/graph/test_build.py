@@ -12,12 +12,12 @@ from graphs import GRAPHS
 from reference import adjacency
 
 import graphdask as gd
-from graphdask.backend import CpuBackend, get_backend
-from graphdask.build import BuildPlan, add_inward, build_part, memory, row_of_each
 from graphdask.comm.threads import run_threads
-from graphdask.part import Csr
-from graphdask.partition import ShuffledMap, VertexMap
-from graphdask.sources import ArraySource
+from graphdask.device.backend import CpuBackend, get_backend
+from graphdask.partition.build import BuildPlan, add_inward, build_part, memory, row_of_each
+from graphdask.partition.part import Csr
+from graphdask.partition.sources import ArraySource
+from graphdask.partition.vertex_map import ShuffledMap, VertexMap
 
 CPU = get_backend("cpu")
 PARTITIONERS = ("range", "random", "biased-random", "metis", "owners")
@@ -158,7 +158,7 @@ def rows_by_id(parts):
 @pytest.mark.parametrize("wide", [False, True], ids=["32-bit", "64-bit"])
 def test_rows_are_the_same_for_every_number_of_partitions(directed, wide, rng, monkeypatch):
     if wide:
-        for module in ("graphdask.partition", "graphdask.sources"):
+        for module in ("graphdask.partition.vertex_map", "graphdask.partition.sources"):
             monkeypatch.setattr(f"{module}.index_dtype", lambda n: np.dtype(np.int64))
     src, dst, weights = rng.integers(0, 9, 200), rng.integers(0, 9, 200), rng.integers(0, 99, 200)
     _, whole = build(9, src, dst, directed, 1, "random", weights=weights)
@@ -210,7 +210,7 @@ def test_sparse_and_dense_partitions_find_their_ghosts_alike(directed, rng, monk
     src, dst = rng.integers(0, 300, (2, 2_000))
     found = []
     for tables in False, True:
-        monkeypatch.setattr("graphdask.build._fits_a_table", lambda part, entries, tables=tables: tables)
+        monkeypatch.setattr("graphdask.partition.build._fits_a_table", lambda part, entries, tables=tables: tables)
         monkeypatch.setattr(
             ShuffledMap, "_table_pays", lambda self, backend, uses, tables=tables: tables and uses > 300
         )
@@ -259,7 +259,9 @@ def test_a_build_takes_no_more_than_it_announces(weighted, parts, id_width, rng,
     n, m = 50_000, 200_000
     src, dst, weights = rng.integers(0, n, m), rng.integers(0, n, m), rng.random(m) if weighted else None
     announced = []
-    monkeypatch.setattr("graphdask.build.memory", lambda *given: announced.append(memory(*given)) or announced[-1])
+    monkeypatch.setattr(
+        "graphdask.partition.build.memory", lambda *given: announced.append(memory(*given)) or announced[-1]
+    )
 
     def built():
         graph = gd.from_edges(src, dst, weights, num_vertices=n, directed=False)

@@ -22,7 +22,7 @@ def triples(graph):
 
 
 def _pieces(graph):
-    from graphdask.backend import get_backend
+    from graphdask.device.backend import get_backend
 
     return [graph.source.piece(rank, 3).edges(get_backend("cpu")) for rank in range(3)]
 

@@ -11,10 +11,11 @@ import pytest
 from emulated import EmulatedCuda, emulated, stand_in
 
 import graphdask as gd
-from graphdask import changes, dynamic_batch, dynamic_rows
-from graphdask.backend import CpuBackend
 from graphdask.comm.threads import ThreadCommunicator
-from graphdask.gang import dynamic as gang_dynamic
+from graphdask.device.backend import CpuBackend
+from graphdask.dynamic import batch as dynamic_batch
+from graphdask.dynamic import rows as dynamic_rows
+from graphdask.partition import changes
 from graphdask.runtime import runtime
 
 
@@ -266,7 +267,7 @@ def test_a_batch_that_fails_on_a_worker_leaves_the_graph_as_it_was(monkeypatch):
             raise gd.OverBudget("no more memory")
         return part
 
-    monkeypatch.setattr(gang_dynamic, "apply_batch", fails_on_one_rank)
+    monkeypatch.setattr("graphdask.gang.dynamic.apply_batch", fails_on_one_rank)
     with pytest.raises(gd.OverBudget, match="no more memory"):
         D.update(insert=([2, 7], [1, 0]), delete=([0], [2]))
     monkeypatch.undo()
@@ -285,7 +286,7 @@ def test_an_interrupt_between_the_rows_and_the_graph_leaves_both_as_they_were(mo
         raise KeyboardInterrupt
 
     with monkeypatch.context() as early:
-        early.setattr("graphdask.dynamic.Log", interrupted)  # when the workers are done
+        early.setattr("graphdask.dynamic.graph.Log", interrupted)  # when the workers are done
         with pytest.raises(KeyboardInterrupt):
             D.update(insert=([2, 7], [1, 0]), delete=([0], [2]))
     assert (D.version, D.num_vertices, D.num_edges, D.report) == (first.version, 3, 4, report)

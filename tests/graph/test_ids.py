@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graphdask.errors import InputError, VertexNotFound
-from graphdask.ids import VertexIds, number_vertices
+from graphdask.partition.ids import VertexIds, number_vertices
 
 
 def numbered(src, dst, vertices=None, num_vertices=None):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from graphdask import from_edges
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError
-from graphdask.ids import COMPILED, number_vertices
-from graphdask.parallel_edges import count_parallel
-from graphdask.sources import ArraySource
+from graphdask.partition.ids import COMPILED, number_vertices
+from graphdask.partition.parallel_edges import count_parallel
+from graphdask.partition.sources import ArraySource
 
 EDGES = COMPILED + 1000
 

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 import graphdask as gd
-from graphdask.backend import get_backend
-from graphdask.sources import GeneratedSource, PairWeights
+from graphdask.device.backend import get_backend
+from graphdask.partition.sources import GeneratedSource, PairWeights
 
 
 def weighted(graph, most, seed=0):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import graphdask as gd
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError
-from graphdask.partition import (
+from graphdask.partition.vertex_map import (
     DealtMap,
     Plan,
     ShuffledMap,

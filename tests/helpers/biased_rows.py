@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from graphdask.part import Csr
+from graphdask.partition.part import Csr
 from graphdask.sample.biases import EdgeBiases
 
 METHODS = ("rejection", "inverse", "alias")

@@ -8,9 +8,9 @@ import numpy as np
 from set_laws import by_weight, by_weight_anywhere, drawn, drawn_by_spec, star
 
 import graphdask as gd
-from graphdask.kernels.hash import hashed, key
-from graphdask.kernels.philox import DRAW_EDGE, DRAW_END, DRAW_FRONTIER, DRAW_NEIGHBOR, DRAW_TRIAL, philox
-from graphdask.kernels.successive import MOST_REDRAWS
+from graphdask.kernels.common.hash import hashed, key
+from graphdask.kernels.common.philox import DRAW_EDGE, DRAW_END, DRAW_FRONTIER, DRAW_NEIGHBOR, DRAW_TRIAL, philox
+from graphdask.kernels.neighbors.successive import MOST_REDRAWS
 from graphdask.sample._expand import TRIALS
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample.spec import Spec

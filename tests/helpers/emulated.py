@@ -20,7 +20,6 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +28,12 @@ import pytest
 from device_arrays import DeviceArray, DeviceNumpy
 from kernel_twins import COMMENT, KERNEL
 
-from graphdask import backend as backends
-from graphdask.backend import BLOCK, PER_PROCESSOR, STATUS, Backend, macro_of
+from graphdask.device import backend as backends
+from graphdask.device.backend import BLOCK, PER_PROCESSOR, STATUS, Backend, macro_of
 from graphdask.errors import KernelError
 from graphdask.gang import local, replicas, worker
-from graphdask.kernels.inserted import cuda_text, digests
+from graphdask.kernels import folders, module_name
+from graphdask.kernels.functions.inserted import cuda_text, digests
 
 HEADERS = [Path(__file__).with_name(name) for name in ("cuda_emulator.h", "cuda_threads.h")]
 MOST_BLOCKS = 3
@@ -45,6 +45,8 @@ OPTIONS = [
 SHARED = re.compile(r"__shared__\s+((?:unsigned\s+long\s+long|long\s+long|\w+)(?:<\w+>)?)\s+([^;]+);")
 DYNAMIC = re.compile(r"extern\s+__shared__\s+((?:\w+\s+)+)(\w+)\s*\[\];")
 BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*(\d+)[^()]*\)\s*(?:void\s+)?(\w+)\s*\(")
+INCLUDE = re.compile(r'#include "\w+/(\w+\.cuh)"')
+"""All files stand in one folder here."""
 DECLARED = re.compile(r"\s*(\w+)((?:\[.*\])?)\s*")
 
 
@@ -85,10 +87,10 @@ def version() -> str:
 def sources() -> dict[str, str]:
     """All kernels and headers, without comments (lines keep their numbers), ready for g++."""
     found = {}
-    for entry in files("graphdask.kernels").iterdir():
+    for entry in folders().values():
         if entry.name.endswith((".cu", ".cuh")):
             bare = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n") or " ", entry.read_text())
-            found[entry.name] = shared_in_blocks(bare)
+            found[entry.name] = shared_in_blocks(INCLUDE.sub(r'#include "\1"', bare))
             if "__shared__" in found[entry.name]:
                 raise EmulationError(f"{entry.name}: shared memory that is declared in an unknown way")
     return found
@@ -113,7 +115,7 @@ def prepare() -> threading.Thread | None:
     texts = sources()
     families = [name.removesuffix(".cu") for name in sorted(texts) if name.endswith(".cu")]
     # imported now: what modules take would count in tests that measure memory
-    types = {family: importlib.import_module(f"graphdask.kernels.{family}").MACROS for family in families}
+    types = {family: importlib.import_module(module_name(family)).MACROS for family in families}
 
     def work() -> None:
         for family in families:
@@ -179,7 +181,10 @@ class EmulatedKernels:
         self, backend: EmulatedCuda, family: str, macros: tuple[str, ...], cooperative: bool, functions: Any = None
     ):
         self._backend, self._family, self._cooperative = backend, family, cooperative
-        texts = {**sources(), f"{family}.cu": cuda_text(family, sources()[f"{family}.cu"], functions)}
+        texts = {
+            **sources(),
+            f"{family}.cu": INCLUDE.sub(r'#include "\1"', cuda_text(family, sources()[f"{family}.cu"], functions)),
+        }
         # The interpreter's lock stays held: the emulator runs one launch at a time.
         self._library = ctypes.PyDLL(str(library(family, macros, texts)))
         self._library.emulated_status.restype = ctypes.POINTER(ctypes.c_int)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from graphdask.engine import INDEX, Messages
+from graphdask.engine.loop import INDEX, Messages
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Sampler, routed
 

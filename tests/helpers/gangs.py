@@ -163,7 +163,8 @@ def eventually(holds: Callable[[], bool]) -> None:
 
 def hide_processes(hidden: bool, dask_worker) -> None:
     """As where /proc does not show the processes of others: on the first of two workers only."""
-    from graphdask.comm import shm, shm_board
+    from graphdask.comm.shm import board as shm_board
+    from graphdask.comm.shm import communicator as shm
     from graphdask.gang.worker import process_of
 
     def refused(*_):

@@ -69,5 +69,5 @@ def dealt(values):
 
 
 def ordered_sum(values):
-    """The sum of a row, in the order that kernels/pagerank.py states."""
+    """The sum of a row, in the order that kernels/pagerank/pagerank.py states."""
     return dealt([dealt(values[first : first + 256]) for first in range(0, len(values), 256)])

@@ -7,70 +7,49 @@ from collections.abc import Iterable, Mapping
 from source_tree import Import
 
 LAYERS = (
-    ("kernels", "compiling", "host_memory", "launch", "page_locked"),
-    ("backend",),
-    (
-        "adapters",
-        "batch_frames",
-        "blocks",
-        "changes",
-        "construct",
-        "dynamic",
-        "first_use",
-        "frames",
-        "given",
-        "graph",
-        "html",
-        "ids",
-        "larger",
-        "notebook",
-        "parallel_edges",
-        "part",
-        "partition",
-        "phases",
-        "room",
-        "sources",
-        "sparse_ids",
-        "temporal",
-        "io",
-    ),
-    ("comm",),
-    (
-        "announced",
-        "bsp",
-        "buffers",
-        "build",
-        "degrees",
-        "dynamic_batch",
-        "dynamic_rows",
-        "edge_rows",
-        "engine",
-        "ghosts",
-        "letters",
-        "mail",
-        "neighbours",
-        "power_law",
-        "readback",
-        "residency",
-        "result",
-        "stats",
-        "stored_edges",
-        "team",
-        "writing",
-    ),
-    ("algorithms", "generate", "sample", "stream", "verify"),
-    ("dashboard", "gang"),
-    ("__main__", "cli", "commands", "bench", "plot", "scale", "cluster", "nx"),
+    "kernels",
+    "device",
+    "display",
+    "comm",
+    "partition",
+    "io",
+    "graph",
+    "engine",
+    "results",
+    "dynamic",
+    "algorithms",
+    "generate",
+    "sample",
+    "verify",
+    "stream",
+    "dashboard",
+    "gang",
+    "plot",
+    "nx",
+    "cluster",
+    "bench",
+    "scale",
+    "commands",
 )
-"""A layer imports itself and the layers above it in this list."""
+"""The packages in their order: each imports itself and those above it in this list, inside functions too."""
 
-EVERYWHERE = ("errors", "config", "conversions", "kinds", "runtime", "suggest", "version")
-"""Modules that every layer may import; they import only each other."""
+FIRST_OF_USERS = "plot"
+"""From here on, packages use graphdask as its users do, by its public names."""
+
+EVERYWHERE = ("config", "errors", "kinds", "runtime", "suggest", "version")
+"""Modules of the root that every package may import; they import only each other."""
+
+LAST = ("__main__", "cli")
+"""Modules of the root that import any package."""
 
 NOT_IN_ALGORITHMS = ("dask", "distributed", "cupy", "numba")
 """Machinery that belongs to the framework; `graphdask.comm` besides."""
 
-RANK = {name: rank for rank, names in enumerate(LAYERS, start=1) for name in names} | dict.fromkeys(EVERYWHERE, 0)
+RANK = (
+    dict.fromkeys(EVERYWHERE, 0)
+    | {name: rank for rank, name in enumerate(LAYERS, start=1)}
+    | dict.fromkeys(LAST, len(LAYERS) + 1)
+)
 
 
 def part(module: str) -> str:
@@ -88,7 +67,7 @@ def resolve(target: str, modules: Iterable[str]) -> str | None:
 
 
 def unknown(modules: Iterable[str]) -> list[str]:
-    """Modules that stand in no layer; a new one is added to LAYERS where its imports allow."""
+    """Modules that stand in no layer; a new package is added to LAYERS where its imports allow."""
     return sorted(module for module in modules if part(module) and part(module) not in RANK)
 
 
@@ -111,8 +90,8 @@ def _objection(found: Import, modules: set[str]) -> str:
     if target is None or source == "":
         return ""
     if target == "graphdask":
-        return "" if RANK.get(source) == len(LAYERS) else "only the last layer uses the public names"
-    if RANK.get(part(target), 0) > RANK.get(source, len(LAYERS)):
+        return "" if RANK.get(source, 0) >= RANK[FIRST_OF_USERS] else "only what users touch uses the public names"
+    if RANK.get(part(target), 0) > RANK.get(source, len(LAYERS) + 1):
         return f"{source} stands below {part(target)}"
     return ""
 

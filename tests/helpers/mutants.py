@@ -17,7 +17,6 @@ import textwrap
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib.resources import files
 from pathlib import Path
 from threading import Lock
 
@@ -26,12 +25,13 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from graphdask.backend import CpuBackend, _CpuKernels
-from graphdask.kernels.inserted import digests, python_text
+from graphdask.device.backend import CpuBackend, _CpuKernels
+from graphdask.kernels import folders, module_name, text_of
+from graphdask.kernels.functions.inserted import digests, python_text
 
 _RUNNING = np.zeros(1, np.int64)
 """The number of the mutant that runs; 0 for none."""
-IMPORT = re.compile(r"^from graphdask\.kernels\.(\w+) import", re.MULTILINE)
+IMPORT = re.compile(r"^from graphdask\.kernels\.\w+\.(\w+) import", re.MULTILINE)
 
 
 @intrinsic
@@ -63,11 +63,7 @@ class Mutants:
         self.instead = defaultdict(list)
         for name, (right, wrong) in pieces.items():
             self.instead[right].append((wrong, self.numbers[name]))
-        self.texts = {
-            entry.name.removesuffix(".py"): entry.read_text(encoding="utf-8")
-            for entry in files("graphdask.kernels").iterdir()
-            if entry.name.endswith(".py")
-        }
+        self.texts = {name.removesuffix(".py"): text_of(name) for name in folders() if name.endswith(".py")}
         self.anew = {family}
         while more := {
             name for name, text in self.texts.items() if name not in self.anew and self.anew & set(IMPORT.findall(text))
@@ -103,7 +99,7 @@ class Mutants:
                 text = self._planted(text)
             for other in sorted((self.anew - {family}) & set(IMPORT.findall(text))):
                 self._module(other)
-                text = text.replace(f"from graphdask.kernels.{other} import", f"from {self._name(other)} import")
+                text = text.replace(f"from {module_name(other)} import", f"from {self._name(other)} import")
             name = self._name(family) + "_".join(["", *(digest[:8] for _, digest in key[1])])
             path = self.folder / f"{name}.py"
             path.write_text(text, encoding="utf-8")

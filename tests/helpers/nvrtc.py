@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+from graphdask.kernels import module_name
+
 CAPABILITIES = (70, 90, 100)
 """Compute capabilities for which the kernels are compiled: the oldest, that of the H200, and the newest."""
 
@@ -71,7 +73,7 @@ def compile_ptx(
     Parameters
     ----------
     source : Path
-        The file. Its own folder is searched for headers first, then `include`, then the CUDA runtime's.
+        The file. Headers are searched in its folder, in the one above, in `include`, and in the CUDA runtime's.
     capability : int
         Compute capability, 70 for 7.0.
     macros : mapping of str to str, optional
@@ -84,7 +86,12 @@ def compile_ptx(
     CompileError
         With the log, if the file does not compile.
     """
-    folders = [source.parent, *include, *(_wheel(name) / "include" for name in ("cuda_runtime", "cuda_cccl"))]
+    folders = [
+        source.parent,
+        source.parent.parent,
+        *include,
+        *(_wheel(name) / "include" for name in ("cuda_runtime", "cuda_cccl")),
+    ]
     options = [f"--gpu-architecture=compute_{capability}", "-std=c++17"]
     options += [f"-I{folder}" for folder in folders]
     options += [f"-D{name}={value}" for name, value in (macros or {}).items()]
@@ -103,7 +110,7 @@ def compile_ptx(
 
 def families() -> list[Path]:
     """The files with kernels."""
-    return sorted(Path(str(importlib.import_module("graphdask.kernels").__file__)).parent.glob("*.cu"))
+    return sorted(Path(str(importlib.import_module("graphdask.kernels").__file__)).parent.rglob("*.cu"))
 
 
 class Ahead:
@@ -147,7 +154,7 @@ class Ahead:
             for source in families():
                 self._may_go_on.wait()
                 with self._compiling:
-                    types = importlib.import_module(f"graphdask.kernels.{source.stem}").MACROS
+                    types = importlib.import_module(module_name(source.stem)).MACROS
                 for capability in CAPABILITIES:
                     for macros in types_for(capability, types):
                         self._may_go_on.wait()

@@ -11,9 +11,10 @@ MODULES = (
     "graphdask.plot", "graphdask.io",
 )  # fmt: skip
 RETURNED = (
-    "graphdask.result.Result", "graphdask.stats.Stats", "graphdask.temporal.EdgeStream", "graphdask.blocks.EdgeArrays",
-    "graphdask.sample.translate.Translated", "graphdask.sample.neighborhoods.Subgraph", "graphdask.scale.model.Fit",
-    "graphdask.sample.neighborhoods.Subgraphs", "graphdask.sample.neighbor_loader.Batch", "graphdask.dynamic.Update",
+    "graphdask.results.result.Result", "graphdask.results.stats.Stats", "graphdask.dynamic.temporal.EdgeStream",
+    "graphdask.partition.blocks.EdgeArrays", "graphdask.sample.translate.Translated",
+    "graphdask.sample.neighborhoods.Subgraph", "graphdask.scale.model.Fit", "graphdask.sample.neighborhoods.Subgraphs",
+    "graphdask.sample.neighbor_loader.Batch", "graphdask.dynamic.graph.Update",
 )  # fmt: skip
 """Classes that public functions return, which no public module has."""
 SPOKEN = ("__init__", "__call__", "__getitem__", "__contains__")

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphdask.backend import get_backend
 from graphdask.bench.processes import UcxProcesses
 from graphdask.comm.protocol import META, Communicator
-from graphdask.comm.shm import ShmCommunicator, ShmPlane
+from graphdask.comm.shm.communicator import ShmCommunicator, ShmPlane
 from graphdask.comm.single import SingleCommunicator
 from graphdask.comm.threads import run_threads
-from graphdask.comm.ucx import UcxCommunicator, UcxPlane, ucx_available
-from graphdask.comm.ucx_plane import FIRST_ROOM
+from graphdask.comm.ucx.communicator import UcxCommunicator, UcxPlane, ucx_available
+from graphdask.comm.ucx.plane import FIRST_ROOM
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError
 
 

@@ -10,8 +10,8 @@ from draw_models import floyd, found, numbers_of
 from walk_laws import WORD, key_of, philox
 
 import graphdask as gd
-from graphdask.kernels.hash import hashed, key
-from graphdask.kernels.philox import DRAW_ONE_PASS
+from graphdask.kernels.common.hash import hashed, key
+from graphdask.kernels.common.philox import DRAW_ONE_PASS
 from graphdask.sample.saint import MOST
 
 sample = gd.sample

@@ -4,9 +4,9 @@ import functools
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from graphdask.backend import get_backend
 from graphdask.comm.protocol import Cancel
-from graphdask.comm.tcp import TcpCommunicator, TcpPlane
+from graphdask.comm.tcp.communicator import TcpCommunicator, TcpPlane
+from graphdask.device.backend import get_backend
 
 
 class Alarm(threading.Event):

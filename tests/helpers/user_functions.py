@@ -50,7 +50,7 @@ def on_cpu(made, table, count):
 
 def kernels_of(functions):
     """The text of a family in which kernel k calls function k for every row."""
-    text = ['#include "common.cuh"', '#include "user.cuh"']
+    text = ['#include "common/common.cuh"', '#include "functions/user.cuh"']
     for k, made in enumerate(functions):
         columns = [f"const {C_TYPES[kind]} *{name}" for name, kind in zip(made.fields, made.types, strict=True)]
         inputs = "".join(f"{column}, " for column in columns)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import graphdask as gd
-from graphdask import backend
+from graphdask.device import backend
 from graphdask.gang.on_disk import offered
 from graphdask.io import _estimate
 
@@ -89,7 +89,7 @@ def test_memory_that_runs_out_is_an_error_with_the_same_advice(graph, tmp_path, 
     def full(*arguments):
         raise np._core._exceptions._ArrayMemoryError((1 << 50,), np.dtype(np.int64))
 
-    monkeypatch.setattr("graphdask.construct._assemble", full)
+    monkeypatch.setattr("graphdask.graph.construct._assemble", full)
     with pytest.raises(gd.OverBudget, match=r"memory has run out while it was read \(Unable to allocate .*build\("):
         gd.read_graph(path)
     with pytest.raises(gd.OverBudget, match=r"run out \(Unable to allocate .*disk: .*build\(G"), offered(graph):
@@ -100,8 +100,8 @@ PEAKS = """if True:
     import json, sys
     import numpy as np
     import graphdask as gd
-    from graphdask.backend import get_backend
-    from graphdask.build import BuildPlan, memory
+    from graphdask.device.backend import get_backend
+    from graphdask.partition.build import BuildPlan, memory
     from graphdask.io import _estimate
     from graphdask.io._budget import GRAPH, WEIGHT
     from graphdask.partition import VertexMap

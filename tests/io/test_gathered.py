@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import graphdask as gd
-from graphdask.host_memory import reserved
+from graphdask.device.host_memory import reserved
 from graphdask.io import _table
 from graphdask.io._gathered import Column
 from graphdask.io._lines import ID, VALUE, Columns

@@ -18,7 +18,7 @@ import pytest
 from scipy import sparse
 
 import graphdask as gd
-from graphdask import backend
+from graphdask.device import backend
 from graphdask.errors import FormatError, GraphdaskError, InputError, OverBudget
 from graphdask.io import _estimate, _lines, read_edges
 from graphdask.io._open import Source

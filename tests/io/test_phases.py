@@ -11,10 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 import graphdask as gd
-from graphdask import construct, phases
 from graphdask.cli import cli
+from graphdask.display import phases
 from graphdask.errors import FormatError
 from graphdask.gang import progress
+from graphdask.graph import construct
 
 READING = ("reading", "ids", "building")
 EDGES = 40_000

@@ -9,9 +9,9 @@ import pytest
 from edge_sets import GRAPHS, attached, counted, edges_of
 
 import graphdask as gd
-from graphdask.backend import CpuBackend
-from graphdask.blocks import parse_size
+from graphdask.device.backend import CpuBackend
 from graphdask.errors import InputError, OverBudget
+from graphdask.partition.blocks import parse_size
 
 
 @pytest.mark.parametrize("name", GRAPHS)

@@ -13,8 +13,8 @@ from gangs import active
 
 import graphdask as gd
 from graphdask.errors import InputError, MissingDependency
-from graphdask.ids import VertexIds
-from graphdask.sources import GeneratedSource
+from graphdask.partition.ids import VertexIds
+from graphdask.partition.sources import GeneratedSource
 
 
 def frame_edges(frame, directed):

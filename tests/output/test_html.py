@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import graphdask as gd
+from graphdask.display.html import BARS, frontiers
 from graphdask.errors import PeerLost
-from graphdask.html import BARS, frontiers
 
 VOID = {"hr", "br", "img"}
 

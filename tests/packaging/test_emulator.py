@@ -11,7 +11,7 @@ from emulated import EmulatedCuda, EmulationError
 
 from graphdask.errors import KernelError
 
-HEAD = '#include "common.cuh"\nextern "C" __global__ void wrong(long long n, const int *a, int *b) {\n'
+HEAD = '#include "common/common.cuh"\nextern "C" __global__ void wrong(long long n, const int *a, int *b) {\n'
 
 
 @pytest.fixture

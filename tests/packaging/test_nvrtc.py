@@ -8,6 +8,8 @@ import pytest
 from kernel_twins import SignatureError, check_twins, cuda_signatures
 from nvrtc import AHEAD, CAPABILITIES, CompileError, compile_ptx, families, types_for
 
+from graphdask.kernels import module_name
+
 pytest.importorskip("nvidia.cuda_nvrtc", reason="needs NVRTC, which the extra 'test' installs")
 
 SOURCES = families()
@@ -31,7 +33,7 @@ FAMILY_PY = "def degree(n, indptr, out, scale):\n    out[:n] = scale * (indptr[1
 @pytest.mark.parametrize("capability", CAPABILITIES)
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
 def test_a_family_compiles_for_every_type_and_every_architecture(source, capability):
-    family = importlib.import_module(f"graphdask.kernels.{source.stem}")
+    family = importlib.import_module(module_name(source.stem))
     assert family.MACROS, f"{source.stem}.MACROS declares no combination of types"
     for macros in types_for(capability, family.MACROS):
         ptx = AHEAD.ptx(source, capability, macros)

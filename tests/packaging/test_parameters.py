@@ -32,8 +32,6 @@ EXCEPTIONS = {
     "graphdask.cli:format_commands(ctx)": CLICK,
     "graphdask.commands.scale:convert(param)": CLICK,
     "graphdask.commands.scale:convert(ctx)": CLICK,
-    "graphdask.compiling:on_start(event)": "Numba's signature of a listener",
-    "graphdask.compiling:on_end(event)": "Numba's signature of a listener",
     "graphdask.bench.generation.work:block(rank)": ALIKE,
     "graphdask.bench.generation.work:block(size)": ALIKE,
     "graphdask.bench.generation.work:check(rank)": ALIKE,

@@ -9,7 +9,7 @@ from emulated import emulated, stand_in
 from graphs import GRAPHS
 
 import graphdask as gd
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.runtime import runtime
 from graphdask.sample.biases import EdgeBiases
 

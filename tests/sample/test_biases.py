@@ -12,11 +12,11 @@ from biased_rows import DTYPES, METHODS, biased_rows, csr_of, on_host, tables
 from memory import OTHERS
 
 import graphdask as gd
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError
-from graphdask.kernels import biases as kernels
-from graphdask.kernels import pick
-from graphdask.part import WeightFacts
+from graphdask.kernels.choice import biases as kernels
+from graphdask.kernels.choice import pick
+from graphdask.partition.part import WeightFacts
 from graphdask.sample import biases
 from graphdask.sample.biases import BITS, EdgeBiases, checked_biases, method_for
 

@@ -11,10 +11,10 @@ import pytest
 import scipy.sparse as sp
 
 import graphdask as gd
-from graphdask.backend import CpuBackend
-from graphdask.edge_rows import memory
+from graphdask.device.backend import CpuBackend
 from graphdask.errors import OverBudget
 from graphdask.gang import building
+from graphdask.partition.edge_rows import memory
 from graphdask.sample import NeighborLoader, Streamed
 
 N, M = 50, 400

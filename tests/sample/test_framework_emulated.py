@@ -10,7 +10,7 @@ from specs import COLUMNS, by_degree, by_weight, same, second_order, specs
 
 import graphdask as gd
 import graphdask.partition
-import graphdask.sources
+import graphdask.partition.sources
 from graphdask.sample import _choosing, _sums
 from graphdask.sample._expand import Expander
 from graphdask.sample._steps import Framework
@@ -69,7 +69,7 @@ def test_64_bit_vertex_numbers(monkeypatch):
     stand_in(monkeypatch, emulated())
     chosen = {name: specs(2)[name] for name in ("node2vec", "layer", "Metropolis-Hastings")}
     expected = {name: gd.sample.run(made(hubs, "floats"), spec, [0, 7, 5]) for name, spec in chosen.items()}
-    for module in (graphdask.partition, graphdask.sources):
+    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
         monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
     for name, spec in chosen.items():
         for device in ("cpu", "cuda"):

@@ -6,16 +6,16 @@ import os
 import re
 import subprocess
 import sys
-from importlib.resources import files
 
 import numba
 import numpy as np
 import pytest
 
-from graphdask.kernels import generated, inserted
+from graphdask.kernels import text_of
+from graphdask.kernels.functions import generated, inserted
 from graphdask.sample.translate import translate
 
-SOURCE = """from graphdask.kernels.user import *
+SOURCE = """from graphdask.kernels.functions.user import *
 
 
 def user_function(f_x, failure):
@@ -24,7 +24,7 @@ def user_function(f_x, failure):
 """
 RUN = f"""
 import numpy
-from graphdask.kernels.generated import compiled
+from graphdask.kernels.functions.generated import compiled
 
 function = compiled({SOURCE!r}, "user_function", ("int",), "int")
 assert function(14, numpy.zeros(1, numpy.int32)) == 4
@@ -148,15 +148,15 @@ def test_a_family_is_made_where_nothing_can_be_kept(folder, monkeypatch):
 
 def test_what_is_compiled_into_a_family_is_part_of_its_name():
     """Else another version of it would be read from the disk."""
-    text = files("graphdask.kernels").joinpath("functions.py").read_text()
-    compiled_in = set(re.findall(r"^from graphdask\.kernels\.(\w+) import", text, re.MULTILINE))
+    text = text_of("functions.py")
+    compiled_in = set(re.findall(r"^from graphdask\.kernels\.\w+\.(\w+) import", text, re.MULTILINE))
     assert compiled_in <= set(generated._HELPERS)
 
 
 def test_texts_with_functions_in_them():
     """Expressions of the fields, the same in both languages, and functions of the same text told apart by nothing."""
     one, other = (translate(lambda e: e.weight * e.depth, {"weight": "float", "depth": "int"}, "float") for _ in "ab")
-    text = inserted.cuda_text("functions", '#include "functions_default.cuh"\n', {"edge_bias": one})
+    text = inserted.cuda_text("functions", '#include "functions/functions_default.cuh"\n', {"edge_bias": one})
     assert "edge_bias_of_caller(weights[edge], depth, failure)" in text
     assert text.index("#define GD_HAS_edge_bias") < text.index("#include")
     text = inserted.python_text("functions", {"edge_bias": one})

@@ -21,7 +21,7 @@ from draw_models import (
 from emulated import stand_in
 from set_laws import by_weight, by_weight_anywhere, drawn
 
-from graphdask.kernels.successive import MOST_REDRAWS
+from graphdask.kernels.neighbors.successive import MOST_REDRAWS
 
 SEEDS = [0, -3, 2**70 + 1]
 

@@ -13,7 +13,7 @@ from emulated import emulated, stand_in
 from graphs import GRAPHS
 
 import graphdask as gd
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, MissingDependency, OverBudget, VertexNotFound
 from graphdask.gang import GangRuntime
 from graphdask.sample import NeighborLoader, _minibatch_traversal

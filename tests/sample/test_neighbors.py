@@ -352,7 +352,9 @@ def test_the_table_used_longest_ago_makes_way_for_a_call_that_needs_memory(monke
     tables = found.built.parts[0].tables
     held = tables.nbytes
     assert held > 0
-    monkeypatch.setattr("graphdask.backend.CpuBackend.free_memory", lambda self: 1 << 40 if tables.nbytes < held else 0)
+    monkeypatch.setattr(
+        "graphdask.device.backend.CpuBackend.free_memory", lambda self: 1 << 40 if tables.nbytes < held else 0
+    )
     calls[third]()
     assert [name in tables for name in calls] == [True, False, True]
     held = 0
@@ -408,6 +410,6 @@ def test_a_hop_that_comes_to_more_than_there_is_memory_for(monkeypatch):
     gd.sample.snowball(graph, [0], 1)
     monkeypatch.setattr("graphdask.sample.traversal.Traversal.memory", lambda *arguments: 0)
     monkeypatch.setattr("graphdask.sample._beyond_memory.LOOKED_AT", 10_000)
-    monkeypatch.setattr("graphdask.backend.CpuBackend.free_memory", lambda self: 10_000)
+    monkeypatch.setattr("graphdask.device.backend.CpuBackend.free_memory", lambda self: 10_000)
     with pytest.raises(gd.errors.OverBudget, match=r"edges or vertices in hop 1 need about"):
         gd.sample.snowball(graph, np.arange(500, 600), 2, placement="replicated")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphdask.kernels.philox import philox
+from graphdask.kernels.common.philox import philox
 
 ONES = 0xFFFFFFFF
 KNOWN = [

@@ -7,12 +7,12 @@ import pytest
 from biased_rows import DTYPES, METHODS, biased_rows, csr_of, drawn, tables
 from scipy.stats import power_divergence
 
-from graphdask.backend import get_backend
-from graphdask.kernels import pick
-from graphdask.kernels.hash import hashed
-from graphdask.kernels.hash import key as keyed
-from graphdask.kernels.keys import exponential_key, may_be_less
-from graphdask.kernels.philox import DRAW_KEY, philox
+from graphdask.device.backend import get_backend
+from graphdask.kernels.choice import pick
+from graphdask.kernels.choice.keys import exponential_key, may_be_less
+from graphdask.kernels.common.hash import hashed
+from graphdask.kernels.common.hash import key as keyed
+from graphdask.kernels.common.philox import DRAW_KEY, philox
 
 CPU = get_backend("cpu")
 EVERY = pytest.mark.parametrize("method", METHODS)

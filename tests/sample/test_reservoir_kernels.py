@@ -9,7 +9,7 @@ from draw_models import numbers_of, vitter
 from emulated import emulated, stand_in
 
 import graphdask as gd
-from graphdask.kernels.keys import exponential_key
+from graphdask.kernels.choice.keys import exponential_key
 from graphdask.sample._drawing import launch_kept
 
 SEED, POISON = 5, -77

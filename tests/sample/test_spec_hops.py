@@ -9,7 +9,7 @@ from specs import COLUMNS, by_weight, coin, metropolis, same, second_order, unev
 
 import graphdask as gd
 import graphdask.partition
-import graphdask.sources
+import graphdask.partition.sources
 from graphdask.errors import FunctionError
 from graphdask.sample import _spec_hops, _steps
 from graphdask.sample.spec import Spec
@@ -66,7 +66,7 @@ def fast(request, monkeypatch):
             patched.setattr(_steps, "drawn", counted)
             patched.setattr("graphdask.sample._sums.pays", lambda part, sampler: True)
             if request.param == "twin":
-                patched.setattr("graphdask.backend.Backend.shared_memory", 1 << 17)
+                patched.setattr("graphdask.device.backend.Backend.shared_memory", 1 << 17)
             return gd.sample.run(where, *arguments, **options)
 
     return run, counts
@@ -112,7 +112,7 @@ def test_the_same_after_too_few_trials(fast, star, monkeypatch):
 def test_64_bit_vertex_numbers(fast, monkeypatch):
     names = ("uniform", "sums", "trials of the vertex before")
     expected = {name: gd.sample.run(uneven(), SPECS[name], SEEDS) for name in names}
-    for module in (graphdask.partition, graphdask.sources):
+    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
         monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
     run, counts = fast
     for name in names:

@@ -9,7 +9,7 @@ from specs import COLUMNS, by_degree, by_weight, coin, metropolis, same, second_
 
 import graphdask as gd
 import graphdask.partition
-import graphdask.sources
+import graphdask.partition.sources
 from graphdask.errors import FunctionError
 from graphdask.sample import _spec_pools, _steps
 from graphdask.sample.spec import Spec
@@ -89,7 +89,7 @@ def test_the_same_in_many_launches_and_by_64_bit_numbers(run, monkeypatch):
     monkeypatch.setattr(_spec_pools, "LAUNCH", {"cpu": 2, "cuda": 2})
     same(expected, run(uneven("floats"), SPECS["by floats"], SEEDS))
     coins = step_by_step(uneven(), SPECS["coins"], SEEDS)
-    for module in (graphdask.partition, graphdask.sources):
+    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
         monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
     found = run(uneven(), SPECS["coins"], SEEDS)
     for column in COLUMNS:

@@ -13,7 +13,7 @@ from graphs import GRAPHS
 from memory import OTHERS
 
 import graphdask as gd
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.errors import DeadlineExceeded, InputError, OverBudget
 from graphdask.runtime import runtime
 from graphdask.sample import streamed

@@ -11,11 +11,11 @@ from graphs import GRAPHS
 from memory import DevicePeak
 
 import graphdask as gd
-from graphdask.backend import get_backend
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm import outgoing
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, OverBudget, Unsupported
-from graphdask.part import Tables
+from graphdask.partition.part import Tables
 from graphdask.sample import streamed, streamed_whole
 from graphdask.sample.translate import Translated
 

@@ -10,12 +10,12 @@ import pytest
 from emulated import emulated, stand_in
 
 import graphdask as gd
-from graphdask.backend import get_backend
-from graphdask.kernels import pick
-from graphdask.kernels.hash import hashed
-from graphdask.kernels.hash import key as keyed
-from graphdask.kernels.keys import exponential_key
-from graphdask.kernels.philox import DRAW_KEY, DRAW_WALK, philox
+from graphdask.device.backend import get_backend
+from graphdask.kernels.choice import pick
+from graphdask.kernels.choice.keys import exponential_key
+from graphdask.kernels.common.hash import hashed
+from graphdask.kernels.common.hash import key as keyed
+from graphdask.kernels.common.philox import DRAW_KEY, DRAW_WALK, philox
 from graphdask.sample import _walkers
 
 CPU, u64 = get_backend("cpu"), np.uint64

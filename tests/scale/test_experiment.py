@@ -11,8 +11,8 @@ from gangs import dask_cluster
 
 import graphdask as gd
 from graphdask import gang, scale
-from graphdask.backend import cuda_device_count
 from graphdask.cli import cli
+from graphdask.device.backend import cuda_device_count
 from graphdask.errors import GraphdaskWarning, InputError, PeerLost
 from graphdask.scale import experiment
 

@@ -100,7 +100,7 @@ def test_names_are_read_once_and_whole(tmp_path, monkeypatch, kind):
     target = tmp_path / "target"
     target.mkdir()
     whole = gd.stream.build(gd.read_graph(path), target / "whole.gdl")
-    monkeypatch.setattr("graphdask.construct.edges_for_graph", None)  # as read_graph does
+    monkeypatch.setattr("graphdask.graph.construct.edges_for_graph", None)  # as read_graph does
     S = gd.stream.build(path, target / "g.gdl")
     assert held(S) == held(whole)
     assert S.vertex_ids.tolist() == ["a", "b", "c"]

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from kernel_launch import POISON, ordered_sum, random_rows
 
-from graphdask.backend import get_backend
-from graphdask.kernels import layered_hooks as hooks
-from graphdask.kernels import layered_kept as kept
-from graphdask.kernels import layered_search as search
-from graphdask.kernels import layered_sums as sums
+from graphdask.device.backend import get_backend
+from graphdask.kernels.stream import layered_hooks as hooks
+from graphdask.kernels.stream import layered_kept as kept
+from graphdask.kernels.stream import layered_search as search
+from graphdask.kernels.stream import layered_sums as sums
 
 FIRST, ROWS, COUNT = 40, 300, 400
 """The chunk has rows 40 to 339 of 400 positions."""

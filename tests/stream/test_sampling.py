@@ -13,7 +13,7 @@ import pytest
 from streams import NEIGHBOURHOODS, WALKS, equal, weighted
 
 import graphdask as gd
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.stream.rows import SPARE, ChunkEnvironment, StoredRows, per_vertex
 from graphdask.stream.store import Store
 

@@ -16,7 +16,7 @@ from graphs import GRAPHS
 
 import graphdask as gd
 from graphdask.errors import WriteError
-from graphdask.larger import memory_for
+from graphdask.partition.larger import memory_for
 from graphdask.stream.construct import chunk_for
 from graphdask.stream.format import ALIGNMENT, Writer
 

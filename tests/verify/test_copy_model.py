@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import graphdask as gd
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.errors import VerificationError
 from graphdask.generate.copy_model import QueueCopyModel, SequentialBarabasiAlbert, SequentialCopyModel
 from graphdask.generate.preferential_attachment import first_edge

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import graphdask as gd
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, VerificationError
 from graphdask.generate.erdos_renyi import ErdosRenyi
 from graphdask.generate.rmat import RMat

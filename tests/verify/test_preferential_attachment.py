@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, VerificationError
 from graphdask.generate.preferential_attachment import PreferentialAttachment, first_edge
 from graphdask.verify import preferential_attachment as verify

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphdask.engine import RankContext
-from graphdask.part import Part
+from graphdask.engine.loop import RankContext
+from graphdask.partition.part import Part
 
 
 def forget_tables(graph: Any) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError
-from graphdask.sources import GeneratedSource, PairWeights
+from graphdask.partition.sources import GeneratedSource, PairWeights
 
 SUITES = ("quick", "full")
 SCALINGS = ("strong", "weak-edge", "weak-vertex")
@@ -56,7 +56,8 @@ class Case:
 
     def make(self, seed: int) -> Any:
         """Make the graph; its weights, where it has any, are those of the file."""
-        from graphdask import construct, generate
+        from graphdask import generate
+        from graphdask.graph import construct
 
         if self.kind == "rmat":
             return generate.rmat(self.scale, self.edge_factor, seed, self_loops="drop", multi_edges="merge")
@@ -71,7 +72,7 @@ class Case:
 
 def of_file(path: str | os.PathLike[str], directed: bool | None = None) -> Any:
     """The graph of a file, its vertices numbered from 0 on."""
-    from graphdask import construct
+    from graphdask.graph import construct
 
     graph = construct.read_graph(path, directed=directed)
     src, dst, weights = graph.edges("cpu")
@@ -84,7 +85,7 @@ def weighted(graph: Any, seed: int, most: int, dtype: str | None = None) -> Any:
 
     Those of a generated graph are made with its edges, where these are made. With a dtype, they are cast to that.
     """
-    from graphdask.construct import from_edges
+    from graphdask.graph.construct import from_edges
 
     if graph.weighted:
         if dtype in (None, graph.source.weight_dtype):

@@ -21,9 +21,9 @@ from dataclasses import asdict, dataclass
 from operator import truediv
 from typing import Any
 
-from graphdask.backend import cuda_device_count
-from graphdask.compiling import clock
+from graphdask.device.backend import cuda_device_count
 from graphdask.errors import GraphdaskWarning
+from graphdask.kernels.common.compiling import clock
 
 CLOCK = "call"
 """What is compared is timed by: whole calls, from the caller's arguments to the answer, where it was computed."""

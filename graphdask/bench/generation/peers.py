@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from graphdask.backend import get_backend
+from graphdask.device.backend import get_backend
 
 
 @dataclass(frozen=True)

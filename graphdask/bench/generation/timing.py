@@ -20,8 +20,8 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from graphdask.backend import Backend, get_backend
 from graphdask.bench.generation.work import Work
+from graphdask.device.backend import Backend, get_backend
 from graphdask.errors import OverBudget
 
 LONG_ENOUGH = 0.05

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from graphdask.backend import Array, Backend, get_backend
 from graphdask.bench.generation.cases import Case
+from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.errors import VerificationError
 from graphdask.generate.copy_model import CAPACITY, STATE, DistinctAttachment, QueueCopyModel
 from graphdask.generate.erdos_renyi import ErdosRenyi

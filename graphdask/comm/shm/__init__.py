@@ -1,0 +1,1 @@
+"""Ranks of one host that exchange through shared memory."""

@@ -1,0 +1,57 @@
+"""Stage: small payloads of a GPU on their way through host memory, within the headers.
+
+A message between GPUs takes tens of microseconds however short it is, each header travels anyway, and the copies of
+all peers share the wait for the stream that an exchange begins with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from graphdask.comm.ucx.wire import HEADER_BYTES
+from graphdask.device.backend import Array, Backend
+
+TO_DEVICE, TO_HOST = 1, 2
+"""Directions of a copy (cudaMemcpyKind)."""
+
+
+class Stage:
+    """Pinned host memory of one rank, a header's length for each peer."""
+
+    def __init__(self, backend: Backend):
+        self._backend = backend
+        self._pinned: Any = None
+        self._host = np.empty(0, np.uint8)
+
+    def lowered(self, sends: Sequence[Array | None], rank: int, room: int) -> Sequence[Array | None]:
+        """The payloads, those for peers that fit into `room` bytes as host arrays: complete once the stream is.
+
+        They are valid until the next call.
+        """
+        small = [q for q, part in enumerate(sends) if part is not None and q != rank and 0 < part.nbytes <= room]
+        if not small:
+            return sends
+        cuda = self._backend.xp.cuda
+        if len(self._host) < len(sends) * HEADER_BYTES:
+            self._pinned = cuda.alloc_pinned_memory(len(sends) * HEADER_BYTES)
+            self._host = np.frombuffer(self._pinned, np.uint8, len(sends) * HEADER_BYTES)
+        stream, lowered = cuda.get_current_stream().ptr, list(sends)
+        for q in small:
+            part: Any = sends[q]
+            first, nbytes = q * HEADER_BYTES, part.nbytes
+            cuda.runtime.memcpyAsync(self._pinned.ptr + first, part.data.ptr, nbytes, TO_HOST, stream)
+            lowered[q] = self._host[first : first + nbytes]
+        return lowered
+
+    def raised(self, arrived: np.ndarray, small: Array) -> Array:
+        """Copy what came in a header into the front of `small`, in the order of the stream; return that front.
+
+        The host memory may be written to afterwards: CUDA has copied what is not pinned when the call returns.
+        """
+        nbytes, cuda = arrived.nbytes, self._backend.xp.cuda
+        stream = cuda.get_current_stream().ptr
+        cuda.runtime.memcpyAsync(small.data.ptr, arrived.ctypes.data, nbytes, TO_DEVICE, stream)
+        return small[:nbytes]

@@ -1,0 +1,1 @@
+"""Devices: arrays and kernels of a CPU or a GPU, launching, compiling, and the memory of both."""

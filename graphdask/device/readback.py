@@ -1,0 +1,55 @@
+"""What the host is told by a device of what is done, without waiting for what is under way behind it."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+from graphdask.device.backend import Array, Backend, CudaBackend
+
+
+def readback_of(backend: Backend, length: int, count: int) -> Readback:
+    """What the host is told by the device of a backend: `count` times at once, `length` words."""
+    return CudaReadback(backend, length, count) if isinstance(backend, CudaBackend) else Readback()
+
+
+class Readback:
+    """Words of the device as they are when `send` is called, by the number that it returns."""
+
+    def __init__(self) -> None:
+        self._sent: dict[int, np.ndarray] = {}
+        self._count = 0
+
+    def send(self, words: Array) -> int:
+        """Words as what has been launched so far leaves them."""
+        self._count += 1
+        self._sent[self._count] = words.get() if hasattr(words, "get") else words.copy()
+        return self._count
+
+    def read(self, number: int) -> np.ndarray:
+        """Wait for them; until as many more are sent as there is room for."""
+        return self._sent.pop(number)
+
+
+class CudaReadback(Readback):
+    """By way of page-locked memory, behind the kernels that are under way."""
+
+    def __init__(self, backend: Backend, length: int, count: int):
+        super().__init__()
+        self._cuda = backend.xp.cuda
+        words = np.frombuffer(self._cuda.alloc_pinned_memory(8 * length * count), np.uint64, length * count)
+        self._rooms = words.reshape(count, length)
+        self._events = [self._cuda.Event(block=False, disable_timing=True) for _ in range(count)]
+
+    def send(self, words: Array) -> int:
+        number = self._count
+        self._count += 1
+        stream, room = self._cuda.get_current_stream(), self._rooms[number % len(self._rooms)]
+        words.data.copy_to_host_async(room.ctypes.data_as(ctypes.c_void_p), words.nbytes, stream)
+        self._events[number % len(self._rooms)].record(stream)
+        return number
+
+    def read(self, number: int) -> np.ndarray:
+        self._events[number % len(self._rooms)].synchronize()
+        return self._rooms[number % len(self._rooms)].copy()

@@ -1,0 +1,302 @@
+"""Applying a batch of edges to the rows of a rank: looked up, sorted, and rewritten where the rows are.
+
+Every rank is sent a share of the batch and gives it to the others, which are nearer to it than the caller is. Each then
+finds the entries of its own rows; both directions go through the same launches. The host waits for the device once,
+when all is done. Where the rows of a direction have outgrown the memory, nothing has been done to them: they are laid
+out anew then, and rewritten after that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.comm.protocol import Communicator
+from graphdask.device.backend import Array, Backend
+from graphdask.dynamic.rows import DynamicPart, DynamicRows
+from graphdask.errors import OverBudget
+
+FEW = 2048
+"""Entries of a row at most that a warp takes; a block takes one of more. So a batch of 1e-4 of R-MAT 22 is rewritten in
+78 us on an H200; with 256 in 130."""
+BLOCK = 512
+"""Threads of the kernels that find what is to be done with rows, and that rewrite them."""
+PER_PROCESSOR = 4
+"""Blocks of these."""
+PIECE = 8 * BLOCK
+HUB = 4 * PIECE
+"""Entries from which on a row that stays where it is is shared out among blocks of a GPU, PIECE of them each. From 4096
+on, it takes a third more there."""
+MOST_MADE, SHARE_MADE = 1 << 23, 8
+"""Entries that there is room for to put such rows together, and their share of all."""
+AT_ONCE = 1 << 16
+"""Entries of a batch at most for which a GPU finds in one launch what is to be done; of more it takes several."""
+COUNTERS = 88
+"""Bytes, which come to the host with what is said of the edges."""
+
+
+NAME = "room for a batch"
+"""Of what a part keeps."""
+
+
+@dataclass
+class _Room:
+    """Memory for batches of so many entries."""
+
+    n: int
+    keys: Array
+    slot: Array
+    place: Array
+    sums: Array
+    """First what each entry is counted as, and then the running sums of that."""
+    order: Array
+    listed: Array
+    plan: Array
+    pieces: Array
+    longest: int
+    """Entries for which there is room in `made`, where the longest rows are put together."""
+    made: Array
+    """uint8: room for the largest of what an entry holds."""
+
+    @classmethod
+    def of(cls, backend: Backend, part: DynamicPart, n: int) -> _Room:
+        """What the part keeps for batches that a GPU takes at once, or new room for exactly n entries."""
+        at_once = _at_once(backend, n)
+        longest = min(max(part.outward.used, part.backward.used) // SHARE_MADE, MOST_MADE)
+        longest = longest if longest >= HUB and backend.name != "cpu" else 0
+        room: _Room | None = part.tables.get(NAME) if at_once else None
+        if room is None or room.n < n or room.longest < longest // 2:
+            xp, size = backend.xp, n + n // 4 if at_once else n
+            widest = max(pool.itemsize for pool in (part.outward.indices, part.outward.weights) if pool is not None)
+            place, order, listed = (xp.empty(size, np.int64) for _ in range(3))
+            sums, plan = xp.empty(size + 1, np.int64), xp.empty(3 * size, np.int64)
+            keys, slot = xp.empty(size, np.uint64), xp.empty(size, part.vertex_map.dtype)
+            pieces, made = xp.empty(8 * (longest // PIECE + 1), np.int64), xp.empty(longest * widest, np.uint8)
+            room = cls(size, keys, slot, place, sums, order, listed, plan, pieces, longest, made)
+            if at_once:
+                part.tables.keep(NAME, room, sum(getattr(each, "nbytes", 0) for each in vars(room).values()))
+        return room
+
+
+@dataclass
+class _Entries:
+    """Entries of a batch, sorted by row and then by column, and what is planned for their rows; arrays as
+    kernels/dynamic/dynamic_batch.py has them, or longer ones."""
+
+    n: int
+    keys: Array
+    row: Array
+    slot: Array
+    place: Array
+    sums: Array
+    listed: Array
+    plan: Array
+    counters: Array
+    weights: Array | None = None
+
+    def only(self, xp: Any, span: slice, counters: Array) -> _Entries:
+        """Those of one direction, nothing planned."""
+        n = span.stop - span.start
+        parts = {name: getattr(self, name)[span] for name in ("keys", "row", "slot", "place")}
+        parts["sums"] = self.sums[span.start : span.stop + 1]
+        weights = None if self.weights is None else self.weights[span]
+        return _Entries(
+            n, **parts, weights=weights, listed=xp.empty(n, np.int64), plan=xp.empty(3 * n, np.int64), counters=counters
+        )
+
+
+def _at_once(backend: Backend, n: int) -> bool:
+    return backend.name != "cpu" and n <= AT_ONCE
+
+
+def whole_batch(
+    comm: Communicator, backend: Backend, part: DynamicPart, share: np.ndarray
+) -> tuple[Array, Array | None]:
+    """Edges and weights of a batch of which each rank has a share, as `Batch.shares` has it; all must call it."""
+    xp, dtype = backend.xp, None if part.outward.weights is None else part.outward.weights.dtype
+    pieces = [backend.from_host(share)]
+    if comm.size > 1:
+        sent = comm.outgoing(backend, len(share))[: len(share)]
+        sent[:] = pieces[0]
+        payloads = comm.exchange([sent if len(share) else None] * comm.size).payloads
+        pieces = [piece for piece in payloads if piece is not None] or pieces
+    width = 8 if dtype is None else 8 + dtype.itemsize
+    ends = [len(piece) // width * 8 for piece in pieces]
+    columns = [[piece[:end].view(np.uint64) for piece, end in zip(pieces, ends, strict=True)]]
+    if dtype is not None:
+        columns.append([piece[end:].view(dtype) for piece, end in zip(pieces, ends, strict=True)])
+    edges, *weights = (column[0] if len(column) == 1 else xp.concatenate(column) for column in columns)
+    return edges, weights[0] if weights else None
+
+
+def apply_batch(
+    backend: Backend, part: DynamicPart, edges: Array, weights: Array | None, alive: int, memory_share: float = 1.0
+) -> DynamicPart:
+    """Apply a batch to the rows of this rank; `told` says of its edges which ones were there before.
+
+    Parameters
+    ----------
+    edges : array
+        As `Batch.edges`, of vertices below `alive`, on the device.
+    weights : array or None
+        Of the edges, where the graph has weights.
+
+    Raises
+    ------
+    OverBudget
+        Where there is no memory for the batch, or for rows that have to move.
+    """
+    part.alive, part.told = alive, np.zeros(0, np.uint8)
+    if len(edges):
+        part.audience, part.batches = None, part.batches + 1
+        _apply(backend, part, edges, weights, memory_share)
+    return part
+
+
+def _check_memory(backend: Backend, part: DynamicPart, edges: Array, weights: Array | None, share: float) -> None:
+    """OverBudget where there is no memory for what a large batch takes while it is applied."""
+    each = 9 * 8 + 2 * part.vertex_map.dtype.itemsize + (0 if weights is None else 3 * 8 + weights.itemsize)
+    n = 2 * len(edges)
+    if n <= AT_ONCE:  # less than it takes to ask
+        return
+    needed, free = n * each + len(edges), int(backend.free_memory() * share)
+    if needed > free:
+        raise OverBudget(
+            f"a batch of {len(edges):,} edges needs {needed / 2**30:.3g} GiB beside a dynamic graph, and "
+            f"{backend.description} may use {free / 2**30:.3g} GiB; divide it, or raise the setting "
+            f"graphdask.memory-fraction"
+        )
+
+
+def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | None, memory_share: float) -> None:
+    _check_memory(backend, part, edges, weights, memory_share)
+    report = backend.xp.zeros(COUNTERS + len(edges), np.uint8)
+    room = _Room.of(backend, part, 2 * len(edges))  # all there is before anything is changed
+    entries, directed = _found(backend, part, edges, weights, report, room), int(part.backward is not part.outward)
+    _rewrite(backend, part, entries, room)
+    from graphdask.kernels.dynamic.dynamic_batch import CLAIMED  # with Numba, which takes long to import
+
+    on_host = backend.to_host(report)
+    part.told = on_host[COUNTERS:]
+    outward, needed, *lost_of_both = on_host[:COUNTERS].view(np.uint64).tolist()[:CLAIMED]
+    claimed = on_host[:COUNTERS].view(np.uint64).tolist()[CLAIMED:]
+    spans = slice(0, outward), slice(outward, needed)
+    for k, rows in enumerate((part.outward, part.backward)):
+        if rows.used + claimed[k] <= len(rows.indices):
+            rows.used += claimed[k]
+            continue
+        rows.lay_out(backend, _wanted(backend, rows, entries, spans[k]), memory_share)
+        size = spans[k].stop - spans[k].start
+        counts = np.array([0 if k else size, size, *[0] * (COUNTERS // 8 - 2)], np.uint64)
+        again = entries.only(backend.xp, spans[k], backend.from_host(counts))
+        _plan(backend, part, again, room)
+        _rewrite(backend, part, again, room)
+    row, sums = entries.row, entries.sums
+    if outward:
+        part.sources.append(row[:outward])
+        if part.degrees is not None:
+            part.stale.append(row[:outward])
+    span = spans[directed]
+    if part.in_edges >= 0:
+        part.in_edges += span.stop - span.start - 2 * lost_of_both[directed]
+    if lost_of_both[directed]:
+        changes = sums[span.start + 1 : span.stop + 1] - sums[span]
+        part.targets.append(row[span][changes != 1])
+
+
+def _found(
+    backend: Backend, part: DynamicPart, edges: Array, weights: Array | None, report: Array, room: _Room
+) -> _Entries:
+    """The entries of the rank's rows, sorted, and what is to be done with those."""
+    xp, dtype, n = backend.xp, part.vertex_map.dtype, 2 * len(edges)
+    weighted, directed = int(weights is not None), int(part.backward is not part.outward)
+    entries = _Entries(
+        n, room.keys, xp.empty(n, dtype), room.slot, room.place, room.sums, room.listed, room.plan,
+        report[:COUNTERS].view(np.uint64),
+    )  # fmt: skip
+    numbers, sides = (part.num_owned, part.vertex_map.num_vertices), (*part.outward.looked, *part.backward.looked)
+    found, where = report[COUNTERS:], xp.empty(n, np.int64) if weighted else room.listed
+    looks = edges, part.alive, part.slots, *numbers, directed, weighted, *sides, part.names, found, where, room.keys
+    each = entries.row, entries.slot, entries.place, entries.sums
+    says, said = int(part.said is not None), xp.empty(0) if part.said is None else part.said
+    notes = _bounds(backend, part), part.size, part.rank
+    order = room.order
+    if _at_once(backend, n):
+        out, back = part.outward, part.backward
+        backend.kernels("dynamic_batch", cooperative=True, index_t=dtype).dynamic_batch_prepare(
+            n, *looks, order, *each, *notes, says, part.held, said, FEW, out.room, out.used, back.room, back.used, HUB,
+            room.longest, room.pieces, entries.listed, entries.plan, entries.counters, threads=BLOCK, per_processor=1,
+        )  # fmt: skip
+    else:
+        kernels = backend.kernels("dynamic_batch", index_t=dtype)
+        kernels.dynamic_batch_look(n, *looks)
+        if weighted:
+            order = xp.argsort(room.keys)
+            entries.keys = room.keys[order]
+        else:
+            room.keys.sort()
+        kernels.dynamic_batch_place(n, entries.keys, *numbers, *sides, part.names, part.slots, *each, entries.counters)
+        entries.sums = xp.cumsum(entries.sums)
+        if part.size > 1:
+            kernels.dynamic_batch_note(
+                n, entries.counters, entries.row, entries.slot, *notes, part.num_owned, says, part.held, said
+            )
+        _plan(backend, part, entries, room)
+    if weights is not None:
+        entries.weights = xp.empty(n, weights.dtype)
+        backend.kernels("dynamic_rows", entry_t=weights.dtype).dynamic_rows_weigh(
+            n, where, directed, order, weights, entries.weights, part.outward.weights, part.backward.weights
+        )
+    return entries
+
+
+def _bounds(backend: Backend, part: DynamicPart) -> Array:
+    """Where the slots of each rank begin, which on a device are kept there."""
+    kept = part.tables.get("slot bounds")
+    return part.tables.keep("slot bounds", backend.from_host(part.slot_bounds), 0) if kept is None else kept
+
+
+def _wanted(backend: Backend, rows: DynamicRows, entries: _Entries, span: slice) -> Array:
+    """The lengths that the rows of one direction are to have."""
+    plan = entries.plan
+    first = backend.xp.flatnonzero(plan[span]) + span.start
+    of = plan[2 * entries.n + first]
+    step = entries.sums[plan[first]] - entries.sums[first]
+    wanted = rows.length.copy()
+    wanted[of] = wanted[of] + (step & 0xFFFFFFFF) - (step >> 32)
+    return wanted
+
+
+def _plan(backend: Backend, part: DynamicPart, entries: _Entries, room: _Room) -> None:
+    """Find what is to be done with the rows of the entries."""
+    out, back = part.outward, part.backward
+    backend.kernels("dynamic_batch", index_t=part.vertex_map.dtype).dynamic_batch_plan(
+        entries.n, entries.keys, part.num_owned, part.vertex_map.num_vertices, entries.sums, FEW, out.begin,
+        out.length, out.room, out.used, back.begin, back.length, back.room, back.used, HUB, room.longest,
+        room.pieces, entries.listed, entries.plan, entries.counters,
+    )  # fmt: skip
+
+
+def _rewrite(backend: Backend, part: DynamicPart, entries: _Entries, room: _Room) -> None:
+    """Rewrite the rows as it is planned, but for those of a direction that needs a larger pool."""
+    n, out, back = entries.n, part.outward, part.backward
+    pools = [(entries.slot, out.indices, back.indices)]
+    if entries.weights is not None:
+        pools.insert(0, (entries.weights, out.weights, back.weights))
+    blocks = {"per_item": BLOCK, "threads": BLOCK, "per_processor": PER_PROCESSOR}
+    sizes = out.used, len(out.indices), back.used, len(back.indices)
+    for k, (values, out_pool, back_pool) in enumerate(pools):
+        kernels, last = backend.kernels("dynamic_rows", entry_t=values.dtype), int(k == len(pools) - 1)
+        made = room.made[: room.longest * values.itemsize].view(values.dtype)
+        kernels.dynamic_rows_change(
+            n, entries.counters, room.pieces, entries.listed, entries.plan, entries.place, entries.sums, values,
+            *sizes, out.begin, out.length, out.room, out_pool, back.begin, back.length, back.room, back_pool, made,
+            last, **blocks,
+        )  # fmt: skip
+        if room.longest:
+            kernels.dynamic_rows_settle(
+                n, entries.counters, room.pieces, entries.plan, entries.place, *sizes, out.begin, out.length,
+                out_pool, back.begin, back.length, back_pool, made, last, **blocks,
+            )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The superstep loop: messages, exchange, allocation, and primitives that run on several GPUs at once."""

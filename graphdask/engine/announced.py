@@ -1,0 +1,27 @@
+"""Whether what a run is announced to need is there, before it begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphdask.errors import OverBudget
+from graphdask.partition.part import Part
+
+
+def checked_memory(part: Part, primitive: Any, env: Any) -> int:
+    """What a primitive needs, once there is room for it: tables of calls before make way, the oldest first."""
+    together = primitive.memory_together(part, env)
+    while True:
+        needed = primitive.memory_on(part, env) if together is None else together
+        free = int(env.backend.free_memory() * env.memory_share)
+        if needed <= free:
+            return needed
+        if not part.tables.forget():
+            if not env.frugal:
+                env.frugal = True
+                continue
+            raise OverBudget(
+                f"{primitive.name} needs about {needed / 2**30:.1f} GiB on each of {part.size} ranks, and rank "
+                f"{part.rank} ({env.backend.description}) may use {free / 2**30:.1f} GiB; {primitive.remedy}, or raise "
+                f"the setting graphdask.memory-fraction"
+            )

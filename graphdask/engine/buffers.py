@@ -1,0 +1,207 @@
+"""Allocation schemes: how much memory a run takes for its queues before it knows how long they get.
+
+A queue of vertices never holds more than all of them, and often far fewer. *Maximal* takes room for all from the start.
+*Just-enough* takes an estimate; what a launch may write at most is known before it, from the edges of the frontier or
+from a count, and where that is more than there is room for, the queue grows first: nothing is lost or done twice.
+*Fixed* takes a share of the maximum and stops the run where that may not suffice.
+
+Source: Pan et al., Multi-GPU Graph Analytics, Section VI-B (just-enough memory allocation).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from graphdask.device.backend import Array, Backend
+from graphdask.errors import OverBudget
+from graphdask.partition.part import Csr, Part
+
+ESTIMATE = 32
+"""One in so many of the most entries that there can be is what a queue has room for at first, just-enough."""
+LEAST = 1 << 12
+"""Entries that it has room for in any case."""
+SHARE = 0.75
+"""Of the maximum that `fixed` takes."""
+ROW = 4096
+"""Edges above which a kernel may put a row aside (kernels/common/rows.cuh)."""
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """A scheme."""
+
+    scheme: str = "maximal"
+    """`maximal`, `just-enough` or `fixed`."""
+    share: float = 1.0
+    """Of the maximum, where it is fixed."""
+
+    @classmethod
+    def of(cls, setting: str | float) -> Allocation:
+        """From the setting `graphdask.allocation`, which has been checked: a name, or the share of a fixed one."""
+        if isinstance(setting, str):
+            return cls(setting, SHARE if setting == "fixed" else 1.0)
+        return cls("fixed", float(setting))
+
+    @property
+    def partial(self) -> bool:
+        """Whether queues may have less room than the maximum, so that what they need is found out before a launch."""
+        return self.scheme != "maximal"
+
+    @property
+    def grows(self) -> bool:
+        return self.scheme == "just-enough"
+
+    def first(self, most: int, expected: int | None = None) -> int:
+        """Entries that a queue has room for at first: of `most`, where no more than `expected` may come if given."""
+        if not self.partial:
+            return most
+        if self.scheme == "fixed":
+            return math.ceil(self.share * most)
+        return min(most, max(LEAST, most // ESTIMATE) if expected is None else expected)
+
+    def __str__(self) -> str:
+        return f"fixed {self.share:g}" if self.scheme == "fixed" else self.scheme
+
+
+MAXIMAL = Allocation()
+
+
+@dataclass
+class Growth:
+    """What the queues of a run have grown."""
+
+    growths: int = 0
+    grown: int = 0
+    """Bytes that were added."""
+
+
+class Room:
+    """An array that has room for as many entries as the next launch may write."""
+
+    __slots__ = ("_allocation", "_backend", "_budget", "_growth", "_what", "array", "most")
+
+    def __init__(
+        self, what: str, most: int, dtype: Any, allocation: Allocation, backend: Backend, growth: Growth,
+        budget: float = 1.0, expected: int | None = None,
+    ):  # fmt: skip
+        self._what, self.most, self._allocation, self._backend = what, most, allocation, backend
+        self._growth, self._budget = growth, budget
+        first = allocation.first(most, expected)
+        if expected is not None and min(expected, most) > first:
+            self._refuse(min(expected, most), first)
+        self.array: Array = self._empty(first, np.dtype(dtype))
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def fit(self, needed: int, keep: int = 0) -> Array:
+        """The array, with room for `needed` entries or `most`; the first `keep` are kept, others may be lost."""
+        if needed > len(self.array) < self.most:
+            self._grow(min(needed, self.most), keep)
+        return self.array
+
+    def _grow(self, needed: int, keep: int) -> None:
+        before, dtype = len(self.array), self.array.dtype
+        if not self._allocation.grows:
+            self._refuse(needed, before)
+        size = min(max(needed, before * 3 // 2), self.most)
+        free = int(self._backend.free_memory() * self._budget) + (0 if keep else before * dtype.itemsize)
+        if size * dtype.itemsize > free:
+            raise OverBudget(
+                f"{self._what} has to grow from {before:,} to {size:,} entries, {size * dtype.itemsize / 2**30:.3g} "
+                f"GiB, and {free / 2**30:.3g} GiB may be used on {self._backend.description}; use more workers, "
+                f"ghosts='1-hop', or raise the setting graphdask.memory-fraction"
+            )
+        kept = self.array[:keep] if keep else None
+        self.array = None  # so that its place may serve
+        self.array = self._empty(size, dtype)
+        if kept is not None:
+            self.array[:keep] = kept
+        self._growth.growths += 1
+        self._growth.grown += (size - before) * dtype.itemsize
+
+    def _empty(self, size: int, dtype: np.dtype) -> Array:
+        return self._backend.xp.empty(size, dtype)
+
+    def _refuse(self, needed: int, have: int) -> None:
+        share = math.ceil(1000 * needed / self.most) / 1000
+        raise OverBudget(
+            f"{self._what} has room for {have:,} of {self.most:,} vertices (allocation={self._allocation.share:g}), "
+            f"and {needed:,} may come next; take allocation={share:g} or more, or allocation='just-enough', which "
+            f"takes what is needed"
+        )
+
+
+def put_aside(*csrs: Csr) -> int:
+    """How many rows kernels can put aside because they are of very many edges."""
+    return max((csr.num_edges // ROW for csr in csrs), default=0)
+
+
+def mail_bytes(part: Part, row: int, joined: bool = False) -> int:
+    """What a rank sends and is sent where all ghosts are told of at once, an id and `row` bytes of each.
+
+    `joined` says that what came from several ranks is put together before it is read.
+    """
+    heard = part.num_mirrored * (2 if joined and part.size > 2 else 1)
+    return (part.num_slots - part.num_owned + heard) * (part.vertex_map.dtype.itemsize + row)
+
+
+def reachable(part: Part) -> int:
+    """How many own vertices an edge can reach, or more: in an undirected graph those that have edges."""
+    if part.inward is not part.out:
+        return part.num_owned
+    indptr = part.out.indptr
+    return int((indptr[1:] > indptr[:-1]).sum())
+
+
+PLAIN = frozenset({type(None), bool, int, float, str})
+"""Types of much of what a state has beside arrays."""
+
+
+class Holdings:
+    """What the arrays of a state take, each piece of memory once, without those of the partition and of its tables."""
+
+    def __init__(self, part: Part, backend: Backend):
+        self._kinds = (np.ndarray, backend.xp.ndarray)
+        self._others = set(self._memories([part.out, part.inward, part.ids, part.ghosts, part.mirrored,
+                                           part.tables.values]))  # fmt: skip
+
+    def nbytes(self, state: Any) -> int:
+        """Bytes of all arrays that are found in a dataclass, its fields, and their fields and entries."""
+        return sum(nbytes for place, nbytes in self._memories(state).items() if place not in self._others)
+
+    def _memories(self, value: Any) -> dict[int, int]:
+        """Bytes by where they are."""
+        left, found = [value], {}
+        while left:
+            value = left.pop()
+            kind: Any = type(value)
+            if kind in PLAIN:
+                continue
+            if isinstance(value, self._kinds):
+                place, nbytes = _memory(value)
+                found[place] = nbytes
+            elif kind is Room:
+                left.append(value.array)
+            elif isinstance(value, tuple | list):
+                left.extend(value)
+            else:
+                left += [getattr(value, name) for name in _fields(kind)]
+        return found
+
+
+@cache
+def _fields(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+
+
+def _memory(array: Array) -> tuple[int, int]:
+    """Where the memory is of which an array may be a view, and how many bytes it has."""
+    while (base := array.base) is not None and hasattr(base, "nbytes") and hasattr(base, "base"):
+        array = base
+    return id(array) if isinstance(array, np.ndarray) else array.data.ptr, array.nbytes

@@ -1,0 +1,441 @@
+"""The superstep loop, bulk-synchronous: compute, exchange, repeat until nobody has anything to say. It is the only one,
+but for kernels of GPUs that go through supersteps by themselves (graphdask.engine.team).
+
+A Primitive states the mathematics of an algorithm for one partition. The engine splits what it wants to say among the
+owners of the vertices, codes it, exchanges it, and delivers what arrived. The votes that end the loop and the counters
+of the statistics ride on the same exchange, so a superstep costs one round.
+
+Sources: Valiant, A bridging model for parallel computation (1990); Pan et al., Multi-GPU Graph Analytics, Section III.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from graphdask.comm.arguments import settle
+from graphdask.comm.peers import NoPeers
+from graphdask.comm.protocol import Communicator, Peers
+from graphdask.device.backend import Array, Backend
+from graphdask.engine.announced import checked_memory
+from graphdask.engine.buffers import MAXIMAL, Allocation, Growth, Holdings, Room
+from graphdask.engine.mail import INDEX, Exchange, Mail
+from graphdask.engine.messages import ALL, Inbox, Letter, Messages
+from graphdask.errors import DeadlineExceeded
+from graphdask.kernels.common.compiling import account, clock
+from graphdask.partition.ghosts import fetch_ghosts, ghost_rows, make_mirrors
+from graphdask.partition.part import Csr, Part
+
+__all__ = [
+    "AGREED",
+    "ALL",
+    "HUB_THREADS",
+    "INDEX",
+    "Environment",
+    "Exchange",
+    "Inbox",
+    "Letter",
+    "Messages",
+    "Primitive",
+    "RankContext",
+    "RankResult",
+    "Superstep",
+    "run_primitive",
+]
+
+S = TypeVar("S")
+
+HUB_THREADS = 1 << 18
+"""Threads of a launch that shares the rows of very many edges (kernels/common/rows.cuh)."""
+AGREED = "agreed"
+"""Name of a table of partitions with a `number`, 0 where it is void, which tells ranks whether they have the same."""
+
+
+@dataclass
+class Environment:
+    """What a primitive may use besides its partition."""
+
+    backend: Backend
+    rank: int
+    size: int
+    exchange: Exchange
+    deadline: float
+    """`time.monotonic()` at which the run ends."""
+    memory_share: float = 1.0
+    """Share of the free memory that this rank may plan with."""
+    on_superstep: Callable[[Superstep], None] | None = None
+    """Called with the statistics of each superstep."""
+    comm: Communicator | None = field(default=None, repr=False)
+    history: list[Superstep] = field(default_factory=list, repr=False)
+    """The supersteps so far, of a primitive that another one ran in its `result` too."""
+    recorded: float = field(default=0.0, repr=False)
+    """Seconds of the supersteps so far."""
+    done: float = field(default=0.0, repr=False)
+    """How many of the `goal` of the primitive are done."""
+    told: int = field(default=0, repr=False)
+    """What `comm.bytes_sent` was when a superstep last told of it."""
+    allocation: Allocation = MAXIMAL
+    """How much memory queues are given."""
+    fused: bool = True
+    """Whether an advance over edges and the filter of what they lead to are one kernel, with nothing stored between."""
+    frugal: bool = False
+    """Whether there is no memory for what only makes a primitive faster."""
+    growth: Growth = field(default_factory=Growth, repr=False)
+    """What they have grown, those of such a primitive too."""
+    agreed: Any = field(default=None, repr=False)
+    """The table AGREED of the partition, where all ranks have one of the same number."""
+    _held: tuple[Part, list[Array]] | None = field(default=None, repr=False)
+    _met: tuple[Peers | None] | None = field(default=None, repr=False)
+
+    @property
+    def xp(self) -> Any:
+        """NumPy or CuPy."""
+        return self.backend.xp
+
+    def mirrors(self, part: Part) -> list[Array]:
+        """Whom of the own vertices each rank has ghosts of, as `graphdask.partition.ghosts.mirrors` tells.
+
+        Every rank calls it, and they meet for it once in a run; then they know too what is `agreed`.
+        """
+        if self._held is None or self._held[0] is not part:
+            comm, table = self.comm, part.tables.get(AGREED)
+            assert comm is not None
+            self.agreed = None
+            if comm.size > 1:
+                number = 0 if table is None else table.number
+                mine = np.array([part.mirrors is not None, number, -number], np.int64)
+                held, least, most = comm.allreduce(mine, "min").tolist()
+                if not held:
+                    make_mirrors(comm, self.backend, part)
+                elif number and least == -most:
+                    self.agreed = table
+            self._held = part, part.mirrors or [part.ids[:0]] * comm.size
+        return self._held[1]
+
+    def record(self, step: Superstep) -> None:
+        """Tell of a superstep that has ended; a primitive that goes through several by itself tells of each."""
+        step.done = self.done
+        self.recorded += step.compute + step.exchange + step.wait
+        self.history.append(step)
+        if self.on_superstep is not None:
+            self.on_superstep(step)
+
+    def advance(self, done: float) -> None:
+        """Say how many of the `goal` of the primitive are done; the next superstep shows it, or the last one."""
+        self.done = done
+        if self.history:
+            self.history[-1].done = done
+
+    def bytes_sent(self) -> int:
+        """Payload bytes that this rank has sent since this was asked last."""
+        assert self.comm is not None
+        sent, self.told = self.comm.bytes_sent - self.told, self.comm.bytes_sent
+        return sent
+
+    def kernels(self, family: str, **types: Any) -> Any:
+        """The kernels of a family, for the given dtypes."""
+        return self.backend.kernels(family, **types)
+
+    def peers(self, alone: bool = False) -> Peers | None:
+        """The ranks whose GPUs go on together, where they can (graphdask.engine.team); None on all ranks alike.
+
+        Every rank calls it, and they are asked once in a run. One rank is a team where `alone` is true.
+        """
+        comm = self.comm
+        assert comm is not None
+        apart = not alone if self.size == 1 else self.exchange != "selective"
+        if apart or self.backend.name != "cuda" or self.allocation.partial or not self.fused:
+            return None
+        if self._met is None:
+            self._met = (NoPeers(comm, self.backend) if self.size == 1 else comm.peers(self.backend),)
+        return self._met[0]
+
+    def room(self, what: str, most: int, dtype: Any, expected: int | None = None) -> Room:
+        """A queue of at most `most` entries, called `what` where it is too short, with the room that the scheme gives.
+
+        `expected` says that no more will ever come, where that is known.
+        """
+        return Room(what, most, dtype, self.allocation, self.backend, self.growth, self.memory_share, expected)
+
+    def scratch(self, what: str, most: int, dtype: Any, expected: int) -> Room:
+        """A list for kernels: as `room` tells, but what is less than the maximum can grow, and is announced so."""
+        allocation = Allocation("just-enough") if self.allocation.partial else MAXIMAL
+        return Room(what, most, dtype, allocation, self.backend, Growth(), self.memory_share, expected)
+
+    def fetch_ghosts(self, part: Part, values: Sequence[Array]) -> list[Array]:
+        """Complete arrays over own vertices to arrays over slots. Every rank calls it, from `init` or `result` only."""
+        assert self.comm is not None
+        return fetch_ghosts(self.comm, self.backend, part, values)
+
+    def gather(self, values: Array) -> Array:
+        """The 1-D arrays of all ranks, one after the other. Every rank calls it, from `init` or `result` only."""
+        assert self.comm is not None
+        return self.xp.concatenate(self.comm.alltoallv([values] * self.size))
+
+    def alltoall(self, values: Sequence[Array]) -> list[Array]:
+        """What each rank sent here of its 1-D arrays, one for each rank. Every rank calls it, from the same place."""
+        assert self.comm is not None
+        return self.comm.alltoallv(values)
+
+    def least(self, number: int) -> int:
+        """The smallest of the numbers of all ranks. Every rank calls it, from `init` or `result` only."""
+        assert self.comm is not None
+        return int(self.comm.allreduce(np.array([number], np.int64), "min")[0])
+
+    def check_deadline(self, name: str, place: str = "") -> None:
+        """Raise DeadlineExceeded where the run has passed its deadline; it says who has, and at which place."""
+        if time.monotonic() > self.deadline:
+            raise DeadlineExceeded(
+                f"{name} passed its deadline{place and f' in {place}'}; raise the setting graphdask.deadline if the "
+                f"run is as long as that"
+            )
+
+    def run(self, part: Part, primitive: Primitive[Any]) -> RankResult:
+        """Run another primitive to its end. Every rank calls it, from `result` only."""
+        assert self.comm is not None
+        return run_primitive(self.comm, part, primitive, self)
+
+    def ghost_rows(self, part: Part, rows: Csr, wanted: Array, entries: int) -> tuple[int, Iterator[Csr]]:
+        """Rows of ghosts from their owners in batches, as `graphdask.partition.ghosts.ghost_rows` tells.
+
+        Every rank calls it, from `init`, and takes one batch in each of as many supersteps as there are batches.
+        """
+        assert self.comm is not None
+        return ghost_rows(self.comm, self.backend, part, rows, wanted, entries)
+
+
+@dataclass
+class RankContext:
+    """What a program of a gang is given on each rank."""
+
+    comm: Communicator
+    backend: Backend
+    deadline: float
+    memory_share: float = 1.0
+    on_superstep: Callable[[Superstep], None] | None = None
+
+    def environment(self, exchange: Exchange, allocation: Allocation = MAXIMAL, fused: bool = True) -> Environment:
+        """The environment of a primitive on this rank."""
+        comm = self.comm
+        return Environment(
+            self.backend, comm.rank, comm.size, exchange, self.deadline, self.memory_share, self.on_superstep, comm,
+            allocation=allocation, fused=fused,
+        )  # fmt: skip
+
+
+class Primitive(ABC, Generic[S]):
+    """An algorithm, for one partition. Instances are small and picklable."""
+
+    name: str
+    columns: ClassVar[Mapping[str, Any]]
+    """Names and dtypes of the values that travel with a vertex; INDEX stands for the graph's index dtype, and
+    (float64, (k,)) for k numbers a vertex."""
+    verifier: str
+    """The module whose `verify(context, part, primitive, result)` proves the result."""
+    result_type: Any
+    """The Result class of it."""
+    ghost_columns: ClassVar[Mapping[str, Any] | None] = None
+    """The same for messages `to="ghosts"`, where it differs."""
+    record_columns: ClassVar[Mapping[str, Any]] = {}
+    """Names and dtypes of what is sent `to="ranks"`; INDEX stands for the graph's index dtype."""
+    exchange: Exchange = "selective"
+    """What it uses unless the caller says otherwise."""
+    ghosts = "1-hop"
+    """Which ghosts it prefers; both work."""
+    tells_ghosts = False
+    """Whether messages go `to="ghosts"` in any superstep."""
+    votes = 0
+    """How many numbers each rank says to all in a superstep."""
+    remedy = "use more workers, ghosts='1-hop'"
+    """What is to be done where the memory is too little."""
+    queues = True  # whether it has queues, whose memory the scheme of allocation decides
+    needs_all = ""
+    """Why a fixed share of the most memory can never do; empty where it may."""
+    needs_fused = "none of its kernels has a form that stores what edges lead to for another to filter"
+    """Why it cannot do with kernels that are not fused; empty where it can."""
+
+    @property
+    def inward(self) -> bool:
+        """Whether it needs the in-edges."""
+        return False
+
+    @property
+    def goal(self) -> tuple[int, str] | None:
+        """How many of what are to be done, as in (64, "sources"), if `Environment.advance` says how many are."""
+        return None
+
+    @abstractmethod
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        """Bytes that it needs at most besides the partition; where queues grow, as long as none has to."""
+
+    def memory_on(self, part: Part, env: Environment) -> int:
+        """The same, of a primitive that takes more where there is enough."""
+        return self.memory(part, env.allocation)
+
+    def memory_together(self, part: Part, env: Environment) -> int | None:
+        """The same where GPUs go through it together (engine.team); None where they do not. Every rank calls it."""
+        return None
+
+    @abstractmethod
+    def init(self, part: Part, env: Environment) -> tuple[S, Messages]:
+        """Make the state, and what is to be said before the first superstep."""
+
+    @abstractmethod
+    def superstep(self, part: Part, state: S, inbox: Inbox, env: Environment) -> Messages:
+        """Take in what arrived and compute."""
+
+    def ends(self, state: S, votes: np.ndarray) -> bool:
+        """Take in what all ranks voted, float64 of shape (ranks, votes); True ends the run now, on all ranks alike."""
+        return False
+
+    @abstractmethod
+    def result(self, part: Part, state: S, env: Environment) -> dict[str, Any]:
+        """Arrays: values of the own vertices, in local order. Numbers: of the whole run, the same on every rank."""
+
+
+@dataclass
+class Superstep:
+    """Statistics of one superstep on one rank, in the BSP terms of Pan et al."""
+
+    number: int
+    frontier: int
+    """Vertices worked on."""
+    edges: int
+    """Edges looked at (W)."""
+    messages: int
+    """Vertices sent to other ranks (H)."""
+    bytes_sent: int
+    """Payload bytes to other ranks: of these messages, and of what ranks ask each other besides while they compute, in
+    the first superstep also before it, and in the last one after it."""
+    codes: tuple[str, ...]
+    """How the payloads were coded, one for each peer that got any."""
+    compute: float
+    """Seconds in the primitive."""
+    code: float
+    """Seconds for splitting, coding and decoding (C)."""
+    exchange: float
+    """Seconds on the wire, the wait for slower ranks taken off."""
+    wait: float
+    """Seconds waited for slower ranks."""
+    done: float = 0.0
+    """How many of the `goal` of the primitive are done."""
+    compile: float = 0.0
+    """Seconds for which kernels were compiled, here or on a rank that was waited for; in none of the others."""
+
+
+@dataclass
+class RankResult:
+    """What one rank hands back."""
+
+    columns: dict[str, Array]
+    values: dict[str, Any] = field(default_factory=dict)
+    """Numbers of the whole run, the same on every rank."""
+    dtypes: dict[str, np.dtype] = field(default_factory=dict)
+    """Of the columns."""
+    supersteps: list[Superstep] = field(default_factory=list)
+    transport: str = ""
+    device: str = ""
+    memory: int = 0
+    """Bytes that the run was announced to need besides the partition."""
+    allocated_start: int = 0
+    """Bytes of the state before the first superstep."""
+    allocated_end: int = 0
+    """And after the last one."""
+    growths: int = 0
+    """How often a queue had to grow."""
+
+    def without_columns(self) -> RankResult:
+        """What is told of it while the columns stay."""
+        return replace(self, columns={})
+
+
+def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env: Environment) -> RankResult:
+    """Run a primitive to its end over one partition, in lockstep with the other ranks.
+
+    Raises
+    ------
+    DeadlineExceeded
+        Where the run outlasts its deadline.
+    PeerLost, KernelError
+        From the exchange or a kernel.
+    """
+    backend = env.backend
+    memory = checked_memory(part, primitive, env)
+    held = env.mirrors(part) if primitive.tells_ghosts and env.exchange == "selective" else []
+    ghost_columns = primitive.columns if primitive.ghost_columns is None else primitive.ghost_columns
+    mail = Mail(backend, comm, part, env.exchange, primitive.columns, ghost_columns, held, primitive.record_columns)
+    history = env.history
+    votes = np.zeros((comm.size, 0))
+    holdings, allocated = Holdings(part, backend), -1
+    if not history:
+        env.bytes_sent()
+    compiled = account().seconds
+    started, recorded = clock(), env.recorded
+    state, messages = primitive.init(part, env)
+    while True:
+        computed = clock()
+        sends, meta, codes = mail.post(messages)
+        coded = clock()
+        said = messages.votes() if callable(messages.votes) else messages.votes
+        ready = clock()
+        compute = computed - started + ready - coded - (env.recorded - recorded)
+        sent = sum(meta[:, 1].tolist())
+        compiling, compiled = account().seconds - compiled, account().seconds
+        control = np.array([messages.active, sent, int(compute * 1e9), int(compiling * 1e9)], np.int64)
+        if primitive.votes:
+            voted = np.zeros(primitive.votes)
+            voted[:] = said or 0.0
+            control = np.concatenate([control, voted.view(np.int64)])
+        received = comm.exchange(sends, meta, control)
+        exchanged = clock()
+        if primitive.votes:
+            votes = np.ascontiguousarray(received.control[:, 4:]).view(np.float64)
+        active, told, computing, compilings = received.control[:, :4].T.tolist()
+        ends = primitive.ends(state, votes) or not (any(active) or any(told))
+        inbox = mail.open(received.payloads, received.meta, votes)
+        slowest = max(computing) / 1e9
+        wait = min(max(slowest - compute, 0.0), exchanged - ready)
+        latest = max(ran + waited for ran, waited in zip(computing, compilings, strict=True)) / 1e9
+        halted = min(max(latest - compute - compiling - wait, 0.0), exchanged - ready - wait)
+        step = Superstep(
+            number=len(history),
+            frontier=messages.frontier,
+            edges=messages.edges,
+            messages=sent,
+            bytes_sent=env.bytes_sent(),
+            codes=codes,
+            compute=compute,
+            code=coded - computed + clock() - exchanged,
+            exchange=exchanged - ready - wait - halted,
+            wait=wait,
+            compile=compiling + halted,
+        )
+        env.record(step)
+        if allocated < 0:
+            allocated = holdings.nbytes(state)
+        if ends:
+            settled = clock()
+            settle(backend)  # what is still under way belongs to the last superstep
+            step.compute += clock() - settled
+            step.compile += account().seconds - compiled
+            break
+        env.check_deadline(primitive.name, f"superstep {len(history)}")
+        started, recorded = clock(), env.recorded
+        messages = primitive.superstep(part, state, inbox, env)
+        del sends, received, inbox  # before what is sent next takes memory
+    allocated_end = holdings.nbytes(state)
+    found = primitive.result(part, state, env)
+    history[-1].bytes_sent += env.bytes_sent()
+    backend.synchronize()
+    columns = {name: value for name, value in found.items() if hasattr(value, "dtype") and value.ndim}
+    values = {name: value for name, value in found.items() if name not in columns}
+    dtypes = {name: array.dtype for name, array in columns.items()}
+    return RankResult(
+        columns, values, dtypes, history, comm.name, backend.description, memory, allocated, allocated_end,
+        env.growth.growths,
+    )  # fmt: skip

@@ -1,0 +1,181 @@
+"""What a rank says to others at the end of a superstep, and what it hears: Messages, and an Inbox of Letters.
+
+Source: Pan et al., Multi-GPU Graph Analytics, Sections III-B and III-C (selective and broadcast communication).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from graphdask.device.backend import Array
+
+ALL = "all"
+"""Stands for all own vertices in `Messages.own`."""
+JOINED = 7
+"""Letters that a launch joins at most (kernels/exchange/mail.cu)."""
+
+
+@dataclass
+class Messages:
+    """What a rank has to say at the end of a superstep."""
+
+    own: Array | Literal["all"]
+    """Distinct slots of own vertices whose values changed, or ALL. A broadcast sends them to everyone; a selective
+    exchange to the ranks that have ghosts of them, where `to` is "ghosts", and else not at all."""
+    ghosts: Array
+    """Distinct slots of ghosts whose values changed, for their owners; none where `to` is "ghosts"."""
+    values: Mapping[str, Array]
+    """Per column of the primitive (of its `ghost_columns` where `to` is "ghosts"), an array indexed by slot from which
+    the values are read."""
+    active: bool
+    """Whether this rank has work left even if nothing arrives."""
+    frontier: int = 0
+    """Vertices that this superstep worked on, for the statistics."""
+    edges: int = 0
+    """Edges that it looked at."""
+    to: Literal["owners", "ghosts", "ranks"] = "owners"
+    """Whom a selective exchange tells: the owners of ghosts, the ghosts of own vertices, or the ranks that `bounds`
+    names, which get the records. The same on all ranks."""
+    votes: Sequence[float] | Callable[[], Sequence[float]] = ()
+    """Numbers for all ranks, as many as the primitive's `votes`; empty for zeros. Or what reads them from a device,
+    called when the messages are on their way to be coded, so that the device does both in one go."""
+    mirror: Array | None = None
+    """Where `to` is "ghosts" and all are told: where in `values` stands what each rank is told, in an order that it
+    knows and that is the same in every superstep, rank after rank as in `Part.mirrored`. Default: that."""
+    records: Mapping[str, Array] = field(default_factory=dict)
+    """Where `to` is "ranks": per record column of the primitive a 1-D array, in order of the rank that a record is for.
+    Columns may be left out, the same on all ranks. A record may be for the rank that sends it, which then is active."""
+    bounds: np.ndarray | None = None
+    """int64 on the host, shape (ranks + 1,): records [bounds[k], bounds[k+1]) are for rank k."""
+    widths: Mapping[str, int] = field(default_factory=dict)
+    """How many numbers a vertex has in a column where they are fewer than the primitive says. The same on all ranks."""
+
+    @classmethod
+    def of_records(cls, records: Mapping[str, Array], bounds: np.ndarray, **more: Any) -> Messages:
+        """Messages `to="ranks"`."""
+        return cls((), (), {}, to="ranks", records=records, bounds=bounds, **more)  # type: ignore[arg-type]
+
+
+@dataclass
+class Letter:
+    """What came from one rank: distinct slots, and the values aligned with them. Good until the next exchange."""
+
+    count: int
+    """How many slots there are."""
+    columns: dict[str, Array]
+    read: Callable[[Array | None], Array] = field(repr=False)
+    """Gives the slots, in an array of `count` if one is handed over."""
+    run: slice | None = None
+    """The slots as a range, where they are one."""
+    bits: Array | None = None
+    """The slots as a bitmap of uint32 words, where they came so: bit i stands for slot `first` + i. Bits from
+    `universe` on count for nothing."""
+    first: int = 0
+    universe: int = 0
+    ids: Array | None = None
+    """What the slots are but for `first`, below `universe`, where they came as a list of the width of slots; nobody
+    has looked at them yet."""
+
+    def __len__(self) -> int:
+        return self.count
+
+    @cached_property
+    def slots(self) -> Array:
+        """The slots; a bitmap is listed on first use."""
+        return self.read(None)
+
+    def write_slots(self, out: Array) -> None:
+        """Write the slots into an array, which then holds them for `slots` too."""
+        if "slots" in self.__dict__:
+            out[:] = self.slots
+        else:
+            self.__dict__["slots"] = self.read(out)
+
+
+@dataclass
+class Inbox:
+    """What arrived: slots that other ranks updated. A vertex may stand once for each sender."""
+
+    xp: Any
+    """NumPy or CuPy."""
+    dtypes: Mapping[str, Any]
+    """Of the slots, under "slots", and of the columns."""
+    letters: Sequence[Letter] = ()
+    votes: np.ndarray = field(default_factory=lambda: np.zeros((1, 0)))
+    """float64, shape (ranks, votes): what every rank voted, in rank order, so that sums are the same everywhere."""
+    records: Mapping[str, Array] = field(default_factory=dict)
+    """Per record column of the primitive, what all ranks sent here, in rank order; empty unless sent `to="ranks"`."""
+    kernels: Any = field(default=None, repr=False)
+    """On a GPU those that join letters."""
+
+    def __len__(self) -> int:
+        return sum([letter.count for letter in self.letters])
+
+    @cached_property
+    def joins(self) -> bool:
+        """Whether all letters together, `slots` and `columns`, are had in fewer launches than each by itself."""
+        return (
+            self.kernels is not None and 1 < len(self.letters) <= JOINED
+            and all([letter.ids is not None for letter in self.letters])
+        )  # fmt: skip
+
+    @cached_property
+    def _joint(self) -> tuple[Array, dict[str, Array]]:
+        """Slots and columns of all letters, read by one launch for the first column and the slots, and one for each
+        other column."""
+        n, xp = len(self), self.xp
+        slots = xp.empty(n, self.dtypes["slots"])
+        columns = {name: xp.empty((n, *of.shape), of.base) for name, of in self.dtypes.items() if name != "slots"}
+        for turn, (name, of) in enumerate(list(columns.items()) or [("", None)]):
+            words: list[Any] = []
+            end = 0
+            for letter in self.letters:
+                end += letter.count
+                given = _raw(letter.columns[name]) if name else None
+                words += (letter.ids if turn == 0 else None, given, end, letter.first, letter.universe)
+            words += (None, None, n, 0, 0) * (JOINED - len(self.letters))
+            row = self.dtypes[name].itemsize if name else 0
+            self.kernels.mail_join(n, row, *words, slots, _raw(of) if name else None)
+        return slots, columns
+
+    @cached_property
+    def slots(self) -> Array:
+        """Slots of all letters, one after the other."""
+        if self.joins:
+            return self._joint[0]
+        if len(self.letters) == 1:
+            return self.letters[0].slots
+        slots, at = self.xp.empty(len(self), self.dtypes["slots"]), 0
+        for letter in self.letters:
+            letter.write_slots(slots[at : at + letter.count])
+            at += letter.count
+        return slots
+
+    @cached_property
+    def columns(self) -> dict[str, Array]:
+        """Values aligned with `slots`."""
+        if self.joins:
+            return self._joint[1]
+        names = [name for name in self.dtypes if name != "slots"]
+        return {name: self._joined(name, [letter.columns[name] for letter in self.letters]) for name in names}
+
+    def _joined(self, name: str, pieces: list[Array]) -> Array:
+        if not pieces:
+            of = np.dtype(self.dtypes[name])
+            return self.xp.zeros((0, *of.shape), of.base)
+        return pieces[0] if len(pieces) == 1 else self.xp.concatenate(pieces)
+
+    def put(self, name: str, out: Array) -> None:
+        """Write the values of a column into an array over slots; of several for a slot the last sender's stays."""
+        for letter in self.letters:
+            out[letter.slots if letter.run is None else letter.run] = letter.columns[name]
+
+
+def _raw(column: Array) -> Array:
+    """Its bytes."""
+    return (column if column.ndim == 1 else column.reshape(-1)).view(np.uint8)

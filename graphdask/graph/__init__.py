@@ -1,0 +1,1 @@
+"""Graph, and how it is made from arrays, files and the objects of other libraries."""

@@ -1,0 +1,341 @@
+"""Constructors: graphs from arrays and files.
+
+Ids are checked and numbered here, self-loops and parallel edges treated as asked, and all of it counted in the report.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+
+from graphdask.config import Config
+from graphdask.display.first_use import FirstUse
+from graphdask.display.phases import OF_GRAPH, phase, progress_over
+from graphdask.errors import FormatError, GraphdaskWarning, InputError, outside, shown
+from graphdask.graph.graph import Graph
+from graphdask.io import EdgeList, edges_for_graph
+from graphdask.io._estimate import within_memory_of_graph
+from graphdask.partition.given import given_array
+from graphdask.partition.ids import number_vertices
+from graphdask.partition.parallel_edges import count_parallel, group_parallel
+from graphdask.partition.sources import ArraySource
+
+SELF_LOOPS = ("keep", "drop", "error")
+MULTI_EDGES = ("keep", "merge", "error")
+WEIGHT_DTYPES = ("float64", "float32", "int64", "int32")
+
+
+def from_edges(
+    src: Any,
+    dst: Any,
+    weights: Any = None,
+    num_vertices: int | None = None,
+    directed: bool = True,
+    *,
+    vertices: Any = None,
+    self_loops: str = "keep",
+    multi_edges: str = "keep",
+) -> Graph:
+    """Make a graph from arrays.
+
+    Parameters
+    ----------
+    src, dst : array-like of int or str, shape (m,)
+        Ends of the edges. Whole numbers from 0 to 2**63 - 1, or strings. An undirected edge stands once.
+    weights : array-like of float or int, shape (m,), optional
+        Without NaN. Kept as float64, float32, int64 or int32.
+    num_vertices : int, optional
+        The vertices are 0 to num_vertices - 1. Default: exactly the ids that edges name, in ascending order, however
+        sparse; isolated vertices then need `vertices`.
+    directed : bool
+    vertices : array-like, optional
+        All vertex ids, isolated ones included.
+    self_loops : {"keep", "drop", "error"}
+    multi_edges : {"keep", "merge", "error"}
+        Parallel edges; of merged ones the smallest weight stays. In an undirected graph (u, v) and (v, u) are
+        parallel.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    InputError
+        For ids or weights that are not valid, naming the first one.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> gd.from_edges([10, 20], [20, 40])
+    <Graph: 3 vertices, 2 edges, directed>
+    """
+    if vertices is not None and num_vertices is not None:
+        raise InputError("give num_vertices= or vertices=, not both")
+    source, destination = checked_ids("src", src), checked_ids("dst", dst)
+    if len(source) != len(destination):
+        raise InputError(f"src has {len(source)} entries and dst {len(destination)}; they must be pairs")
+    return _assemble(
+        [source, destination],
+        checked_weights(None if weights is None else given_array("weights", weights).copy(), len(source)),
+        None if vertices is None else checked_ids("vertices", vertices),
+        num_vertices,
+        directed,
+        self_loops,
+        multi_edges,
+        {},
+    )
+
+
+def _assemble(
+    ends: list[np.ndarray],
+    weights: np.ndarray | None,
+    vertices: np.ndarray | None,
+    num_vertices: int | None,
+    directed: bool,
+    self_loops: str,
+    multi_edges: str,
+    report: dict[str, Any],
+    own: bool = False,
+) -> Graph:
+    """Make a graph of edges whose weights are checked; the list of ends is emptied, so that ids go once they have
+    numbers."""
+    for value, allowed, name in ((self_loops, SELF_LOOPS, "self_loops"), (multi_edges, MULTI_EDGES, "multi_edges")):
+        if not isinstance(value, str) or value not in allowed:
+            raise InputError(f"{name}={shown(value)} is not one of {', '.join(allowed)}")
+    if not isinstance(directed, bool | np.bool_):
+        raise InputError(f"directed={shown(directed)} must be True or False")
+    src, dst = ends
+    ends.clear()
+    with phase("ids"):
+        ids, src, dst = number_vertices(src, dst, vertices, num_vertices, own)
+    with phase("building") as built:
+        report = report | {"edges_read": len(src), "vertices": ids.count, "renumbered": ids.table is not None}
+        given = len(src)
+        report["self_loops"] = int(np.count_nonzero(src == dst))
+        if self_loops == "error" and report["self_loops"]:
+            first = int(np.flatnonzero(src == dst)[0])
+            raise InputError(f"edge number {first} is a self-loop at vertex {ids.to_caller(src[first : first + 1])[0]}")
+        kept: np.ndarray | None = None
+        if self_loops == "drop" and report["self_loops"]:
+            kept = np.asarray(src != dst)
+            src, dst = src[kept], dst[kept]
+            weights = None if weights is None else weights[kept]
+            report["self_loops_dropped"] = report["self_loops"]
+        built(0.1)
+        report["parallel_edges"] = count_parallel(src, dst, ids.count, directed)
+        if multi_edges != "keep" and report["parallel_edges"]:
+            repeats = group_parallel(src, dst, weights, ids.count, directed)
+        if multi_edges == "error" and report["parallel_edges"]:
+            first = repeats.first_repeat()
+            named = ids.to_caller(np.array([src[first], dst[first]]))
+            raise InputError(f"edge number {first} from {named[0]} to {named[1]} repeats an earlier edge")
+        if multi_edges == "merge" and report["parallel_edges"]:
+            src, dst = src[repeats.kept], dst[repeats.kept]
+            weights = None if weights is None else weights[repeats.kept]
+            report["parallel_edges_merged"] = report["parallel_edges"]
+            rows = repeats.kept if kept is None else np.flatnonzero(kept)[repeats.kept]
+            kept = np.zeros(given, bool)
+            kept[rows] = True
+        built(0.8)
+        packed = None if kept is None else np.packbits(kept)
+        source = ArraySource(ids.count, src, dst, weights, kept=packed, rows_given=given)
+        return Graph(source, ids, directed, report)
+
+
+def checked_ids(name: str, values: Any) -> np.ndarray:
+    """Check an array of vertex ids; int64, or object of str."""
+    array = given_array(name, values)
+    if array.ndim != 1:
+        raise InputError(f"{name} must have one dimension, not shape {array.shape}")
+    if array.size == 0:
+        return np.zeros(0, np.int64) if array.dtype.kind not in "UOT" else array.astype(object)
+    if array.dtype.kind in "iu":
+        if array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max:
+            place = int(np.argmax(array > np.iinfo(np.int64).max))
+            raise InputError(f"{name}[{place}] = {array[place]} is above the largest vertex id, 2**63 - 1")
+        if array.dtype.kind == "i" and array.min() < 0:
+            place = int(np.argmax(array < 0))
+            raise InputError(f"{name}[{place}] = {array[place]} is negative; vertex ids start at 0")
+        return array.astype(np.int64, copy=False)
+    if array.dtype.kind in "UT" or (array.dtype.kind == "O" and all(isinstance(x, str) for x in array)):
+        return _writable(name, array.astype(object))
+    if array.dtype.kind == "O":
+        return _numbers_among_objects(name, array)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        place = int(np.argmax(np.isnan(array)))
+        raise InputError(f"{name}[{place}] is missing, or NaN; fill it in, or leave the edge out")
+    why = "; where ids are missing, whole numbers become floats" if array.dtype.kind == "f" else ""
+    first = shown(array[0])
+    raise InputError(
+        f"{name} has the dtype {array.dtype}; vertex ids are whole numbers or strings (its first is {first}){why}"
+    )
+
+
+def _writable(name: str, names: np.ndarray) -> np.ndarray:
+    """Return the names once each is a string that a file can hold."""
+    try:
+        "".join(names).encode()
+    except (TypeError, UnicodeEncodeError):
+        for place, value in enumerate(names):
+            if not isinstance(value, str):
+                raise InputError(f"{name}[{place}] is missing; fill it in, or leave the edge out") from None
+            if any("\ud800" <= character <= "\udfff" for character in value):
+                raise InputError(
+                    f"{name}[{place}] = {shown(value)} has a lone surrogate, which is no character and which no file "
+                    "can hold; give the vertex another id"
+                ) from None
+        raise
+    return names
+
+
+def _numbers_among_objects(name: str, array: np.ndarray) -> np.ndarray:
+    names = isinstance(array[0], str)
+    for place, value in enumerate(array):
+        if names and isinstance(value, str):
+            continue
+        gone = value is None or type(value).__name__ in ("NAType", "NaTType")
+        if gone or (isinstance(value, float) and np.isnan(value)):
+            raise InputError(f"{name}[{place}] = {shown(value)} is missing; fill it in, or leave the edge out")
+        number = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if names or not number:
+            kind = "neither a whole number nor a string"
+            if number or isinstance(value, str):
+                kind = "not of the same kind as the others; ids are all whole numbers, or all strings"
+            raise InputError(f"{name}[{place}] = {shown(value)} is {kind}")
+        if not 0 <= value <= np.iinfo(np.int64).max:
+            bound = "negative; vertex ids start at 0" if value < 0 else "above the largest vertex id, 2**63 - 1"
+            raise InputError(f"{name}[{place}] = {value} is {bound}")
+    return array.astype(np.int64)
+
+
+def checked_weights(values: Any, count: int, name: str = "weights") -> np.ndarray | None:
+    """Check an array of weights, one for each edge; of a dtype that weights may have."""
+    if values is None:
+        return None
+    array = given_array(name, values)
+    if array.shape != (count,):
+        raise InputError(f"{name} has the shape {array.shape}; one for each of the {count} edges is needed")
+    if array.dtype.name not in WEIGHT_DTYPES:
+        if array.dtype.kind not in "iufb" or (array.dtype.kind == "u" and array.size and array.max() > 2**63 - 1):
+            raise InputError(f"{name} has the dtype {array.dtype}; weights are whole numbers or floats")
+        array = array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise InputError(f"{name}[{int(np.argmax(np.isnan(array)))}] is NaN; every edge needs a weight")
+    return np.ascontiguousarray(array)
+
+
+def read_graph(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    directed: bool | None = None,
+    weights: bool | str | None = None,
+    num_vertices: int | None = None,
+    self_loops: str = "keep",
+    multi_edges: str = "keep",
+    ids: str | None = None,
+    comment: str | None = None,
+    delimiter: str | None = None,
+    columns: Any = None,
+    header: bool | None = None,
+    skip_rows: int = 0,
+    na_values: Any = None,
+    progress: bool | None = None,
+) -> Graph:
+    """Read a graph from a file.
+
+    Parameters
+    ----------
+    path : path-like
+        Compressed files (.gz, .xz, .bz2) are read as they are; so are folders that `Graph.write` made.
+    format : str, optional
+        Default: from the name; `graphdask.io.FORMATS` lists them.
+    directed : bool, optional
+        Default: what the file says; where it cannot say, directed.
+    weights : bool or "auto", optional
+        False ignores them, True insists on them. Default: what the format says of itself; an edge list without column
+        names has none, and `report["unread_columns"]` counts what was not read. "auto", which is the default of the
+        command line, also takes the third column of such a list as weights if it has numbers;
+        `graphdask.io.read_edges` describes it.
+    num_vertices, self_loops, multi_edges
+        As in `from_edges`. The ids are those that stand in the file; formats that count from 1 keep doing so.
+    ids, comment, delimiter, columns : optional
+        How to read a text or a table where it cannot be told from its name and content; `graphdask.io.read_edges`
+        describes them. `ids="str"` takes ids as names even where they look like numbers.
+    header, skip_rows, na_values : optional
+        Whether the first line of a text is a header, lines to pass over before it, and words that stand for a missing
+        id; see `graphdask.io.read_edges`. `report` says what was decided of the header.
+    progress : bool, optional
+        Show a progress bar. Default: in a terminal or a notebook.
+
+    Returns
+    -------
+    Graph
+        `report` counts what reading met and changed.
+
+    Raises
+    ------
+    FormatError
+        Naming file and line.
+    InputError
+        Where the file does not exist or the arguments do not fit it.
+    OverBudget
+        Where memory has no room for the graph, as far as can be told before it is read; it says how it is streamed from
+        disk instead.
+    """
+    show = Config.load(progress=progress).progress
+    with FirstUse("reading", show), progress_over(path, OF_GRAPH, show), within_memory_of_graph(path, format):
+        edges = edges_for_graph(
+            path,
+            format=format,
+            weights=weights,
+            directed=directed,
+            comment=comment,
+            delimiter=delimiter,
+            columns=columns,
+            ids=ids,
+            header=header,
+            skip_rows=skip_rows,
+            na_values=na_values,
+        )
+        return graph_of_file(path, edges, directed, num_vertices, self_loops, multi_edges, own=True)
+
+
+def graph_of_file(
+    path: str | os.PathLike[str], edges: EdgeList, directed: bool | None = None, num_vertices: int | None = None,
+    self_loops: str = "keep", multi_edges: str = "keep", own: bool = False,
+) -> Graph:  # fmt: skip
+    """What was read of a file, as `read_graph` gives it. With `own`, the graph may take the memory of the arrays."""
+    if directed is None:
+        directed = True if edges.directed is None else edges.directed
+    name, ends, count = os.fspath(path), [edges.src, edges.dst], edges.num_edges
+    if own:
+        edges.src = edges.dst = np.empty(0, np.int64)
+    try:
+        graph = _assemble(
+            ends,
+            checked_weights(edges.weights, count),
+            None if num_vertices is not None else edges.vertices,
+            num_vertices,
+            directed,
+            self_loops,
+            multi_edges,
+            edges.report,
+            own,
+        )
+    except FormatError:
+        raise
+    except InputError as error:
+        raise type(error)(f"{name}: {error}") from error
+    declared = edges.report.get("declared_vertices", graph.num_vertices)
+    whole = "read_bytes" not in edges.report
+    if num_vertices is None and edges.vertices is None and declared != graph.num_vertices and whole:
+        warnings.warn(
+            GraphdaskWarning(f"{name}: the file declares {declared:,} vertices, its edges name {graph.num_vertices:,}"),
+            stacklevel=outside(),
+        )
+    return graph

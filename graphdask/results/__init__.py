@@ -1,0 +1,1 @@
+"""Results, statistics, BSP terms, and writing a graph's edges."""

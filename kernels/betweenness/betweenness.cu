@@ -1,0 +1,84 @@
+// Betweenness from up to 64 sources at once (lanes): owner-computes, without atomics on values, so that sums have one
+// order, which depends on the row alone. Twins and arguments: betweenness.py. Multi-source search with bit masks after
+// Then et al., The more the merrier: efficient multi-source graph traversal (2014); accumulation after Brandes (2001).
+// What has more than `hub` edges waits for a second launch.
+#include "betweenness/betweenness.cuh"
+
+#define BC_REACH \
+    Reach{n, rows, indptr, indices, out_indptr, {bits, front, nullptr, (lanes_t)alive, 0}, seen, queue, masks, left, \
+          hub, hubs, counters}
+#define BC_GATHER \
+    Gather{n, rows, masks, indptr, indices, {bits, front, value, (lanes_t)shown, __popcll(shown)}, lanes, out, hub, \
+           chunks, partial, counters}
+
+extern "C" __global__ void __launch_bounds__(256, 5)
+bc_reach(long long n, const index_t *rows, const long long *indptr, const index_t *indices, const long long *out_indptr,
+         const unsigned int *bits, const mask_t *front, unsigned long long alive, mask_t *seen,
+         index_t *queue, mask_t *masks, index_t *left, long long hub, index_t *hubs, unsigned long long *counters) {
+    BC_REACH.find();
+}
+
+extern "C" __global__ void bc_reach_hubs(long long n, const index_t *rows, const long long *indptr,
+                                         const index_t *indices, const long long *out_indptr, const unsigned int *bits,
+                                         const mask_t *front, unsigned long long alive, mask_t *seen,
+                                         index_t *queue, mask_t *masks, index_t *left, long long hub,
+                                         index_t *hubs, unsigned long long *counters) {
+    BC_REACH.find_hubs();
+}
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+bc_gather(long long n, const index_t *rows, const mask_t *masks, const long long *indptr, const index_t *indices,
+          const unsigned int *bits, const mask_t *front, const double *value, unsigned long long shown,
+          long long lanes, double *out, long long hub, index_t *chunks, double *partial, unsigned long long *counters) {
+    BC_GATHER.sum<false>();
+}
+
+extern "C" __global__ void bc_gather_hubs(long long n, const index_t *rows, const mask_t *masks,
+                                          const long long *indptr, const index_t *indices, const unsigned int *bits,
+                                          const mask_t *front, const double *value, unsigned long long shown,
+                                          long long lanes, double *out, long long hub, index_t *chunks,
+                                          double *partial, unsigned long long *counters) {
+    BC_GATHER.sum_chunks();
+}
+
+extern "C" __global__ void bc_sum_hubs(long long n, const index_t *rows, const mask_t *masks, const long long *indptr,
+                                       const index_t *indices, const unsigned int *bits, const mask_t *front,
+                                       const double *value, unsigned long long shown, long long lanes,
+                                       double *out, long long hub, index_t *chunks, double *partial,
+                                       unsigned long long *counters) {
+    BC_GATHER.add_chunks();
+}
+
+extern "C" __global__ void bc_show_paths(long long n, const index_t *rows, const mask_t *masks, const double *sigma,
+                                         long long lanes, unsigned long long shown, unsigned int *bits, mask_t *front,
+                                         double *value) {
+    bc_put_paths(n, rows, masks, sigma, lanes, shown, bits, front, value);
+}
+
+extern "C" __global__ void bc_show_dependencies(long long n, const index_t *rows, const mask_t *masks,
+                                                const double *sigma, const double *delta, long long lanes,
+                                                unsigned long long shown, long long last, double *score,
+                                                unsigned int *bits, mask_t *front, double *value) {
+    bc_put_dependencies(n, rows, masks, sigma, delta, lanes, shown, last != 0, score, bits, front, value);
+}
+
+// A thread a vertex and column.
+extern "C" __global__ void bc_arrive(long long n, const index_t *slots, const mask_t *masks, const double *values,
+                                     long long count, unsigned int *bits, mask_t *front, double *value, mask_t *seen) {
+    GD_FOR(at, n * count) {
+        const long long i = count == 1 ? at : at / count, c = at - i * count;
+        const index_t slot = slots[i];
+        if (c == 0) {
+            bc_mark(bits, slot);
+            front[slot] = masks[i];
+            seen[slot] = (mask_t)(seen[slot] | masks[i]);
+        }
+        value[(long long)slot * count + c] = values[at];
+    }
+}
+
+extern "C" __global__ void bc_lanes(long long n, const mask_t *masks, unsigned long long *counters) {
+    unsigned long long total = 0;
+    GD_FOR(i, n) total += (unsigned long long)__popcll(masks[i]);
+    bc_count(counters, total);
+}

@@ -1,0 +1,190 @@
+"""Betweenness from up to 64 sources at once: twins of betweenness.cu.
+
+A source is a lane: bit b of a mask, column b of a table but `value`. Tables are float64, row-major, `lanes` columns.
+Masks are uint8 or uint64.
+
+seen    mask per slot: lanes that have reached it, of ghosts as far as their owners have told
+bits    uint32 words, a bit per slot: whether the vertex is of the level that is being looked at, in any lane
+front   mask per slot: in which lanes it is, so 0 where the bit is not set. The CUDA kernels ask the bitmap first, which
+        their caches hold; to the twins that makes no difference
+shown   mask of the lanes that `value` has a column for: those that have somebody in the front, and maybe more
+value   table over slots, its columns those of `shown` in order: what a vertex of the front gives its neighbours; 0 in
+        the lanes that are not in its mask
+sigma   table over own vertices: numbers of shortest paths
+delta   table over own vertices: dependencies
+counters int64: vertices reached, rows left, rows of more than `hub` edges, edges (of rows looked at, and all of rows
+        reached), edges out of the vertices reached, chunks of hub / 2 edges, mask of the lanes of the vertices reached
+
+Rows are in order of ids, so the sums are too; of parallel edges, which stand side by side, one counts.
+The CUDA kernels put rows of more than `hub` edges aside for other launches (`*_hubs`): in `hubs`, or in chunks. Of each
+chunk, `chunks` has its row's place in the list and its number within the row, and `partial` its sums. On a CPU there is
+nothing to balance, so those twins do nothing.
+"""
+
+import numpy as np
+
+from graphdask.kernels.common.twin import twin
+
+MACROS = [{"index_t": i, "mask_t": m} for i in ("int", "long long") for m in ("unsigned char", "unsigned long long")]
+
+_0, _1 = np.uint64(0), np.uint64(1)
+
+
+@twin
+def _mark(bits, slot):
+    bits[slot >> 5] |= np.uint32(1) << np.uint32(slot & 31)
+
+
+@twin
+def _columns(shown):
+    """How many lanes are shown, and which these are, in order."""
+    lane_of, count = np.empty(64, np.int64), 0
+    for b in range(64):
+        if shown >> np.uint64(b) & _1:
+            lane_of[count] = b
+            count += 1
+    return count, lane_of
+
+
+@twin
+def bc_reach(n, rows, indptr, indices, out_indptr, bits, front, alive, seen, queue, masks, left, hub, hubs, counters):
+    """Find the lanes that reach each row through a neighbour in the front; list those and the unfinished rows.
+
+    `alive` is the mask of the lanes that have somebody in the front, of all ranks.
+    """
+    reached, remaining, edges, out_edges, lanes_reached = counters[0], counters[1], 0, 0, _0
+    for i in range(n):
+        v = rows[i]
+        want = alive & ~np.uint64(seen[v])
+        got = _0
+        first, last = indptr[v], indptr[v + 1]
+        e = first
+        while e < last and got != want:
+            got |= np.uint64(front[indices[e]]) & want
+            e += 1
+        edges += e - first
+        if got != _0:
+            seen[v] |= got
+            queue[reached] = v
+            masks[reached] = got
+            reached += 1
+            lanes_reached |= got
+            edges += last - first
+            out_edges += out_indptr[v + 1] - out_indptr[v]
+        if got != want:
+            left[remaining] = v
+            remaining += 1
+    counters[0], counters[1] = reached, remaining
+    counters[3] += edges
+    counters[4] += out_edges
+    counters[6] |= np.int64(lanes_reached)
+
+
+@twin
+def bc_reach_hubs(
+    n, rows, indptr, indices, out_indptr, bits, front, alive, seen, queue, masks, left, hub, hubs, counters
+):
+    pass
+
+
+@twin
+def bc_gather(n, rows, masks, indptr, indices, bits, front, value, shown, lanes, out, hub, chunks, partial, counters):
+    """Sum the values of the neighbours in the front into the rows of `out`, in the lanes of the row's mask."""
+    count, lane_of = _columns(shown)
+    column_of, sums = np.full(64, count, np.int64), np.zeros(count + 1)  # behind the columns: nothing
+    for c in range(count):
+        column_of[lane_of[c]] = c
+    for i in range(n):
+        v, mask = rows[i], np.uint64(masks[i])
+        first, last = indptr[v], indptr[v + 1]
+        sums[:] = 0.0
+        for e in range(first, last):
+            u = indices[e]
+            common = np.uint64(front[u]) & mask
+            if common == _0 or (e > first and indices[e - 1] == u):
+                continue
+            if common & (common - _1) == _0:  # one lane
+                b = 0
+                while common != _1:
+                    common >>= _1
+                    b += 1
+                sums[column_of[b]] += value[u, column_of[b]]
+            else:  # adding the zeros of the other lanes is faster than looking for the ones that are not
+                row = value[u]
+                for c in range(count):
+                    sums[c] += row[c]
+        for b in range(lanes):
+            if mask >> np.uint64(b) & _1:
+                out[v, b] = sums[column_of[b]]
+
+
+@twin
+def bc_gather_hubs(
+    n, rows, masks, indptr, indices, bits, front, value, shown, lanes, out, hub, chunks, partial, counters
+):
+    pass
+
+
+@twin
+def bc_sum_hubs(n, rows, masks, indptr, indices, bits, front, value, shown, lanes, out, hub, chunks, partial, counters):
+    pass
+
+
+@twin
+def bc_show_paths(n, rows, masks, sigma, lanes, shown, bits, front, value):
+    """Put the rows into the front with their numbers of paths."""
+    count, lane_of = _columns(shown)
+    for i in range(n):
+        v, mask = rows[i], np.uint64(masks[i])
+        _mark(bits, v)
+        front[v] = mask
+        for c in range(count):
+            b = lane_of[c]
+            value[v, c] = sigma[v, b] if mask >> np.uint64(b) & _1 else 0.0
+
+
+@twin
+def bc_show_dependencies(n, rows, masks, sigma, delta, lanes, shown, last, score, bits, front, value):
+    """Finish the dependencies of a level, add them to the score, and put the rows into the front with what they give.
+
+    `delta` holds the sums over successors; of the last level (last != 0) there are none.
+    """
+    count, lane_of = _columns(shown)
+    for i in range(n):
+        v, mask = rows[i], np.uint64(masks[i])
+        _mark(bits, v)
+        front[v] = mask
+        total = 0.0
+        for c in range(count):
+            b = lane_of[c]
+            if mask >> np.uint64(b) & _1:
+                dependency = 0.0 if last else sigma[v, b] * delta[v, b]
+                total += dependency
+                value[v, c] = (1.0 + dependency) / sigma[v, b]
+            else:
+                value[v, c] = 0.0
+        score[v] += total
+
+
+@twin
+def bc_arrive(n, slots, masks, values, count, bits, front, value, seen):
+    """Put the slots into the front with what their owners say."""
+    for i in range(n):
+        slot = slots[i]
+        _mark(bits, slot)
+        front[slot] = masks[i]
+        seen[slot] |= masks[i]
+        for c in range(count):
+            value[slot, c] = values[i, c]
+
+
+@twin
+def bc_lanes(n, masks, counters):
+    """Add the number of lanes in the masks to counters[0]."""
+    total = 0
+    for i in range(n):
+        mask = np.uint64(masks[i])
+        while mask != _0:
+            mask &= mask - _1
+            total += 1
+    counters[0] += total

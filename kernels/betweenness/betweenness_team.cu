@@ -1,0 +1,381 @@
+// Betweenness by the GPUs of a host together: one launch on each takes a batch of sources forward through all levels
+// and back again (team.cuh). Levels, sums and their order are those of betweenness.cuh: a vertex only reads its
+// neighbours, so what remains is to tell who holds ghosts of a level that its vertices are in the front, and what they
+// give. Owners write values, and masks where there are several lanes, straight into the peers' tables, at the slots of
+// the ghosts; and bits beside them, which each rank then puts into the bitmap of its front.
+//
+// A step looks at the front, finds and sums, and the ranks meet: nobody looks at the front any more, and all hear what
+// was found. Then they tell each other, and meet again. Where few edges lead out of the front, owners are first told of
+// the ghosts at their ends, as in _candidates.py, with one more meeting.
+//
+// Levels have two bitmaps in turn, of which the other is cleared while nobody looks; steps have two rows of counters.
+// What the next launch has to know of a level stands in the table of levels.
+#include "betweenness/betweenness.cuh"
+#include "common/team.cuh"
+
+// Of what describes a rank, after what every team has.
+enum {
+    INDPTR = ROW_OWN, INDICES, IN_INDPTR, IN_INDICES, SEEN, BITS, FRONT = BITS + 2, VALUE, SIGMA, DELTA, SCORE, ROWS,
+    MASKS, LEVELS, LEFTS, HUB_ROWS = LEFTS + 3, CHUNKS, PARTIAL, CHOSEN, CANDIDATES, GHOST_QUEUE, LONG_ROWS, COUNTERS,
+    VOTES, TOLD, VALUES_OUT, FIRST_OUT = VALUES_OUT + TEAM_RANKS, FRONTS_OUT = FIRST_OUT + TEAM_RANKS
+};
+// What ranks vote of a level: its vertices, the edges out of them, how many are left to look for it; and to each rank
+// its lanes. TEAM_SENT is of ghosts that are candidates.
+enum { FOUND, OUT_EDGES, LEFT, TEAM_SENT };
+// A row of counters begins with those of betweenness.cuh.
+enum { CHOSEN_HERE = BC_COUNTERS, GHOSTS, LONG, SENT, BC_ROW };
+// What is written down of a level: where its vertices end in the lists of all levels, the edges out of them, how many
+// vertices are left, all of this rank; and the lanes of all ranks.
+enum { ENDS, LEVEL_EDGES, LEVEL_LEFT, LEVEL_LANES, LEVEL_WORDS };
+enum { END_LEVEL = END_OWN, END_BACK, END_PULLS };
+enum { LISTS, WORDS };  // the areas for what a rank is told
+
+// Who is told of a ghost hears no more than that.
+struct Nothing {};
+
+// The ends of the edges out of the front that a lane has still to reach, as far as this rank knows, each once.
+struct Ends {
+    const index_t *indices;
+    const mask_t *seen;
+    Front front;
+    long long owned;
+    unsigned int *chosen;
+    index_t *candidates, *ghosts;
+    gd_count *counters;
+    Queue<index_t> *own, *others;
+
+    __device__ __forceinline__ bool choose(index_t v) const {
+        const unsigned int bit = 1u << (v & 31);
+        return !(*(volatile unsigned int *)(chosen + (v >> 5)) & bit) && !(atomicOr(chosen + (v >> 5), bit) & bit);
+    }
+    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
+        const index_t v = indices[edge];
+        if (v < owned && !(front.of(row) & ~(lanes_t)seen[v])) return;
+        if (!choose(v)) return;
+        if (v < owned) own->push(v);
+        else others->push(v);
+    }
+    // A vertex that another rank has found.
+    __device__ __forceinline__ void take(index_t v) const {
+        if ((front.lanes & ~(lanes_t)seen[v]) && choose(v)) own->push(v);
+    }
+    __device__ __forceinline__ void flush(bool all) const {
+        own->flush(candidates, counters + CHOSEN_HERE, all);
+        others->flush(ghosts, counters + GHOSTS, all);
+    }
+};
+
+struct Batch {
+    Team team;
+    const long long *row;
+    Queue<index_t> *own, *others;
+    gd_count *agreed;
+    long long lanes, hub;
+
+    __device__ __forceinline__ index_t *ids_at(int field) const { return (index_t *)row[field]; }
+    __device__ __forceinline__ const long long *indptr_at(int field) const { return (const long long *)row[field]; }
+    __device__ __forceinline__ double *table(int field) const { return (double *)row[field]; }
+    __device__ __forceinline__ mask_t *masks_at(int field) const { return (mask_t *)row[field]; }
+    __device__ __forceinline__ unsigned int *bits(long long level) const {
+        return (unsigned int *)row[BITS + (int)(level & 1)];
+    }
+    __device__ __forceinline__ gd_count *counters(long long level) const {
+        return (gd_count *)row[COUNTERS] + (level & 1) * BC_ROW;
+    }
+    __device__ __forceinline__ gd_count *votes() const { return (gd_count *)row[VOTES]; }
+    __device__ __forceinline__ volatile gd_count *entry(long long level) const {
+        return (volatile gd_count *)row[LEVELS] + level * LEVEL_WORDS;
+    }
+    __device__ __forceinline__ long long begin(long long level) const {
+        return level ? (long long)entry(level - 1)[ENDS] : 0;
+    }
+    __device__ __forceinline__ long long count(long long level) const {
+        return (long long)entry(level)[ENDS] - begin(level);
+    }
+    __device__ __forceinline__ index_t *rows(long long level) const { return ids_at(ROWS) + begin(level); }
+    __device__ __forceinline__ mask_t *masks(long long level) const { return masks_at(MASKS) + begin(level); }
+    // Vertices that are left after so many looks at all of them.
+    __device__ __forceinline__ index_t *left(long long looks) const {
+        return ids_at(LEFTS + (looks ? 1 + (int)(looks & 1) : 0));
+    }
+    // The thread that leads says what this rank has in a level.
+    __device__ __forceinline__ void vote(gd_count found, gd_count edges, gd_count waiting, gd_count of_lanes) const {
+        volatile gd_count *const mine = votes();
+        mine[FOUND] = found;
+        mine[OUT_EDGES] = edges;
+        mine[LEFT] = waiting;
+        for (int q = 0; q < team.size; q++) mine[TEAM_TO + q] = of_lanes;
+    }
+    // The lanes of all ranks, once they have met.
+    __device__ __forceinline__ gd_count all_lanes() const {
+        gd_count of_all = 0;
+        for (int q = 0; q < team.size; q++) of_all |= agreed[TEAM_TO + q];
+        return of_all;
+    }
+
+    // Find who is at the ends of the edges out of the front, with the help of all.
+    GD_PHASE bool push(long long level, unsigned long long alive, gd_count *next) {
+        const long long *const indptr = indptr_at(INDPTR);
+        gd_count *const told = (gd_count *)row[TOLD];
+        const Ends ends{ids_at(INDICES), masks_at(SEEN), {bits(level), masks_at(FRONT), nullptr, (lanes_t)alive, 0},
+                        row[ROW_OWNED], (unsigned int *)row[CHOSEN], ids_at(CANDIDATES), ids_at(GHOST_QUEUE), next, own,
+                        others};
+        gd_for_edges(count(level), (const index_t *)rows(level), indptr, ids_at(LONG_ROWS), next + LONG,
+                     next + BC_EDGES, ends);
+        team.barrier();
+        if (team.read(next + LONG)) {
+            gd_for_hubs((const index_t *)ids_at(LONG_ROWS), next + LONG, indptr, ends);
+            team.barrier();
+        }
+        team.tell_owners<index_t, Nothing>(LISTS, (long long)team.read(next + GHOSTS), ids_at(GHOST_QUEUE), told,
+                                           TEAM_SENT, [](index_t) { return Nothing{}; });
+        if (!team.meet(told, agreed)) return false;
+        if (agreed[TEAM_SENT])
+            team.take_told<index_t, Nothing>(LISTS, agreed, [&](index_t v, Nothing) { ends.take(v); },
+                                             [&](bool all) { ends.flush(all); });
+        team.barrier();
+        if (team.leads())
+            for (int i = 0; i < TEAM_WORDS; i++) ((volatile gd_count *)told)[i] = 0;
+        return true;
+    }
+    __device__ __forceinline__ void forget(const index_t *listed, long long count) const {
+        unsigned int *const chosen = (unsigned int *)row[CHOSEN];
+        GD_FOR(i, count) chosen[listed[i] >> 5] = 0;  // whoever else writes there writes the same
+    }
+    // The rows that are in the next level. What all threads are given stands in shared memory, for want of registers.
+    __device__ __forceinline__ Reach reached(long long level, long long n, const index_t *looking, long long looks,
+                                             unsigned long long alive, gd_count *next) const {
+        const long long at = (long long)entry(level)[ENDS];
+        return Reach{n, looking, indptr_at(IN_INDPTR), ids_at(IN_INDICES), indptr_at(INDPTR),
+                     {bits(level), masks_at(FRONT), nullptr, (lanes_t)alive, 0}, masks_at(SEEN), ids_at(ROWS) + at,
+                     masks_at(MASKS) + at, left(looks + 1), hub, ids_at(HUB_ROWS), next};
+    }
+    GD_PHASE void reach(long long level, long long n, const index_t *looking, long long looks, unsigned long long alive,
+                        gd_count *next) const {
+        __shared__ Reach work;
+        if (threadIdx.x == 0) work = reached(level, n, looking, looks, alive, next);
+        __syncthreads();
+        work.find();
+        team.barrier();
+        if (!team.read(next + BC_HUBS)) return;
+        work.find_hubs();
+        team.barrier();
+    }
+    // Sum what a front gives to n rows over edges from `edges` on: INDPTR or IN_INDPTR.
+    __device__ __forceinline__ Gather gather(long long n, const index_t *rows, const mask_t *masks, int edges,
+                                             long long front, unsigned long long shown, int out, gd_count *next) const {
+        return Gather{n, rows, masks, indptr_at(edges), ids_at(edges + 1),
+                      {bits(front), masks_at(FRONT), table(VALUE), (lanes_t)shown, __popcll(shown)}, lanes, table(out),
+                      hub, ids_at(CHUNKS), table(PARTIAL), next};
+    }
+    template <bool one> GD_PHASE void sum_rows(const Gather &work) const { work.sum<one>(); }
+    GD_PHASE void sum_chunks(const Gather &work) const {
+        work.sum_chunks();
+        team.barrier();
+        work.add_chunks();
+        team.barrier();
+    }
+    __device__ __forceinline__ void sum(long long n, const index_t *rows, const mask_t *masks, int edges,
+                                        long long front, unsigned long long shown, int out, gd_count *next) const {
+        __shared__ Gather work;
+        if (threadIdx.x == 0) work = gather(n, rows, masks, edges, front, shown, out, next);
+        __syncthreads();
+        if (shown & (shown - 1)) sum_rows<false>(work);
+        else sum_rows<true>(work);
+        team.barrier();
+        if (team.read(next + BC_CHUNKS)) sum_chunks(work);
+    }
+    GD_PHASE void show_paths(long long n, const index_t *rows, const mask_t *masks, long long level,
+                             unsigned long long shown) const {
+        bc_put_paths(n, rows, masks, table(SIGMA), lanes, shown, bits(level), masks_at(FRONT), table(VALUE));
+    }
+    GD_PHASE void show_dependencies(long long level, bool last) const {
+        bc_put_dependencies(count(level), rows(level), masks(level), table(SIGMA), table(DELTA), lanes,
+                            entry(level)[LEVEL_LANES], last, table(SCORE), bits(level), masks_at(FRONT), table(VALUE));
+    }
+
+    // Make the counters of a step ready that comes, once nobody has to read what the last but one left there.
+    __device__ __forceinline__ void clear(long long level) const {
+        if (blockIdx.x == 0 && threadIdx.x < BC_ROW) *(volatile gd_count *)(counters(level) + threadIdx.x) = 0;
+    }
+    // Write to who holds ghosts of this level what these have to show.
+    GD_PHASE void tell(long long level, unsigned long long shown, gd_count *next) {
+        const unsigned int *const mine = bits(level);
+        const mask_t *const front = masks_at(FRONT);
+        const double *const value = table(VALUE);
+        const int lane = threadIdx.x & 31, columns = __popcll(shown);
+        const long long warps = (long long)gridDim.x * blockDim.x / 32;
+        const long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+        gd_count sent = 0;
+        for (int step = 1; step < team.size; step++) {
+            const long long held = row[ROW_HELD + step], words = (held + 31) / 32;
+            const index_t *const mirror = ids_at(ROW_MIRRORS + step);
+            unsigned int *const out = (unsigned int *)row[ROW_OUT + WORDS * TEAM_RANKS + step];
+            double *const values = table(VALUES_OUT + step) + row[FIRST_OUT + step] * columns;
+            mask_t *const fronts = masks_at(FRONTS_OUT + step);
+            team.told += (gd_count)(4 * words);
+            for (long long base = warp; 32 * base < words; base += warps) {
+                unsigned int kept = 0;
+                for (int j = 0; j < 32; j += BC_AT_ONCE) {
+                    index_t v[BC_AT_ONCE];
+#pragma unroll
+                    for (int k = 0; k < BC_AT_ONCE; k++) {
+                        const long long i = 32 * (32 * base + j + k) + lane;
+                        v[k] = i < held ? (mirror ? mirror[i] : (index_t)i) : -1;
+                    }
+#pragma unroll
+                    for (int k = 0; k < BC_AT_ONCE; k++) {
+                        const long long first = 32 * (32 * base + j + k);
+                        const bool there = v[k] >= 0 && (mine[v[k] >> 5] >> (v[k] & 31) & 1u);
+                        const unsigned int word = __ballot_sync(BC_WARP, there);
+                        if (lane == j + k) kept = word;
+                        sent += there;
+                        if (columns == 1) {
+                            if (there) values[first + lane] = value[v[k]];
+                            continue;
+                        }
+                        if (there) fronts[first + lane] = front[v[k]];
+                        for (unsigned int rest = word; rest; rest &= rest - 1) {
+                            const int from = __ffs((int)rest) - 1;
+                            const index_t u = __shfl_sync(BC_WARP, v[k], from);
+                            for (int c = lane; c < columns; c += 32)
+                                values[(first + from) * columns + c] = value[(long long)u * columns + c];
+                        }
+                    }
+                }
+                if (32 * base + lane < words) out[32 * base + lane] = kept;
+            }
+        }
+        bc_count(next + SENT, sent);
+        clear(level + 1);
+    }
+    // Put the ghosts that this rank was told of into the bitmap, and nobody into the other one.
+    GD_PHASE void take(long long level) {
+        for (int step = 1; step < team.size; step++) {
+            const long long first = row[ROW_BOUNDS + step], held = row[ROW_BOUNDS + step + 1] - first;
+            const unsigned int *const in = (const unsigned int *)row[ROW_IN + WORDS * TEAM_RANKS + step];
+            unsigned int *const out = bits(level) + (first >> 5);
+            const int shift = (int)(first & 31);
+            GD_FOR(w, (held + 31) / 32) {
+                const long long rest = held - 32 * w;
+                const unsigned int word = in[w] & (rest < 32 ? (1u << rest) - 1 : 0xffffffffu);
+                const unsigned int low = word << shift, high = shift ? word >> (32 - shift) : 0;
+                if (low) atomicOr(out + w, low);
+                if (high) atomicOr(out + w + 1, high);
+            }
+        }
+        unsigned int *const other = bits(level + 1);
+        const long long words = (row[ROW_BOUNDS + team.size] + 31) / 32;
+        GD_FOR(w, words) other[w] = 0;
+        team.barrier();
+    }
+    __device__ __forceinline__ bool share(long long level, unsigned long long shown, gd_count *next) {
+        const gd_count began = gd_nanoseconds(), waited = team.waited;
+        tell(level, shown, next);
+        if (!team.meet(votes(), agreed)) return false;
+        take(level);
+        team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
+        return true;
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+betweenness_team(long long n, const long long *rows, long long row_words, long long level, long long back,
+                 long long looks, long long most, long long lanes, unsigned long long all, long long push,
+                 long long many, long long hub) {
+    __shared__ Queue<index_t> own, others;
+    __shared__ gd_count agreed[TEAM_VOTES];
+    own.open();
+    others.open();
+    const long long *const row = rows + blockIdx.y * row_words;
+    Batch batch{Team(row), row, &own, &others, agreed, lanes, hub};
+    Team &team = batch.team;
+    const bool leads = team.leads(), begins = level == 0 && back < 0;
+    if (begins) batch.show_paths(batch.count(0), batch.rows(0), batch.masks(0), 0, all);
+    if (leads)
+        batch.vote((gd_count)batch.count(level), batch.entry(level)[LEVEL_EDGES], batch.entry(level)[LEVEL_LEFT], 0);
+    bool fine = team.meet(batch.votes(), agreed), done = false;
+    gd_count out_edges = agreed[OUT_EDGES], waiting = agreed[LEFT];  // of the front of all ranks
+    if (fine && begins) fine = batch.share(0, all, batch.counters(0));
+    long long steps = 0;
+    while (fine && !done && steps < most) {
+        const gd_count began = gd_nanoseconds();
+        const long long here = back < 0 ? level : back;  // what is in the front, or comes into it on the way back
+        gd_count *const next = batch.counters(back < 0 ? level + 1 : back);
+        unsigned long long shown;
+        if (back < 0) {
+            const unsigned long long before = level ? batch.entry(level - 1)[LEVEL_LANES] : all;
+            const long long at = (long long)batch.entry(level)[ENDS];
+            const bool pushes = out_edges * (gd_count)push <= waiting && waiting >= (gd_count)many;
+            const index_t *looking = batch.left(looks);
+            long long count = (long long)batch.entry(level)[LEVEL_LEFT];
+            shown = batch.entry(level)[LEVEL_LANES];
+            if (pushes) {
+                fine = batch.push(level, shown, next);
+                if (!fine) break;
+                looking = batch.ids_at(CANDIDATES);
+                count = (long long)team.read(next + CHOSEN_HERE);
+            }
+            batch.reach(level, count, looking, looks, shown, next);
+            const long long found = (long long)team.read(next + BC_FOUND);
+            const index_t *const reached = batch.ids_at(ROWS) + at;
+            const mask_t *const masks = batch.masks_at(MASKS) + at;
+            batch.sum(found, reached, masks, IN_INDPTR, level, before, SIGMA, next);
+            batch.show_paths(found, reached, masks, level + 1, shown);
+            const gd_count left = pushes ? batch.entry(level)[LEVEL_LEFT] : team.read(next + BC_LEFT);
+            if (pushes) {
+                batch.forget(looking, count);
+                batch.forget(batch.ids_at(GHOST_QUEUE), (long long)team.read(next + GHOSTS));
+            } else {
+                looks++;
+            }
+            if (leads) batch.vote((gd_count)found, team.read(next + BC_OUT_EDGES), left, team.read(next + BC_LANES));
+            fine = team.meet(batch.votes(), agreed);
+            if (!fine) break;
+            if (agreed[FOUND] == 0) {
+                back = level;
+                done = level == 0;
+                batch.clear(level);
+            } else {
+                out_edges = agreed[OUT_EDGES];
+                waiting = agreed[LEFT];
+                const gd_count lanes_of_it = batch.all_lanes();
+                level++;
+                if (leads) {
+                    volatile gd_count *const entry = batch.entry(level);
+                    entry[ENDS] = (gd_count)(at + found);
+                    entry[LEVEL_EDGES] = team.read(next + BC_OUT_EDGES);
+                    entry[LEVEL_LEFT] = left;
+                    entry[LEVEL_LANES] = lanes_of_it;
+                }
+                fine = batch.share(level, shown, next);
+            }
+        } else {
+            shown = batch.entry(back)[LEVEL_LANES];
+            if (back < level) {
+                batch.sum(batch.count(back), batch.rows(back), batch.masks(back), INDPTR, back + 1,
+                              batch.entry(back + 1)[LEVEL_LANES], DELTA, next);
+                if (leads) *(volatile gd_count *)(next + BC_EDGES) = batch.entry(back)[LEVEL_EDGES];
+            }
+            batch.show_dependencies(back, back == level);
+            done = back == 1;  // the sources, which come next, do not score
+            if (!done) fine = team.meet(batch.votes(), agreed) && batch.share(back, shown, next);
+            back--;
+        }
+        if (leads) {
+            const gd_count sent = team.read(next + SENT), ghosts = team.read(next + GHOSTS), columns = __popcll(shown);
+            team.log(steps, began, 0, (gd_count)batch.count(here), team.read(next + BC_EDGES), sent + ghosts,
+                     sent * (8 * columns + (columns > 1) * sizeof(mask_t)) + ghosts * sizeof(index_t));
+        }
+        steps++;
+    }
+    if (leads) {
+        volatile gd_count *const ends = team.ends();
+        ends[END_STEPS] = (gd_count)steps;
+        ends[END_DONE] = fine ? done : 2;
+        ends[END_LEVEL] = (gd_count)level;
+        ends[END_BACK] = (gd_count)back;
+        ends[END_PULLS] = (gd_count)looks;
+    }
+    team.close();
+}

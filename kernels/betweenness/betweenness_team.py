@@ -1,0 +1,34 @@
+"""Betweenness by the GPUs of a host together: what betweenness_team.cu is given beside what team.py tells.
+
+INDPTR .. IN_INDICES  out-edges and in-edges; in an undirected graph the same
+SEEN            mask per own vertex, as in betweenness.py; the sources have theirs
+BITS            two bitmaps over slots, by level modulo 2, empty
+FRONT, VALUE    as in betweenness.py, in memory that the peers write to
+SIGMA .. SCORE  as in betweenness.py; sources have one path
+ROWS, MASKS     room for the own vertices of all levels, one level after the other, and for their lanes; the sources
+                are there
+LEVELS          LEVEL_WORDS words for each level that may come in this launch: where it ends in ROWS, edges out of it,
+                and how many vertices are left to look for the next, all of this rank; and the lanes of all ranks. Those
+                of level 0 are filled in
+LEFTS           own vertices that have edges in; and room for as many, twice
+HUB_ROWS .. PARTIAL  hubs, chunks and partial of betweenness.py
+CHOSEN .. LONG_ROWS  the lists of _candidates.py, empty
+COUNTERS        two rows of BC_ROW zeros
+VOTES, TOLD     TEAM_WORDS zeros
+VALUES_OUT, FIRST_OUT, FRONTS_OUT  by step: the peer's `value`; its first slot of ghosts of this rank; its `front` there
+Areas: lists of ghosts, and bits.
+"""
+
+from graphdask.kernels.common.team import END_OWN, OWN, TEAM_RANKS
+
+MACROS = [{"index_t": i, "mask_t": m} for i in ("int", "long long") for m in ("unsigned char", "unsigned long long")]
+GPU_ONLY = ("betweenness_team",)
+"""Kernels without a twin: ranks on CPUs do not write into each other's memory."""
+
+INDPTR, INDICES, IN_INDPTR, IN_INDICES, SEEN, BITS = range(OWN, OWN + 6)
+FRONT, VALUE, SIGMA, DELTA, SCORE, ROWS, MASKS, LEVELS, LEFTS = range(BITS + 2, BITS + 11)
+HUB_ROWS, CHUNKS, PARTIAL, CHOSEN, CANDIDATES, GHOST_QUEUE, LONG_ROWS = range(LEFTS + 3, LEFTS + 10)
+COUNTERS, VOTES, TOLD, VALUES_OUT = range(LONG_ROWS + 1, LONG_ROWS + 5)
+FIRST_OUT, FRONTS_OUT, ROW = (VALUES_OUT + k * TEAM_RANKS for k in (1, 2, 3))
+LEVEL_WORDS, BC_ROW = 4, 11
+END_LEVEL, END_BACK, END_PULLS = END_OWN, END_OWN + 1, END_OWN + 2

@@ -1,0 +1,56 @@
+// Distances from up to 64 sources at once (lanes) that fall along edges until none can fall. Twins and arguments:
+// falling.py. Distances are lowered by atomic minima, which do not depend on an order.
+#include "sssp/paths.cuh"
+
+typedef unsigned long long lanes_t;
+
+struct Falling : NoQueue {
+    const lanes_t *now;
+    const index_t *indices;
+    const weight_t *weights;
+    long long lanes;
+    dist_t *distance;
+    lanes_t *active;
+
+    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
+        const index_t v = indices[edge];
+        const weight_t w = weights[edge];
+        const dist_t *const from = distance + (long long)row * lanes;
+        dist_t *const to = distance + (long long)v * lanes;
+        lanes_t fell = 0;
+        for (lanes_t rest = now[row]; rest; rest &= rest - 1) {
+            const int b = __ffsll((long long)rest) - 1;
+            const dist_t d = Of::add(from[b], w);
+            if (d < to[b] && d < Of::lower(to + b, d)) fell |= 1ULL << b;
+        }
+        if (fell) atomicOr(active + v, fell);
+    }
+};
+
+extern "C" __global__ void falling_relax(long long n, const index_t *rows, const unsigned long long *now,
+                                         long long first, const long long *indptr, const index_t *indices,
+                                         const weight_t *weights, long long lanes, dist_t *distance,
+                                         unsigned long long *active, index_t *hubs, unsigned long long *counters) {
+    const Falling body{{}, now, indices, weights, lanes, distance, active};
+    gd_for_edges(n, rows, indptr - first, hubs, counters, counters + 1, body);
+}
+
+extern "C" __global__ void falling_relax_hubs(long long n, const index_t *rows, const unsigned long long *now,
+                                              long long first, const long long *indptr, const index_t *indices,
+                                              const weight_t *weights, long long lanes, dist_t *distance,
+                                              unsigned long long *active, const index_t *hubs,
+                                              unsigned long long *counters) {
+    const Falling body{{}, now, indices, weights, lanes, distance, active};
+    gd_for_hubs(hubs, counters, indptr - first, body);
+}
+
+extern "C" __global__ void falling_take(long long n, const index_t *slots, const dist_t *values, long long lanes,
+                                        dist_t *distance, unsigned long long *active) {
+    GD_FOR(at, n * lanes) {
+        const long long i = at / lanes, b = at - i * lanes, place = (long long)slots[i] * lanes + b;
+        if (values[at] < distance[place]) {
+            distance[place] = values[at];
+            atomicOr(active + slots[i], 1ULL << b);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+"""Counting shortest paths by weight from up to 64 sources at once, distances known: twins of weighted_paths.cu.
+
+A source is a lane: bit b of a mask, column b of a table. Tables are row-major, `lanes` columns. An edge from u to v is
+tight in a lane where distance[u] + weight == distance[v], the sum rounded as distances are; u is reached then.
+
+first        the vertex of the first row
+indptr, indices, weights  rows of edges without self-loops and without parallel edges
+distance     int64 or float64 table over slots, final; the largest integer or infinity where not reached
+pending      int32 table over own vertices: tight edges in whose other end has not been counted yet
+ready        uint64 mask per own vertex: lanes in which the last of these was counted just now; 0 between launches
+front        uint64 mask per slot: lanes in which a vertex has just been counted; of the listed slots only, or, where
+             rows pull, 0 at the others
+paths        float64 table over slots: on the way forward the number of shortest paths, once that is counted; on the way
+             back, once a vertex has its dependency, (1 + dependency) / paths
+dependency   float64 table over own vertices: sums over successors, then dependencies; 0 where there is none
+counters     int64: rows put aside, edges scanned; in `paths_pending` edges from a reached vertex to one that is not,
+             and edges that would make a distance smaller; in `paths_release` vertices that are ready, and the lanes
+             of all of them
+
+A sum has one order, on CPUs and GPUs and for every number of partitions: neighbours in the order of the row, in chunks
+of CHUNK edges, whose sums are added one after the other.
+
+The CUDA kernels put rows of many edges aside for other launches (`*_hubs`). On a CPU there is nothing to balance, so
+those twins do nothing.
+"""
+
+import numpy as np
+
+from graphdask.kernels.common.twin import twin
+from graphdask.kernels.sssp.paths import plus, unreached
+
+OF_WEIGHTS = {"int": "long long", "long long": "long long", "float": "double", "double": "double"}
+MACROS = [
+    {"index_t": index, "weight_t": weight, "dist_t": distance}
+    for index in ("int", "long long")
+    for weight, distance in OF_WEIGHTS.items()
+]
+
+CHUNK = 256
+"""Edges whose values are added before they go into the sum of the row."""
+
+
+@twin
+def _lanes_of(mask, lanes, out):
+    """Write which lanes are in a mask, in order; return how many."""
+    count = 0
+    for b in range(lanes):
+        if mask >> np.uint64(b) & np.uint64(1):
+            out[count] = b
+            count += 1
+    return count
+
+
+@twin
+def paths_pending(n, first, indptr, indices, weights, distance, lanes, pending, hubs, counters):
+    """Count the tight edges into each row, which has in-edges."""
+    none, beyond, shorter = unreached(distance), 0, 0
+    for row in range(n):
+        v = first + row
+        for e in range(indptr[row], indptr[row + 1]):
+            u, w = indices[e], weights[e]
+            for b in range(lanes):
+                du, dv = distance[u, b], distance[v, b]
+                if du == none:
+                    continue
+                if dv == none:
+                    beyond += 1
+                    continue
+                d = plus(du, w)
+                pending[v, b] += d == dv
+                shorter += du <= d < dv
+    counters[1] += indptr[n] - indptr[0]
+    counters[2] += beyond
+    counters[3] += shorter
+
+
+@twin
+def paths_pending_hubs(n, first, indptr, indices, weights, distance, lanes, pending, hubs, counters):
+    pass
+
+
+@twin
+def paths_release(
+    n, slots, front, first, indptr, indices, weights, distance, lanes, pull, pending, ready, queue, hubs, counters
+):
+    """List the own vertices all of whose predecessors are counted now that those in `front` are. Rows are out-edges of
+    the listed slots to own vertices; or, where `pull` is not 0, in-edges of listed own vertices, which are not counted
+    in all lanes yet."""
+    lane_of, edges, found, lanes_found = np.empty(64, np.int64), 0, counters[4], 0
+    for i in range(n):
+        row = slots[i]
+        begin, end = indptr[row - first], indptr[row - first + 1]
+        edges += end - begin
+        count = 0 if pull else _lanes_of(front[row], lanes, lane_of)
+        for e in range(begin, end):
+            u, v, w = row, indices[e], weights[e]
+            if pull:
+                u, v = v, u
+                if front[u] == 0:
+                    continue
+                count = _lanes_of(front[u], lanes, lane_of)
+            for c in range(count):
+                b = lane_of[c]
+                if plus(distance[u, b], w) == distance[v, b]:
+                    pending[v, b] -= 1
+                    if pending[v, b] == 0:
+                        if ready[v] == 0:
+                            queue[found] = v
+                            found += 1
+                        ready[v] |= np.uint64(1) << np.uint64(b)
+                        lanes_found += 1
+    counters[1] += edges
+    counters[4] = found
+    counters[5] += lanes_found
+
+
+@twin
+def paths_release_hubs(
+    n, slots, front, first, indptr, indices, weights, distance, lanes, pull, pending, ready, queue, hubs, counters
+):
+    pass
+
+
+@twin
+def paths_gather(
+    n, rows, masks, first, indptr, indices, weights, distance, lanes, back, paths, out, hub, hubs, counters
+):
+    """Sum `paths` over the tight edges of each row, in the lanes of its mask: predecessors over in-edges, or, where
+    `back` is not 0, successors over out-edges."""
+    lane_of, of_chunk, sums, edges = np.empty(64, np.int64), np.empty(64), np.empty(64), 0
+    for i in range(n):
+        v = rows[i]
+        count = _lanes_of(masks[i], lanes, lane_of)
+        begin, last = indptr[v - first], indptr[v - first + 1]
+        edges += last - begin
+        sums[:count] = 0.0
+        while begin < last:
+            end = min(begin + CHUNK, last)
+            of_chunk[:count] = 0.0
+            for e in range(begin, end):
+                u, w = indices[e], weights[e]
+                for c in range(count):
+                    b = lane_of[c]
+                    if back:
+                        tight = plus(distance[v, b], w) == distance[u, b]
+                    else:
+                        tight = plus(distance[u, b], w) == distance[v, b]
+                    if tight:
+                        of_chunk[c] += paths[u, b]
+            for c in range(count):
+                sums[c] += of_chunk[c]
+            begin = end
+        for c in range(count):
+            out[v, lane_of[c]] = sums[c]
+    counters[1] += edges
+
+
+@twin
+def paths_gather_hubs(
+    n, rows, masks, first, indptr, indices, weights, distance, lanes, back, paths, out, hub, hubs, counters
+):
+    pass
+
+
+@twin
+def paths_depend(n, rows, masks, lanes, paths, dependency):
+    """Make dependencies of the sums over successors, and of numbers of paths what predecessors sum."""
+    for i in range(n):
+        v, mask = rows[i], masks[i]
+        for b in range(lanes):
+            if mask >> np.uint64(b) & np.uint64(1):
+                found = paths[v, b] * dependency[v, b]
+                dependency[v, b] = found
+                paths[v, b] = (1.0 + found) / paths[v, b]
+
+
+@twin
+def paths_arrive(n, slots, masks, values, lanes, front, paths):
+    """Take in what the owners of ghosts say, in the lanes of their masks."""
+    for i in range(n):
+        slot, mask = slots[i], masks[i]
+        front[slot] = mask
+        for b in range(lanes):
+            if mask >> np.uint64(b) & np.uint64(1):
+                paths[slot, b] = values[i, b]
+
+
+@twin
+def paths_score(n, dependency, lanes, count, score):
+    """Add the dependencies in the first `count` lanes to the scores, one after the other."""
+    for v in range(n):
+        total = score[v]
+        for b in range(count):
+            total += dependency[v, b]
+        score[v] = total

@@ -1,0 +1,332 @@
+"""Breadth-first search, push and pull: twins of bfs.cu.
+
+depth    index dtype per slot, -1 where not reached yet
+parent   index dtype per slot, the smallest id among the vertices of the level before that reach it; the largest
+         integer while there is none
+         (bfs_pull writes -2 - slot instead of an id)
+seen     uint32 words, a bit per slot that is settled; constant in a push and in a pull. Neighbours of a vertex that is
+         not reached are not settled or of the level before, so that in a pull these bits are the frontier.
+counters int64, those of a superstep (`after` are those of the next one, which the last kernel of each makes ready):
+         HERE       length of the frontier
+         NEXT       length of the queue of the next level's own vertices
+         GHOSTS     length of the queue of ghosts
+         UNVISITED  vertices that a pull has to look for
+         LEFT       those that it did not find
+         HUBS       rows put aside, of either direction (2)
+         EDGES      edges looked at; bfs_levels: but for those of its first level
+         WEIGHT     out-edges of the next level's own vertices, and LONG for each that has more than MANY
+         LEVELS     levels that bfs_levels has gone through
+         VISITED    vertices of all of them
+         LISTED     entries listed by bfs_result
+         CYCLE      bfs_levels: length and weight of what three levels find (6)
+The CUDA kernels put rows of many edges aside for a second launch (`*_hubs`); on a CPU there is nothing to balance, so
+those twins do nothing.
+"""
+
+import numpy as np
+
+from graphdask.kernels.common.prefetch import prefetch
+from graphdask.kernels.common.twin import twin
+
+MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
+HERE, NEXT, GHOSTS, UNVISITED, LEFT, HUBS = 0, 1, 2, 3, 4, 5
+EDGES, WEIGHT, LEVELS, VISITED, LISTED, CYCLE = 7, 8, 9, 10, 11, 12
+COUNTERS = 18
+AHEAD = 32
+"""How many vertices ahead of its turn a processor is to fetch the first neighbour of one that a pull looks for, and
+twice as many ahead where that stands."""
+FEW = 256
+"""Vertices that are listed at a time."""
+MANY = 1024
+LONG = 1 << 40
+u64 = np.uint64
+"""Of an unsigned index Numba does not ask whether it counts from the end."""
+
+
+@twin
+def _weight(indptr, v):
+    v = u64(v)
+    edges = indptr[v + u64(1)] - indptr[v]
+    return edges + LONG if edges > MANY else edges
+
+
+@twin
+def _has(bits, slot):
+    slot = u64(slot)
+    return (bits[slot >> u64(5)] >> np.uint32(slot & u64(31))) & np.uint32(1) != 0
+
+
+@twin
+def _set(bits, slot):
+    slot = u64(slot)
+    bits[slot >> u64(5)] |= np.uint32(1) << np.uint32(slot & u64(31))
+
+
+@twin
+def _turn(after, here, left):
+    after[:] = 0
+    after[HERE], after[UNVISITED] = here, left
+
+
+@twin
+def bfs_init(n, depths, depth, parent, seen):
+    """Nothing is reached; n is the number of slots, the first `depths` of which have a depth."""
+    depth[:depths] = -1
+    parent[:n] = np.iinfo(parent.dtype).max
+    seen[: (n + 31) // 32] = 0
+
+
+@twin
+def bfs_start(n, sources, indptr, ids, depth, parent, seen, own_queue, counters, after):
+    """Reach the sources, distinct slots of own vertices, and make them the frontier."""
+    for i in range(n):
+        v = sources[i]
+        depth[v] = 0
+        parent[v] = ids[v]
+        _set(seen, v)
+        own_queue[i] = v
+        counters[WEIGHT] += _weight(indptr, v)
+    _turn(after, n, np.int64(0))
+
+
+@twin
+def bfs_push(
+    n, frontier, indptr, indices, ids, seen, parent, owned, slots, turn, own_queue, ghost_queue, hubs, counters
+):
+    """Give the smallest id of the frontier to what it reaches, and queue it; n is not below the frontier's length."""
+    own, ghost, none = counters[NEXT], counters[GHOSTS], np.iinfo(parent.dtype).max
+    edges = 0
+    for i in range(counters[HERE]):
+        u = frontier[i]
+        first, last, by = indptr[u], indptr[u + 1], ids[u]
+        edges += last - first
+        for e in range(first, last):
+            v = indices[e]
+            if _has(seen, v):
+                continue
+            before = parent[v]
+            if by < before:
+                parent[v] = by
+                if before == none:
+                    if v < owned:
+                        own_queue[own] = v
+                        own += 1
+                    else:
+                        ghost_queue[ghost] = v
+                        ghost += 1
+    counters[NEXT], counters[GHOSTS] = own, ghost
+    counters[EDGES] += edges
+
+
+@twin
+def bfs_push_hubs(n, indptr, indices, ids, seen, parent, owned, slots, turn, own_queue, ghost_queue, hubs, counters):
+    pass
+
+
+@twin
+def bfs_settle(n, own_queue, ghost_queue, indptr, depth, seen, level, counters, after):
+    """Set depth and bit of what a push has queued, and sum the edges of the own vertices."""
+    own = counters[NEXT]
+    for i in range(own):
+        v = own_queue[i]
+        depth[v] = level
+        _set(seen, v)
+        counters[WEIGHT] += _weight(indptr, v)
+    for i in range(counters[GHOSTS]):
+        v = ghost_queue[i]
+        depth[v] = level
+        _set(seen, v)
+    _turn(after, own, np.int64(0))
+
+
+@twin
+def _reach(v, by, depth, parent, seen, level):
+    if (depth[v] != -1 and depth[v] != level) or by >= parent[v]:
+        return False
+    before = parent[v]
+    parent[v] = by
+    if before != np.iinfo(parent.dtype).max:
+        return False
+    depth[v] = level
+    _set(seen, v)
+    return True
+
+
+@twin
+def bfs_visit(n, slots, parents, depth, parent, seen, level, owned, own_queue, counters):
+    """Take in what other ranks reached in this level; own vertices that are new join the frontier."""
+    own = counters[HERE]
+    for i in range(n):
+        v = slots[i]
+        if _reach(v, parents[i], depth, parent, seen, level) and v < owned:
+            own_queue[own] = v
+            own += 1
+    counters[HERE] = own
+
+
+@twin
+def bfs_told(n, slots, seen):
+    """Settle ghosts of which their owners told; their depth nobody asks for."""
+    for i in range(n):
+        _set(seen, slots[i])
+
+
+@twin
+def bfs_told_bits(n, bits, first, universe, seen):
+    """The same of a bitmap of n words: bit i, below `universe`, stands for slot `first` + i."""
+    shift, at = np.uint32(first & 31), first >> 5
+    for i in range(n):
+        left = universe - 32 * i
+        word = bits[i] & ((np.uint32(1) << np.uint32(left)) - np.uint32(1)) if left < 32 else bits[i]
+        seen[at + i] |= word << shift
+        if shift != 0 and word >> (np.uint32(32) - shift) != 0:
+            seen[at + i + 1] |= word >> (np.uint32(32) - shift)
+
+
+@twin
+def bfs_levels(
+    n, frontier, own_queue, indptr, indices, ids, depth, parent, seen, level, most, bound, alpha, floor, unexplored,
+    counters, after, arrived,
+):  # fmt: skip
+    """Push level after level: at least one, at most `most`.
+
+    It ends after a level that finds nothing, or more vertices or weight than `bound`, or more than `floor` and 1/alpha
+    of the edges that are left. The queues change places after each; what the last level found is in `own_queue` if
+    LEVELS is odd.
+    """
+    done, edges, visited, count = 0, 0, 0, counters[HERE]
+    while True:
+        found, weight = 0, 0
+        level += 1
+        for i in range(count):
+            u = frontier[i]
+            for e in range(indptr[u], indptr[u + 1]):
+                v = indices[e]
+                if _reach(v, ids[u], depth, parent, seen, level):
+                    weight += _weight(indptr, v)
+                    own_queue[found] = v
+                    found += 1
+        visited += count
+        done += 1
+        count = found
+        if count == 0 or done == most or count > bound or weight > bound:
+            break
+        if weight > floor and weight * alpha > unexplored:
+            break
+        edges += weight
+        unexplored -= weight
+        frontier, own_queue = own_queue, frontier
+    counters[NEXT], counters[EDGES], counters[WEIGHT] = count, edges, weight
+    counters[LEVELS], counters[VISITED] = done, visited
+    _turn(after, count, np.int64(0))
+
+
+@twin
+def bfs_unvisited(n, seen, indptr, left, counters):
+    """List the vertices 0 .. n-1 that have edges and are not reached."""
+    count, begin = u64(counters[UNVISITED]), indptr[0]
+    some = np.empty(FEW, left.dtype)
+    for first in range(u64(0), u64(n), u64(FEW)):
+        found = u64(0)
+        for v in range(first, min(first + u64(FEW), u64(n))):  # half of them: a branch would be guessed wrong often
+            some[found] = v
+            end = indptr[v + u64(1)]
+            found += u64((end > begin) & (not _has(seen, v)))
+            begin = end
+        for i in range(found):
+            left[count + i] = some[i]
+        count += found
+    counters[UNVISITED] = count
+
+
+@twin
+def bfs_pull(n, unvisited, indptr, indices, out_indptr, seen, depth, parent, level, own_queue, left, hubs, counters):
+    """Reach the unvisited vertices that have an in-neighbour in `seen`; list the others in `left`.
+
+    Rows are in ascending order of vertex id, so the first such neighbour has the smallest id. `n` is not below the
+    number of the unvisited.
+    """
+    own, remaining, edges, length = u64(counters[NEXT]), u64(counters[LEFT]), u64(0), u64(counters[UNVISITED])
+    weight = np.int64(0)
+    for i in range(length):
+        if i + u64(2 * AHEAD) < length:
+            prefetch(indptr, unvisited[i + u64(2 * AHEAD)])
+        if i + u64(AHEAD) < length:
+            prefetch(indices, indptr[u64(unvisited[i + u64(AHEAD)])])
+        v = u64(unvisited[i])
+        first, last = u64(indptr[v]), u64(indptr[v + u64(1)])
+        e = first
+        while e < last and not _has(seen, indices[e]):
+            e += u64(1)
+        edges += e - first
+        if e < last:
+            edges += u64(1)
+            depth[v] = level
+            parent[v] = -2 - indices[e]
+            weight += _weight(out_indptr, v)
+            own_queue[own] = v
+            own += u64(1)
+        else:
+            left[remaining] = v
+            remaining += u64(1)
+    counters[NEXT], counters[LEFT] = own, remaining
+    counters[EDGES] += np.int64(edges)
+    counters[WEIGHT] += weight
+
+
+@twin
+def bfs_pull_hubs(n, indptr, indices, out_indptr, seen, depth, parent, level, own_queue, left, hubs, counters):
+    pass
+
+
+@twin
+def bfs_mark(n, own_queue, seen, counters, after):
+    """Set the bits of what a pull has found."""
+    for i in range(counters[NEXT]):
+        _set(seen, own_queue[i])
+    _turn(after, counters[NEXT], counters[LEFT])
+
+
+@twin
+def bfs_result(n, depth, parent, ids, ghosts, few, owned, first, vertices, plain, listed, counters):
+    """Make ids of the parents that a pull found, and -1 of those that there are not.
+
+    Positions are ids if `plain`; else those of ghosts stay, as -2 - position, and their places are listed. With `few`,
+    `ghosts` has the cyclic positions of the ghosts; else they are their slots.
+    """
+    count = counters[LISTED]
+    for v in range(n):
+        if depth[v] < 0:
+            parent[v] = -1
+        elif parent[v] < -1:
+            slot = -2 - parent[v]
+            position = first + (ghosts[slot - owned] if few and slot >= owned else slot)
+            if position >= vertices:
+                position -= vertices
+            if plain:
+                parent[v] = position
+            elif slot < owned:
+                parent[v] = ids[slot]
+            else:
+                parent[v] = -2 - position
+                listed[count] = v
+                count += 1
+    counters[LISTED] = count
+
+
+@twin
+def bfs_check(n, indptr, indices, ids, depth, parent, witnessed, first_bad, hubs, counters):
+    for u in range(n):
+        if depth[u] < 0:
+            continue
+        for e in range(indptr[u], indptr[u + 1]):
+            v = indices[e]
+            if (depth[v] < 0 or depth[v] > depth[u] + 1) and e < first_bad[0]:
+                first_bad[0] = e
+            if depth[v] == depth[u] + 1 and parent[v] == ids[u]:
+                witnessed[v] = 1
+
+
+@twin
+def bfs_check_hubs(n, indptr, indices, ids, depth, parent, witnessed, first_bad, hubs, counters):
+    pass

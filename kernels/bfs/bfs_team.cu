@@ -1,0 +1,392 @@
+// Breadth-first search by the GPUs of a host together: one launch on each goes through all levels, and nothing waits for
+// the host. Ranks write what they tell each other straight into the receiver's memory, and meet (team.cuh) where a level
+// needs what others found. A push sends each owner the ghosts that were reached and their parents as lists; a pull sends
+// who holds ghosts the bits of what is settled. Which way the next level goes follows from the same sums on every rank,
+// by the rule of graphdask.algorithms._direction. Levels, parents and their uniqueness: bfs.cu.
+//
+// A push of very many edges claims: it sets a bit for what an edge leads to, and sends owners the bits of ghosts. Bits
+// stay in the cache, where to lower the parent of each would be a read of memory; and who was claimed then finds its
+// parent in its own row, as in a pull, usually among the first few.
+//
+// Rows of counters are used in turn, three of them: the one of this level, which holds what the last one found; the next
+// one's, which is filled; and a third that is cleared, as nobody has read it since the last meeting. What a rank is told
+// in a push and in a pull lies apart, for who is ahead may push while another still takes in bits.
+#include "bfs/bfs_team.cuh"
+#include "common/rows.cuh"
+
+// Places in a row of counters; the first TEAM_VOTES are what ranks vote.
+enum { FOUND, WEIGHT, EDGES, SENT, GHOSTS = TEAM_VOTES, HUBS, LEFT, ASIDE };
+// Which way a level goes.
+enum { PUSHES, PULLS, CLAIMS };
+#define BFS_FEW 64
+
+struct TeamPush {
+    const index_t *indices, *ids;
+    const unsigned int *seen;
+    index_t *parent;
+    long long owned;
+    index_t *own_queue, *ghost_queue;
+    gd_count *next;
+    Queue<index_t> *own, *ghosts;
+
+    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
+        const index_t v = __ldcs(indices + edge);
+        if (bfs_bit(seen, v)) return;
+        const index_t id = ids[row];
+        if (!(id < *(volatile index_t *)(parent + v))) return;
+        if (gd_atomic_min(parent + v, id) != bfs_none<index_t>::id) return;
+        if (v < owned) own->push(v);
+        else ghosts->push(v);
+    }
+    __device__ __forceinline__ void flush(bool all) const {
+        own->flush(own_queue, next + FOUND, all);
+        ghosts->flush(ghost_queue, next + GHOSTS, all);
+    }
+};
+
+struct Search {
+    Team team;
+    const long long *row;
+    Queue<index_t> *own, *others;
+    gd_count *agreed;
+
+    __device__ __forceinline__ index_t *ids_at(int field) const { return (index_t *)row[field]; }
+    __device__ __forceinline__ index_t *queue(long long level) const { return ids_at(QUEUES + (int)(level & 1)); }
+    __device__ __forceinline__ index_t *waiting(long long level) const { return ids_at(WAITING + (int)(level & 1)); }
+    __device__ __forceinline__ gd_count *counters(long long level) const {
+        return (gd_count *)row[COUNTERS] + level % 3 * BFS_ROW;
+    }
+    __device__ __forceinline__ unsigned int *seen() const { return (unsigned int *)row[SEEN]; }
+    __device__ __forceinline__ unsigned int *claimed() const { return (unsigned int *)row[CLAIMED]; }
+    __device__ __forceinline__ gd_count read(const gd_count *counter) const { return team.read(counter); }
+
+    // The sources are the frontier of level 0.
+    GD_PHASE void start() {
+        const long long *const indptr = (const long long *)row[INDPTR];
+        const long long count = (long long)read(counters(0) + FOUND);
+        gd_count weight = 0;
+        GD_FOR(i, count) {
+            const index_t v = ids_at(SOURCES)[i];
+            ids_at(DEPTH)[v] = 0;
+            ids_at(PARENT)[v] = ids_at(IDS)[v];
+            bfs_set(seen(), v);
+            queue(0)[i] = v;
+            weight += bfs_weight(indptr, v);
+        }
+        bfs_add(weight, counters(0) + WEIGHT);
+    }
+    // What a push has queued gets its depth and its bit, and owners are told of their ghosts.
+    GD_PHASE void settle(long long level, gd_count *next) {
+        const long long *const indptr = (const long long *)row[INDPTR];
+        index_t *const depth = ids_at(DEPTH);
+        const index_t *const found = queue(level), *const parent = ids_at(PARENT);
+        const long long count = (long long)read(next + FOUND);
+        gd_count weight = 0;
+        GD_FOR(i, count) {
+            const index_t v = found[i];
+            depth[v] = (index_t)level;
+            bfs_set(seen(), v);
+            weight += bfs_weight(indptr, v);
+        }
+        bfs_add(weight, next + WEIGHT);
+        unsigned int *const bits = seen();
+        team.tell_owners<index_t, index_t>(LISTS, (long long)read(next + GHOSTS), ids_at(GHOST_QUEUE), next, SENT,
+                                           [&](index_t v) {
+                                               bfs_set(bits, v);
+                                               return parent[v];
+                                           });
+    }
+    // Own vertices that other ranks reached in this level.
+    GD_PHASE void take_in(long long level, gd_count *next) {
+        const Visit visit{ids_at(DEPTH), ids_at(PARENT), seen()};
+        const long long *const indptr = (const long long *)row[INDPTR];
+        gd_count weight = 0;
+        team.take_told<index_t, index_t>(LISTS, agreed, [&](index_t v, index_t parent) {
+            if (!visit.reach(v, parent, level)) return;
+            weight += bfs_weight(indptr, v);
+            own->push(v);
+        }, [&](bool all) { own->flush(queue(level), next + FOUND, all); });
+        bfs_add(weight, next + WEIGHT);
+    }
+    GD_PHASE void list_unvisited(long long level, gd_count *here) {
+        const long long *const indptr = (const long long *)row[IN_INDPTR];
+        const unsigned int *const bits = seen();
+        bfs_list(row[ROW_OWNED], [&](long long v) { return !bfs_bit(bits, v) & (indptr[v + 1] > indptr[v]); }, *others,
+                 waiting(level), here + LEFT);
+    }
+    GD_PHASE void pull(long long level, const gd_count *here, gd_count *next) {
+        const long long *const indptr = (const long long *)row[IN_INDPTR], *const out_indptr = (const long long *)row[INDPTR];
+        const index_t *const indices = ids_at(IN_INDICES), *const unvisited = waiting(level - 1);
+        index_t *const depth = ids_at(DEPTH), *const parent = ids_at(PARENT), *const hubs = ids_at(LONG_ROWS);
+        const unsigned int *const bits = seen();
+        gd_count edges = 0, weight = 0;
+        const long long threads = (long long)gridDim.x * blockDim.x, count = (long long)read(here + LEFT);
+        for (long long begin = (long long)blockIdx.x * blockDim.x; begin < count; begin += threads) {
+            const long long i = begin + threadIdx.x;
+            if (i < count) {
+                const index_t v = unvisited[i];
+                const long long first = indptr[v], last = indptr[v + 1], few = min(first + BFS_FEW, last);
+                const long long e = bfs_first_set(indices, bits, first, few);
+                edges += (gd_count)(min(e + 1, few) - first);
+                if (e < few) {
+                    depth[v] = (index_t)level;
+                    parent[v] = -2 - indices[e];
+                    weight += bfs_weight(out_indptr, v);
+                    own->push(v);
+                } else if (few < last) {
+                    hubs[gd_reserve(next + HUBS)] = v;
+                } else {
+                    others->push(v);
+                }
+            }
+            own->flush(queue(level), next + FOUND, false);
+            others->flush(waiting(level), next + LEFT, false);
+        }
+        own->flush(queue(level), next + FOUND, true);
+        others->flush(waiting(level), next + LEFT, true);
+        bfs_add(edges, next + EDGES);
+        bfs_add(weight, next + WEIGHT);
+        team.barrier();
+        if (read(next + HUBS)) {
+            search_hubs(level, next, HUBS, false);
+            team.barrier();
+        }
+    }
+    // The rows that were given up after BFS_FEW edges, a warp each; `counter` has their number, and they may be queued.
+    GD_PHASE void search_hubs(long long level, gd_count *next, int counter, bool queued) {
+        const long long *const indptr = (const long long *)row[IN_INDPTR], *const out_indptr = (const long long *)row[INDPTR];
+        const index_t *const indices = ids_at(IN_INDICES), *const hubs = ids_at(LONG_ROWS);
+        const unsigned int *const bits = seen();
+        const int lane = threadIdx.x & 31;
+        const long long warps = (long long)gridDim.x * blockDim.x / 32, count = (long long)read(next + counter);
+        gd_count edges = 0, weight = 0;
+        for (long long h = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; h < count; h += warps) {
+            const index_t v = hubs[h];
+            const long long first = indptr[v] + BFS_FEW, last = indptr[v + 1];
+            bool found = false;
+            for (long long base = first; base < last && !found; base += 32) {
+                const long long e = base + lane;
+                const unsigned hits = __ballot_sync(0xffffffffu, e < last && bfs_bit(bits, indices[min(e, last - 1)]));
+                found = hits != 0;
+                if (found && lane == __ffs(hits) - 1) {
+                    ids_at(DEPTH)[v] = (index_t)level;
+                    ids_at(PARENT)[v] = -2 - indices[e];
+                    weight += bfs_weight(out_indptr, v);
+                    if (!queued) queue(level)[atomicAdd(next + FOUND, (gd_count)1)] = v;
+                }
+                if (lane == 0) edges += found ? __ffs(hits) : min(32LL, last - base);
+            }
+            if (!found && lane == 0) waiting(level)[atomicAdd(next + LEFT, (gd_count)1)] = v;
+        }
+        bfs_add(edges, next + EDGES);
+        bfs_add(weight, next + WEIGHT);
+    }
+    // The bits of what a pull has found.
+    __device__ __forceinline__ void mark(long long level, const gd_count *next) {
+        const index_t *const found = queue(level);
+        const long long count = (long long)read(next + FOUND);
+        GD_FOR(i, count) bfs_set(seen(), found[i]);
+    }
+    GD_PHASE bool push(long long level, const gd_count *here, gd_count *next) {
+        const long long *const indptr = (const long long *)row[INDPTR];
+        const TeamPush body{ids_at(INDICES), ids_at(IDS), seen(), ids_at(PARENT), row[ROW_OWNED], queue(level),
+                            ids_at(GHOST_QUEUE), next, own, others};
+        gd_for_edges((long long)read(here + FOUND), (const index_t *)queue(level - 1), indptr, ids_at(LONG_ROWS),
+                     next + HUBS, next + EDGES, body);
+        team.barrier();
+        if (read(next + HUBS)) {
+            gd_for_hubs((const index_t *)ids_at(LONG_ROWS), next + HUBS, indptr, body);
+            team.barrier();
+        }
+        settle(level, next);
+        if (!team.meet(next, agreed)) return false;
+        if (agreed[SENT] == 0) return true;
+        const gd_count began = gd_nanoseconds(), waited = team.waited;
+        take_in(level, next);
+        const bool fine = team.meet(next, agreed);
+        team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
+        return fine;
+    }
+    __device__ __forceinline__ bool tell(gd_count *votes) {
+        const gd_count began = gd_nanoseconds(), waited = team.waited;
+        team.tell_bits<index_t>(BITS, seen());
+        if (!team.meet(votes, agreed)) return false;
+        team.take_bits(BITS, seen());
+        team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
+        return true;
+    }
+    // Claim what the frontier's edges lead to.
+    GD_PHASE void claim(long long level, const gd_count *here, gd_count *next) {
+        const long long *const indptr = (const long long *)row[INDPTR];
+        unsigned int *const bits = claimed();
+        const long long words = (row[ROW_BOUNDS + team.size] + 31) / 32;
+        GD_FOR(w, words) bits[w] = seen()[w];
+        team.barrier();
+        const Claim body{ids_at(INDICES), bits};
+        gd_for_edges((long long)read(here + FOUND), (const index_t *)queue(level - 1), indptr, ids_at(LONG_ROWS),
+                     next + HUBS, next + EDGES, body);
+        team.barrier();
+        if (read(next + HUBS)) {
+            gd_for_hubs((const index_t *)ids_at(LONG_ROWS), next + HUBS, indptr, body);
+            team.barrier();
+        }
+    }
+    // Write to every owner which of its vertices this rank has claimed, or knows to be settled.
+    GD_PHASE void tell_claims() {
+        const unsigned int *const bits = claimed();
+        for (int step = 1; step < team.size; step++) {
+            const long long first = row[ROW_BOUNDS + step], end = row[ROW_BOUNDS + step + 1], words = (end - first + 31) / 32;
+            unsigned int *const out = (unsigned int *)row[ROW_OUT + LISTS * TEAM_RANKS + step];
+            const long long last = (end + 31) / 32 - 1;
+            const int shift = (int)(first & 31);
+            team.told += (gd_count)(4 * words);
+            GD_FOR(w, words) {
+                const long long at = (first >> 5) + w;
+                out[w] = bits[at] >> shift | (shift && at < last ? bits[at + 1] << (32 - shift) : 0);
+            }
+        }
+    }
+    GD_PHASE void take_claims() {
+        unsigned int *const bits = claimed();
+        for (int step = 1; step < team.size; step++) {
+            const long long held = row[ROW_HELD + step];
+            const index_t *const mirror = ids_at(ROW_MIRRORS + step);
+            const unsigned int *const in = (const unsigned int *)row[ROW_IN + LISTS * TEAM_RANKS + step];
+            const long long threads = (long long)gridDim.x * blockDim.x;
+            for (long long begin = (long long)blockIdx.x * blockDim.x + threadIdx.x; begin < held;
+                 begin += BFS_AHEAD * threads) {
+                index_t v[BFS_AHEAD];
+                bool told[BFS_AHEAD], known[BFS_AHEAD];
+#pragma unroll
+                for (int k = 0; k < BFS_AHEAD; k++) {
+                    const long long i = min(begin + k * threads, held - 1);  // the last one may be taken in again
+                    told[k] = bfs_bit(in, i);
+                    v[k] = mirror ? mirror[i] : (index_t)i;
+                }
+#pragma unroll
+                for (int k = 0; k < BFS_AHEAD; k++) known[k] = bfs_bit(bits, v[k]);
+#pragma unroll
+                for (int k = 0; k < BFS_AHEAD; k++)
+                    if (told[k] && !known[k]) bfs_set(bits, v[k]);
+            }
+        }
+        team.barrier();
+    }
+    // Queue what was claimed, and let it find its parents.
+    GD_PHASE void find_parents(long long level, gd_count *next) {
+        const long long *const indptr = (const long long *)row[IN_INDPTR], *const out_indptr = (const long long *)row[INDPTR];
+        const index_t *const indices = ids_at(IN_INDICES);
+        const unsigned int *const bits = seen(), *const mine = claimed();
+        bfs_list(row[ROW_OWNED], [&](long long v) { return bfs_bit(mine, v) & !bfs_bit(bits, v); }, *own, queue(level),
+                 next + FOUND);
+        team.barrier();
+        index_t *const depth = ids_at(DEPTH), *const parent = ids_at(PARENT), *const hubs = ids_at(LONG_ROWS);
+        gd_count edges = 0, weight = 0;
+        GD_FOR(i, (long long)read(next + FOUND)) {
+            const index_t v = queue(level)[i];
+            const long long first = indptr[v], few = min(first + BFS_FEW, indptr[v + 1]);
+            const long long e = bfs_first_set(indices, bits, first, few);
+            edges += (gd_count)(min(e + 1, few) - first);
+            if (e < few) {
+                depth[v] = (index_t)level;
+                parent[v] = -2 - indices[e];
+                weight += bfs_weight(out_indptr, v);
+            } else {
+                hubs[gd_reserve(next + ASIDE)] = v;
+            }
+        }
+        bfs_add(edges, next + EDGES);
+        bfs_add(weight, next + WEIGHT);
+        team.barrier();
+        if (read(next + ASIDE)) {
+            search_hubs(level, next, ASIDE, true);
+            team.barrier();
+        }
+    }
+    __device__ __forceinline__ bool claim_and_tell(long long level, const gd_count *here, gd_count *next) {
+        claim(level, here, next);
+        if (team.size > 1) {
+            const gd_count began = gd_nanoseconds(), waited = team.waited;
+            tell_claims();
+            if (!team.meet(next, agreed)) return false;
+            take_claims();
+            team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
+        }
+        find_parents(level, next);
+        const long long words = (row[ROW_BOUNDS + team.size] + 31) / 32;
+        GD_FOR(w, words) seen()[w] = claimed()[w];
+        team.tell_bits<index_t>(BITS, claimed());
+        if (!team.meet(next, agreed)) return false;
+        team.take_bits(BITS, seen());
+        return true;
+    }
+    __device__ __forceinline__ bool pull_and_tell(long long level, const gd_count *here, gd_count *next) {
+        pull(level, here, next);
+        mark(level, next);
+        if (!team.meet(next, agreed)) return false;
+        return agreed[FOUND] == 0 || tell(next);
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+bfs_team(long long n, const long long *rows, long long row_words, long long level, long long most, long long ways,
+         long long may_pull, double unexplored, double before, double vertices, double alpha, double beta, double claims) {
+    __shared__ Queue<index_t> own, others;
+    __shared__ gd_count agreed[TEAM_VOTES];
+    own.open();
+    others.open();
+    const long long *const row = rows + blockIdx.y * row_words;
+    Search search{Team(row), row, &own, &others, agreed};
+    const bool leads = search.team.leads();
+    int way = (int)(ways & 3), last = (int)(ways >> 2);  // of this level, and of the one before
+    bool done = false, fine = true;
+    long long levels = 0;
+    const auto decide = [&] {
+        const double found = (double)agreed[FOUND], edges = (double)(agreed[WEIGHT] & (BFS_MARK - 1));
+        bool pulls = way == PULLS;
+        if (may_pull == 1)
+            pulls = pulls ? found >= vertices / beta || found > before
+                          : edges > max(unexplored / alpha, floor(vertices / beta));
+        way = pulls ? PULLS : edges > claims ? CLAIMS : PUSHES;
+        unexplored = max(unexplored - edges, 0.0);
+        before = found;
+        done = agreed[FOUND] == 0;
+        __syncthreads();  // everyone has read what was agreed
+    };
+    if (unexplored < 0) {  // all are to know where it begins, and how many edges there are
+        search.start();
+        fine = search.team.meet(search.counters(0), agreed);
+        unexplored = (double)agreed[EDGES];
+        decide();
+    }
+    while (fine && !done && levels < most) {
+        const gd_count began = gd_nanoseconds();
+        gd_count *const here = search.counters(level), *const next = search.counters(level + 1);
+        if (blockIdx.x == 0 && threadIdx.x < BFS_ROW)
+            *(volatile gd_count *)(search.counters(level + 2) + threadIdx.x) = 0;
+        if (way == PULLS && last != PULLS) search.list_unvisited(level, here);
+        if (way != PUSHES && last == PUSHES) fine = search.tell(here);
+        else if (way != last) search.team.barrier();
+        level++;
+        if (fine) fine = way == PULLS    ? search.pull_and_tell(level, here, next)
+                         : way == CLAIMS ? search.claim_and_tell(level, here, next)
+                                         : search.push(level, here, next);
+        last = way;
+        levels++;
+        if (leads) {
+            const gd_count sent = search.read(next + SENT);
+            search.team.log(levels - 1, began, (gd_count)(way != PUSHES), search.read(here + FOUND),
+                            search.read(next + EDGES), sent, 2 * sizeof(index_t) * sent);
+        }
+        decide();
+    }
+    if (leads) {
+        volatile gd_count *const ends = search.team.ends();
+        ends[END_STEPS] = (gd_count)levels;
+        ends[END_DONE] = fine ? done : 2;
+        ends[END_WAYS] = (gd_count)(way + 4 * last);
+        ((volatile double *)ends)[END_UNEXPLORED] = unexplored;
+        ((volatile double *)ends)[END_FOUND] = before;
+    }
+    search.team.close();
+}

@@ -1,0 +1,15 @@
+// What describes a rank to a breadth-first search by GPUs together (bfs_team.cu), and to what goes on from what it has
+// reached with the same rows.
+#pragma once
+#include "bfs/bfs.cuh"
+#include "common/team.cuh"
+
+// After what every team has. COUNTERS: rows of BFS_ROW words.
+enum {
+    INDPTR = ROW_OWN, INDICES, IN_INDPTR, IN_INDICES, IDS, DEPTH, PARENT, SEEN, QUEUES, GHOST_QUEUE = QUEUES + 2,
+    WAITING, LONG_ROWS = WAITING + 2, CLAIMED, COUNTERS, SOURCES
+};
+#define BFS_ROW (TEAM_VOTES + 4)
+// Where it stopped, for the next launch; and the areas for what a rank is told.
+enum { END_WAYS = END_OWN, END_UNEXPLORED, END_FOUND };
+enum { LISTS, BITS };

@@ -1,0 +1,1 @@
+"""Choosing by bias: selection without replacement, alias tables, keys."""

@@ -1,0 +1,303 @@
+// Choosing some candidates of each of many groups: all alike, or in proportion to their biases, which are whole numbers
+// or are made so for the group. The twins in selection.py say what the arguments are.
+//
+// A thread takes a group whose candidates are all alike; a warp one with biases, which it adds up, and goes through
+// once more for every draw: the first candidate at which the sum so far is above a number below the total. Without
+// replacement what is drawn leaves its group, so the next draw is in proportion among what is left.
+//
+// Sources: Pandey et al., c-saw, Section II-B (inverse transform sampling; updated sampling); J. Bentley, B. Floyd, "A
+// sample of brilliance", CACM 30 (1987).
+#include "common/common.cuh"
+#include "common/search.cuh"
+#include "choice/selection.cuh"
+
+#define GD_FULL 0xffffffffu
+#define GD_FEW 32
+
+// Where a place stands in a table, or is to be put.
+__device__ __forceinline__ gd_i64 gd_slot_of(const gd_i64 *table, gd_i64 room, gd_i64 place) {
+    gd_i64 slot = (gd_i64)__umul64hi((gd_u64)place * GD_GOLDEN, (gd_u64)room);
+    while (table[slot] != -1 && table[slot] != place) slot = slot + 1 < room ? slot + 1 : 0;
+    return slot;
+}
+
+extern "C" __global__ void selection_uniform(long long n, const gd_i64 *__restrict__ begins,
+                                             const gd_i64 *__restrict__ sizes, const gd_i64 *__restrict__ starts,
+                                             const gd_i64 *__restrict__ counts, gd_i64 replace, gd_u64 seed,
+                                             gd_i64 what, const gd_i64 *__restrict__ tags,
+                                             const gd_i64 *__restrict__ instances, gd_i64 step, gd_i64 *table,
+                                             gd_i64 *chosen, gd_i64 *__restrict__ owner) {
+    GD_FOR(g, n) {
+        const gd_i64 size = sizes[g], out = starts[g], count = counts[g], begin = begins ? begins[g] : 0;
+        for (gd_i64 s = 0; s < count; ++s) owner[out + s] = g;
+        if (!replace && count == size) {
+            for (gd_i64 s = 0; s < count; ++s) chosen[out + s] = begin + s;
+            continue;
+        }
+        const gd_u64 key = gd_group_key(seed, (int)what, tags[g]);
+        gd_u64 number, second = 0;
+        for (gd_i64 s = 0; s < count; ++s) {
+            if (s & 1) number = second;
+            else gd_philox(key, (gd_u64)instances[g], (gd_u32)step, (gd_u32)(s >> 1), number, second);
+            const gd_i64 last = replace ? size - 1 : size - count + s;
+            gd_i64 place = (gd_i64)gd_digit(number, (gd_u64)last + 1);
+            if (!replace && count > GD_FEW) {
+                gd_i64 *const seen = table + 2 * out;
+                gd_i64 slot = gd_slot_of(seen, 2 * count, place);
+                if (seen[slot] == place) {
+                    place = last;
+                    slot = gd_slot_of(seen, 2 * count, place);
+                }
+                seen[slot] = place;
+            } else {
+                for (gd_i64 before = 0; !replace && before < s; ++before) {
+                    if (chosen[out + before] == begin + place) {
+                        place = last;
+                        break;
+                    }
+                }
+            }
+            chosen[out + s] = begin + place;
+        }
+    }
+}
+
+// The greatest of all lanes, for all of them.
+__device__ __forceinline__ gd_i64 gd_greatest_of_warp(gd_i64 value) {
+    for (int step = 16; step; step >>= 1) {
+        const gd_i64 other = __shfl_xor_sync(GD_FULL, value, step);
+        value = other > value ? other : value;
+    }
+    return value;
+}
+
+extern "C" __global__ void selection_pick(long long n, const gd_i64 *__restrict__ labels,
+                                          const gd_i64 *__restrict__ bounds, gd_i64 *values, gd_i64 floating,
+                                          const gd_i64 *__restrict__ starts, const gd_i64 *__restrict__ counts,
+                                          gd_i64 replace, gd_u64 seed, gd_i64 what, const gd_i64 *__restrict__ tags,
+                                          const gd_i64 *__restrict__ instances, gd_i64 step,
+                                          const gd_i64 *__restrict__ done, gd_i64 *chosen, gd_i64 *owner,
+                                          int *failure) {
+    const int lane = threadIdx.x & 31;
+    const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
+    for (gd_i64 g = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; g < n; g += warps) {
+        const gd_i64 size = bounds[g + 1] - bounds[g], out = starts[g], count = counts[g];
+        gd_i64 *const units = values + (bounds[g] - bounds[0]);
+        gd_i64 made = done[g];
+        if (!replace)
+            for (gd_i64 s = lane; s < made; s += 32) units[chosen[out + s]] = 0;
+        __syncwarp();
+        gd_i64 greatest = 0, positive = 0;
+        for (gd_i64 p = lane; p < size; p += 32) {
+            const gd_i64 value = units[p];
+            positive += value > 0;
+            greatest = value > greatest ? value : greatest;
+        }
+        greatest = gd_greatest_of_warp(greatest);
+        gd_u64 total = 0;
+        int over = 0;
+        for (gd_i64 p = lane; p < size; p += 32) {
+            if (floating) units[p] = gd_units_of_float(units[p], greatest, size);
+            total += (gd_u64)units[p];
+            if (total >> 63) over = 1, total = 0;
+        }
+        for (int by = 16; by; by >>= 1) {
+            positive += __shfl_xor_sync(GD_FULL, positive, by);
+            total += __shfl_xor_sync(GD_FULL, total, by);
+            if (total >> 63) over = 1, total = 0;
+        }
+        __syncwarp();
+        if (__any_sync(GD_FULL, over)) {
+            if (lane == 0) atomicCAS(failure, 0, GD_LARGE_SUM);
+            total = 0;
+            positive = 0;
+        }
+        if (!replace && made == 0 && positive <= count) {
+            for (gd_i64 base = 0; base < size; base += 32) {
+                const bool here = base + lane < size && positive && units[base + lane] > 0;
+                const unsigned mask = __ballot_sync(GD_FULL, here);
+                if (here) chosen[out + made + __popc(mask & ((1u << lane) - 1))] = base + lane;
+                made += __popc(mask);
+            }
+            total = 0;
+        }
+        const gd_u64 key = gd_group_key(seed, (int)what, tags[g]);
+        while (made < count && total) {
+            gd_u64 digit, second, before = 0;
+            gd_philox(key, (gd_u64)instances[g], (gd_u32)step, (gd_u32)made, digit, second);
+            digit = gd_digit(digit, total);
+            for (gd_i64 base = 0; base < size; base += 32) {
+                const gd_u64 own = base + lane < size ? (gd_u64)units[base + lane] : 0;
+                gd_u64 sum = own;
+                for (int by = 1; by < 32; by <<= 1) {
+                    const gd_u64 lower = __shfl_up_sync(GD_FULL, sum, by);
+                    if (lane >= by) sum += lower;
+                }
+                const unsigned above = __ballot_sync(GD_FULL, before + sum > digit);
+                if (above) {
+                    const int leader = __ffs(above) - 1;
+                    const gd_u64 taken = __shfl_sync(GD_FULL, own, leader);
+                    if (lane == leader) {
+                        chosen[out + made] = base + lane;
+                        if (!replace) units[base + lane] = 0;
+                    }
+                    if (!replace) total -= taken;
+                    break;
+                }
+                before += __shfl_sync(GD_FULL, sum, 31);
+            }
+            __syncwarp();
+            ++made;
+        }
+        for (gd_i64 s = lane; s < count; s += 32) owner[out + s] = s < made ? labels[g] : -1;
+    }
+}
+
+extern "C" __global__ void selection_sums(long long n, const gd_i64 *__restrict__ bounds, gd_i64 *values,
+                                          gd_i64 floating, gd_i64 *__restrict__ positives, int *failure) {
+    const int lane = threadIdx.x & 31;
+    const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
+    for (gd_i64 g = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; g < n; g += warps) {
+        const gd_i64 size = bounds[g + 1] - bounds[g];
+        gd_i64 *const units = values + bounds[g];
+        gd_i64 greatest = 0, positive = 0;
+        for (gd_i64 p = lane; p < size; p += 32) {
+            positive += units[p] > 0;
+            greatest = units[p] > greatest ? units[p] : greatest;
+        }
+        greatest = gd_greatest_of_warp(greatest);
+        for (int by = 16; by; by >>= 1) positive += __shfl_xor_sync(GD_FULL, positive, by);
+        gd_u64 before = 0;
+        bool over = false;
+        for (gd_i64 base = 0; base < size && !over; base += 32) {
+            const gd_i64 p = base + lane;
+            const gd_i64 value = p < size ? units[p] : 0;
+            gd_u64 sum = (gd_u64)(floating ? gd_units_of_float(value, greatest, size) : value);
+            bool large = false;
+            for (int by = 1; by < 32; by <<= 1) {
+                const gd_u64 lower = __shfl_up_sync(GD_FULL, sum, by);
+                if (lane >= by) sum += lower;
+                large |= (sum >> 63) != 0;
+                if (large) sum = 0;
+            }
+            sum += before;
+            over = __any_sync(GD_FULL, large || (sum >> 63));
+            if (p < size) units[p] = (gd_i64)sum;
+            before = __shfl_sync(GD_FULL, sum, 31);
+        }
+        __syncwarp();
+        if (over) {
+            if (lane == 0) atomicCAS(failure, 0, GD_LARGE_SUM);
+            for (gd_i64 p = lane; p < size; p += 32) units[p] = 0;
+        }
+        if (lane == 0) positives[g] = positive;
+    }
+}
+
+extern "C" __global__ void selection_summed(long long n, const gd_i64 *__restrict__ rows,
+                                            const gd_i64 *__restrict__ bounds, const gd_i64 *__restrict__ sums,
+                                            const gd_i64 *__restrict__ positives, const gd_i64 *__restrict__ starts,
+                                            const gd_i64 *__restrict__ counts, gd_i64 replace, gd_u64 seed,
+                                            gd_i64 what, const gd_i64 *__restrict__ tags,
+                                            const gd_i64 *__restrict__ instances, gd_i64 step,
+                                            gd_i64 *__restrict__ chosen, gd_i64 *__restrict__ owner) {
+    GD_FOR(g, n) {
+        const gd_i64 begin = bounds[rows[g]], end = bounds[rows[g] + 1], out = starts[g], count = counts[g];
+        gd_i64 left = end > begin ? sums[end - 1] : 0, made = 0, taken[GD_FEW];
+        if (!replace && left && positives[rows[g]] <= count) {
+            gd_i64 before = 0;
+            for (gd_i64 p = begin; p < end; ++p) {
+                if (sums[p] > before) chosen[out + made++] = p - begin;
+                before = sums[p];
+            }
+            left = 0;
+        }
+        const gd_u64 key = gd_group_key(seed, (int)what, tags[g]);
+        for (; made < count && left; ++made) {
+            gd_u64 first, second;
+            gd_philox(key, (gd_u64)instances[g], (gd_u32)step, (gd_u32)made, first, second);
+            gd_i64 digit = (gd_i64)gd_digit(first, (gd_u64)left);
+            for (gd_i64 s = 0; !replace && s < made; ++s) {
+                const gd_i64 p = taken[s], before = p > begin ? sums[p - 1] : 0;
+                if (digit < before) break;
+                digit += sums[p] - before;
+            }
+            gd_i64 low = begin, high = end - 1;
+            while (low < high) {
+                const gd_i64 middle = (low + high) >> 1;
+                if (sums[middle] > digit) high = middle;
+                else low = middle + 1;
+            }
+            chosen[out + made] = low - begin;
+            if (!replace) {
+                left -= sums[low] - (low > begin ? sums[low - 1] : 0);
+                gd_i64 at = made;
+                for (; at > 0 && taken[at - 1] > low; --at) taken[at] = taken[at - 1];
+                taken[at] = low;
+            }
+        }
+        for (gd_i64 s = 0; s < count; ++s) owner[out + s] = s < made ? g : -1;
+    }
+}
+
+// The same where a group's candidates are those of some rows, one after the other, whose units are whole numbers.
+extern "C" __global__ void selection_layered(long long n, const gd_i64 *__restrict__ groups,
+                                             const gd_i64 *__restrict__ rows, const gd_i64 *__restrict__ bounds,
+                                             const gd_i64 *__restrict__ sums, const gd_i64 *__restrict__ positives,
+                                             const gd_i64 *__restrict__ at, const gd_u64 *__restrict__ totals,
+                                             const gd_i64 *__restrict__ starts, const gd_i64 *__restrict__ counts,
+                                             gd_i64 replace, gd_u64 seed, gd_i64 what,
+                                             const gd_i64 *__restrict__ tags, const gd_i64 *__restrict__ instances,
+                                             gd_i64 step, gd_i64 *__restrict__ chosen, gd_i64 *__restrict__ owner,
+                                             int *failure) {
+    GD_FOR(g, n) {
+        const gd_i64 first = groups[g], end = groups[g + 1], out = starts[g], count = counts[g];
+        gd_u64 left = 0, low[GD_FEW], width[GD_FEW];  // of what is chosen, in ascending order
+        gd_i64 positive = 0, made = 0;
+        bool over = false;
+        for (gd_i64 i = first; i < end; ++i) {
+            left += totals[i + 1] - totals[i];
+            positive += positives[rows[i]];
+            over |= (left >> 63) != 0;
+            if (over) left = 0;
+        }
+        if (over) {
+            atomicCAS(failure, 0, GD_LARGE_SUM);
+            left = 0;
+        }
+        if (!replace && left && positive <= count) {
+            for (gd_i64 i = first; i < end; ++i) {
+                gd_i64 before = 0;
+                for (gd_i64 p = bounds[rows[i]]; p < bounds[rows[i] + 1]; before = sums[p++])
+                    if (sums[p] > before) chosen[out + made++] = at[i] - at[first] + p - bounds[rows[i]];
+            }
+            left = 0;
+        }
+        const gd_u64 key = gd_group_key(seed, (int)what, tags[g]);
+        for (; made < count && left; ++made) {
+            gd_u64 digit, second;
+            gd_philox(key, (gd_u64)instances[g], (gd_u32)step, (gd_u32)made, digit, second);
+            digit = gd_digit(digit, left);
+            for (gd_i64 s = 0; !replace && s < made && digit >= low[s]; ++s) digit += width[s];
+            gd_i64 item = first, last = end - 1;
+            while (item < last) {
+                const gd_i64 middle = (item + last) >> 1;
+                if (totals[middle + 1] - totals[first] > digit) last = middle;
+                else item = middle + 1;
+            }
+            const gd_u64 below = totals[item] - totals[first];
+            const gd_i64 *const row = sums + bounds[rows[item]];
+            const gd_i64 size = bounds[rows[item] + 1] - bounds[rows[item]];
+            const gd_i64 place = gd_first_above(row, 0, size - 1, digit - below, (gd_u64)row[size - 1]);
+            chosen[out + made] = at[item] - at[first] + place;
+            if (replace) continue;
+            const gd_u64 before = place ? (gd_u64)row[place - 1] : 0, own = (gd_u64)row[place] - before;
+            left -= own;
+            gd_i64 to = made;
+            for (; to > 0 && low[to - 1] > below + before; --to) low[to] = low[to - 1], width[to] = width[to - 1];
+            low[to] = below + before;
+            width[to] = own;
+        }
+        for (gd_i64 s = 0; s < count; ++s) owner[out + s] = s < made ? g : -1;
+    }
+}

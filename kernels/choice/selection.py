@@ -1,0 +1,409 @@
+"""Choosing some candidates of each of many groups: twins of selection.cu and selection.cuh.
+
+n          groups
+labels     what each is called in `owner`, int64
+bounds     int64, shape (n + 1,): where the candidates of each begin, `values` with those of the first
+values     int64: biases of the candidates, whole numbers or the bits of floats; what is left of them, after
+floating   whether they are floats
+starts, counts
+           int64: where in `chosen` and `owner` a group has its room, and how many candidates it gives at most
+replace    whether a candidate may be chosen again
+seed, what, tags, instances, step
+           random numbers are those of the key of (seed, what, tag) and the counter (instance, step, number of the draw)
+sums       int64: the units of each row's candidates, added up to each and with it; `bounds` has all rows
+rows, positives
+           int64: the row of a group; how many candidates of each row have a bias above 0
+groups, at, totals
+           int64, int64, uint64, each one longer than what it tells of: where the rows of a group begin, how many
+           candidates there are before a row, and the units of these
+done       int64: how many of each group are chosen already, which are in `chosen`
+chosen     int64: places in their groups
+owner      int64: label of the group, -1 for room that is left
+failure    int32: why the run must end, if it must
+"""
+
+import numpy as np
+
+from graphdask.kernels.common.hash import GOLDEN, hashed, inlined, multiply_high
+from graphdask.kernels.common.hash import key as keyed
+from graphdask.kernels.common.philox import philox
+from graphdask.kernels.common.twin import twin
+
+MACROS: list[dict[str, str]] = [{}]
+
+NO_BIAS, ABOVE_BOUND, NO_VERTEX, NO_SIZE, LARGE_SUM = (np.int64(-reason) for reason in range(1, 6))
+"""Failures besides those of users' functions, which are above 0."""
+FEW = 32
+"""Candidates that are chosen without a table of those before."""
+BLOCK = 256
+"""Candidates whose units a CPU adds up, so that a draw goes by these sums first."""
+
+_0, _1, _11, _52, _63 = np.uint64(0), np.uint64(1), np.uint64(11), np.uint64(52), np.uint64(63)
+_FRACTION, _HIDDEN = np.uint64((1 << 52) - 1), np.uint64(1 << 52)
+
+
+@inlined
+def group_key(seed, what, tag):
+    return hashed(keyed(seed, np.uint64(what), 0), keyed(seed, np.uint64(what), 1), np.uint64(tag))
+
+
+@inlined
+def wanted(size, asked, replace):
+    """How many of some candidates are chosen at most; `asked` is -1 for all."""
+    if replace:
+        return asked if size > 0 else np.int64(0)
+    return size if asked < 0 or asked > size else asked
+
+
+@inlined
+def bit_length(value):
+    length = 0
+    while value:
+        value >>= 1
+        length += 1
+    return length
+
+
+@inlined
+def exponent_of(bits):
+    return max((bits >> 52) & 2047, 1)
+
+
+@inlined
+def units_of_float(bits, greatest, count_bits):
+    """A float above 0 in units of which the greatest of a group has so many that their sum is below 2^62."""
+    if bits == 0:
+        return np.int64(0)
+    value = np.uint64(bits) & _FRACTION
+    if bits >> 52:
+        value |= _HIDDEN
+    by = 8 - count_bits - (exponent_of(greatest) - exponent_of(bits))
+    if by >= 0:
+        return np.int64(value << np.uint64(by))
+    if by < -54:
+        return np.int64(1)
+    value = (value + (_1 << np.uint64(-by - 1))) >> np.uint64(-by)
+    return np.int64(max(value, _1))
+
+
+@inlined
+def fraction(number):
+    """53 bits of a number as a fraction in [0, 1)."""
+    return np.float64(np.int64(number >> _11)) * 1.1102230246251565e-16
+
+
+@inlined
+def row_length(indptr, row):
+    return indptr[row + 1] - indptr[row]
+
+
+@inlined
+def length_of(indptr, degrees, mapped, slot):
+    """How many edges the vertex of a slot has: in a partition, of which only some slots have rows, by a table."""
+    return degrees[slot] if mapped else row_length(indptr, slot)
+
+
+@inlined
+def caller_id(names, base, vertex):
+    """What the caller calls a vertex: by the table of names, or where base is 0 or more, that and its number."""
+    if vertex < 0:
+        return np.int64(-1)
+    return names[vertex] if base < 0 else vertex + base
+
+
+@inlined
+def vertex_of(names, base, count, identity):
+    """The number of a vertex that the caller names; -1 for -1, -2 where there is none."""
+    if identity == -1:
+        return np.int64(-1)
+    if base >= 0:
+        return identity - base if base <= identity < base + count else np.int64(-2)
+    low, high = np.int64(0), np.int64(count)
+    while low < high:
+        middle = (low + high) >> 1
+        if names[middle] < identity:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < count and names[low] == identity else np.int64(-2)
+
+
+@inlined
+def has_edge(indptr, indices, row, neighbour):
+    """Whether a row, in ascending order, has a neighbour; row -1 has none."""
+    if row < 0:
+        return False
+    low, high = indptr[row], indptr[row + 1]
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if indices[middle] < neighbour:
+            low = middle + 1
+        else:
+            high = middle
+    return low < end and indices[low] == neighbour
+
+
+@inlined
+def _slot_of(table, begin, room, place):
+    """Where a place stands in a table, or is to be put."""
+    slot = np.int64(multiply_high(np.uint64(place) * GOLDEN, np.uint64(room)))
+    while table[begin + slot] != -1 and table[begin + slot] != place:
+        slot = slot + 1 if slot + 1 < room else 0
+    return begin + slot
+
+
+@twin
+def selection_uniform(
+    n, begins, sizes, starts, counts, replace, seed, what, tags, instances, step, table, chosen, owner
+):
+    """Choose among candidates all alike: all of them in their order, by Floyd's algorithm, or again and again.
+
+    Groups are of `sizes`; the first of one is called `begins`, or 0 without that. Number s of a group is one half of
+    the block s // 2. Of a group that gives more than FEW, `table`, twice as long as `chosen` and -1 all over, takes the
+    places chosen.
+    """
+    key_0, key_1 = keyed(seed, np.uint64(what), 0), keyed(seed, np.uint64(what), 1)
+    for g in range(n):
+        size, out, count = sizes[g], starts[g], counts[g]
+        begin = np.int64(0) if begins is None else begins[g]
+        for s in range(count):
+            owner[out + s] = g
+        if not replace and count == size:
+            for s in range(count):
+                chosen[out + s] = begin + s
+            continue
+        if count == 0:
+            continue
+        key, second = hashed(key_0, key_1, np.uint64(tags[g])), _0
+        for s in range(count):
+            if s & 1:
+                number = second
+            else:
+                number, second = philox(key, np.uint64(instances[g]), np.uint64(step), np.uint64(s >> 1))
+            if replace:
+                chosen[out + s] = begin + np.int64(multiply_high(number, np.uint64(size)))
+                continue
+            last = size - count + s
+            place = np.int64(multiply_high(number, np.uint64(last + 1)))
+            if count > FEW:
+                room = 2 * count
+                slot = _slot_of(table, 2 * out, room, place)
+                if table[slot] == place:
+                    place = last
+                    slot = _slot_of(table, 2 * out, room, place)
+                table[slot] = place
+                chosen[out + s] = begin + place
+                continue
+            place += begin
+            for before in range(out, out + s):
+                if chosen[before] == place:
+                    place = begin + last
+                    break
+            chosen[out + s] = place
+
+
+@twin
+def selection_pick(
+    n, labels, bounds, values, floating, starts, counts, replace, seed, what, tags, instances, step, done, chosen,
+    owner, failure,
+):  # fmt: skip
+    """Choose in proportion to biases; without replacement, in proportion among what is left.
+
+    Candidates of bias 0 are as if they were not there. Where no more are left than asked for, all are chosen, in their
+    order.
+    """
+    sums = np.empty(64, np.int64)
+    for g in range(n):
+        size, out, count, made = bounds[g + 1] - bounds[g], starts[g], counts[g], done[g]
+        units = values[bounds[g] - bounds[0] : bounds[g + 1] - bounds[0]]
+        if not replace:
+            for s in range(made):
+                units[chosen[out + s]] = 0
+        greatest, positive = np.int64(0), np.int64(0)
+        for p in range(size):
+            positive += units[p] > 0
+            greatest = max(greatest, units[p])
+        blocks = (size + BLOCK - 1) // BLOCK
+        if blocks > len(sums):
+            sums = np.empty(2 * blocks, np.int64)
+        total, over, count_bits = _0, False, bit_length(size)
+        for block in range(blocks):
+            before = total
+            for p in range(block * BLOCK, min(size, (block + 1) * BLOCK)):
+                if floating:
+                    units[p] = units_of_float(units[p], greatest, count_bits)
+                total += np.uint64(units[p])
+                if total >> _63:
+                    over, total, before = True, _0, _0
+            sums[block] = np.int64(total - before)
+        if over:
+            if failure[0] == 0:
+                failure[0] = LARGE_SUM
+            total, positive = _0, np.int64(0)
+        if not replace and made == 0 and positive <= count:
+            if positive:
+                for p in range(size):
+                    if units[p] > 0:
+                        chosen[out + made] = p
+                        made += 1
+            total = _0
+        key = group_key(seed, what, tags[g])
+        while made < count and total != _0:
+            first, _ = philox(key, np.uint64(instances[g]), np.uint64(step), np.uint64(made))
+            digit = np.int64(multiply_high(first, total))
+            block = 0
+            while digit >= sums[block]:
+                digit -= sums[block]
+                block += 1
+            p = block * BLOCK
+            while digit >= units[p]:
+                digit -= units[p]
+                p += 1
+            chosen[out + made] = p
+            if not replace:
+                total -= np.uint64(units[p])
+                sums[block] -= units[p]
+                units[p] = 0
+            made += 1
+        for s in range(count):
+            owner[out + s] = labels[g] if s < made else -1
+
+
+@twin
+def selection_sums(n, bounds, values, floating, positives, failure):
+    """Put sums of units in the place of biases, row by row; a sum that is too large makes the row's 0."""
+    for g in range(n):
+        begin, end = bounds[g], bounds[g + 1]
+        greatest, positive = np.int64(0), np.int64(0)
+        for p in range(begin, end):
+            positive += values[p] > 0
+            greatest = max(greatest, values[p])
+        total, count_bits, over = _0, bit_length(end - begin), False
+        for p in range(begin, end):
+            total += np.uint64(units_of_float(values[p], greatest, count_bits) if floating else values[p])
+            if total >> _63:
+                over, total = True, _0
+            values[p] = np.int64(total)
+        if over:
+            if failure[0] == 0:
+                failure[0] = LARGE_SUM
+            values[begin:end] = 0
+        positives[g] = positive
+
+
+@twin
+def selection_summed(
+    n, rows, bounds, sums, positives, starts, counts, replace, seed, what, tags, instances, step, chosen, owner
+):
+    """What selection_pick chooses, of rows whose units have been added up; without replacement, FEW at most."""
+    taken = np.empty(FEW, np.int64)
+    for g in range(n):
+        begin, end, out, count, made = bounds[rows[g]], bounds[rows[g] + 1], starts[g], counts[g], 0
+        left = sums[end - 1] if end > begin else np.int64(0)
+        if not replace and positives[rows[g]] <= count and left:
+            before = np.int64(0)
+            for p in range(begin, end):
+                if sums[p] > before:
+                    chosen[out + made] = p - begin
+                    made += 1
+                before = sums[p]
+            left = 0
+        key = group_key(seed, what, tags[g])
+        while made < count and left:
+            first, _ = philox(key, np.uint64(instances[g]), np.uint64(step), np.uint64(made))
+            digit = np.int64(multiply_high(first, np.uint64(left)))
+            if not replace:
+                for s in range(made):
+                    p = taken[s]
+                    before = sums[p - 1] if p > begin else np.int64(0)
+                    if digit < before:
+                        break
+                    digit += sums[p] - before
+            low, high = begin, end - 1
+            while low < high:
+                middle = (low + high) >> 1
+                if sums[middle] > digit:
+                    high = middle
+                else:
+                    low = middle + 1
+            chosen[out + made] = low - begin
+            if not replace:
+                left -= sums[low] - (sums[low - 1] if low > begin else np.int64(0))
+                at = made
+                while at > 0 and taken[at - 1] > low:
+                    taken[at] = taken[at - 1]
+                    at -= 1
+                taken[at] = low
+            made += 1
+        for s in range(count):
+            owner[out + s] = g if s < made else -1
+
+
+@twin
+def selection_layered(
+    n, groups, rows, bounds, sums, positives, at, totals, starts, counts, replace, seed, what, tags, instances, step,
+    chosen, owner, failure,
+):  # fmt: skip
+    """What selection_pick chooses, of groups of rows whose units have been added up and are the same in every group,
+    whole numbers; without replacement, FEW at most."""
+    lows, widths = np.empty(FEW, np.uint64), np.empty(FEW, np.uint64)
+    for g in range(n):
+        first, end, out, count, made = groups[g], groups[g + 1], starts[g], counts[g], 0
+        left, positive, over = _0, np.int64(0), False
+        for i in range(first, end):
+            left += totals[i + 1] - totals[i]
+            positive += positives[rows[i]]
+            if left >> _63:
+                over, left = True, _0
+        if over:
+            if failure[0] == 0:
+                failure[0] = LARGE_SUM
+            left = _0
+        if not replace and left and positive <= count:
+            for i in range(first, end):
+                before, begin = np.int64(0), bounds[rows[i]]
+                for p in range(begin, bounds[rows[i] + 1]):
+                    if sums[p] > before:
+                        chosen[out + made] = at[i] - at[first] + p - begin
+                        made += 1
+                    before = sums[p]
+            left = _0
+        key = group_key(seed, what, tags[g])
+        while made < count and left:
+            number, _ = philox(key, np.uint64(instances[g]), np.uint64(step), np.uint64(made))
+            digit = multiply_high(number, left)
+            if not replace:
+                for s in range(made):
+                    if digit < lows[s]:
+                        break
+                    digit += widths[s]
+            item, last = first, end - 1
+            while item < last:
+                middle = (item + last) >> 1
+                if totals[middle + 1] - totals[first] > digit:
+                    last = middle
+                else:
+                    item = middle + 1
+            below = totals[item] - totals[first]
+            begin, wanted = bounds[rows[item]], np.int64(digit - below)
+            low, high = begin, bounds[rows[item] + 1] - 1
+            while low < high:
+                middle = (low + high) >> 1
+                if sums[middle] > wanted:
+                    high = middle
+                else:
+                    low = middle + 1
+            chosen[out + made] = at[item] - at[first] + low - begin
+            if not replace:
+                before = np.uint64(sums[low - 1]) if low > begin else _0
+                own = np.uint64(sums[low]) - before
+                left -= own
+                to = made
+                while to > 0 and lows[to - 1] > below + before:
+                    lows[to], widths[to] = lows[to - 1], widths[to - 1]
+                    to -= 1
+                lows[to], widths[to] = below + before, own
+            made += 1
+        for s in range(count):
+            owner[out + s] = g if s < made else -1

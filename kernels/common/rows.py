@@ -1,0 +1,164 @@
+"""Sorting edges into rows on a CPU: a counting sort by row, then a sort within each row.
+
+There is no CUDA kernel of it: on a GPU a radix sort of 64-bit keys is faster than this is here.
+"""
+
+from graphdask.kernels.common.twin import twin
+
+FEW = 24
+"""Entries up to which a row is sorted by insertion; in longer ones with weights, so many at a time."""
+
+
+@twin
+def rows_repeats(n, src, dst, directed, begins, columns, seen):
+    """Return how many of the n edges are parallel to another one before them.
+
+    `begins` is 0 for each vertex and two more; `seen` is 0 for each vertex. Edges are brought together by one end, and
+    of those the other end is marked with the number of the row: no row is sorted. `columns` is workspace of any size
+    from 1 on: where it has no place for all edges, rows are gone through a part at a time, and all edges for each part.
+    """
+    vertices, room = len(seen), len(columns)
+    for i in range(n):
+        begins[(src[i] if directed else min(src[i], dst[i])) + 2] += 1
+    for r in range(vertices):
+        begins[r + 2] += begins[r + 1]
+    repeats = 0
+    first = 0
+    while first < vertices:
+        base = begins[first + 1]
+        last = first
+        while last < vertices and begins[last + 2] - base <= room:
+            last += 1
+        if last == first:  # a row that has no place is marked as it comes
+            for i in range(n):
+                if (src[i] if directed else min(src[i], dst[i])) == first:
+                    column = dst[i] if directed else max(src[i], dst[i])
+                    repeats += seen[column] == first + 1
+                    seen[column] = first + 1
+            first += 1
+            continue
+        for i in range(n):
+            row = src[i] if directed else min(src[i], dst[i])
+            if first <= row < last:
+                columns[begins[row + 1] - base] = dst[i] if directed else max(src[i], dst[i])
+                begins[row + 1] += 1
+        start = 0
+        for r in range(first, last):
+            end = begins[r + 1] - base
+            for k in range(start, end):
+                repeats += seen[columns[k]] == r + 1
+                seen[columns[k]] = r + 1
+            start = end
+        first = last
+    return repeats
+
+
+@twin
+def rows_count(n, rows, indptr):
+    """Add the number of entries of each row r to indptr[r + 1]."""
+    for i in range(n):
+        indptr[rows[i] + 1] += 1
+
+
+@twin
+def rows_loops(n, indptr, columns, ids):
+    """Return how many entries of the n rows are the row's own id."""
+    loops = 0
+    for r in range(n):
+        for k in range(indptr[r], indptr[r + 1]):
+            loops += columns[k] == ids[r]
+    return loops
+
+
+@twin
+def rows_fill(n, rows, columns, weights, indptr, out, out_weights):
+    """Put the columns of each row together, and their weights, in the order in which they come; without weights, both
+    arrays of them are None. indptr[1:] must hold the number of entries of each row."""
+    num_rows = len(indptr) - 1
+    for r in range(num_rows):
+        indptr[r + 1] += indptr[r]
+    place = indptr.copy()
+    for i in range(n):
+        k = place[rows[i]]
+        out[k] = columns[i]
+        if weights is not None:
+            out_weights[k] = weights[i]
+        place[rows[i]] = k + 1
+
+
+@twin
+def rows_sort(n, indptr, out):
+    """Sort each of the n rows."""
+    for r in range(n):
+        first, last = indptr[r], indptr[r + 1]
+        if last - first > FEW:
+            out[first:last].sort()  # assigned to a slice, Numba would compile texts of errors for seconds
+            continue
+        for i in range(first + 1, last):
+            value = out[i]
+            j = i
+            while j > first and out[j - 1] > value:
+                out[j] = out[j - 1]
+                j -= 1
+            out[j] = value
+
+
+@twin
+def rows_sort_weighted(n, indptr, out, weights, spare, spare_weights):
+    """Sort each of the n rows, equal columns by weight and of the same weight as they come: runs of a few are sorted by
+    insertion, and merged. `spare` and `spare_weights` have the length of the longest row."""
+    for r in range(n):
+        first, last = indptr[r], indptr[r + 1]
+        for start in range(first, last, FEW):
+            for i in range(start + 1, min(start + FEW, last)):
+                value, weight = out[i], weights[i]
+                j = i
+                while j > start and (out[j - 1] > value or (out[j - 1] == value and weights[j - 1] > weight)):
+                    out[j] = out[j - 1]
+                    weights[j] = weights[j - 1]
+                    j -= 1
+                out[j] = value
+                weights[j] = weight
+        width = FEW
+        while width < last - first:
+            for start in range(first, last - width, 2 * width):
+                for i in range(width):  # the first of two runs makes way
+                    spare[i] = out[start + i]
+                    spare_weights[i] = weights[start + i]
+                i, j, k = 0, start + width, start
+                end = min(start + 2 * width, last)
+                while i < width and j < end:
+                    if spare[i] > out[j] or (spare[i] == out[j] and spare_weights[i] > weights[j]):
+                        out[k] = out[j]
+                        weights[k] = weights[j]
+                        j += 1
+                    else:
+                        out[k] = spare[i]
+                        weights[k] = spare_weights[i]
+                        i += 1
+                    k += 1
+                while i < width:
+                    out[k] = spare[i]
+                    weights[k] = spare_weights[i]
+                    i += 1
+                    k += 1
+            width *= 2
+
+
+@twin
+def rows_merge(n, indptr, out, weights):
+    """Keep the first of equal columns of each of the n sorted rows, in their place, and its weight; `weights` may be
+    None. Return how many are left."""
+    kept = 0
+    first = indptr[0]
+    for r in range(n):
+        begin, last = kept, indptr[r + 1]
+        for k in range(first, last):
+            if kept == begin or out[k] != out[kept - 1]:
+                out[kept] = out[k]
+                if weights is not None:
+                    weights[kept] = weights[k]
+                kept += 1
+        indptr[r + 1] = kept
+        first = last
+    return kept

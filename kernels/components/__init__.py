@@ -1,0 +1,1 @@
+"""Connected components by hooking, and strong components."""

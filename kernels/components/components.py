@@ -1,0 +1,163 @@
+"""Connected components of one partition by hooking trees of slots: twins of components.cu.
+
+link     index dtype per slot: a tree of slots, each pointing to a smaller one, roots to themselves; after
+         components_compress straight to the root
+label    index dtype per root slot: the smallest id of the tree's own vertices
+counters int64: hubs, edges looked at
+"""
+
+import numba
+import numpy as np
+
+from graphdask.kernels.common.twin import twin
+
+MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def _hook(link, a, b):
+    """Join the trees of a and b; return the root of a."""
+    while link[a] != a:
+        link[a] = link[link[a]]
+        a = link[a]
+    while link[b] != b:
+        link[b] = link[link[b]]
+        b = link[b]
+    if a < b:
+        link[b] = a
+        return a
+    link[a] = b
+    return b
+
+
+@twin
+def components_sample(n, indptr, indices, link, few):
+    """Hook each of the rows 0 .. n-1 to its first `few` neighbours."""
+    for u in range(n):
+        a = np.int64(u)
+        for e in range(indptr[u], min(indptr[u] + few, indptr[u + 1])):
+            a = np.int64(_hook(link, a, np.int64(indices[e])))
+
+
+@twin
+def components_hook(n, rows, indptr, indices, link, hubs, counters):
+    """Hook each of the rows to all of its neighbours."""
+    for i in range(n):
+        u = rows[i]
+        a = np.int64(u)
+        for e in range(indptr[u], indptr[u + 1]):
+            if link[a] != link[indices[e]]:
+                a = np.int64(_hook(link, a, np.int64(indices[e])))
+        counters[1] += indptr[u + 1] - indptr[u]
+
+
+@twin
+def components_outside(n, link, root, indptr, other_indptr, rows, counters):
+    """Queue the rows that are in another tree than `root` and have edges, in either direction."""
+    for v in range(n):
+        if link[v] != root and (indptr[v + 1] > indptr[v] or other_indptr[v + 1] > other_indptr[v]):
+            rows[counters[0]] = v
+            counters[0] += 1
+
+
+@twin
+def components_meet(n, owned, link, label, told, bounds, giants, found, here, there, counters):
+    """Which labels the ghosts, slots from `owned` on, show to be one component: this rank's, and the one that was told.
+
+    Those of two giants are no pair, but make found[step] 1.
+    """
+    for i in range(n):
+        ghost = owned + i
+        root = link[ghost]
+        if root == ghost:  # no edge to it was looked at
+            continue
+        if label[root] == told[i]:
+            continue
+        step = 1
+        while ghost >= bounds[step + 1]:
+            step += 1
+        if label[root] == giants[0] and told[i] == giants[step]:
+            found[step] = 1
+        else:
+            here[counters[0]] = label[root]
+            there[counters[0]] = told[i]
+            counters[0] += 1
+
+
+@twin
+def components_rename(n, link, label, names, place, count):
+    """Where a root's label is names[k], make it names[place[k]]; names ascend."""
+    for v in range(n):
+        if link[v] == v:
+            k = np.searchsorted(names[:count], label[v])
+            if k < count and names[k] == label[v]:
+                label[v] = names[place[k]]
+
+
+@twin
+def components_pairs(n, a, b, link):
+    """Hook a[i] to b[i]."""
+    for i in range(n):
+        _hook(link, np.int64(a[i]), np.int64(b[i]))
+
+
+@twin
+def components_hook_hubs(n, indptr, indices, link, hubs, counters):
+    pass
+
+
+@twin
+def components_compress(n, link):
+    for v in range(n):
+        at = link[v]
+        while at != link[at]:
+            at = link[at]
+        link[v] = at
+
+
+@twin
+def components_label(n, ids, link, label):
+    for v in range(n):
+        if ids[v] < label[link[v]]:
+            label[link[v]] = ids[v]
+
+
+@twin
+def components_witness(n, rows, indptr, indices, link, root, owned, told, bounds, wanted, found):
+    """Find edges from the tree `root` to ghosts that were told the wanted label of their owner's step.
+
+    Ghosts of the owner `step` ranks on stand from slot bounds[step] on; told[0] is for slot `owned`. found[step]
+    becomes 1.
+    """
+    steps, missing = len(wanted), 0
+    for step in range(1, steps):
+        missing += int(wanted[step] >= 0 and found[step] == 0)
+    for i in range(n):
+        if missing == 0:
+            return
+        v = rows[i]
+        if link[v] != root:
+            continue
+        for e in range(indptr[v], indptr[v + 1]):
+            ghost = indices[e]
+            if ghost < owned:
+                continue
+            step = 1
+            while ghost >= bounds[step + 1]:
+                step += 1
+            if found[step] == 0 and told[ghost - owned] == wanted[step]:
+                found[step] = 1
+                missing -= 1
+
+
+@twin
+def components_check(n, indptr, indices, label, first_bad, hubs, counters):
+    for u in range(n):
+        for e in range(indptr[u], indptr[u + 1]):
+            if label[u] != label[indices[e]] and e < first_bad[0]:
+                first_bad[0] = e
+
+
+@twin
+def components_check_hubs(n, indptr, indices, label, first_bad, hubs, counters):
+    pass

@@ -1,0 +1,225 @@
+// Connected components by the GPUs of a host together, after a search (bfs_team.cu) from one vertex, in one launch more
+// that goes on with the same rows. What the search has reached is one component. If this has most of the edges, only the
+// rows outside it are hooked, to trees of slots (trees.cuh), in which slot number `slots`, that of no vertex, stands for
+// all that was reached. Trees of two ranks are one component where one has a ghost of what is in the other: ranks tell
+// the owners of such ghosts the least label of their tree, round after round, until no label gets less. An edge that
+// joins two ranks is in a row of each, so it is enough to tell owners. Arguments and memory: components_team.py.
+//
+// The label of what was reached is the same on all ranks, who vote it in every meeting: each thread has it in a register.
+// Rows of votes are used in turn, three of them, and cleared when all have met twice since.
+#include "bfs/bfs_team.cuh"
+#include "components/trees.cuh"
+
+// Of the words behind the rows of the search: three rows of votes, and one of counters. Sums that ranks vote: rows
+// outside, then ghosts that are asked about, then labels that got less.
+enum { VOTES = 3, COUNTED = 6 };
+enum { NEWS, SENT };
+enum { OUT_HUBS, IN_HUBS, EDGES, GHOSTS };
+enum { END_FINISHED = END_FOUND + 1 };
+
+struct HookOutside {
+    const index_t *indices;
+    const unsigned int *seen;
+    index_t *link, *ghost_queue;
+    long long owned, slots;
+    gd_count *counters;
+    Queue<index_t> *ghosts;
+
+    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
+        index_t v = indices[edge];
+        if (bfs_bit(seen, v)) {
+            v = (index_t)slots;
+        } else if (v >= owned) {  // whoever meets a ghost first makes it a leaf of the row's tree
+            const index_t none = bfs_none<index_t>::id, ghost = v;
+            v = *(volatile index_t *)(link + ghost);
+            if (v == none) v = gd_atomic_cas(link + ghost, none, find_root(row, link));
+            if (v == none) {
+                ghosts->push(ghost);
+                return;
+            }
+        }
+        hook(row, v, link);
+    }
+    __device__ __forceinline__ void flush(bool all) const { ghosts->flush(ghost_queue, counters + GHOSTS, all); }
+};
+
+struct Finish {
+    Team team;
+    const long long *row;
+    Queue<index_t> *queue;
+    gd_count *agreed;
+    long long owned, slots, outside, turn;
+    gd_count least;  // the label of what was reached
+    index_t whole;   // the root of its tree
+
+    __device__ __forceinline__ index_t *ids_at(int field) const { return (index_t *)row[field]; }
+    __device__ __forceinline__ index_t *label() const { return ids_at(DEPTH); }
+    __device__ __forceinline__ index_t *link() const { return ids_at(PARENT); }
+    __device__ __forceinline__ index_t *outside_rows() const { return ids_at(QUEUES); }
+    __device__ __forceinline__ unsigned int *seen() const { return (unsigned int *)row[SEEN]; }
+    __device__ __forceinline__ gd_count *votes() const { return (gd_count *)row[COUNTERS] + (VOTES + turn % 3) * BFS_ROW; }
+    __device__ __forceinline__ gd_count *counters() const { return (gd_count *)row[COUNTERS] + COUNTED * BFS_ROW; }
+    __device__ __forceinline__ gd_count counted(int which) const { return team.read(counters() + which); }
+
+    __device__ __forceinline__ bool meet() {
+        if (!team.meet(votes(), agreed)) return false;
+        least = min(least, agreed[TEAM_LEAST]);
+        turn += 2;
+        if (blockIdx.x == 0 && threadIdx.x < TEAM_VOTES)
+            *(volatile gd_count *)(votes() + threadIdx.x) = threadIdx.x == TEAM_LEAST ? ~0ULL : 0;
+        turn -= 1;
+        return true;
+    }
+    __device__ __forceinline__ void vote_least(gd_count mine) const {
+        for (int step = 16; step; step >>= 1) mine = min(mine, __shfl_down_sync(0xffffffffu, mine, step));
+        if ((threadIdx.x & 31) == 0 && mine < *(volatile gd_count *)(votes() + TEAM_LEAST))
+            atomicMin(votes() + TEAM_LEAST, mine);
+    }
+    // List the rows outside, each of them a tree, and find the least id of the others. Who has no edges has its label.
+    GD_PHASE void sort_out() {
+        const long long *const indptr = (const long long *)row[INDPTR], *const other = (const long long *)row[IN_INDPTR];
+        const index_t *const ids = ids_at(IDS);
+        const unsigned int *const bits = seen();
+        gd_count mine = ~0ULL;
+        const long long threads = (long long)gridDim.x * blockDim.x;
+        for (long long begin = (long long)blockIdx.x * blockDim.x; begin < owned; begin += threads) {
+            const long long v = begin + threadIdx.x;
+            if (v < owned) {
+                const index_t id = ids[v];
+                if (bfs_bit(bits, v)) {
+                    mine = min(mine, (gd_count)id);
+                } else {
+                    label()[v] = id;
+                    if (indptr[v + 1] > indptr[v] || (other != indptr && other[v + 1] > other[v])) {
+                        link()[v] = (index_t)v;
+                        queue->push((index_t)v);
+                    }
+                }
+            }
+            queue->flush(outside_rows(), votes() + NEWS, false);
+        }
+        queue->flush(outside_rows(), votes() + NEWS, true);
+        if (team.leads()) link()[slots] = (index_t)slots;
+        vote_least(mine);
+    }
+    GD_PHASE void hook_rows(int indptr_at, int indices_at, int hubs) {
+        const long long *const indptr = (const long long *)row[indptr_at];
+        index_t *const aside = ids_at(LONG_ROWS);
+        const HookOutside body{ids_at(indices_at), seen(), link(), ids_at(GHOST_QUEUE), owned, slots, counters(), queue};
+        gd_for_edges(outside, (const index_t *)outside_rows(), indptr, aside, counters() + hubs, counters() + EDGES, body);
+        team.barrier();
+        if (counted(hubs)) {
+            gd_for_hubs((const index_t *)aside, counters() + hubs, indptr, body);
+            team.barrier();
+        }
+    }
+    __device__ __forceinline__ index_t root_of(index_t v) const {
+        return bfs_bit(seen(), v) ? whole : find_root(v, link());
+    }
+    // Give each tree its least id.
+    GD_PHASE void label_trees() {
+        const index_t *const rows = outside_rows();
+        gd_count mine = ~0ULL;
+        GD_FOR(i, outside) {
+            const index_t v = rows[i], root = find_root(v, link());
+            if (root == whole) mine = min(mine, (gd_count)ids_at(IDS)[v]);
+            else if (root != v) gd_atomic_min(label() + root, ids_at(IDS)[v]);
+        }
+        vote_least(mine);
+        if (team.leads()) atomicAdd(votes() + NEWS, counted(GHOSTS));
+    }
+    GD_PHASE void tell() {
+        team.tell_owners<index_t, index_t>(LISTS, (long long)counted(GHOSTS), ids_at(GHOST_QUEUE), votes(), SENT,
+                                           [&](index_t v) {
+                                               const index_t root = find_root(v, link());
+                                               return root == whole ? (index_t)least : *(volatile index_t *)(label() + root);
+                                           });
+    }
+    GD_PHASE void take() {
+        gd_count mine = ~0ULL, news = 0;
+        team.take_told<index_t, index_t>(LISTS, agreed, [&](index_t v, index_t told) {
+            const index_t root = root_of(v);
+            if (root == whole) mine = min(mine, (gd_count)told);
+            else if (told < *(volatile index_t *)(label() + root)) news += told < gd_atomic_min(label() + root, told);
+        }, [](bool) {});
+        vote_least(mine);
+        bfs_add(news, votes() + NEWS);
+    }
+    GD_PHASE void write_labels() {
+        const unsigned int *const bits = seen();
+        const index_t *const rows = outside_rows();
+        GD_FOR(v, owned) {
+            if (bfs_bit(bits, v)) label()[v] = (index_t)least;
+        }
+        GD_FOR(i, outside) {
+            const index_t v = rows[i], root = find_root(v, link());
+            if (root == whole) label()[v] = (index_t)least;
+            else if (root != v) label()[v] = *(volatile index_t *)(label() + root);
+        }
+    }
+    // Owners tell of what was reached, where an edge may lead there from outside and a ghost lack its bit.
+    __device__ __forceinline__ bool complete_bits() {
+        team.tell_bits<index_t>(BITS, seen());
+        if (!meet()) return false;
+        team.take_bits(BITS, seen());
+        return true;
+    }
+    // 1 where all have their labels, 0 where so many rounds are too few, 2 where a meeting failed.
+    __device__ __forceinline__ int run(bool closed, long long most, gd_count *sent) {
+        sort_out();
+        if (!meet()) return 2;
+        outside = (long long)team.read((gd_count *)row[COUNTERS] + VOTES * BFS_ROW + NEWS);
+        gd_count news = agreed[NEWS];
+        if (news && team.size > 1 && !closed && !complete_bits()) return 2;
+        if (news) {
+            hook_rows(INDPTR, INDICES, OUT_HUBS);
+            if (row[IN_INDPTR] != row[INDPTR]) hook_rows(IN_INDPTR, IN_INDICES, IN_HUBS);
+            whole = find_root((index_t)slots, link());
+            label_trees();
+            if (!meet()) return 2;
+            news = agreed[NEWS];
+            const gd_count began = gd_nanoseconds(), waited = team.waited;
+            for (long long round = 0; news; round++) {
+                if (round == most) return 0;
+                tell();
+                if (!meet()) return 2;
+                *sent += counted(GHOSTS);
+                const gd_count before = least;
+                take();
+                if (!meet()) return 2;
+                news = agreed[NEWS] + (least < before);
+            }
+            team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
+        }
+        write_labels();
+        return 1;
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+components_team(long long n, const long long *rows, long long row_words, double edges, long long most) {
+    __shared__ Queue<index_t> queue;
+    __shared__ gd_count agreed[TEAM_VOTES];
+    queue.open();
+    const long long *const row = rows + blockIdx.y * row_words;
+    Finish finish{Team(row, true), row, &queue, agreed, row[ROW_OWNED], 0, 0, 0, ~0ULL, (index_t)-1};
+    finish.slots = row[ROW_BOUNDS + finish.team.size];
+    const bool leads = finish.team.leads();
+    volatile gd_count *const ends = finish.team.ends();
+    const gd_count steps = ends[END_STEPS], done = ends[END_DONE], began = gd_nanoseconds();
+    const double left = ((const volatile double *)ends)[END_UNEXPLORED];
+    if (done == 2 || 2 * left > edges) {  // the same on all ranks
+        if (leads) ends[END_FINISHED] = 0;
+        return;
+    }
+    gd_count sent = 0;
+    const int finished = finish.run(done == 1 && row[IN_INDPTR] == row[INDPTR], most, &sent);
+    if (leads) {
+        ends[END_FINISHED] = finished == 1;
+        if (finished == 2) ends[END_DONE] = 2;
+        ends[END_STEPS] = steps + 1;
+        finish.team.log((long long)steps, began, 0, (gd_count)finish.outside, finish.counted(EDGES), sent,
+                        2 * sizeof(index_t) * sent);
+    }
+    finish.team.close();
+}

@@ -1,0 +1,280 @@
+"""Strongly connected components: trimming, colours that spread, searches back to their roots. Twins of strong.cu.
+
+colour   index dtype per slot: the smallest number that has reached the vertex, -1 where it is done
+label    index dtype per own vertex: the smallest id of its component, -1 while it is not done
+count    index dtype per slot: own vertices, edges from vertices that are not done; ghosts, minus the edges to be
+         taken off by their owners
+stamp    int32 per slot: the level in which the vertex was last put into a queue
+queue    own vertices, appended to; where `rows` are its tail, a twin goes on with what it appends, and a CUDA kernel
+         leaves that to the next launch
+counters int64: own queue length, own vertices dealt with, ghost queue length, hubs, edges looked at
+
+The CUDA kernels put rows of many edges aside for a second launch (`*_hubs`); those twins do nothing.
+"""
+
+import numpy as np
+
+from graphdask.kernels.common.twin import twin
+
+MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
+
+
+@twin
+def strong_count(n, rows, indptr, indices, colour, count, hubs, counters):
+    """Add to the count of each row its edges to vertices that are not done, self-loops left out."""
+    edges = 0
+    for i in range(n):
+        u = rows[i]
+        found = 0
+        for e in range(indptr[u], indptr[u + 1]):
+            v = indices[e]
+            if v != u and colour[v] >= 0:
+                found += 1
+        count[u] += found
+        edges += indptr[u + 1] - indptr[u]
+    counters[4] += edges
+
+
+@twin
+def strong_count_hubs(n, indptr, indices, colour, count, hubs, counters):
+    pass
+
+
+@twin
+def strong_bare(n, rows, ids, colour, count, label, queue, counters):
+    """Take out the rows whose count is 0: each is a component."""
+    own = counters[0]
+    for i in range(n):
+        u = rows[i]
+        if count[u] == 0:
+            colour[u] = -1
+            label[u] = ids[u]
+            queue[own] = u
+            own += 1
+    counters[0] = own
+
+
+@twin
+def strong_trim(
+    n, rows, indptr, indices, ids, owned, colour, count, label, queue, ghost_queue, hubs, counters
+):  # fmt: skip
+    """Take the edges of the rows off the counts of their neighbours, and those out that have none left."""
+    own, ghosts, edges, i = counters[0], counters[2], 0, 0
+    while i < n:
+        u = rows[i]
+        i += 1
+        edges += indptr[u + 1] - indptr[u]
+        for e in range(indptr[u], indptr[u + 1]):
+            v = indices[e]
+            before = count[v]
+            count[v] = before - 1
+            if v >= owned:
+                if before == 0:
+                    ghost_queue[ghosts] = v
+                    ghosts += 1
+            elif before == 1:
+                colour[v] = -1
+                label[v] = ids[v]
+                queue[own] = v
+                own += 1
+                n += 1
+    counters[0], counters[2] = own, ghosts
+    counters[1] += n
+    counters[4] += edges
+
+
+@twin
+def strong_trim_hubs(
+    n, indptr, indices, ids, owned, colour, count, label, queue, ghost_queue, hubs, counters
+):  # fmt: skip
+    pass
+
+
+@twin
+def strong_take(n, slots, values, ids, owned, colour, count, label, queue, counters):
+    """Add the (negative) values of other ranks to the counts of own vertices; take out those that have none left."""
+    own = counters[0]
+    for i in range(n):
+        v = slots[i]
+        if v >= owned:
+            continue
+        before = count[v]
+        count[v] = before + values[i]
+        if before > 0 and count[v] == 0:
+            colour[v] = -1
+            label[v] = ids[v]
+            queue[own] = v
+            own += 1
+    counters[0] = own
+
+
+@twin
+def strong_lower(n, slots, values, owned, colour, stamp, level, queue, counters):
+    """Take in the colours of other ranks; list the own vertices that have a smaller one now."""
+    own = counters[0]
+    for i in range(n):
+        v = slots[i]
+        if v < owned and values[i] < colour[v]:
+            colour[v] = values[i]
+            if stamp[v] != level:
+                stamp[v] = level
+                queue[own] = v
+                own += 1
+    counters[0] = own
+
+
+@twin
+def strong_spread(
+    n, rows, indptr, indices, owned, colour, stamp, level, base, queue, ghost_queue, hubs, counters
+):  # fmt: skip
+    """Lower the colours of neighbours to those of the rows; list ghosts once since level `base`.
+
+    The rows are in the order of their colours, so the twin changes no vertex twice: it follows each colour to its end
+    (`queue` is its stack) and leaves nothing for the next level. A CUDA kernel lists the vertices changed in `queue`.
+    """
+    ghosts, edges = counters[2], 0
+    for i in range(n):
+        if stamp[rows[i]] == level:
+            continue  # a smaller colour has been here
+        queue[0] = rows[i]
+        depth = 1
+        stamp[rows[i]] = level
+        c = colour[rows[i]]
+        while depth:
+            depth -= 1
+            u = queue[depth]
+            edges += indptr[u + 1] - indptr[u]
+            for e in range(indptr[u], indptr[u + 1]):
+                v = indices[e]
+                if c < colour[v]:
+                    colour[v] = c
+                    if v < owned:
+                        queue[depth] = v
+                        depth += 1
+                    elif stamp[v] < base:
+                        ghost_queue[ghosts] = v
+                        ghosts += 1
+                    stamp[v] = level
+    counters[0], counters[2] = 0, ghosts
+    counters[4] += edges
+
+
+@twin
+def strong_spread_hubs(
+    n, indptr, indices, owned, colour, stamp, level, base, queue, ghost_queue, hubs, counters
+):  # fmt: skip
+    pass
+
+
+@twin
+def strong_arrive(n, slots, owned, colour, label, queue, counters):
+    """Own vertices that other ranks found to reach their root."""
+    own = counters[0]
+    for i in range(n):
+        v = slots[i]
+        if v < owned and colour[v] >= 0:
+            label[v] = colour[v]
+            colour[v] = -1
+            queue[own] = v
+            own += 1
+    counters[0] = own
+
+
+@twin
+def strong_collect(
+    n, rows, indptr, indices, owned, colour, label, queue, ghost_queue, hubs, counters
+):  # fmt: skip
+    """Give the label of the rows to their neighbours of that colour."""
+    own, ghosts, edges, i = counters[0], counters[2], 0, 0
+    while i < n:
+        u = rows[i]
+        i += 1
+        c = label[u]
+        edges += indptr[u + 1] - indptr[u]
+        for e in range(indptr[u], indptr[u + 1]):
+            v = indices[e]
+            if colour[v] != c:
+                continue
+            colour[v] = -1
+            if v < owned:
+                label[v] = c
+                queue[own] = v
+                own += 1
+                n += 1
+            else:
+                ghost_queue[ghosts] = v
+                ghosts += 1
+    counters[0], counters[2] = own, ghosts
+    counters[1] += n
+    counters[4] += edges
+
+
+@twin
+def strong_collect_hubs(
+    n, indptr, indices, owned, colour, label, queue, ghost_queue, hubs, counters
+):  # fmt: skip
+    pass
+
+
+@twin
+def strong_heads(n, rows, begins, indptr, indices, ids, heads):
+    """Write the ids of the neighbours of rows[i] from heads[begins[i]] on."""
+    for i in range(n):
+        u = rows[i]
+        for e in range(indptr[u], indptr[u + 1]):
+            heads[begins[i] + e - indptr[u]] = ids[indices[e]]
+
+
+@twin
+def strong_components(n, indptr, indices, names, label):
+    """Label the components of a whole graph with their smallest names; a negative index is no edge. On a CPU only.
+
+    Tarjan, Depth-first search and linear graph algorithms (1972), without recursion.
+    """
+    number = np.zeros(n, np.int32)  # of the visit, from 1 on; 0: not visited
+    low = np.zeros(n, np.int32)
+    path = np.zeros(n, np.int32)  # vertices whose edges are being looked at
+    at = np.zeros(n, np.int64)  # the next edge of each of them
+    held = np.zeros(n, np.int32)  # visited vertices without a label
+    visits, num_held = 0, 0
+    for i in range(n):
+        label[i] = -1
+    for start in range(n):
+        if number[start]:
+            continue
+        depth = 0
+        entered = start
+        while True:
+            if entered >= 0:
+                visits += 1
+                number[entered] = low[entered] = visits
+                path[depth] = held[num_held] = entered
+                at[depth] = indptr[entered]
+                depth += 1
+                num_held += 1
+                entered = -1
+            u = path[depth - 1]
+            e = at[depth - 1]
+            if e < indptr[u + 1]:
+                at[depth - 1] += 1
+                v = indices[e]
+                if v < 0:
+                    continue
+                if number[v] == 0:
+                    entered = v
+                elif label[v] < 0:
+                    low[u] = min(low[u], number[v])
+                continue
+            depth -= 1
+            if low[u] == number[u]:
+                first = num_held - 1
+                smallest = names[held[first]]
+                while held[first] != u:
+                    first -= 1
+                    smallest = min(smallest, names[held[first]])
+                for k in range(first, num_held):
+                    label[held[k]] = smallest
+                num_held = first
+            if depth == 0:
+                break
+            low[path[depth - 1]] = min(low[path[depth - 1]], low[u])

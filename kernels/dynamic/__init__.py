@@ -1,0 +1,1 @@
+"""Graphs that change: rows in place, batches, and PageRank that follows them."""

@@ -1,0 +1,200 @@
+"""Rows that change, and PageRank over a frontier of affected vertices: twins of dynamic.cu.
+
+begin, length  int64 per own vertex: its row is indices[begin[v]] to indices[begin[v] + length[v] - 1], slots of
+               vertices, own ones first, in ascending order of their ids
+names          index dtype: the id of each slot
+listed         index dtype: own vertices to be worked on, in no order; of dynamic_update it may be None for the first n
+x              float64 per slot: contributions rank / out-degree, the self-loop that every vertex has counted
+pieces         int64: parts of rows, PIECE edges each, first edge times 2 * PIECE plus the number of edges; `number`,
+               uint64: how many
+flags          uint8 per slot; those of other ranks' vertices are told to their owners
+loop           uint8 per own vertex: whether its row holds the self-loop
+low, high      index dtype: lists of own vertices of at most `most` edges and of more; of dynamic_update those whose
+               out-neighbours are to be marked, `length` being that of their out-edges
+factor         what ranks, contributions and sums are multiplied by before they are changed
+counters       64-bit integers: vertices listed as low and as high, their edges; the bits of the largest |change|,
+               vertices worked on for the first time, and in fixed point, rounded up, the sum of what |changes| spread
+               over out-neighbours but for damping, and of those that have not marked theirs; vertices listed to mark
+               theirs, low and high, and their edges; the sum of new ranks times MASS; by dynamic_judge 0 where all
+               are ranked well enough, and else more than any number of vertices
+count          64-bit integer: how many are listed, which the host need not know: n is the most; or more than n, for all
+
+Edges of a row are added in the order that lanes.py states, so that a sum depends on nothing but the row. On a GPU a
+warp takes 32 low rows, of 256 edges at most, and a warp or a block a high one.
+"""
+
+import numpy as np
+
+from graphdask.kernels.common.lanes import sum_rows
+from graphdask.kernels.common.twin import twin, within
+
+PIECE = 4096
+"""Edges."""
+MASS = 2.0**60
+"""Fixed point of the sum of ranks."""
+MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
+
+
+@within
+def _listed(n, count):
+    return min(n, np.int64(count[0]))
+
+
+@within
+def _place(indices, names, first, length, wanted):
+    """How many of a row have lower ids, and whether it holds this one."""
+    low, high = 0, length
+    while low < high:
+        middle = (low + high) >> 1
+        if names[indices[first + middle]] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low, low < length and names[indices[first + low]] == wanted
+
+
+@twin
+def dynamic_find(n, row, column, begin, length, indices, names, place, found):
+    """Per id how many of the row have lower ones, and whether the row holds it."""
+    for i in range(n):
+        place[i], found[i] = _place(indices, names, begin[row[i]], length[row[i]], column[i])
+
+
+@twin
+def dynamic_degrees(n, rows, ids, begin, length, indices, names, inverse, loop):
+    """Of rows whether they hold the vertex itself, and 1 / their length, where one that does not is given it."""
+    for i in range(n):
+        v = rows[i]
+        _, found = _place(indices, names, begin[v], length[v], ids[v])
+        loop[v] = found
+        inverse[v] = 1.0 / (length[v] + (0 if found else 1))
+
+
+@twin
+def dynamic_begin(n, before, inverse, rank, x):
+    for v in range(n):
+        rank[v] = before[v]
+        x[v] = before[v] * inverse[v]
+
+
+@twin
+def dynamic_flag(n, rows, first, second):
+    """Set both flags of these rows."""
+    for i in range(n):
+        first[rows[i]] = 1
+        second[rows[i]] = 1
+
+
+@twin
+def dynamic_split(n, flags, becomes, length, most, low, high, counters):
+    """List the own vertices whose flag is 1, and then `becomes`, by whether their rows have at most `most` edges."""
+    lows, highs, edges = 0, 0, 0
+    for v in range(n):
+        if flags[v] == 1:
+            flags[v] = becomes
+            if length[v] <= most:
+                low[lows] = v
+                lows += 1
+            else:
+                high[highs] = v
+                highs += 1
+            edges += length[v]
+    counters[0] += np.uint64(lows)
+    counters[1] += np.uint64(highs)
+    counters[2] += np.uint64(edges)
+
+
+@twin
+def dynamic_sum(n, count, listed, begin, length, indices, x, sums):
+    sum_rows(_listed(n, count), listed, begin, length, indices, x, listed, 0, sums)
+
+
+@twin
+def dynamic_sum_high(n, count, listed, begin, length, indices, x, sums):
+    dynamic_sum(n, count, listed, begin, length, indices, x, sums)
+
+
+@twin
+def dynamic_update(
+    n, count, listed, sums, inverse, loop, base, factor, damping, closed, prunes, prune, expands, frontier, scale,
+    becomes, length, most, rank, x, affected, expand, visited, low, high, counters,
+):  # fmt: skip
+    largest, first, spread, untold = 0.0, 0, np.uint64(0), np.uint64(0)
+    lows, highs, edges, mass = counters[7], counters[8], np.uint64(0), np.uint64(0)
+    for i in range(_listed(n, count)):
+        v = i if listed is None else listed[i]
+        old, gathered, mine = rank[v] * factor, sums[v] * factor, x[v] * factor
+        if closed:
+            if loop[v]:
+                gathered -= mine
+            new = (base + damping * gathered) / (1.0 - damping * inverse[v])
+        else:
+            if not loop[v]:
+                gathered += mine
+            new = base + damping * gathered
+        rank[v] = new
+        x[v] = new * inverse[v]
+        moved = abs(new - old)
+        largest = max(largest, moved)
+        relative = moved / max(new, old)
+        if prunes and relative <= prune:
+            affected[v] = 0
+        goes = np.uint64(np.ceil((moved * (1.0 - inverse[v]) if closed else moved) * scale))
+        spread += goes
+        mass += np.uint64(np.rint(new * MASS))
+        if expands and expand[v] == 0:
+            if relative > frontier:
+                expand[v] = becomes
+                edges += np.uint64(length[v])
+                if length[v] <= most:
+                    low[lows] = v
+                    lows += np.uint64(1)
+                else:
+                    high[highs] = v
+                    highs += np.uint64(1)
+            else:
+                untold += goes
+        if not visited[v]:
+            visited[v] = 1
+            first += 1
+    bits = np.array([largest]).view(np.uint64)[0]
+    counters[3] = max(counters[3], bits)
+    counters[4] += np.uint64(first)
+    counters[5] += spread
+    counters[6] += untold
+    counters[7] = lows
+    counters[8] = highs
+    counters[9] += edges
+    counters[10] += mass
+
+
+@twin
+def dynamic_judge(n, damping, scale, goal, by_error, counters):
+    """Whether all vertices are to be ranked once more, by the largest change or by the error of rank_error.py."""
+    now = counters[3:4].view(np.float64)[0]
+    if by_error:
+        left = damping * (np.float64(counters[6]) / scale)
+        now = (left + damping * (np.float64(counters[5] - counters[6]) / scale)) / (1.0 - damping)
+    counters[11] = np.uint64(0) if now <= goal else ~np.uint64(0)
+
+
+@twin
+def dynamic_mark(n, count, listed, begin, length, indices, flags):
+    for i in range(_listed(n, count)):
+        v = listed[i]
+        for e in range(begin[v], begin[v] + length[v]):
+            flags[indices[e]] = 1
+
+
+@twin
+def dynamic_mark_high(n, count, listed, begin, length, indices, flags, pieces, number):
+    """Of rows with more than PIECE edges a GPU leaves what follows to the next kernel."""
+    dynamic_mark(n, count, listed, begin, length, indices, flags)
+
+
+@twin
+def dynamic_mark_pieces(n, number, pieces, indices, flags):
+    for i in range(_listed(n, number)):
+        first = pieces[i] // (2 * PIECE)
+        for e in range(first, first + pieces[i] % (2 * PIECE)):
+            flags[indices[e]] = 1

@@ -1,0 +1,326 @@
+// What a batch of edges changes of the rows of one rank: a thread takes an entry, and what is counted is counted by a scan
+// between two launches, so that the host need not wait for anything. Twins and arguments: dynamic_batch.py.
+#define GD_SCANNED 512
+#include "common/common.cuh"
+#include "common/grid.cuh"
+#include "common/place.cuh"
+#include "common/scan.cuh"
+
+#define GD_TILE 2048
+#define GD_NOTHING 18446744073709551615ull
+#define GD_PIECE 4096  // as in dynamic_rows.cu
+
+// Rows of one direction.
+struct Rows {
+    const long long *begin, *length;
+    const index_t *indices;
+};
+
+// Look entry i up: whether its row holds it, where its weight is to be set, and its key; how many of its row are less.
+__device__ __forceinline__ long long gd_look(long long i, long long half, const unsigned long long *edges,
+                                             unsigned long long num_vertices, const index_t *slots, long long owned,
+                                             unsigned long long capacity, bool directed, bool weighted,
+                                             const Rows &out, const Rows &in, const index_t *names,
+                                             unsigned char *found, long long *again, unsigned long long *keys) {
+    const bool backward = i >= half, inward = backward && directed;
+    const long long edge = backward ? i - half : i;
+    const unsigned long long given = edges[edge], source = (given >> 1) / num_vertices;
+    const unsigned long long destination = (given >> 1) - source * num_vertices;
+    const long long local = (long long)slots[backward ? destination : source];
+    const index_t column = (index_t)(backward ? source : destination);
+    bool there = false;
+    unsigned long long key = GD_NOTHING;
+    long long where = -1, low = 0;
+    if (local < owned && !(backward && !directed && source == destination)) {
+        const Rows &rows = inward ? in : out;
+        const long long begin = rows.begin[local], length = rows.length[local];
+        low = gd_place(rows.indices, names, begin, length, column);
+        there = low < length && names[rows.indices[begin + low]] == column;
+        if (there != (bool)(given & 1))
+            key = (unsigned long long)(inward ? owned + local : local) * capacity + (unsigned long long)column;
+        else if (there) where = begin + low;
+    }
+    if (!backward) found[edge] = there;
+    if (weighted) again[i] = where;
+    keys[i] = key;
+    return low;
+}
+
+extern "C" __global__ void dynamic_batch_look(long long n, const unsigned long long *edges, long long num_vertices,
+                                              const index_t *slots, long long owned, long long capacity,
+                                              long long directed, long long weighted, const long long *out_begin,
+                                              const long long *out_length, const index_t *out_indices,
+                                              const long long *in_begin, const long long *in_length,
+                                              const index_t *in_indices, const index_t *names, unsigned char *found,
+                                              long long *again, unsigned long long *keys) {
+    const Rows out = {out_begin, out_length, out_indices}, in = {in_begin, in_length, in_indices};
+    GD_FOR(i, n) {
+        gd_look(i, n / 2, edges, (unsigned long long)num_vertices, slots, owned, (unsigned long long)capacity,
+                directed, weighted, out, in, names, found, again, keys);
+    }
+}
+
+// Of which rows an entry is: 0 out-edges, 1 in-edges, 2 none.
+__device__ __forceinline__ int gd_kind(unsigned long long key, unsigned long long inward) {
+    return key == GD_NOTHING ? 2 : key >= inward;
+}
+
+// Of which rows sorted entry i is; how many there are of each kind is counted where the next one begins.
+__device__ __forceinline__ int gd_counted(long long i, long long n, const unsigned long long *keys,
+                                          unsigned long long inward, unsigned long long *counters) {
+    const int kind = gd_kind(keys[i], inward), before = i ? gd_kind(keys[i - 1], inward) : 0;
+    for (int k = before; k < kind; k++) counters[k] = (unsigned long long)i;
+    if (i == n - 1)
+        for (int k = kind; k < 2; k++) counters[k] = (unsigned long long)n;
+    return kind;
+}
+
+extern "C" __global__ void dynamic_batch_place(long long n, const unsigned long long *keys, long long owned,
+                                               long long capacity, const long long *out_begin,
+                                               const long long *out_length, const index_t *out_indices,
+                                               const long long *in_begin, const long long *in_length,
+                                               const index_t *in_indices, const index_t *names,
+                                               const index_t *slots, index_t *row, index_t *slot, long long *place,
+                                               long long *steps, unsigned long long *counters) {
+    const Rows out = {out_begin, out_length, out_indices}, in = {in_begin, in_length, in_indices};
+    const unsigned long long of_all = (unsigned long long)capacity;
+    GD_FOR(i, n) {
+        const int kind = gd_counted(i, n, keys, (unsigned long long)owned * of_all, counters);
+        if (i == 0) steps[0] = 0;
+        long long local = 0, low = 0, step = 0;
+        index_t wanted = 0;
+        if (kind < 2) {
+            const unsigned long long of = keys[i] / of_all;
+            wanted = (index_t)(keys[i] - of * of_all);
+            local = (long long)of - (kind ? owned : 0);
+            const Rows &rows = kind ? in : out;
+            const long long begin = rows.begin[local], length = rows.length[local];
+            low = gd_place(rows.indices, names, begin, length, wanted);
+            step = low < length && names[rows.indices[begin + low]] == wanted ? 1ll << 32 : 1;
+        }
+        row[i] = (index_t)local;
+        slot[i] = slots[wanted];
+        place[i] = low;
+        steps[i + 1] = step;
+    }
+}
+
+// Note that the rank of the column of entry i needs to know of its row, and is to be told again.
+__device__ __forceinline__ void gd_note(long long i, const index_t *row, const index_t *slot, const long long *bounds,
+                                        long long size, long long rank, long long owned, bool says,
+                                        unsigned char *held, double *said) {
+    const long long at = (long long)slot[i], v = (long long)row[i];
+    long long step = 0;
+    while (at >= bounds[step + 1]) step++;
+    unsigned char *const needs = held + (rank + step) % size * owned + v;
+    if (!*needs) *needs = 1;
+    if (says) said[v] = -1.0;
+}
+
+extern "C" __global__ void dynamic_batch_note(long long n, const unsigned long long *counters, const index_t *row,
+                                              const index_t *slot, const long long *bounds, long long size,
+                                              long long rank, long long owned, long long says, unsigned char *held,
+                                              double *said) {
+    const long long outward = (long long)counters[0];
+    GD_FOR(i, n) {
+        if (i < outward) gd_note(i, row, slot, bounds, size, rank, owned, says, held, said);
+    }
+}
+
+// Where the rows of one direction are, and may go.
+struct Room {
+    const long long *begin, *length, *room;
+    long long used;
+};
+
+// What is to be done with the row whose first entry is entry i; nothing of others.
+__device__ __forceinline__ void gd_plan(long long i, long long n, const unsigned long long *keys, long long owned,
+                                        unsigned long long capacity, const long long *sums, long long most,
+                                        const Room &out, const Room &in, long long hub, long long room,
+                                        long long *pieces, long long *listed, long long *plan,
+                                        unsigned long long *counters) {
+    const long long outward = (long long)counters[0], needed = (long long)counters[1];
+    if (i == 0) {
+        counters[2] = (unsigned long long)(sums[outward] >> 32);
+        counters[3] = (unsigned long long)((sums[needed] - sums[outward]) >> 32);
+    }
+    const unsigned long long of = i < needed ? keys[i] / capacity : 0;
+    if (i >= needed || (i && keys[i - 1] / capacity == of)) {
+        plan[i] = 0;
+        return;
+    }
+    const unsigned long long bound = (of + 1) * capacity;
+    long long end = i + 1, high = needed;
+    for (long long step = 1; end < high; step *= 2) {  // most rows have few entries
+        const long long probe = min(end + step, high) - 1;
+        if (keys[probe] >= bound) {
+            high = probe;
+            break;
+        }
+        end = probe + 1;
+    }
+    while (end < high) {
+        const long long middle = (end + high) >> 1;
+        if (keys[middle] < bound) end = middle + 1;
+        else high = middle;
+    }
+    const bool inward = i >= outward;
+    const Room &rows = inward ? in : out;
+    const long long local = (long long)of - (inward ? owned : 0), length = rows.length[local];
+    const long long step = sums[end] - sums[i], after = length + (step & 0xffffffffll) - (step >> 32);
+    const long long size = max(length, after), stays = rows.begin[local];
+    const bool moves = after > rows.room[local];
+    const long long begin =
+        moves ? rows.used + (long long)atomicAdd(counters + 4 + inward, (unsigned long long)(after + after / 4 + 2))
+              : stays;
+    plan[i] = end;
+    plan[n + i] = begin;
+    plan[2 * n + i] = local;
+    if (size > hub && !moves) {
+        const long long at = (long long)atomicAdd(counters + 9, (unsigned long long)size);
+        if (at + size <= room) {
+            const long long many = (size + GD_PIECE - 1) / GD_PIECE;
+            long long *piece = pieces + 4 * (long long)atomicAdd(counters + 8, (unsigned long long)many);
+            for (long long k = 0; k < many; k++, piece += 4) {
+                piece[0] = i;
+                piece[1] = k * GD_PIECE;
+                piece[2] = at;
+                piece[3] = after;
+            }
+            return;
+        }
+    }
+    if (size <= most) listed[gd_reserve(counters + 6)] = i;
+    else listed[n - 1 - gd_reserve(counters + 7)] = i;
+}
+
+extern "C" __global__ void dynamic_batch_plan(long long n, const unsigned long long *keys, long long owned,
+                                              long long capacity, const long long *sums, long long most,
+                                              const long long *out_begin, const long long *out_length,
+                                              const long long *out_room, long long out_used, const long long *in_begin,
+                                              const long long *in_length, const long long *in_room, long long in_used,
+                                              long long hub, long long room, long long *pieces, long long *listed,
+                                              long long *plan, unsigned long long *counters) {
+    const Room out = {out_begin, out_length, out_room, out_used}, in = {in_begin, in_length, in_room, in_used};
+    GD_FOR(i, n) {
+        gd_plan(i, n, keys, owned, (unsigned long long)capacity, sums, most, out, in, hub, room, pieces, listed, plan,
+                counters);
+    }
+}
+
+// A block sorts GD_TILE keys, and with them which entries they are of.
+__device__ __forceinline__ void gd_sort_tile(long long first, long long n, const unsigned long long *keys,
+                                             unsigned long long *sorted, long long *of) {
+    __shared__ unsigned long long key[GD_TILE];
+    __shared__ int at[GD_TILE];
+    for (int k = (int)threadIdx.x; k < GD_TILE; k += GD_SCANNED) {
+        key[k] = first + k < n ? keys[first + k] : GD_NOTHING;
+        at[k] = k;
+    }
+    for (int size = 2; size <= GD_TILE; size *= 2) {
+        for (int apart = size / 2; apart; apart /= 2) {
+            __syncthreads();
+            for (int k = (int)threadIdx.x; k < GD_TILE / 2; k += GD_SCANNED) {
+                const int low = 2 * k - (k & (apart - 1)), high = low + apart, held = at[low];
+                const unsigned long long one = key[low], other = key[high];
+                if (one == other || (one > other) != ((low & size) == 0)) continue;
+                key[low] = other;
+                key[high] = one;
+                at[low] = at[high];
+                at[high] = held;
+            }
+        }
+    }
+    __syncthreads();
+    for (int k = (int)threadIdx.x; k < GD_TILE && first + k < n; k += GD_SCANNED) {
+        sorted[first + k] = key[k];
+        of[first + k] = first + at[k];
+    }
+    __syncthreads();
+}
+
+// How many keys of all tiles stand before key i of the tiles, equal ones in the order of their tiles.
+__device__ __forceinline__ long long gd_rank(long long i, long long n, const unsigned long long *sorted) {
+    const unsigned long long key = sorted[i];
+    const long long mine = i / GD_TILE;
+    long long rank = i % GD_TILE;
+#pragma unroll 4
+    for (long long tile = 0; tile < (n + GD_TILE - 1) / GD_TILE; tile++) {
+        if (tile == mine) continue;
+        const unsigned long long *const of = sorted + tile * GD_TILE;
+        const int length = (int)min((long long)GD_TILE, n - tile * GD_TILE);
+        int low = 0;
+#pragma unroll
+        for (int step = GD_TILE; step; step /= 2) {
+            const int next = low + step;
+            if (next <= length && (tile < mine ? of[next - 1] <= key : of[next - 1] < key)) low = next;
+        }
+        rank += low;
+    }
+    return rank;
+}
+
+// All of the above in one launch, whose blocks wait for each other: few entries are done with sooner than the host has
+// launched a kernel for each step. What the plan takes is put to other use until then.
+extern "C" __global__ void __launch_bounds__(512)
+dynamic_batch_prepare(long long n, const unsigned long long *edges, long long num_vertices, const index_t *slots,
+                      long long owned, long long capacity, long long directed, long long weighted,
+                      const long long *out_begin, const long long *out_length, const index_t *out_indices,
+                      const long long *in_begin, const long long *in_length, const index_t *in_indices,
+                      const index_t *names, unsigned char *found, long long *again, unsigned long long *keys,
+                      long long *order, index_t *row, index_t *slot, long long *place, long long *sums,
+                      const long long *bounds, long long size, long long rank, long long says, unsigned char *held,
+                      double *said, long long most, const long long *out_room, long long out_used,
+                      const long long *in_room, long long in_used, long long hub, long long room, long long *pieces,
+                      long long *listed, long long *plan, unsigned long long *counters) {
+    const unsigned long long of_all = (unsigned long long)capacity, inward = (unsigned long long)owned * of_all;
+    gd_count *const arrived = counters + 10;
+    long long *const low = plan, *const of = plan + n, *const totals = listed;
+    unsigned long long *const tiles = (unsigned long long *)(plan + 2 * n);
+    const Rows out = {out_begin, out_length, out_indices}, in = {in_begin, in_length, in_indices};
+    GD_FOR(i, n) {
+        low[i] = gd_look(i, n / 2, edges, (unsigned long long)num_vertices, slots, owned, of_all, directed, weighted,
+                         out, in, names, found, again, keys);
+    }
+    gd_grid_barrier(arrived);
+    for (long long first = (long long)blockIdx.x * GD_TILE; first < n; first += (long long)gridDim.x * GD_TILE)
+        gd_sort_tile(first, n, keys, tiles, of);
+    gd_grid_barrier(arrived);
+    GD_FOR(i, n) {
+        const unsigned long long key = tiles[i], by = key / of_all;
+        const bool some = key != GD_NOTHING;
+        const long long to = gd_rank(i, n, tiles), entry = of[i];
+        const index_t wanted = some ? (index_t)(key - by * of_all) : 0;
+        keys[to] = key;
+        order[to] = entry;
+        row[to] = some ? (index_t)(key >= inward ? (long long)by - owned : (long long)by) : 0;
+        slot[to] = slots[wanted];
+        place[to] = some ? low[entry] : 0;
+        sums[to + 1] = some ? (edges[entry % (n / 2)] & 1 ? 1 : 1ll << 32) : 0;
+    }
+    gd_grid_barrier(arrived);
+    for (long long first = (long long)blockIdx.x * GD_SCANNED; first < n; first += (long long)gridDim.x * GD_SCANNED) {
+        const long long i = first + threadIdx.x, step = i < n ? sums[i + 1] : 0;
+        if (i < n) gd_counted(i, n, keys, inward, counters);
+        long long all;
+        const long long before = gd_block_scan(step, &all);
+        if (i < n) sums[i + 1] = before + step;
+        if (i == 0) sums[0] = 0;
+        if (threadIdx.x == 0) totals[first / GD_SCANNED] = all;
+    }
+    gd_grid_barrier(arrived);
+    for (long long first = (long long)blockIdx.x * GD_SCANNED; first < n; first += (long long)gridDim.x * GD_SCANNED) {
+        long long before = 0, all;
+        for (long long k = threadIdx.x; k < first / GD_SCANNED; k += GD_SCANNED) before += totals[k];
+        gd_block_scan(before, &all);
+        const long long i = first + threadIdx.x;
+        if (i < n) sums[i + 1] += all;
+    }
+    gd_grid_barrier(arrived);
+    const Room to_out = {out_begin, out_length, out_room, out_used}, to_in = {in_begin, in_length, in_room, in_used};
+    const long long outward = (long long)counters[0];
+    GD_FOR(i, n) {
+        if (size > 1 && i < outward) gd_note(i, row, slot, bounds, size, rank, owned, says, held, said);
+        gd_plan(i, n, keys, owned, of_all, sums, most, to_out, to_in, hub, room, pieces, listed, plan, counters);
+    }
+}

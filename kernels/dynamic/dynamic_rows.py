@@ -1,0 +1,185 @@
+"""Rewriting the rows that a batch changes: twins of dynamic_rows.cu.
+
+The entries of the batch that change something are sorted by row and column; dynamic_batch.py says what `place`, `sums`,
+`listed`, `plan` and `counters` hold, and that n entries were given. Where rows have outgrown their room and what they
+claimed does not fit the pool, of `size` entries, nothing is done to the rows of that direction.
+
+values         per entry what is inserted, of the pool's entry_t: slots, or weights
+commits        whether the rows' lengths, beginnings, and rooms are written: with the last one of the pools
+
+Rows of few entries are listed at the front, and a warp takes one; a block takes one of those at the back. What a row
+holds moves within it: first what stands behind deleted entries to the front, then what stands behind insertions to the
+back, a piece of the row at a time, which is read as a whole before any of it is written.
+
+Of the longest rows a block takes a piece: they are put together in `made`, and then copied to where they were.
+
+where          int64 per entry of a batch, half of them of sources: where in the pool its weight is set, or -1
+order          int64 per sorted entry: which one of the batch it is; `values` are its weights then
+begin, length  of dynamic_rows_move: int64 per row: where it is, and its entries; it goes to where `target` says
+"""
+
+import numpy as np
+
+from graphdask.kernels.common.prefetch import prefetch
+from graphdask.kernels.common.twin import twin, within
+
+PIECE = 4096
+AHEAD = 8
+"""Rows that a twin has on their way."""
+MACROS = [{"entry_t": kind} for kind in ("int", "long long", "float", "double")]
+
+
+@twin
+def dynamic_rows_weigh(n, where, directed, order, weights, values, out_pool, in_pool):
+    for i in range(n):
+        values[i] = weights[order[i] % (n // 2)]
+        if where[i] >= 0:
+            if directed and i >= n // 2:
+                in_pool[where[i]] = weights[i % (n // 2)]
+            else:
+                out_pool[where[i]] = weights[i % (n // 2)]
+
+
+@within
+def _merge(pool, begin, size, first, end, place, sums, values, made, at):
+    """Write to made[at] and after what a row of `size` entries is to be: what entries `first` to `end` - 1 say."""
+    j = 0
+    for i in range(first, end):
+        while j < place[i]:
+            made[at] = pool[begin + j]
+            at += 1
+            j += 1
+        if (sums[i + 1] - sums[i]) & 1:
+            made[at] = values[i]
+            at += 1
+        else:
+            j += 1
+    while j < size:
+        made[at] = pool[begin + j]
+        at += 1
+        j += 1
+
+
+@within
+def _rewrite(pool, begin, goes, size, first, end, place, sums, values):
+    """Make a row of `size` entries what the entries of the batch from `first` to `end` - 1 say."""
+    before, step = sums[first], sums[end] - sums[first]
+    inserted, deleted = step & 0xFFFFFFFF, step >> 32
+    if goes != begin:
+        _merge(pool, begin, size, first, end, place, sums, values, pool, goes)
+        return
+    if deleted:
+        at, j = -1, 0
+        for i in range(first, end):
+            if (sums[i + 1] - sums[i]) & 1 == 0:
+                if at < 0:
+                    at = place[i]
+                else:
+                    while j < place[i]:
+                        pool[begin + at] = pool[begin + j]
+                        at += 1
+                        j += 1
+                j = place[i] + 1
+        while j < size:
+            pool[begin + at] = pool[begin + j]
+            at += 1
+            j += 1
+    if inserted:
+        j, shift = size - deleted, inserted
+        for i in range(end - 1, first - 1, -1):
+            if (sums[i + 1] - sums[i]) & 1:
+                stays = place[i] - ((sums[i] - before) >> 32)
+                while j > stays:
+                    j -= 1
+                    pool[begin + j + shift] = pool[begin + j]
+                shift -= 1
+                pool[begin + stays + shift] = values[i]
+
+
+@twin
+def dynamic_rows_change(
+    n, counters, pieces, listed, plan, place, sums, values, out_used, out_size, in_used, in_size, out_begin, out_length,
+    out_room, out_pool, in_begin, in_length, in_room, in_pool, made, commits,
+):  # fmt: skip
+    """A row of pieces is put together with the first of them."""
+    for k in range(int(counters[8])):
+        i, goes = pieces[4 * k], pieces[4 * k + 2]
+        if pieces[4 * k + 1]:
+            continue
+        v = plan[2 * n + i]
+        if i < int(counters[0]):
+            _merge(out_pool, out_begin[v], out_length[v], i, plan[i], place, sums, values, made, goes)
+        else:
+            _merge(in_pool, in_begin[v], in_length[v], i, plan[i], place, sums, values, made, goes)
+    for part in range(2):
+        start, stop = (n - np.int64(counters[7]), n) if part else (0, np.int64(counters[6]))
+        _change(
+            start, stop, n, counters, listed, plan, place, sums, values, out_used, out_size, in_used, in_size,
+            out_begin, out_length, out_room, out_pool, in_begin, in_length, in_room, in_pool, commits,
+        )  # fmt: skip
+
+
+@twin
+def _change(
+    start, stop, n, counters, listed, plan, place, sums, values, out_used, out_size, in_used, in_size, out_begin,
+    out_length, out_room, out_pool, in_begin, in_length, in_room, in_pool, commits,
+):  # fmt: skip
+    outward = int(counters[0])
+    out_fits, in_fits = out_used + int(counters[4]) <= out_size, in_used + int(counters[5]) <= in_size
+    for k in range(start, stop):
+        if k + AHEAD < stop:  # where most is done, from the back
+            i = listed[k + AHEAD]
+            v = plan[2 * n + i]
+            if i < outward:
+                prefetch(out_pool, out_begin[v] + out_length[v])
+                prefetch(out_pool, out_begin[v] + out_length[v] // 2)
+            else:
+                prefetch(in_pool, in_begin[v] + in_length[v])
+                prefetch(in_pool, in_begin[v] + in_length[v] // 2)
+        i = listed[k]
+        end, goes, v = plan[i], plan[n + i], plan[2 * n + i]
+        step = sums[end] - sums[i]
+        if i < outward and out_fits:
+            after = out_length[v] + (step & 0xFFFFFFFF) - (step >> 32)
+            _rewrite(out_pool, out_begin[v], goes, out_length[v], i, end, place, sums, values)
+            if commits:
+                out_length[v] = after
+                if goes != out_begin[v]:
+                    out_begin[v], out_room[v] = goes, after + after // 4 + 2
+        elif i >= outward and in_fits:
+            after = in_length[v] + (step & 0xFFFFFFFF) - (step >> 32)
+            _rewrite(in_pool, in_begin[v], goes, in_length[v], i, end, place, sums, values)
+            if commits:
+                in_length[v] = after
+                if goes != in_begin[v]:
+                    in_begin[v], in_room[v] = goes, after + after // 4 + 2
+
+
+@twin
+def dynamic_rows_settle(
+    n, counters, pieces, plan, place, out_used, out_size, in_used, in_size, out_begin, out_length, out_pool, in_begin,
+    in_length, in_pool, made, commits,
+):  # fmt: skip
+    out_fits, in_fits = out_used + int(counters[4]) <= out_size, in_used + int(counters[5]) <= in_size
+    for k in range(int(counters[8])):
+        i, start, goes, after = pieces[4 * k], pieces[4 * k + 1], pieces[4 * k + 2], pieces[4 * k + 3]
+        v = plan[2 * n + i]
+        outward = i < int(counters[0])
+        if (outward and not out_fits) or (not outward and not in_fits):
+            continue
+        for j in range(start, min(start + PIECE, after)):
+            if outward:
+                out_pool[out_begin[v] + j] = made[goes + j]
+            else:
+                in_pool[in_begin[v] + j] = made[goes + j]
+        if commits and outward:
+            out_length[v] = after
+        elif commits:
+            in_length[v] = after
+
+
+@twin
+def dynamic_rows_move(n, begin, length, target, pool, out):
+    for v in range(n):
+        for k in range(length[v]):
+            out[target[v] + k] = pool[begin[v] + k]

@@ -1,0 +1,108 @@
+"""What a rank says to the others of contributions that changed and of vertices that it marked: twins of telling.cu.
+
+listed         index dtype: own vertices that may have changed, each once
+count          64-bit integer: how many are listed, as in dynamic.py
+x              float64 per slot: contributions
+told           float64 per own vertex: contributions as the other ranks know them
+held           uint8, shape (size, owned): whether a rank needs to know of an own vertex; its own row does not count
+shifts         int64 per rank: the first slot that own vertices have there
+bounds         int64, shape (size + 1,): slots from bounds[k] to bounds[k + 1] - 1 are of rank (rank + k) % size
+counts         64-bit integers: how many contributions go to each rank, then how many changed; or words of marks
+next           the same, where the next one goes: in `vertex` and `contribution`, and of those that changed in `last`
+vertex         index dtype: slots of the rank that is told, what goes to each rank side by side; of marks -1 - w where
+               they are of the slots 64 * w + 0 to 63
+contribution   float64, in the same places; of marks the bits of a 64-bit word, the lowest of the first slot
+affected       uint8 per slot: whether a vertex is marked; no more where its owner is told
+slots          index dtype: of what is told in an order that both sides know
+"""
+
+import numpy as np
+
+from graphdask.kernels.common.twin import twin
+
+MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
+
+
+@twin
+def telling_count(n, count, listed, x, told, held, owned, size, rank, counts):
+    for i in range(min(n, np.int64(count[0]))):
+        v = listed[i]
+        if x[v] != told[v]:
+            counts[size] += 1
+            for r in range(size):
+                if r != rank and held[r, v]:
+                    counts[r] += 1
+
+
+@twin
+def telling_fill(n, listed, x, told, held, shifts, owned, size, rank, next, vertex, contribution, last):
+    for i in range(n):
+        v = listed[i]
+        now = x[v]
+        if now == told[v]:
+            continue
+        for r in range(size):
+            if r != rank and held[r, v]:
+                vertex[next[r]] = shifts[r] + v
+                contribution[next[r]] = now
+                next[r] += 1
+        last[next[size]] = v
+        next[size] += 1
+        told[v] = now
+
+
+@twin
+def telling_marks_count(n, affected, bounds, size, rank, counts):
+    """Here n is the number of slots."""
+    for k in range(1, size):
+        found = 0
+        for first in range(bounds[k], bounds[k + 1], 64):
+            some = 0
+            for u in range(first, min(first + 64, bounds[k + 1])):
+                some |= affected[u]
+            found += some
+        counts[(rank + k) % size] += np.uint64(found)
+
+
+@twin
+def telling_marks(n, affected, bounds, size, rank, next, vertex, contribution):
+    """Here n is the number of slots."""
+    words = contribution.view(np.uint64)
+    for k in range(1, size):
+        at = np.int64(next[(rank + k) % size])
+        for first in range(bounds[k], bounds[k + 1], 64):
+            word = np.uint64(0)
+            for u in range(first, min(first + 64, bounds[k + 1])):
+                word |= np.uint64(affected[u]) << np.uint64(u - first)
+                affected[u] = 0
+            if word:
+                vertex[at], words[at] = -1 - (first - bounds[k]) // 64, word
+                at += 1
+        next[(rank + k) % size] = at
+
+
+@twin
+def telling_take(n, vertex, contribution, x, affected):
+    words = contribution.view(np.uint64)
+    for i in range(n):
+        if vertex[i] >= 0:
+            x[vertex[i]] = contribution[i]
+            continue
+        first, word = 64 * (-1 - np.int64(vertex[i])), words[i]
+        while word:
+            if word & np.uint64(1):
+                affected[first] = 1
+            first += 1
+            word >>= np.uint64(1)
+
+
+@twin
+def telling_gather(n, slots, x, contribution):
+    for i in range(n):
+        contribution[i] = x[slots[i]]
+
+
+@twin
+def telling_put(n, slots, contribution, x):
+    for i in range(n):
+        x[slots[i]] = contribution[i]

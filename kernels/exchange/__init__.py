@@ -1,0 +1,1 @@
+"""Packing, coding and addressing what ranks send to each other."""

@@ -1,0 +1,269 @@
+"""Walks whose edges are chosen by functions of the caller: twins of functions_walk.cu.
+
+What is not told here is told in functions.py.
+
+n          walks
+first      instance of the first
+begin, end steps made, and to have made; each walk has `depth` at most
+seeds      where they start
+undirected whether each of two neighbours is in the row of the other
+how, sums, totals, other, floating
+           one of the constants below; int64: of each row its biases' units (selection.py), added up to each edge and
+           with it, or the shares of an alias table (biases.py), uint64, with its totals and others; whether biases are
+           floats
+here, before, lengths, dst, put
+           of walks: where they stand, -1 where they have ended; the vertex before; edges so far, int32; in rows of
+           `depth`, the vertices that edges lead to, and, where `updates` says that there is an update, its answers.
+           What here, before and lengths hold before the first step is not looked at
+told       uint64, shape (1,): the edges of all walks are added
+failure, failure_of_update
+           int32, as in selection.py
+"""
+
+import numpy as np
+
+from graphdask.kernels.choice.bias_types import checked, failing, keep_bias, kept_or_failing
+from graphdask.kernels.choice.keys import keep_smallest
+from graphdask.kernels.choice.selection import NO_BIAS, NO_VERTEX, fraction, group_key, selection_pick, vertex_of
+from graphdask.kernels.common.hash import multiply_high
+from graphdask.kernels.common.philox import DRAW_EDGE, DRAW_KEY, DRAW_TRIAL, DRAW_UPDATE, fill, philox
+from graphdask.kernels.common.twin import twin, within
+from graphdask.kernels.functions.functions_default import (
+    ASKS_NEAR,
+    KEYS_AT_ONCE,
+    MACROS,
+    edge_bias,
+    edge_bias_if,
+    update,
+)
+from graphdask.kernels.walks.second_order import search_all
+
+__all__ = ["MACROS"]
+
+# The functions of the caller stand here.
+
+UNIFORM, SUMMED, TRIED, ALIASED, KEYED = 0, 1, 2, 3, 4
+"""How a walk draws edges: all alike, by sums of their biases, by rejection, by an alias table, or by a reservoir."""
+GROUP = 64
+"""Walkers that a CPU moves on in turn, so that it waits for the memory of many at the same time."""
+
+_0, _1 = np.uint64(0), np.uint64(1)
+
+
+@within
+def _try_all(
+    first, count, begins, sizes, here, before, seeds, indptr, indices, weights, degrees, mapped, names, base,
+    near_indptr, near_indices, step, bound, trials, of_trial, edges, room, kept, near, unsure, failure,
+):  # fmt: skip
+    """Draw an edge for each of some walkers by rejection, all of them at the same time; -1 after too many trials.
+
+    A function that asks whether a vertex is near, which takes a search, is called with both answers first: that often
+    is enough to know whether a number keeps the edge. Many searches are done at the same time.
+    """
+    live, asking, row, rest, wanted, tried = room[0], room[1], room[2], room[3], room[4], room[5]
+    left = np.int64(0)
+    for j in range(count):
+        edges[j] = -1
+        live[left] = j
+        left += sizes[j] > 0
+    trial = np.int64(0)
+    while left and trial < trials:
+        for k in range(left):
+            j = live[k]
+            drawn, kept[j] = philox(of_trial, np.uint64(first + j), np.uint64(step), np.uint64(trial))
+            tried[j] = begins[j] + np.int64(multiply_high(drawn, np.uint64(sizes[j])))
+        asked = np.int64(0)
+        for k in range(left):
+            j = live[k]
+            edge, v, t, start = tried[j], np.int64(here[j]), np.int64(before[j]), np.int64(seeds[j])
+            slot = np.int64(indices[edge])
+            if ASKS_NEAR and t >= 0:
+                unsure[0] = 0
+                taken = other = False
+                for answer in range(2):
+                    bias = edge_bias_if(
+                        indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, v,
+                        slot, v, slot, t, t, step, first + j, start, answer > 0, unsure,
+                    )  # fmt: skip
+                    other, taken = taken, kept_or_failing(kept[j], bias, bound, unsure)
+                if other != taken or unsure[0]:
+                    asking[asked], row[asked], wanted[asked] = j, near_indptr[t], slot
+                    rest[asked] = near_indptr[t + 1] - near_indptr[t]
+                    asked += 1
+                    taken = False
+            else:
+                bias = edge_bias(
+                    indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, v, slot, v,
+                    slot, t, t, step, first + j, start, failure,
+                )  # fmt: skip
+                taken = kept_or_failing(kept[j], bias, bound, failure)
+            if taken:
+                edges[j] = edge
+        search_all(asked, near_indices, row, rest, wanted, near)
+        for k in range(asked):
+            j, slot = asking[k], wanted[k]
+            edge, v, t, start = tried[j], np.int64(here[j]), np.int64(before[j]), np.int64(seeds[j])
+            bias = edge_bias_if(
+                indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, v, slot, v,
+                slot, t, t, step, first + j, start, near[k], failure,
+            )  # fmt: skip
+            if kept_or_failing(kept[j], bias, bound, failure):
+                edges[j] = edge
+        some, left = left, np.int64(0)
+        for k in range(some):
+            live[left] = live[k]
+            left += edges[live[k]] < 0
+        trial += 1
+
+
+@twin
+def functions_walk(
+    n, first, begin, end, depth, seeds, indptr, indices, weights, ids, degrees, mapped, names, base, near_indptr,
+    near_indices, undirected, how, sums, totals, other, floating, bound, trials, seed, updates, num_vertices, here,
+    before, dst, put, lengths, told, failure, failure_of_update,
+):  # fmt: skip
+    """Make steps `begin` to `end` - 1 of walks over the whole graph, whose places in their pools are 0."""
+    of_edge, of_trial = group_key(seed, DRAW_EDGE, np.int64(0)), group_key(seed, DRAW_TRIAL, np.int64(0))
+    of_update = group_key(seed, DRAW_UPDATE, np.int64(0))
+    of_key = group_key(group_key(seed, DRAW_KEY, np.int64(0)), DRAW_KEY, np.int64(0))
+    drawn, biases, keys = np.empty(KEYS_AT_ONCE, np.uint64), np.empty(KEYS_AT_ONCE, np.float64), np.empty(1, np.float64)
+    begins, sizes, edges = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
+    numbers, slots = np.empty(GROUP, np.uint64), np.empty(GROUP, np.int64)
+    seconds = np.empty(GROUP, np.uint64)
+    units, bounds, one = np.empty(64, np.int64), np.zeros(2, np.int64), np.ones(1, np.int64)
+    none, which, label = np.zeros(1, np.int64), np.empty(1, np.int64), np.empty(1, np.int64)
+    room, near, unsure = np.empty((6, GROUP), np.int64), np.empty(GROUP, np.bool_), np.zeros(1, np.int32)
+    for block in range(0, n, GROUP):
+        count = min(GROUP, n - block)
+        if begin == 0:
+            for i in range(block, block + count):
+                here[i], before[i], lengths[i] = seeds[i], -1, 0
+        for step in range(begin, end):
+            alive = 0
+            for j in range(count):
+                v = np.int64(here[block + j])
+                alive += v >= 0
+                row = max(v, 0)
+                begins[j] = indptr[row]
+                sizes[j] = indptr[row + 1] - begins[j] if v >= 0 else 0
+            if alive == 0:
+                break
+            if how == TRIED:
+                _try_all(
+                    first + block, count, begins, sizes, here[block:], before[block:], seeds[block:], indptr, indices,
+                    weights, degrees, mapped, names, base, near_indptr, near_indices, step, bound, trials, of_trial,
+                    edges, room, numbers, near, unsure, failure,
+                )  # fmt: skip
+            else:
+                for j in range(count):
+                    edges[j] = -1
+                    numbers[j], seconds[j] = philox(of_edge, np.uint64(first + block + j), np.uint64(step), _0)
+            for j in range(count):
+                if sizes[j] == 0 or edges[j] >= 0:
+                    continue
+                i, at, size = block + j, begins[j], sizes[j]
+                v, previous, start, instance = np.int64(here[i]), np.int64(before[i]), np.int64(seeds[i]), first + i
+                if how == UNIFORM:
+                    bias = edge_bias(
+                        indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, at, v, v, v,
+                        v, previous, previous, step, instance, start, failure,
+                    )  # fmt: skip
+                    if checked(bias, failure) > 0:
+                        edges[j] = at + np.int64(multiply_high(numbers[j], np.uint64(size)))
+                    continue
+                if how == ALIASED:
+                    if totals[v] != _0:
+                        edge = at + np.int64(multiply_high(numbers[j], np.uint64(size)))
+                        own = multiply_high(seconds[j], totals[v]) < np.uint64(sums[edge])
+                        edges[j] = edge if own else at + other[edge]
+                    continue
+                if how == SUMMED:
+                    low, high = at, at + size - 1
+                    digit = np.int64(multiply_high(numbers[j], np.uint64(sums[high])))
+                    if sums[high] == 0:
+                        continue
+                    while low < high:
+                        middle = (low + high) >> 1
+                        if sums[middle] > digit:
+                            high = middle
+                        else:
+                            low = middle + 1
+                    edges[j] = low
+                    continue
+                if how == KEYED:
+                    kept = np.int64(0)
+                    for chunk in range(0, size, KEYS_AT_ONCE):
+                        many = min(np.int64(KEYS_AT_ONCE), size - chunk)
+                        for k in range(many):
+                            edge = at + chunk + k
+                            slot = np.int64(indices[edge])
+                            bias = edge_bias(
+                                indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge,
+                                v, slot, v, slot, previous, previous, step, instance, start, failure,
+                            )  # fmt: skip
+                            if not (bias >= 0 and bias < np.inf):
+                                failing(failure, NO_BIAS)
+                                bias = 0 * bias
+                            biases[k] = bias
+                        fill(of_key, np.uint64(instance), np.uint64(step), chunk, many, drawn)
+                        kept = keep_smallest(drawn, biases, chunk, many, keys, which, 0, kept, 1)
+                    if kept:
+                        edges[j] = at + which[0]
+                    continue
+                if len(units) < size:
+                    units = np.empty(2 * size, np.int64)
+                for edge in range(at, at + size):
+                    slot = np.int64(indices[edge])
+                    bias = edge_bias(
+                        indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, v,
+                        slot, v, slot, previous, previous, step, instance, start, failure,
+                    )  # fmt: skip
+                    keep_bias(units, edge - at, checked(bias, failure))
+                bounds[1], one[0] = size, instance
+                selection_pick(
+                    1, none, bounds, units, floating, none, none + 1, 1, seed, DRAW_EDGE, none, one, step, none,
+                    which, label, failure,
+                )  # fmt: skip
+                if label[0] >= 0:
+                    edges[j] = at + which[0]
+            for j in range(count):
+                slots[j] = indices[edges[j]] if edges[j] >= 0 else -1
+            for j in range(count):
+                i, slot = block + j, slots[j]
+                v = np.int64(here[i])
+                if v < 0:
+                    continue
+                if slot < 0:
+                    here[i] = -1
+                    continue
+                dst[i, step] = slot
+                if updates:
+                    number, _ = philox(of_update, np.uint64(first + i), np.uint64(step), _0)
+                    previous, start = np.int64(before[i]), np.int64(seeds[i])
+                    following = update(
+                        indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edges[j], v,
+                        slot, v, slot, previous, previous, step, first + i, start, fraction(number), failure_of_update,
+                    )  # fmt: skip
+                    following = vertex_of(names, base, num_vertices, following)
+                    if following < -1:
+                        failing(failure_of_update, NO_VERTEX)
+                        following = -1
+                    put[i, step] = slot = following
+                lengths[i] += 1
+                told[0] += _1
+                before[i] = v
+                here[i] = slot
+
+
+@twin
+def functions_walk_keyed(
+    n, first, begin, end, depth, seeds, indptr, indices, weights, ids, degrees, mapped, names, base, near_indptr,
+    near_indices, undirected, how, sums, totals, other, floating, bound, trials, seed, updates, num_vertices, here,
+    before, dst, put, lengths, told, failure, failure_of_update,
+):  # fmt: skip
+    """`functions_walk` by a reservoir, of which the threads of a block draw each edge together."""
+    functions_walk(
+        n, first, begin, end, depth, seeds, indptr, indices, weights, ids, degrees, mapped, names, base, near_indptr,
+        near_indices, undirected, how, sums, totals, other, floating, bound, trials, seed, updates, num_vertices, here,
+        before, dst, put, lengths, told, failure, failure_of_update,
+    )  # fmt: skip

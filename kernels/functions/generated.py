@@ -1,0 +1,144 @@
+"""Functions that are written while a program runs, compiled by Numba and kept on disk for the next process.
+
+A function goes into a file of its own in the user's cache folder, which `cache=True` can then work with: its folder is
+named by a digest of the text, of the modules whose code is compiled in, and of the versions. The file appears under
+its name at once and is never written again, so processes that start together are safe; Numba replaces its own files
+the same way. Where the folder cannot be used, the function is compiled for this process alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+import os
+import stat
+import sys
+import tempfile
+import types
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+
+from graphdask.kernels import text_of
+
+_HELPERS = (
+    "user", "hash", "philox", "selection", "twin", "functions_default", "bias_types", "keys", "second_order"
+)  # fmt: skip
+"""Modules whose code is compiled into that of others."""
+TYPES = {"bool": numba.boolean, "int": numba.int64, "float": numba.float64}
+
+
+def cache_folder() -> Path:
+    """Where compiled functions are kept: `graphdask` in $XDG_CACHE_HOME, or in ~/.cache."""
+    base = os.environ.get("XDG_CACHE_HOME") or ""
+    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "graphdask" / "functions"
+
+
+@cache
+def compiled(source: str, name: str, arguments: tuple[str, ...], result: str) -> Callable[..., Any]:
+    """The function `name` of a Python text, compiled.
+
+    Parameters
+    ----------
+    source : str
+    name : str
+    arguments : tuple of {"bool", "int", "float"}
+        The types of its parameters but the last, an int32 array in which it stores failures.
+    result : {"bool", "int", "float"}
+
+    Returns
+    -------
+    numba dispatcher
+        With that one signature.
+    """
+    failure = numba.types.Array(numba.int32, 1, "C")
+    signature = TYPES[result](*(TYPES[kind] for kind in arguments), failure)
+    path = _stored(source)
+    if path is not None:
+        try:
+            return _compiled(source, name, signature, str(path), True)
+        except (
+            Exception
+        ):  # no place for Numba's files, a full disk, a file cut short; what is wrong otherwise is seen below
+            pass
+    return _compiled(source, name, signature, f"<graphdask function {_digest(source)}>", False)
+
+
+def _compiled(source: str, name: str, signature: Any, path: str, keep: bool) -> Any:
+    linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
+    module = types.ModuleType(f"graphdask_function_{_digest(source)}")
+    sys.modules[module.__name__] = module  # Numba imports the module of a function that it reads from disk
+    exec(compile(source, path, "exec"), module.__dict__)
+    function = numba.njit(nogil=True, cache=keep, error_model="numpy")(getattr(module, name))
+    function.compile(signature)
+    function.disable_compile()
+    return function
+
+
+@cache
+def module(source: str) -> types.ModuleType:
+    """The module of a Python text, whose functions with decorators of kernels are compiled when they are called.
+
+    They are kept on disk like those of `compiled`.
+    """
+    path = _stored(source)
+    if path is not None:
+        try:
+            return _module(source, str(path))
+        except (OSError, RuntimeError):  # Numba has no place for its files
+            pass
+    return _module(_uncached(source), f"<graphdask module {_digest(source)}>")
+
+
+def _uncached(source: str) -> str:
+    """The text with decorators that keep nothing."""
+    plain = (
+        "import numba\n\ntwin = inlined = numba.njit(nogil=True, error_model='numpy')\n"
+        "within = numba.njit(nogil=True, error_model='numpy', forceinline=True)\n\n\n@"
+    )
+    return source.replace("\n\n\n@", f"\n\n\n{plain}", 1)
+
+
+def _module(source: str, path: str) -> types.ModuleType:
+    linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
+    made = types.ModuleType(f"graphdask_module_{_digest(source)}")
+    sys.modules[made.__name__] = made
+    exec(compile(source, path, "exec"), made.__dict__)
+    return made
+
+
+@cache
+def _digest(source: str) -> str:
+    helpers = "".join(text_of(f"{name}.py") for name in _HELPERS)
+    made_of = (source, helpers, numba.__version__, llvmlite.__version__, sys.version)
+    return hashlib.sha256("\0".join(made_of).encode()).hexdigest()[:32]
+
+
+def _stored(source: str) -> Path | None:
+    """The file with this text, written if it is not there; None where that cannot be."""
+    try:
+        folder = cache_folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        owner = folder.stat()
+        if owner.st_uid != os.geteuid() or stat.S_IMODE(owner.st_mode) & 0o022:
+            return None  # what others can write to is not run
+        folder /= _digest(source)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        path = folder / "function.py"
+        if not path.exists():
+            descriptor, written = tempfile.mkstemp(dir=folder)
+            try:
+                with open(descriptor, "w", encoding="utf-8") as file:
+                    file.write(source)
+                os.link(written, path)
+            except FileExistsError:
+                pass
+            finally:
+                os.unlink(written)
+        return path if path.read_text(encoding="utf-8") == source else None
+    except (OSError, RuntimeError, UnicodeDecodeError):  # RuntimeError: there is no home
+        return None

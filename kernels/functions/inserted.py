@@ -1,0 +1,132 @@
+"""Families of kernels with functions of the caller in them.
+
+Families FAMILY and FAMILY_... that call such functions have defaults for them in FAMILY_default.{cuh,py}, and
+FAMILY_fields.py says what they hand over and which fields that makes. The caller's functions go before the `#include`
+of the defaults, and after their import in Python, whose names they take. A function is what
+`graphdask.sample.translate` makes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import types
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any
+
+from graphdask.kernels import module_name, text_of
+from graphdask.kernels.functions.functions_fields import Hook
+
+_MAKING = Lock()
+"""Ranks that are threads of one process ask for the same module at the same time."""
+_MADE: dict[Any, types.ModuleType] = {}
+_MARK = "# The functions of the caller stand here.\n"
+_C_TYPES = {"int": "long long", "float": "double", "bool": "bool"}
+_CASTS = {"int": "np.int64", "float": "np.float64", "bool": "bool"}
+
+
+def digests(functions: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
+    """What tells families with functions apart."""
+    return tuple(sorted((name, function.digest) for name, function in (functions or {}).items()))
+
+
+def _first(family: str) -> str:
+    """The family whose defaults and fields it has."""
+    return family.partition("_")[0]
+
+
+def _hooks(family: str) -> Mapping[str, Hook]:
+    return importlib.import_module(module_name(f"{_first(family)}_fields")).HOOKS
+
+
+def cuda_text(family: str, text: str, functions: Mapping[str, Any] | None) -> str:
+    """The text of a family with functions in it."""
+    if not functions:
+        return text
+    hooks, mark = _hooks(family), f'#include "{_first(family)}/{_first(family)}_default.cuh"'
+    assert text.count(mark) == 1
+    made = []
+    for name, function in sorted(functions.items()):
+        hook = hooks[name]
+        parameters = ", ".join(f"{kind} {parameter}" for parameter, kind in hook.parameters.items())
+        made += [
+            f"#define GD_HAS_{name}",
+            function.cuda(f"{name}_of_caller"),
+            f"__device__ __forceinline__ {_C_TYPES[function.result]} {name}({parameters}, int *failure) {{",
+            f"    return {name}_of_caller({_arguments(hook, function, '')}failure);",
+            "}",
+        ]
+        if hook.assumed:
+            made += [
+                f"#define GD_ASKS_NEAR {int(hook.assumed in function.fields)}",
+                f"__device__ __forceinline__ {_C_TYPES[function.result]} {name}_if({parameters}, bool assumed, "
+                "int *failure) {",
+                f"    return {name}_of_caller({_arguments(hook, function, '', hook.assumed)}failure);",
+                "}",
+            ]
+    return text.replace(mark, "\n".join([*made, mark]))
+
+
+def _arguments(hook: Hook, function: Any, casts: str, assumed: str = "") -> str:
+    texts = [
+        (kind, "assumed" if field == assumed else hook.fields[field][1])
+        for field, kind in zip(function.fields, function.types, strict=True)
+    ]
+    return "".join(f"{_CASTS[kind]}({text}), " if casts else f"{text}, " for kind, text in texts)
+
+
+def python_text(family: str, functions: Mapping[str, Any]) -> str:
+    """The module of a family with functions in it."""
+    text, hooks = text_of(f"{family}.py"), _hooks(family)
+    assert text.count(_MARK) == 1
+    made = [
+        "from graphdask.kernels.functions.generated import compiled",
+        "from graphdask.kernels.common.hash import inlined",
+        "from graphdask.kernels.choice.selection import *",
+    ]
+    for name, function in sorted(functions.items()):
+        hook = hooks[name]
+        made += [
+            f"{name}_of_caller = compiled({function.python!r}, 'user_function', {function.types!r}, "
+            f"{function.result!r})",
+            "",
+            "",
+            "@inlined",
+            f"def {name}({', '.join(hook.parameters)}, failure):",
+            f"    return {name}_of_caller({_arguments(hook, function, 'python')}failure)",
+            "",
+        ]
+        if hook.assumed:
+            made += [
+                "",
+                "@inlined",
+                f"def {name}_if({', '.join(hook.parameters)}, assumed, failure):",
+                f"    return {name}_of_caller({_arguments(hook, function, 'python', hook.assumed)}failure)",
+                "",
+                "",
+                f"ASKS_NEAR = {hook.assumed in function.fields}",
+                "",
+            ]
+    return text.replace(_MARK, "\n".join(["", *made, ""]))
+
+
+def python_module(family: str, functions: Mapping[str, Any] | None) -> types.ModuleType:
+    """The twins of a family, with functions in them.
+
+    Raises
+    ------
+    Unsupported
+        For a function given in CUDA C++.
+    """
+    if not functions:
+        return importlib.import_module(module_name(family))
+    for function in functions.values():
+        if function.python is None:
+            function.compiled  # noqa: B018  says that it cannot run here
+    key = family, digests(functions)
+    with _MAKING:
+        if key not in _MADE:
+            from graphdask.kernels.functions.generated import module  # Numba takes long to import
+
+            _MADE[key] = module(python_text(family, functions))
+        return _MADE[key]

@@ -1,0 +1,1 @@
+"""Generators: preferential attachment, R-MAT, Erdos-Renyi."""

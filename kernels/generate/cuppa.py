@@ -1,0 +1,224 @@
+"""Twin of cuppa.cu: the copy model with waiting queues (cuPPA), and the check of what it made.
+
+What a target is, is defined in copy_model.py: it depends on the seed alone. The schedule decides when it is found. The
+vertices after the clique are cut into segments, processed one after the other; vertex number i of a segment belongs to
+thread i modulo the number of threads. Phase one: every thread goes once through its vertices and gives each its targets
+in order, until one is a copy of a target that is not known yet; then the vertex goes into the thread's waiting queue.
+Phase two: passes over the queues, until they are empty. With one segment this is round-robin partitioning (RRP), with
+more it is segmented round-robin partitioning (SRRP). A segment as long as `capacity` vertices for each thread never
+overflows a queue: the fixed segment size. With `factor` > 1 the next segment is `factor` times longer if so many times
+the longest queue would still fit: the dynamic segment size. It begins with one vertex for each thread, since among the
+first vertices nearly all depend on each other, and what waits lets more wait.
+
+Here the threads are logical and run in lockstep: in phase one, each at its i-th vertex, they see what was known before
+all of them came there; in a pass of phase two they see what was known before the pass. That is the most that can wait.
+On a GPU a thread may also find what another has just written, so less waits there, by chance; the targets are the same.
+
+A row of the log describes phase one of a segment, or a pass, by FIRST .. MOST below. An edge "waits" if what it copies
+is not known, as the items of the paper's queue; it is "held" if its own draw is known but an earlier edge of its vertex
+waits, with which it must be compared.
+
+Source: M. Alam, K. Perumalla, P. Sanders, "Novel parallel algorithms for fast multi-GPU-based generation of massive
+scale-free networks", Data Science and Engineering 4 (2019), Section 3 (Algorithm 1, Sections 3.2 to 3.4, 5.5).
+"""
+
+import numba
+import numpy as np
+
+from graphdask.kernels.common.twin import twin
+from graphdask.kernels.generate.copy_model import copy_draw, copy_keys, copy_target, first_free, is_free
+
+MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
+
+FIRST, STOP, PASS, VERTICES, WAITING, HELD, FINISHED, MOST = range(8)
+"""Columns of the log: the segment's vertices (counted from the first after the clique); 0 for phase one, else the
+number of the pass; what it left: waiting vertices, waiting and held edges; the edges that got their target in it; the
+most waiting edges of one thread."""
+COLUMNS = 8
+
+ARRIVED, LONGEST, PASSES, SEGMENTS = 0, 1, 4, 5
+"""Places in `state`: the barrier's count and three votes on the longest queue (GPU only); the rows that a log of any
+length would have; segments."""
+STATE = 6
+
+LOGICAL = 1024
+"""Threads where the caller leaves the number to the machine."""
+WAVE = 128
+"""Vertices whose first draws are made together."""
+
+_inlined = numba.njit(nogil=True, cache=True, error_model="numpy")
+
+
+@_inlined
+def _look(out, keys, first, stop, known, degree, threshold, seen):
+    """Write what the first draw of every edge of vertices first .. stop-1 finds into `seen`: a target, or -1.
+
+    Rows from `known` on are not looked at. Without a branch on what was drawn, the reads of many edges overlap.
+    """
+    limit = known * degree
+    place = 0
+    for vertex in range(first, stop):
+        v = vertex + degree
+        for slot in range(v * degree, (v + 1) * degree):
+            u, k = copy_draw(keys, slot, 0, v, degree, threshold)
+            entry = (u - degree) * degree + k
+            found = np.int64(out[entry if (k >= 0) & (entry < limit) else 0])
+            seen[place] = u if k < 0 else (found if entry < limit else np.int64(-1))
+            place += 1
+
+
+@_inlined
+def _visit(out, keys, vertex, edge, seen, known, passing, degree, threshold, attempts):
+    """Give `vertex` (counted from the clique's end) its targets from `edge` on; return the edge that must wait.
+
+    In phase one `seen` holds what its first draws find, and rows from `known` on count as unknown. In a pass, targets
+    are written as -2 - target, which others take for unknown.
+    """
+    v, row = vertex + degree, vertex * degree
+    while edge < degree:
+        slot = v * degree + edge
+        target = np.int64(-1)
+        for attempt in range(attempts):
+            if attempt == 0 and not passing:
+                candidate = seen[edge]
+            else:
+                u, k = copy_draw(keys, slot, attempt, v, degree, threshold)
+                candidate = u
+                if k >= 0:
+                    candidate = np.int64(out[(u - degree) * degree + k]) if u - degree < known else np.int64(-1)
+            if candidate < 0:
+                return edge
+            if is_free(out, row, edge, candidate) and (not passing or is_free(out, row, edge, -2 - candidate)):
+                target = candidate
+                break
+        if target < 0:
+            target = _first_free(keys, slot, attempts, v, out, row, edge)
+        out[row + edge] = -2 - target if passing else target
+        edge += 1
+    return edge
+
+
+@_inlined
+def _first_free(keys, slot, attempts, v, out, row, taken):
+    """`first_free` for a row of which some targets are written as -2 - target."""
+    plain = np.empty(taken, np.int64)
+    for i in range(taken):
+        plain[i] = out[row + i] if out[row + i] >= 0 else -2 - out[row + i]
+    return first_free(keys, slot, attempts, v, plain, 0, taken)
+
+
+@_inlined
+def _next_edge(out, vertex, degree):
+    """The first edge of `vertex` without a target."""
+    edge = 0
+    while edge < degree and out[vertex * degree + edge] != -1:
+        edge += 1
+    return edge
+
+
+@_inlined
+def _waiting_edges(out, keys, vertex, edge, known, degree, threshold):
+    """How many edges of a vertex that waits at `edge` copy something unknown, by the first draw of those after it."""
+    v, count = vertex + degree, 1
+    for later in range(edge + 1, degree):
+        u, k = copy_draw(keys, v * degree + later, 0, v, degree, threshold)
+        count += int(k >= 0 and (u - degree >= known or out[(u - degree) * degree + k] < 0))
+    return count
+
+
+@_inlined
+def _describe(entry, out, keys, queued, first, stop, number, finished, threads, degree, threshold):
+    """Fill a row of the log from the vertices that were visited, before their targets are made known to others."""
+    vertices = waiting = held = 0
+    of_thread = np.zeros(min(threads, stop - first), np.int64)
+    for vertex in queued:
+        edge = _next_edge(out, vertex, degree)
+        if edge < degree:
+            thread = (vertex - first) % threads
+            known = vertex - thread if number == 0 else stop
+            count = _waiting_edges(out, keys, vertex, edge, known, degree, threshold)
+            vertices += 1
+            waiting += count
+            held += degree - edge - count
+            of_thread[thread] += count
+    entry[FIRST], entry[STOP], entry[PASS] = first, stop, number
+    entry[VERTICES], entry[WAITING], entry[HELD] = vertices, waiting, held
+    entry[FINISHED], entry[MOST] = finished, of_thread.max()
+
+
+@_inlined
+def _make_known(out, queued, degree):
+    """Turn -2 - target into target in the rows of `queued`; keep those that still wait and return their number."""
+    left = 0
+    for vertex in queued:
+        edge = _next_edge(out, vertex, degree)
+        for entry in range(vertex * degree, vertex * degree + edge):
+            if out[entry] < 0:
+                out[entry] = -2 - out[entry]
+        if edge < degree:
+            queued[left] = vertex
+            left += 1
+    return left
+
+
+@twin
+def cuppa_targets(n, degree, threshold, seed, attempts, threads, segment, factor, capacity, rows, out, state, log):
+    """Write the targets of vertices degree .. degree+n-1 into `out`, shape (n * degree,), which holds -1 before.
+
+    `threshold` is uint64, p * 2^63; `seed` is uint64. `threads` is their number, 0 for as many as the machine has;
+    `segment` a number of vertices, 0 for `capacity` of each thread or, with `factor` > 1, one of each; `capacity`
+    counts vertices that fit the queue of one thread. `state` holds STATE zeros; `log`, shape (rows * COLUMNS,), zeros.
+    """
+    keys = copy_keys(seed)
+    threads = min(threads if threads > 0 else LOGICAL, n)
+    size = min(segment if segment > 0 else threads if factor > 1 else capacity * threads, n)
+    seen = np.empty(min(WAVE, n) * degree, np.int64)
+    first = 0
+    while first < n:
+        stop = min(first + size, n)
+        queued = np.empty(stop - first, out.dtype)
+        in_queue = np.zeros(threads, np.int64)
+        length = finished = number = 0
+        for step in range(first, stop, threads):
+            for wave in range(step, min(step + threads, stop), WAVE):
+                end = min(wave + WAVE, step + threads, stop)
+                _look(out, keys, wave, end, step, degree, threshold, seen)
+                for vertex in range(wave, end):
+                    row = seen[(vertex - wave) * degree :]
+                    edge = _visit(out, keys, vertex, 0, row, step, False, degree, threshold, attempts)
+                    finished += edge
+                    if edge < degree:
+                        queued[length] = vertex
+                        length += 1
+                        in_queue[vertex - step] += 1
+        longest = in_queue.max()
+        while True:
+            if state[PASSES] < rows:
+                entry = log[state[PASSES] * COLUMNS : (state[PASSES] + 1) * COLUMNS]
+                _describe(entry, out, keys, queued[:length], first, stop, number, finished, threads, degree, threshold)
+            state[PASSES] += 1
+            if number > 0:
+                length = _make_known(out, queued[:length], degree)
+            if length == 0:
+                break
+            number += 1
+            finished = 0
+            for vertex in queued[:length]:
+                edge = _next_edge(out, vertex, degree)
+                finished += _visit(out, keys, vertex, edge, seen, n, True, degree, threshold, attempts) - edge
+        state[SEGMENTS] += 1
+        first = stop
+        if factor > 1 and longest * factor <= capacity:
+            size = n if size > n // factor else size * factor
+
+
+@twin
+def cuppa_check(n, degree, threshold, seed, attempts, out, first_bad):
+    """Lower `first_bad[0]` to the first entry of `out` that is not what its slot draws from the entries before it."""
+    keys = copy_keys(seed)
+    for v in range(degree, degree + n):
+        for edge in range(degree):
+            entry = (v - degree) * degree + edge
+            if copy_target(keys, v, edge, degree, threshold, attempts, out) != out[entry]:
+                first_bad[0] = min(first_bad[0], entry)
+                return

@@ -1,0 +1,1 @@
+"""Label propagation (CDLP)."""

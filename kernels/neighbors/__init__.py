@@ -1,0 +1,1 @@
+"""Neighbours with and without replacement, hops, and minibatches."""

@@ -1,0 +1,1 @@
+"""PageRank: sums of rows, and rows in bins and slices."""

@@ -1,0 +1,164 @@
+"""PageRank by pulling over in-edges: twins of pagerank.cu.
+
+sums     float64 per row: what it gathers, the sum of x[j], or weight * x[j], over its stored edges
+goes     index dtype per row: where its sum stands in `sums`; counts where `ordered`, else they stand in order of rows.
+         On a CPU the rows themselves are laid out in that order where they have no weights, by `pagerank_laid_out`,
+         which a GPU does without: so rows of about one length follow each other, and sums are written in a row
+x        real_t, contributions rank / out-weight in the order of `place`
+place    index dtype per slot: where its contribution stands in x; those that are read most stand first
+         (pagerank_update has it per own vertex, and these in the order of their contributions)
+slot     index dtype: the slot of each own vertex in that order
+told     real_t per slot: the same contributions, which travel between partitions
+counters 64-bit integers: rank on vertices without out-edges and the sum of |change|, both in fixed point, then the bits
+         of the largest |change|; adding integers gives the same in every order. Of one partition on a GPU a fourth one,
+         which pagerank_judge sets
+cleared  the counters of the next update, which this one sets to 0
+real_t   of ranks and contributions; sums and products are float64 and never fused
+weight_t of the weights; where there are none, the array is empty
+chunks   int64 each: its first edge times 512, plus the number of its edges, 256 at most
+hot      how many of x, from the first, every block keeps in shared memory, for which the launch makes room: of each of
+         `ranges` of x, `width` apart; there are weights only where it is one
+goes     None, or uint64, one: 0 where nothing is to be summed; in `pagerank_sum`, where the sum of each row goes
+targets  index dtype per chunk: the row whose sum it gives, or -1 - k for the k-th partial sum
+partial  float64: sums of chunks, of row i (of `rows`) those from first_chunk[i] to first_chunk[i + 1]
+
+The order of additions in a row is that of lanes.py. On a GPU `pagerank_sum` takes rows of up to 8 edges with a thread,
+`pagerank_sum_chunks` a chunk of any other with eight, and `pagerank_sum_partials` adds those of rows of several; they
+take edges as they stand; slices.py has them laid out. On a CPU there is nothing to balance: `pagerank_sum` does every
+row, and the twins of the other two do nothing.
+"""
+
+import numpy as np
+
+from graphdask.kernels.common.lanes import AHEAD, CHUNK, ROWS_AHEAD, sum_rows, tree, u64
+from graphdask.kernels.common.prefetch import prefetch
+from graphdask.kernels.common.twin import twin
+
+MACROS = [
+    {"index_t": index, "real_t": real, "weight_t": weight}
+    for index in ("int", "long long")
+    for real, weight in (("float", "float"), ("double", "float"), ("double", "double"))
+]
+
+
+@twin
+def pagerank_sum(n, indptr, indices, weights, weighted, x, goes, ordered, sums):
+    if weighted:
+        _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums)
+        return
+    sum_rows(n, None, indptr, None, indices, x, goes, ordered, sums)
+
+
+@twin
+def _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums):
+    lane, edges = np.zeros(8), np.zeros(8)
+    until = u64(max(len(indices) - AHEAD - 7, 0))  # from there on there are no eight more so far ahead
+    for v in range(n):
+        if ordered and v + ROWS_AHEAD < n:
+            prefetch(sums, goes[v + ROWS_AHEAD])
+        lane[:] = 0.0
+        k, last = u64(indptr[v]), u64(indptr[v + 1])
+        turn = 0
+        while k < last:
+            end = min(k + u64(CHUNK), last)
+            edges[:] = 0.0
+            while k + u64(8) <= end:
+                if k < until:
+                    for i in range(8):
+                        prefetch(x, indices[k + u64(AHEAD + i)])
+                for i in range(u64(8)):
+                    edges[i] += np.float64(weights[k + i]) * np.float64(x[u64(indices[k + i])])
+                k += u64(8)
+            for i in range(end - k):
+                edges[i] += np.float64(weights[k + i]) * np.float64(x[u64(indices[k + i])])
+            k = end
+            lane[turn & 7] += tree(edges)
+            turn += 1
+        sums[goes[v] if ordered else v] = tree(lane)
+
+
+@twin
+def pagerank_sum_chunks(n, chunks, targets, indices, weights, weighted, x, hot, ranges, width, sums, partial, goes):
+    pass
+
+
+@twin
+def pagerank_sum_partials(n, rows, first_chunk, partial, sums):
+    pass
+
+
+@twin
+def pagerank_relabel(n, indices, place, out):
+    for k in range(n):
+        out[k] = place[u64(indices[k])]
+
+
+@twin
+def pagerank_laid_out(n, indptr, indices, goes, begin, place, out):
+    """Row v becomes row goes[v] of those that `begin` bounds, its indices those of `place`."""
+    for v in range(n):
+        if v + ROWS_AHEAD < n:
+            prefetch(out, begin[goes[v + ROWS_AHEAD]])
+        at = u64(begin[goes[v]])
+        for k in range(u64(indptr[v]), u64(indptr[v + 1])):
+            out[at] = place[u64(indices[k])]
+            at += u64(1)
+
+
+@twin
+def pagerank_scatter(n, told, place, x):
+    for i in range(n):
+        x[place[i]] = told[i]
+
+
+@twin
+def pagerank_loops(n, indptr, indices, loop, hubs, counters):
+    for v in range(n):
+        for k in range(indptr[v], indptr[v + 1]):
+            if indices[k] == v:
+                loop[v] = 1
+
+
+@twin
+def pagerank_loops_hubs(n, indptr, indices, loop, hubs, counters):
+    pass
+
+
+@twin
+def pagerank_update(
+    n, sums, inverse, teleport, personalized, extra, has_extra, place, slot, damping, base, dangling_scale,
+    change_scale, tells, rank, x, told, counters, cleared,
+):  # fmt: skip
+    cleared[:3] = 0
+    dangling, change, largest = np.uint64(0), np.uint64(0), 0.0
+    for v in range(n):
+        at = place[v]
+        gathered = sums[v]
+        if has_extra and extra[v]:
+            gathered += np.float64(x[at])
+        jump = base * teleport[v] if personalized else base
+        old = np.float64(rank[v])
+        rank[v] = jump + damping * gathered
+        new = np.float64(rank[v])
+        if inverse[v] > 0.0:
+            x[at] = new * inverse[v]
+            if tells:
+                told[slot[v]] = x[at]
+        else:
+            dangling += np.uint64(np.rint(new * dangling_scale))
+        moved = abs(new - old)
+        change += np.uint64(np.rint(moved * change_scale))
+        largest = max(largest, moved)
+    counters[0] += dangling
+    counters[1] += change
+    bits = np.array([largest]).view(np.uint64)[0]
+    counters[2] = max(counters[2], bits)
+
+
+@twin
+def pagerank_judge(n, change_scale, tol, by_largest, counters):
+    """Whether there is to be one more iteration, by the largest change or by their sum: counters[3] is 0 where not."""
+    now = np.float64(counters[1]) / change_scale
+    if by_largest:
+        now = counters[2:3].view(np.float64)[0]
+    counters[3] = np.uint64(0) if now <= tol else ~np.uint64(0)

@@ -1,0 +1,90 @@
+"""Sums over rows whose edges stand in the order in which warps read them: twins of slices.cu.
+
+items    int64 each: a chunk, or a row of up to 8 edges: its first edge times 512, plus the number of its edges, the
+         longest first; `count` of them
+lanes    threads of an item: 8 of a chunk, 1 of a row
+first    int64 per slice and one more: the entries of a slice, which are those of the items of 32 lanes one after the
+         other; of lane i they are first + i, first + i + 32, ...: of a chunk each eighth edge, of a row all edges.
+         Every slice has as many as its longest item needs
+n        32 for each slice
+indices  index dtype per entry, into x; -1 where an item has no more edges
+weights  weight_t per entry, of unit `unit` (codes.py); counts where `weighted`
+place    index dtype: where in x what an edge points at stands
+hot      how many of x, from the first, every block keeps in shared memory, for which the launch makes room
+targets  per chunk, as in pagerank.py; so are `sums`, and the order of additions
+wanted   None, or uint64, one: 0 where nothing is to be summed
+goes     index dtype per row: where its sum goes. Sums of rows without edges are not written
+partial  float64: sums of chunks of longer rows, of row i (of `many`) from first_chunk[i] to first_chunk[i + 1]
+"""
+
+import numpy as np
+
+from graphdask.kernels.common.lanes import tree
+from graphdask.kernels.common.twin import twin
+
+SPAN = 512
+MACROS = [
+    {"index_t": index, "real_t": real, "weight_t": weight}
+    for index in ("int", "long long")
+    for real, weights in (("float", ()), ("double", ("double",)))
+    for weight in ("unsigned char", "unsigned short", "float", *weights)
+]
+
+
+@twin
+def _sum_of(begin, end, step, lanes, indices, weights, weighted, unit, x, lane):
+    """Of the entries from `begin`, `step` apart, and of as many lanes beside it."""
+    lane[:] = 0.0
+    turn = 0
+    for k in range(begin, end, step):
+        for i in range(lanes):
+            at = indices[k + i]
+            if at >= 0:
+                value = np.float64(x[at])
+                lane[turn & 7] += np.float64(weights[k + i]) * unit * value if weighted else value
+            turn += 1
+    return tree(lane)
+
+
+@twin
+def slices_sum_chunks(n, first, count, targets, indices, weights, weighted, unit, x, hot, sums, partial, wanted):
+    if wanted is not None and not wanted[0]:
+        return
+    lane = np.zeros(8)
+    for c in range(count):
+        begin, end = first[c // 4] + c % 4 * 8, first[c // 4 + 1]
+        total = _sum_of(begin, end, 32, 8, indices, weights, weighted, unit, x, lane)
+        if targets[c] < 0:
+            partial[-1 - targets[c]] = total
+        else:
+            sums[targets[c]] = total
+
+
+@twin
+def slices_sum_rows(n, first, count, goes, indices, weights, weighted, unit, x, sums, wanted):
+    if wanted is not None and not wanted[0]:
+        return
+    lane = np.zeros(8)
+    for row in range(count):
+        begin, end = first[row // 32] + row % 32, first[row // 32 + 1]
+        sums[goes[row]] = _sum_of(begin, end, 32, 1, indices, weights, weighted, unit, x, lane)
+
+
+@twin
+def slices_sum_long(n, many, first_chunk, partial, sums):
+    lane = np.zeros(8)
+    for i in range(len(first_chunk) - 1):
+        lane[:] = 0.0
+        for c in range(first_chunk[i], first_chunk[i + 1]):
+            lane[(c - first_chunk[i]) & 7] += partial[c]
+        sums[many[i]] = tree(lane)
+
+
+@twin
+def slices_place(n, items, lanes, count, first, indices, place, out):
+    for t in range(n):
+        number, k = t // lanes, t % lanes
+        item = items[number] if number < count else 0
+        for to in range(first[t // 32] + t % 32, first[t // 32 + 1], 32):
+            out[to] = place[indices[item // SPAN + k]] if k < item % SPAN else -1
+            k += lanes

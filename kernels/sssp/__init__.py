@@ -1,0 +1,1 @@
+"""Shortest paths from one source: near-far queues, the tree, several ranks in one launch."""

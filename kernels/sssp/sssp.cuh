@@ -1,0 +1,230 @@
+// What the kernels of shortest paths share: relaxing edges, and the steps of the near-far search over one part. Labels are
+// lowered by atomic minima; of all who lower one, the label that the minimum replaced decides who puts the vertex where,
+// so that a vertex stands in a queue at most once. Layout of `counters`: sssp.py.
+#pragma once
+#include "common/grid.cuh"
+#include "sssp/paths.cuh"
+
+#define EDGES 0
+#define ACTED 1
+#define STEP 2
+#define SPLIT 3
+#define ARRIVED 4
+#define GHOSTS 5
+#define NEAR 7
+#define FAR 10
+#define HUBS 13
+
+typedef Labels<dist_t, label_t> Label;
+typedef Distance<label_t> Least;
+
+// The smallest of a value of every thread, into *out; all threads of the block call it.
+__device__ __forceinline__ void gd_least(double mine, double *out) {
+    const bool any = __syncthreads_or(mine < Distance<double>::none());
+    if (!any) return;
+    for (int lanes = 16; lanes; lanes >>= 1) mine = fmin(mine, __shfl_xor_sync(0xffffffffu, mine, lanes));
+    if ((threadIdx.x & 31) == 0 && mine < Distance<double>::none()) Distance<double>::lower(out, mine);
+}
+
+// Edges that are relaxed at once, and blocks of a processor that leave room for what is known of them.
+#define RELAX_MANY 4
+#define RELAX_BLOCKS 4
+
+struct Queues {
+    WarpQueue<index_t, RELAX_MANY> near, ghosts, far;
+
+    __device__ __forceinline__ void open() {
+        near.open();
+        ghosts.open();
+        far.open();
+    }
+};
+
+struct Relax {
+    const index_t *indices;
+    const weight_t *weights;
+    long long each;
+    const index_t *ids;
+    label_t *labels;
+    int *stamp;
+    dist_t limit;
+    long long owned;
+    int round, mark;
+    index_t *next, *ghost_queue, *far;
+    unsigned long long *near_count, *ghost_count, *far_count;
+    bool tells;  // whether ghosts are told to their owners
+    Queues *queues;
+    double *least;  // of this thread
+
+    // Labels only fall: one that a cache kept is the present one or larger, and costs a look at memory, nothing else.
+    __device__ __forceinline__ void reach(index_t v, label_t label) const {
+        if (!(label < labels[v]) || !(label < *(volatile label_t *)(labels + v))) return;
+        const label_t before = Least::lower(labels + v, label);
+        if (!(label < before)) return;
+        const dist_t d = Label::distance(label);
+        if (!(d < limit)) {
+            if (before == Least::none()) queues->far.push(v);
+            *least = fmin(*least, (double)d);
+        } else if (v < owned) {
+            if (d < Label::distance(before) && atomicExch(stamp + v, round) != round) queues->near.push(v);
+        } else if (tells) {
+            if (atomicExch(stamp + v, mark) != mark) queues->ghosts.push(v);
+        }
+    }
+    __device__ __forceinline__ void operator()(const index_t (&rows)[RELAX_MANY],
+                                               const long long (&edges)[RELAX_MANY]) const {
+        index_t v[RELAX_MANY];
+        label_t label[RELAX_MANY];
+        bool lower[RELAX_MANY];
+#pragma unroll
+        for (int k = 0; k < RELAX_MANY; k++) {
+            const long long edge = max(edges[k], 0LL);
+            v[k] = indices[edge];
+            label[k] = Label::extend(labels[rows[k]], weights[edge & each], ids[rows[k]]);
+        }
+#pragma unroll
+        for (int k = 0; k < RELAX_MANY; k++) lower[k] = edges[k] >= 0 && label[k] < labels[v[k]];
+#pragma unroll
+        for (int k = 0; k < RELAX_MANY; k++)
+            if (lower[k]) reach(v[k], label[k]);
+    }
+    __device__ __forceinline__ void flush(bool all) const {
+        queues->near.flush(next, near_count, all);
+        queues->ghosts.flush(ghost_queue, ghost_count, all);
+        queues->far.flush(far, far_count, all);
+    }
+};
+
+template <> struct gd_at_once<Relax> { static constexpr int edges = RELAX_MANY, longest = GD_HUB; };
+
+// All entries of a list, dealt out among all threads; those of a block flush together.
+template <typename Visit, typename Flush>
+__device__ __forceinline__ void gd_for_list(long long n, const Visit &visit, const Flush &flush) {
+    const long long threads = (long long)gridDim.x * blockDim.x;
+    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
+        if (begin + threadIdx.x < n) visit(begin + threadIdx.x);
+        flush(false);
+    }
+    flush(true);
+}
+
+// The same, RELAX_MANY entries of a thread at once: visit(at) has their places, -1 for none.
+template <typename Visit, typename Flush>
+__device__ __forceinline__ void gd_for_list_at_once(long long n, const Visit &visit, const Flush &flush) {
+    const long long threads = (long long)gridDim.x * blockDim.x;
+    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += RELAX_MANY * threads) {
+        long long at[RELAX_MANY];
+#pragma unroll
+        for (int k = 0; k < RELAX_MANY; k++) {
+            const long long i = begin + k * threads + threadIdx.x;
+            at[k] = i < n ? i : -1;
+        }
+        visit(at);
+        flush(false);
+    }
+    flush(true);
+}
+
+// Where the bucket of a distance ends: above it, whatever rounding does, and no farther than `most`.
+__device__ __forceinline__ dist_t gd_next_limit(double nearest, double delta, double most) {
+    const double above = __longlong_as_double(__double_as_longlong(nearest) + 1);
+    return Distance<dist_t>::at_least(fmin(fmax((floor(nearest / delta) + 1) * delta, above), most));
+}
+
+// The search of one rank over its part: what the steps of a kernel work on. Of three places that steps (or splits) take
+// in turn, one is read, the next is filled, and the third is cleared for the step after: those who read or filled it last
+// have passed a barrier since, and those who fill it next come after one. The fences of the barrier order what it parts,
+// so that plain reads see it.
+struct Bucket {
+    const long long *indptr;
+    const index_t *indices;
+    const weight_t *weights;
+    long long each;
+    const index_t *ids;
+    label_t *labels;
+    int *stamp;
+    long long owned;
+    index_t *even_near, *odd_near, *even_far, *odd_far, *ghost_queue, *hubs;
+    unsigned long long *counters;
+    double *least;
+    Queues *queues;
+    long long step, split;
+    dist_t bound;
+
+    // What relaxes edges, or takes in labels that arrived, for the step `to` after this one (0 or 1).
+    __device__ __forceinline__ Relax relax(int to, long long mark, double *mine) const {
+        const long long at = step + to;
+        return Relax{indices, weights, each, ids, labels, stamp, bound, owned, (int)at, (int)mark,
+                     at % 2 ? odd_near : even_near, ghost_queue, split % 2 ? odd_far : even_far, counters + NEAR + at % 3,
+                     counters + GHOSTS + mark % 2, counters + FAR + split % 3, to != 0, queues, mine};
+    }
+    // Relax near vertices until none are left, or `enough` are after the first step, moving the bucket on until `last`,
+    // and while the nearest far one is below `most`.
+    template <class Barrier>
+    __device__ __forceinline__ void advance(long long last, long long enough, double nearest, double delta, double most,
+                                            long long mark, const Barrier &barrier) {
+        const bool first_thread = blockIdx.x == 0 && threadIdx.x == 0;
+        const long long begun = step;
+        bool relaxed = false;
+        if (first_thread) counters[GHOSTS + (mark + 1) % 2] = 0;
+        for (;; step++) {
+            const long long length = *(volatile long long *)(counters + NEAR + step % 3);
+            const double from = step == begun ? nearest : *(volatile double *)(least + split % 3);
+            if (length == 0 && (split == last || !(from < most))) break;
+            if (relaxed && length >= enough) break;
+            if (first_thread) {
+                counters[NEAR + (step + 2) % 3] = counters[HUBS + (step + 1) % 3] = 0;
+                counters[ACTED] += length;
+            }
+            const index_t *const far = split % 2 ? odd_far : even_far;
+            const unsigned long long *const far_count = counters + FAR + split % 3;
+            const dist_t before = bound;
+            if (length == 0) {
+                split++;
+                bound = gd_next_limit(from, delta, most);
+                if (first_thread) {
+                    counters[FAR + (split + 1) % 3] = 0;
+                    least[(split + 1) % 3] = Distance<double>::none();
+                }
+            }
+            double mine = Distance<double>::none();
+            const Relax body = relax(1, mark, &mine);
+            if (length) {
+                relaxed = true;
+                unsigned long long *const hub_count = counters + HUBS + step % 3;
+                gd_for_edges(length, step % 2 ? odd_near : even_near, indptr, hubs, hub_count, counters + EDGES, body);
+                gd_least(mine, least + split % 3);
+                barrier();
+                if (*(volatile unsigned long long *)hub_count) {
+                    gd_for_hubs(hubs, hub_count, indptr, body);
+                    gd_least(mine, least + split % 3);
+                    barrier();
+                }
+            } else {
+                gd_for_list_at_once(*(volatile long long *)far_count, [&](const long long (&at)[RELAX_MANY]) {
+                    index_t v[RELAX_MANY];
+                    dist_t d[RELAX_MANY];
+#pragma unroll
+                    for (int k = 0; k < RELAX_MANY; k++) v[k] = far[max(at[k], 0LL)];
+#pragma unroll
+                    for (int k = 0; k < RELAX_MANY; k++) d[k] = Label::distance(labels[v[k]]);
+#pragma unroll
+                    for (int k = 0; k < RELAX_MANY; k++) {
+                        if (at[k] < 0 || d[k] < before) continue;
+                        if (!(d[k] < bound)) {
+                            queues->far.push(v[k]);
+                            mine = fmin(mine, (double)d[k]);
+                        } else if (v[k] < owned) {
+                            queues->near.push(v[k]);
+                        } else {
+                            stamp[v[k]] = (int)mark;
+                            queues->ghosts.push(v[k]);
+                        }
+                    }
+                }, [&](bool all) { body.flush(all); });
+                gd_least(mine, least + split % 3);
+                barrier();
+            }
+        }
+    }
+};

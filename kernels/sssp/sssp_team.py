@@ -1,0 +1,32 @@
+"""Shortest paths by the GPUs of a host together: what sssp_team.cu is given beside what team.py tells.
+
+INDPTR .. IDS   out-edges, their weights, ids of the own vertices
+LABELS .. LIMIT as in sssp.py
+NEARS, FARS     queues, by step and by split modulo 2; the source is in the far ones of its owner
+GHOST_QUEUE     room for all ghosts
+LONG_ROWS       room for rows that are put aside
+COUNTERS        as in sssp.py
+LEASTS          three smallest distances of far ones, by split modulo 3
+VOTES           four rows of TEAM_WORDS zeros
+Areas: lists of ghosts and their labels, by superstep modulo 2.
+"""
+
+from typing import Any
+
+from graphdask.kernels.common.team import END_OWN, OWN
+
+GPU_ONLY = ("sssp_team",)
+"""Kernels without a twin: ranks on CPUs do not write into each other's memory."""
+
+INDPTR, INDICES, WEIGHTS, IDS, LABELS, STAMP, LIMIT, NEARS = range(OWN, OWN + 8)
+FARS, GHOST_QUEUE, LONG_ROWS, COUNTERS, LEASTS, VOTES = NEARS + 2, *range(NEARS + 4, NEARS + 9)
+END_SUPERSTEP, END_TOO_FAR, END_LOOKED, END_WIDENED = END_OWN, END_OWN + 1, END_OWN + 2, END_OWN + 4
+
+
+def __getattr__(name: str) -> Any:
+    """MACROS, those of sssp.py: it is loaded, and Numba with it, only for those who ask."""
+    if name != "MACROS":
+        raise AttributeError(name)
+    from graphdask.kernels.sssp.sssp import MACROS
+
+    return MACROS

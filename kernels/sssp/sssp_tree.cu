@@ -1,0 +1,136 @@
+// Shortest paths, what follows once the distances are known: the parents, the edges between vertices of equal distance,
+// and the check of a result. Twins and arguments: sssp_tree.py.
+#include "sssp/paths.cuh"
+
+__device__ __forceinline__ index_t gd_no_id() {
+    return sizeof(index_t) == 4 ? (index_t)0x7fffffff : (index_t)0x7fffffffffffffffLL;
+}
+
+struct Parents {
+    const index_t *indices;
+    const weight_t *weights;
+    long long each;
+    const index_t *ids;
+    const dist_t *distance;
+    long long owned;
+    index_t *parent, *ghost_queue;
+    unsigned long long *level, *counters;
+    Queue<index_t> *ghosts;
+
+    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
+        const dist_t du = distance[row];
+        if (du == Of::none()) return;
+        const index_t v = indices[edge];
+        const dist_t dv = distance[v];
+        if (dv != Of::none() && dv != Of::add(du, weights[edge & each])) return;
+        if (dv == du) {
+            if (v != row) atomicAdd(level + row, 1ULL);
+        } else if (ids[row] < *(volatile index_t *)(parent + v)) {
+            const index_t before = gd_atomic_min(parent + v, ids[row]);
+            if (v >= owned && before == gd_no_id()) ghosts->push(v);
+        }
+    }
+    __device__ __forceinline__ void flush(bool all) const { ghosts->flush(ghost_queue, counters + 2, all); }
+};
+
+extern "C" __global__ void sssp_parents(long long n, const long long *indptr, const index_t *indices,
+                                        const weight_t *weights, long long each, const index_t *ids,
+                                        const dist_t *distance, long long owned, index_t *parent,
+                                        index_t *ghost_queue, unsigned long long *level, index_t *hubs,
+                                        unsigned long long *counters) {
+    __shared__ Queue<index_t> ghosts;
+    ghosts.open();
+    const Parents parents{indices, weights, each, ids, distance, owned, parent, ghost_queue, level, counters,
+                          &ghosts};
+    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, parents);
+}
+
+extern "C" __global__ void sssp_parents_hubs(long long n, const long long *indptr, const index_t *indices,
+                                             const weight_t *weights, long long each, const index_t *ids,
+                                             const dist_t *distance, long long owned, index_t *parent,
+                                             index_t *ghost_queue, unsigned long long *level,
+                                             const index_t *hubs, unsigned long long *counters) {
+    __shared__ Queue<index_t> ghosts;
+    ghosts.open();
+    const Parents parents{indices, weights, each, ids, distance, owned, parent, ghost_queue, level, counters,
+                          &ghosts};
+    gd_for_hubs(hubs, counters, indptr, parents);
+}
+
+struct Level : NoQueue {
+    const index_t *indices;
+    const weight_t *weights;
+    long long each;
+    const index_t *ids;
+    const dist_t *distance;
+    const index_t *parent;
+    long long any;
+    unsigned long long *place;
+    index_t *out;
+
+    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
+        const dist_t du = distance[row];
+        const index_t v = indices[edge];
+        if (du == Of::none() || v == row || distance[v] != du || Of::add(du, weights[edge & each]) != du) return;
+        if (any || parent[v] == ids[row]) out[atomicAdd(place + row, 1ULL)] = v;
+    }
+};
+
+extern "C" __global__ void sssp_level(long long n, const long long *indptr, const index_t *indices,
+                                      const weight_t *weights, long long each, const index_t *ids,
+                                      const dist_t *distance, const index_t *parent, long long any,
+                                      unsigned long long *place, index_t *out, index_t *hubs,
+                                      unsigned long long *counters) {
+    const Level level{{}, indices, weights, each, ids, distance, parent, any, place, out};
+    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, level);
+}
+
+extern "C" __global__ void sssp_level_hubs(long long n, const long long *indptr, const index_t *indices,
+                                           const weight_t *weights, long long each, const index_t *ids,
+                                           const dist_t *distance, const index_t *parent, long long any,
+                                           unsigned long long *place, index_t *out, const index_t *hubs,
+                                           unsigned long long *counters) {
+    const Level level{{}, indices, weights, each, ids, distance, parent, any, place, out};
+    gd_for_hubs(hubs, counters, indptr, level);
+}
+
+struct Check : NoQueue {
+    const index_t *indices;
+    const weight_t *weights;
+    long long each;
+    const index_t *ids;
+    const dist_t *distance;
+    const index_t *parent;
+    unsigned char *witnessed;
+    unsigned long long *level, *first_bad;
+
+    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
+        const dist_t du = distance[row];
+        if (du == Of::none()) return;
+        const index_t v = indices[edge];
+        const dist_t dv = distance[v], sum = Of::add(du, weights[edge & each]);
+        if (dv > sum || dv == Of::none()) atomicMin(first_bad, (unsigned long long)edge);
+        else if (dv == sum && v != row && parent[v] == ids[row]) {
+            if (du < dv) witnessed[v] = 1;
+            else atomicAdd(level + row, 1ULL);
+        }
+    }
+};
+
+extern "C" __global__ void sssp_check(long long n, const long long *indptr, const index_t *indices,
+                                      const weight_t *weights, long long each, const index_t *ids,
+                                      const dist_t *distance, const index_t *parent, unsigned char *witnessed,
+                                      unsigned long long *level, unsigned long long *first_bad, index_t *hubs,
+                                      unsigned long long *counters) {
+    const Check check{{}, indices, weights, each, ids, distance, parent, witnessed, level, first_bad};
+    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, check);
+}
+
+extern "C" __global__ void sssp_check_hubs(long long n, const long long *indptr, const index_t *indices,
+                                           const weight_t *weights, long long each, const index_t *ids,
+                                           const dist_t *distance, const index_t *parent, unsigned char *witnessed,
+                                           unsigned long long *level, unsigned long long *first_bad,
+                                           const index_t *hubs, unsigned long long *counters) {
+    const Check check{{}, indices, weights, each, ids, distance, parent, witnessed, level, first_bad};
+    gd_for_hubs(hubs, counters, indptr, check);
+}

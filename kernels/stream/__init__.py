@@ -1,0 +1,1 @@
+"""Layered edge lists of graphs larger than memory."""

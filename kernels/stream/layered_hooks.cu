@@ -1,0 +1,64 @@
+// Trees over the rows of an undirected layered edge list where they are, in host memory that is page-locked. First over
+// the edges in the first 32 bytes of every row, after which most positions are in one tree; then over the others of the
+// rows outside of the largest: an edge that leaves it is met at its other end. After Sutton, Ben-Nun, Barak, Optimizing
+// parallel graph connectivity computation via subgraph sampling (2018). Twins and arguments: layered_hooks.py.
+#include "stream/in_place.cuh"
+#include "components/trees.cuh"
+
+#define WORKED 0
+#define LOOKED 1
+#define SECTORS 2
+#define MISSING 3
+
+extern "C" __global__ void layered_hook_first(long long n, long long chunks, const long long *firsts,
+                                              const long long *begins, const unsigned long long *bases,
+                                              const unsigned int *ends, index_t *link, unsigned long long *state,
+                                              unsigned long long *asked) {
+    const Rows rows{chunks, firsts, begins, bases, ends, asked};
+    number worked = 0, looked = 0;
+    GD_FOR(row, n) {
+        const long long length = rows.degree(row);
+        const index_t *const at = length ? rows.where(row, state + MISSING) : nullptr;
+        if (!at) continue;
+        const int begin = place_in(at, SECTOR), end = (int)min(begin + length, (long long)SECTOR);
+        Sector sector;
+        sector.read(at, begin, end);
+#pragma unroll
+        for (int k = 0; k < SECTOR; k++)
+            if (k >= begin && k < end) hook((index_t)row, sector[k], link);
+        worked++;
+        looked += (number)(end - begin);
+    }
+    add_up(worked, state + WORKED);
+    add_up(looked, state + LOOKED);
+    add_up(worked, state + SECTORS);
+}
+
+// A warp takes a row; n is 32 for each.
+extern "C" __global__ void layered_hook_rest(long long n, long long chunks, const long long *firsts,
+                                             const long long *begins, const unsigned long long *bases,
+                                             const unsigned int *ends, index_t *link, long long giant,
+                                             unsigned long long *state, unsigned long long *asked) {
+    const Rows rows{chunks, firsts, begins, bases, ends, asked};
+    const index_t largest = giant < 0 ? (index_t)-1 : find_root((index_t)giant, link);
+    const int lane = threadIdx.x & 31;
+    number worked = 0, looked = 0, sectors = 0;
+    GD_FOR(t, n) {
+        const long long row = t / 32, length = rows.degree(row);
+        if (length <= 1) continue;  // which was met
+        // lanes may find different roots: others hook them meanwhile
+        if (__shfl_sync(0xffffffffu, find_root((index_t)row, link), 0) == largest) continue;
+        const index_t *const at = rows.where(row, state + MISSING);
+        const long long begin = at ? SECTOR - place_in(at, SECTOR) : length;
+        for (long long k = begin - (at ? place_in(at + begin, LINE) : 0) + lane; k - lane < length; k += LINE)
+            if (k >= begin && k < length) hook((index_t)row, at[k], link);
+        if (lane == 0 && begin < length) {
+            worked++;
+            looked += (number)(length - begin);
+            sectors += sectors_of(at + begin, length - begin, false);
+        }
+    }
+    add_up(worked, state + WORKED);
+    add_up(looked, state + LOOKED);
+    add_up(sectors, state + SECTORS);
+}

@@ -1,0 +1,183 @@
+// Sums of the rows of some chunks of a layered edge list that stay on the device, in one launch. A warp takes 32 rows at a
+// time, of which it is known where their edges begin: those of few edges a thread each, others eight threads or all. Of
+// longer ones it lists the parts, which all warps deal out among themselves when blocks have met, and last their sums.
+// The order of additions in a row is that of lanes.py, as in layered_sums.cu. Twins and arguments: layered_kept.py.
+#include "common/chunks.cuh"
+#include "common/common.cuh"
+#include "common/grid.cuh"
+#include "common/row_sums.cuh"
+
+// Counters, in turns with those of layered_sums.cu: how often blocks met; tiles that warps have taken; longer rows, and
+// their parts.
+#define ARRIVED 0
+#define TAKEN 1
+#define LONG 3
+#define PARTS 4
+#define COUNTERS 5
+
+#define GD_WARP 0xffffffffu
+
+// Columns of the table of chunks.
+#define DEGREES 0
+#define TARGETS 1
+#define WEIGHTS 2
+#define ROWS 3
+#define LOW 4
+#define HIGH 5
+#define TO 6
+#define TILE 7
+
+#define GD_CHUNK_BITS 40  // above first edge * GD_SPAN + edges
+
+struct Chunks {
+    const long long *table;
+    long long count;
+    const long long *upto;  // edges of tiles and of all before them
+    const unsigned *words;
+    const weight_t *weights;
+    const real_t *x;
+
+    __device__ __forceinline__ long long of(int column, long long chunk) const { return table[column * count + chunk]; }
+    __device__ __forceinline__ long long chunk(long long tile) const { return chunk_of(tile, table + TILE * count, count); }
+    __device__ __forceinline__ Edges edges(long long chunk) const {
+        return {(const index_t *)(words + of(TARGETS, chunk)), weights + of(WEIGHTS, chunk), x};
+    }
+    __device__ __forceinline__ long long before(long long tile) const { return tile ? upto[tile - 1] : 0; }
+};
+
+struct Longer {
+    long long *items;  // of each part: its chunk, first edge and number of edges
+    double *partial;
+    long long *goes;  // where the sum of each row goes
+    index_t *places, *parts;
+};
+
+extern "C" __global__ void kept_tiles(long long n, long long tiles, const long long *table, long long chunks,
+                                      const unsigned *words, long long *edges) {
+    const int lane = threadIdx.x % 32;
+    const long long warps = (long long)gridDim.x * blockDim.x / 32;
+    for (long long tile = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; tile < tiles; tile += warps) {
+        const long long c = chunk_of(tile, table + TILE * chunks, chunks);
+        const long long row = (tile - table[TILE * chunks + c]) * 32 + lane;
+        unsigned sum = row < table[ROWS * chunks + c] ? (words + table[DEGREES * chunks + c])[row] : 0;
+        for (int by = 16; by; by >>= 1) sum += __shfl_xor_sync(GD_WARP, sum, by);
+        if (lane == 0) edges[tile] = sum;
+    }
+}
+
+// List the parts of a row, by a warp.
+__device__ __forceinline__ void list_parts(long long chunk, long long first, unsigned degree, long long to,
+                                           const Longer &longer, unsigned long long *counters, int lane) {
+    const unsigned parts = (degree + GD_CHUNK - 1) / GD_CHUNK;
+    long long place = 0;
+    if (lane == 0) {
+        const long long h = (long long)atomicAdd(counters + LONG, 1ULL);
+        place = (long long)atomicAdd(counters + PARTS, (unsigned long long)parts);
+        longer.goes[h] = to;
+        longer.places[h] = (index_t)place;
+        longer.parts[h] = (index_t)parts;
+    }
+    place = __shfl_sync(GD_WARP, place, 0);
+    for (unsigned k = lane; k < parts; k += 32) {
+        const unsigned edges = min(degree - k * GD_CHUNK, (unsigned)GD_CHUNK);
+        longer.items[place + k] = (chunk << GD_CHUNK_BITS) + (first + k * GD_CHUNK) * GD_SPAN + edges;
+    }
+}
+
+// Sum the rows of a tile that have no parts, and list the others.
+template <bool weighted>
+__device__ __forceinline__ void sum_tile(const Chunks &chunks, long long tile, double *sums, const Longer &longer,
+                                         unsigned long long *counters, int lane) {
+    const long long c = chunks.chunk(tile), first_tile = chunks.of(TILE, c), top = (tile - first_tile) * 32;
+    const long long row = top + lane, low = chunks.of(LOW, c), to = chunks.of(TO, c) + top - low;
+    const unsigned degree = row < chunks.of(ROWS, c) ? (chunks.words + chunks.of(DEGREES, c))[row] : 0;
+    const long long begin = chunks.before(tile) - chunks.before(first_tile);
+    const bool mine = row >= low && row < chunks.of(HIGH, c);
+    const Edges e = chunks.edges(c);
+    unsigned ahead = degree;
+    for (int by = 1; by < 32; by <<= 1) {
+        const unsigned below = __shfl_up_sync(GD_WARP, ahead, by);
+        if (lane >= by) ahead += below;
+    }
+    ahead -= degree;
+    unsigned some = __ballot_sync(GD_WARP, mine && degree > GD_FEW && degree <= GD_SOME);
+    unsigned ones = __ballot_sync(GD_WARP, mine && degree > GD_SOME && degree <= GD_CHUNK);
+    unsigned longs = __ballot_sync(GD_WARP, mine && degree > GD_CHUNK);
+    double value[GD_AT_ONCE];
+    if (mine && degree <= GD_FEW) {
+        gather<weighted>(e, begin + ahead, begin + ahead + degree, 1, value);
+        sums[to + lane] = gd_tree(value);
+    }
+    while (some) {  // four rows, of which every eight lanes take one
+        unsigned mask = some;
+        for (int k = 0; k < lane / GD_LANES; k++) mask &= mask - 1;
+        for (int k = 0; k < 32 / GD_LANES; k++) some &= some - 1;
+        const int at = mask ? __ffs(mask) - 1 : 0;
+        const long long from = begin + __shfl_sync(GD_WARP, ahead, at);
+        const unsigned edges = __shfl_sync(GD_WARP, degree, at);
+        double sum = 0.0;
+        gather<weighted>(e, from + lane % GD_LANES, mask ? from + edges : 0, GD_LANES, value);
+#pragma unroll
+        for (int i = 0; i < GD_AT_ONCE; i++) sum = __dadd_rn(sum, value[i]);
+        sum = gd_warp_tree(sum);
+        if (mask && lane % GD_LANES == 0) sums[to + at] = sum;
+    }
+    for (; ones; ones &= ones - 1) {
+        const int at = __ffs(ones) - 1;
+        const long long from = begin + __shfl_sync(GD_WARP, ahead, at);
+        gather<weighted>(e, from + lane, from + __shfl_sync(GD_WARP, degree, at), 32, value);
+        const double sum = gd_warp_tree(add_of_warp(0.0, value));
+        if (lane == 0) sums[to + at] = sum;
+    }
+    for (; longs; longs &= longs - 1) {
+        const int at = __ffs(longs) - 1;
+        const long long from = begin + __shfl_sync(GD_WARP, ahead, at);
+        list_parts(c, from, __shfl_sync(GD_WARP, degree, at), to + at, longer, counters, lane);
+    }
+}
+
+// The next tile for a warp: their edges differ too much to be dealt out beforehand.
+__device__ __forceinline__ long long take(unsigned long long *counters, int lane) {
+    const long long tile = lane == 0 ? (long long)atomicAdd(counters + TAKEN, 1ULL) : 0;
+    return __shfl_sync(GD_WARP, tile, 0);
+}
+
+template <bool weighted>
+__device__ __forceinline__ void sum_tiles(const Chunks &chunks, long long tiles, double *sums, const Longer &longer,
+                                          unsigned long long *counters) {
+    const int lane = threadIdx.x % 32;
+    const long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    const long long warps = (long long)gridDim.x * blockDim.x / 32;
+    for (long long tile = take(counters, lane), next; tile < tiles; tile = next) {
+        next = take(counters, lane);
+        sum_tile<weighted>(chunks, tile, sums, longer, counters, lane);
+    }
+    gd_grid_barrier(counters + ARRIVED);
+    const long long rows = *(volatile long long *)(counters + LONG), parts = *(volatile long long *)(counters + PARTS);
+    if (!rows) return;
+    for (long long part = warp; part < parts; part += warps) {
+        const long long item = longer.items[part], edges = item & ((1LL << GD_CHUNK_BITS) - 1);
+        const long long from = edges / GD_SPAN, end = from + edges % GD_SPAN;
+        double value[GD_AT_ONCE];
+        gather<weighted>(chunks.edges(item >> GD_CHUNK_BITS), from + lane, end, 32, value);
+        const double sum = gd_warp_tree(add_of_warp(0.0, value));
+        if (lane == 0) longer.partial[part] = sum;
+    }
+    gd_grid_barrier(counters + ARRIVED);
+    for (long long h = warp; h < rows; h += warps) {
+        const double sum = sum_of_parts(longer.partial + longer.places[h], longer.parts[h], lane);
+        if (lane == 0) sums[longer.goes[h]] = sum;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+kept_sum(long long n, long long tiles, const long long *table, long long chunks, const long long *upto,
+         const unsigned *words, const weight_t *weights, long long weighted, const real_t *x, double *sums,
+         long long *items, double *partial, long long *goes, index_t *places, index_t *parts,
+         unsigned long long *counters, unsigned long long *cleared) {
+    if (blockIdx.x == 0 && threadIdx.x < COUNTERS) cleared[threadIdx.x] = 0;
+    const Chunks all{table, chunks, upto, words, weights, x};
+    const Longer longer{items, partial, goes, places, parts};
+    if (weighted) sum_tiles<true>(all, tiles, sums, longer, counters);
+    else sum_tiles<false>(all, tiles, sums, longer, counters);
+}

@@ -1,0 +1,1 @@
+"""Triangles, and candidates for their third vertex."""

@@ -1,0 +1,1 @@
+"""Random walks, their check, and frontier sampling."""
