@@ -9,7 +9,7 @@ Source: Pan et al., Multi-GPU Graph Analytics, Section VI-C (kernel fusion).
 from __future__ import annotations
 
 from graphdask.algorithms._bfs_state import State
-from graphdask.engine.buffers import Allocation, Room
+from graphdask.engine.buffers import Allocation, Buffer
 from graphdask.engine.loop import HUB_THREADS, Environment
 from graphdask.partition.part import Part
 
@@ -29,10 +29,10 @@ def led_memory(part: Part, allocation: Allocation, either_way: bool) -> int:
     return part.vertex_map.dtype.itemsize * allocation.first(led_entries(part, either_way))
 
 
-def led_room(part: Part, env: Environment, either_way: bool) -> Room:
+def advance_buffer(part: Part, env: Environment, either_way: bool) -> Buffer:
     """Where it writes."""
     what = "the array between advance and filter of BFS, two entries for each edge of a level,"
-    return env.room(what, led_entries(part, either_way), part.vertex_map.dtype)
+    return env.buffer(what, led_entries(part, either_way), part.vertex_map.dtype)
 
 
 def make_room(part: Part, state: State, either_way: bool) -> None:
@@ -40,7 +40,7 @@ def make_room(part: Part, state: State, either_way: bool) -> None:
     led = edges = state.weight % LONG
     if either_way and len(part.directions) > 1:
         edges, led = part.num_slots, led_entries(part, either_way) // 2
-    state.queue_room.fit(min(edges, state.unreached))
+    state.queue_buffer.fit(min(edges, state.unreached))
     state.ghost_queue.fit(edges)
     if state.led is not None:
         state.led.fit(2 * led)

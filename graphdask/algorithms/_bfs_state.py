@@ -7,7 +7,7 @@ from typing import Any
 
 from graphdask.algorithms._direction import Direction
 from graphdask.device.backend import Array
-from graphdask.engine.buffers import Room
+from graphdask.engine.buffers import Buffer
 from graphdask.engine.team import Peers
 
 HERE, NEXT, GHOSTS, LEFT, EDGES, WEIGHT, LEVELS, VISITED, LISTED, COUNTERS = 0, 1, 2, 4, 7, 8, 9, 10, 11, 18
@@ -22,10 +22,10 @@ class State:
     """Per slot, the id of the parent; the largest integer where there is none; -2 - slot where a pull found it."""
     seen: Array
     """uint32 words, a bit per slot: reached, and settled."""
-    queues: tuple[Room, Room]
+    queues: tuple[Buffer, Buffer]
     """Own vertices of the current level and the next, in turn."""
-    ghost_queue: Room
-    hubs: Room
+    ghost_queue: Buffer
+    hubs: Buffer
     rows: tuple[Array, Array]
     """int64: the counters of this superstep and of the next, in turn."""
     arrived: Array
@@ -36,7 +36,7 @@ class State:
     """Own vertices that may yet be found, at most; counted where room is allocated in part."""
     alone: Peers | None
     """Where one GPU, which has all, pushes large levels as a team of one."""
-    led: Room | None = None
+    led: Buffer | None = None
     """Where edges of the frontier lead and the ids of what they are of, two entries for each; None where a push is
     fused."""
     count: int = 0
@@ -45,7 +45,7 @@ class State:
     """Its out-edges, and LONG for each row of very many, or if vertices have arrived."""
     level: int = 0
     turn: int = 0
-    left: tuple[Room, Room] | None = None
+    left: tuple[Buffer, Buffer] | None = None
     """Pull: own vertices that are not reached and have in-edges, of this superstep and the next, in turn."""
     waiting: int = 0
     """Their number, or more."""
@@ -53,13 +53,13 @@ class State:
     """Whether any superstep has."""
 
     @property
-    def queue_room(self) -> Room:
+    def queue_buffer(self) -> Buffer:
         return self.queues[self.level % 2]
 
     @property
     def queue(self) -> Array:
         """Where the frontier is."""
-        return self.queue_room.array
+        return self.queue_buffer.array
 
     @property
     def counters(self) -> Array:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array, Backend
-from graphdask.engine.loop import HUB_THREADS, Environment, Letter
+from graphdask.engine.loop import HUB_THREADS, Environment, Received
 from graphdask.partition.part import Part
 
 PUSH = 4
@@ -71,9 +71,9 @@ class Candidates:
         _, _, edges, self.told = self.backend.to_host(self.counters).tolist()
         return self.ghosts[: self.told], edges
 
-    def take(self, part: Part, letter: Letter) -> None:
+    def take(self, part: Part, message: Received) -> None:
         """Add what another rank has found of the own vertices here."""
-        self.kernels.candidates_take(letter.count, letter.slots, part.num_owned, self.chosen, self.own, self.counters)
+        self.kernels.candidates_take(message.count, message.slots, part.num_owned, self.chosen, self.own, self.counters)
 
     def take_out(self) -> Array:
         """All own ones; the lists are empty then."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from graphdask.algorithms._candidates import Candidates
 from graphdask.device.backend import Array
-from graphdask.engine.buffers import Room
+from graphdask.engine.buffers import Buffer
 
 
 @dataclass
@@ -42,9 +42,9 @@ class State:
     """float64 (own, lanes): sums over successors, then unused."""
     score: Array
     """float64 per own vertex, over the sources so far."""
-    queue: Room
+    queue: Buffer
     """Own vertices that are reached now; where GPUs go together, those of all levels."""
-    masks: Room
+    masks: Buffer
     """Their lanes."""
     with_edges: Array
     """Own vertices that have edges in."""

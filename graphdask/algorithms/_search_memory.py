@@ -11,7 +11,7 @@ FEW = 64
 
 
 def search_memory(part: Part, allocation: Allocation, pulls: bool) -> int:
-    """State, and what a selective exchange makes for the mail: of most vertices in one level, or of as many as there is
+    """State, and what a selective exchange allocates: of most vertices in one level, or of as many as there is
     room for at first."""
     slots, owned = part.num_slots, part.num_owned
     ghosts = slots - owned

@@ -15,7 +15,7 @@ import numpy as np
 
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.device.backend import Array
-from graphdask.engine.buffers import Allocation, mail_bytes
+from graphdask.engine.buffers import Allocation, exchange_bytes
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.partition.part import Csr, Part
 
@@ -34,7 +34,7 @@ def tree_memory(part: Part, distance: np.dtype, flat: bool) -> int:
     """Bytes for finding the parents, where `flat` with a search among equal distances."""
     index, slots, owned = part.vertex_map.dtype.itemsize, part.num_slots, part.num_owned
     needed = 2 * distance.itemsize * slots + index * (slots - owned) + 2 * index * slots + (index + 16) * owned
-    needed += mail_bytes(part, index)
+    needed += exchange_bytes(part, index)
     if flat:
         needed += 6 * index * slots + index * part.out.num_edges + 16 * owned
     return needed
@@ -113,8 +113,8 @@ class Parents(Primitive[ParentsState]):
         return ParentsState(parent, level), Messages(told[:0], told, {"parent": parent}, False, owned, edges)
 
     def superstep(self, part: Part, state: ParentsState, inbox: Inbox, env: Environment) -> Messages:
-        for letter in inbox.letters:
-            state.parent[letter.slots] = env.xp.minimum(state.parent[letter.slots], letter.columns["parent"])
+        for message in inbox.received:
+            state.parent[message.slots] = env.xp.minimum(state.parent[message.slots], message.columns["parent"])
         none = env.xp.zeros(0, part.vertex_map.dtype)
         return Messages(none, none, {"parent": state.parent}, False, len(inbox))
 

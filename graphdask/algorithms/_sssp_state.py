@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from graphdask.device.backend import Array
-from graphdask.engine.buffers import Room
+from graphdask.engine.buffers import Buffer
 
 EDGES, ACTED, STEP, SPLIT, LED, GHOSTS, NEAR, FAR, HUBS, COUNTERS = 0, 1, 2, 3, 4, 5, 7, 10, 13, 16
 """Places among the counters, and their number; see kernels/sssp/sssp.py and sssp_unfused.py."""
@@ -16,9 +16,9 @@ EDGES, ACTED, STEP, SPLIT, LED, GHOSTS, NEAR, FAR, HUBS, COUNTERS = 0, 1, 2, 3, 
 class Between:
     """What lies between advance and filter, where these are not one kernel."""
 
-    led: Room
+    led: Buffer
     """Where edges lead."""
-    offered: Room
+    offered: Buffer
     """The label that each offers."""
     after: Array
     """The limit after a split; the distances' dtype, shape (1,)."""

@@ -42,7 +42,7 @@ def between_memory(part: Part, allocation: Allocation, label: np.dtype) -> int:
 def between(part: Part, env: Environment, label: np.dtype, distance: np.dtype) -> Between:
     """Room for it."""
     edges, what = part.out.num_edges, "the array between advance and filter of SSSP, an entry for each edge of a step,"
-    led, offered = env.room(what, edges, part.vertex_map.dtype), env.room(what, edges, label)
+    led, offered = env.buffer(what, edges, part.vertex_map.dtype), env.buffer(what, edges, label)
     return Between(led, offered, env.xp.empty(1, distance))
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from graphdask.algorithms._levels import Level
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.device.backend import Array
-from graphdask.engine.buffers import ROW, Allocation, Room, mail_bytes
+from graphdask.engine.buffers import ROW, Allocation, Buffer, exchange_bytes
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Csr, Part
@@ -94,7 +94,7 @@ class State:
     """Tables, see kernels/betweenness/weighted_paths.py."""
     pending: Array
     ready: Array
-    queue: Room
+    queue: Buffer
     hubs: Array
     counters: Array
     left: int
@@ -119,7 +119,7 @@ def counting_memory(part: Part, lanes: int, allocation: Allocation) -> int:
     tables = (16 * lanes + 8) * slots + (12 * lanes + 16) * owned
     levels = lanes * (index + 8) * owned  # in the worst case a vertex is ready at another time in every lane
     lists = allocation.first(owned) * index + index * slots + index * _hubs(part)
-    return tables + levels + lists + mail_bytes(part, 8 + 8 * lanes)
+    return tables + levels + lists + exchange_bytes(part, 8 + 8 * lanes)
 
 
 def _hubs(part: Part) -> int:
@@ -157,7 +157,7 @@ class PathCounts(Primitive[State]):
         state = State(
             front=xp.zeros(slots, np.uint64), paths=xp.zeros((slots, lanes)), dependency=xp.zeros((owned, lanes)),
             pending=xp.zeros((owned, lanes), np.int32), ready=xp.zeros(owned, np.uint64),
-            queue=env.room("a level of betweenness", owned, index), hubs=xp.empty(self._hubs(part), index),
+            queue=env.buffer("a level of betweenness", owned, index), hubs=xp.empty(self._hubs(part), index),
             counters=xp.zeros(6, np.int64), left=0, beyond=0, shorter=0,
         )  # fmt: skip
         edges = self._count_tight(part, state, env)
@@ -226,10 +226,10 @@ class PathCounts(Primitive[State]):
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         kernels = self._kernels(env)
-        for letter in inbox.letters:
+        for message in inbox.received:
             kernels.paths_arrive(
-                letter.count, letter.slots, letter.columns["mask"], letter.columns["value"], self.lanes, state.front,
-                state.paths, per_item=self.lanes,
+                message.count, message.slots, message.columns["mask"], message.columns["value"], self.lanes,
+                state.front, state.paths, per_item=self.lanes,
             )  # fmt: skip
         if state.back >= 0:
             state.back -= 1
@@ -239,9 +239,9 @@ class PathCounts(Primitive[State]):
             state.too_far = True
             return self._end(state)
         if found:
-            told = [letter.slots for letter in inbox.letters]
+            told = [message.slots for message in inbox.received]
             if len(state.levels) == 1:
-                state.starts += [Level(x.slots.copy(), x.columns["mask"].copy()) for x in inbox.letters]
+                state.starts += [Level(x.slots.copy(), x.columns["mask"].copy()) for x in inbox.received]
             return self._forward(part, state, env.xp.concatenate([state.levels[-1].rows, *told]), env)
         if left:
             state.stuck = True

@@ -35,7 +35,7 @@ from graphdask.algorithms._candidates import PUSH, Candidates, candidates_memory
 from graphdask.algorithms._levels import Level, State
 from graphdask.algorithms._sources import scale_sums
 from graphdask.device.backend import Array
-from graphdask.engine.buffers import Allocation, mail_bytes
+from graphdask.engine.buffers import Allocation, exchange_bytes
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.engine.team import Peers
 from graphdask.partition.part import Csr, Part
@@ -107,7 +107,7 @@ class Betweenness(Primitive[State]):
         slots, owned, mask = part.num_slots, part.num_owned, np.dtype(self.mask).itemsize
         tables = (8 * self.lanes + 2 * mask) * slots + (slots + 31) // 32 * 4
         level = allocation.first(owned) * (part.vertex_map.dtype.itemsize + mask)
-        return tables + level + self._own_memory(part) + mail_bytes(part, mask + 8 * self.lanes)
+        return tables + level + self._own_memory(part) + exchange_bytes(part, mask + 8 * self.lanes)
 
     def memory_together(self, part: Part, env: Environment) -> int | None:
         peers = self._peers(env)
@@ -149,8 +149,8 @@ class Betweenness(Primitive[State]):
             sigma=xp.empty((owned, lanes)),
             delta=xp.empty((owned, lanes)),
             score=xp.zeros(owned),
-            queue=env.room("a level of betweenness", rows, index),
-            masks=env.room("a level of betweenness", rows, self.mask),
+            queue=env.buffer("a level of betweenness", rows, index),
+            masks=env.buffer("a level of betweenness", rows, self.mask),
             with_edges=with_edges,
             left=with_edges,
             spare=(xp.empty_like(with_edges), xp.empty_like(with_edges)),
@@ -234,12 +234,12 @@ class Betweenness(Primitive[State]):
         if state.told:
             state.told = False
             assert state.candidates is not None
-            for letter in inbox.letters:
-                state.candidates.take(part, letter)
+            for message in inbox.received:
+                state.candidates.take(part, message)
             return self._forward(part, state, env, state.candidates.take_out())
-        for letter in inbox.letters:
+        for message in inbox.received:
             self._kernels(part, env).bc_arrive(
-                letter.count, letter.slots, letter.columns["mask"], letter.columns["value"],
+                message.count, message.slots, message.columns["mask"], message.columns["value"],
                 state.columns, state.bits, state.front, state.value, state.seen, per_item=state.columns,
             )  # fmt: skip
         if state.back >= 0:

@@ -32,7 +32,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._bfs_push import LONG, led_memory, led_room, make_room, push
+from graphdask.algorithms._bfs_push import LONG, advance_buffer, led_memory, make_room, push
 from graphdask.algorithms._bfs_state import (
     COUNTERS,
     EDGES,
@@ -51,7 +51,7 @@ from graphdask.algorithms._direction import ALPHA, Direction
 from graphdask.algorithms._search_memory import FEW, search_memory, team_search_memory
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, put_aside, reachable
-from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Letter, Messages, Primitive
+from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive, Received
 from graphdask.engine.team import Peers, TeamMemory
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
@@ -152,12 +152,12 @@ class BreadthFirstSearch(Primitive[State]):
         depths = slots if memory is None else owned
         state = State(
             xp.empty(depths, dtype), xp.empty(slots, dtype), xp.empty((slots + 31) // 32, np.uint32),
-            (env.room("a level of BFS", owned, dtype), env.room("a level of BFS", owned, dtype)),
-            env.room("a level of BFS, of ghosts,", slots - owned, dtype),
+            (env.buffer("a level of BFS", owned, dtype), env.buffer("a level of BFS", owned, dtype)),
+            env.buffer("a level of BFS, of ghosts,", slots - owned, dtype),
             env.scratch("BFS's list of long rows", owned, dtype, put_aside(part.out)),
             (counters[:COUNTERS], counters[COUNTERS:-1]), counters[-1:],
             direction, env.kernels("bfs", index_t=dtype), unreached, peers if env.size == 1 else None,
-            None if env.fused else led_room(part, env, self.either_way),
+            None if env.fused else advance_buffer(part, env, self.either_way),
         )  # fmt: skip
         kernels = state.kernels
         kernels.bfs_init(slots, depths, state.depth, state.parent, state.seen)
@@ -188,7 +188,7 @@ class BreadthFirstSearch(Primitive[State]):
         waiting, owned = None, part.num_owned
         if state.direction.mode != "push":
             room = "what is left for BFS to pull", owned, part.vertex_map.dtype
-            waiting = env.room(*room).array, env.room(*room).array
+            waiting = env.buffer(*room).array, env.buffer(*room).array
         arrays = search_arrays(
             part, state.depth, state.parent, state.seen, (state.queues[0].array, state.queues[1].array), waiting,
             state.ghost_queue.array, state.hubs.fit(most_aside(part)),
@@ -231,15 +231,15 @@ class BreadthFirstSearch(Primitive[State]):
         return self._pull(part, state, env)
 
     def _take_in(self, part: Part, state: State, inbox: Inbox, pulled: bool, env: Environment) -> None:
-        before, room = state.count, state.queue_room
-        for letter in [inbox] if inbox.joins else inbox.letters:
+        before, room = state.count, state.queue_buffer
+        for message in [inbox] if inbox.joins else inbox.received:
             if pulled:
-                self._told(state, letter)
+                self._told(state, message)
                 continue
-            count = len(letter)
+            count = len(message)
             room.fit(min(state.count + count, before + state.unreached), keep=state.count)
             state.kernels.bfs_visit(
-                count, letter.slots, letter.columns["parent"], state.depth, state.parent, state.seen, state.level,
+                count, message.slots, message.columns["parent"], state.depth, state.parent, state.seen, state.level,
                 part.num_owned, room.array, state.counters,
             )  # fmt: skip
             state.count, state.weight = min(state.count + count, part.num_owned, before + state.unreached), LONG
@@ -249,13 +249,13 @@ class BreadthFirstSearch(Primitive[State]):
             rows, indptr = state.queue[: state.count], part.out.indptr
             state.weight = int((indptr[rows + 1] - indptr[rows]).sum())
 
-    def _told(self, state: State, letter: Letter | Inbox) -> None:
+    def _told(self, state: State, message: Received | Inbox) -> None:
         """Settle ghosts; a bitmap of them is not listed first."""
-        if isinstance(letter, Inbox) or letter.bits is None:
-            state.kernels.bfs_told(len(letter), letter.slots, state.seen)
+        if isinstance(message, Inbox) or message.bits is None:
+            state.kernels.bfs_told(len(message), message.slots, state.seen)
         else:
-            words = (letter.universe + 31) // 32
-            state.kernels.bfs_told_bits(words, letter.bits, letter.first, letter.universe, state.seen)
+            words = (message.universe + 31) // 32
+            state.kernels.bfs_told_bits(words, message.bits, message.first, message.universe, state.seen)
 
     def _is_small(self, part: Part, state: State, env: Environment) -> bool:
         """Whether one launch may go through this level and more, none of them of more than SMALL vertices."""
@@ -267,7 +267,7 @@ class BreadthFirstSearch(Primitive[State]):
     def _levels(self, part: Part, state: State, env: Environment) -> Messages:
         kernels = env.kernels("bfs", cooperative=True, index_t=part.vertex_map.dtype)
         before, count, room = state.weight, state.count, min(SMALL, state.unreached)
-        here, there = state.queue_room.fit(room, keep=count), state.queues[1 - state.level % 2].fit(room)
+        here, there = state.queue_buffer.fit(room, keep=count), state.queues[1 - state.level % 2].fit(room)
         kernels.bfs_levels(
             LEVEL_THREADS, here, there, part.out.indptr, part.out.indices, part.ids, state.depth, state.parent,
             state.seen, state.level, MOST_LEVELS, SMALL, int(ALPHA), state.direction.floor,
@@ -300,10 +300,10 @@ class BreadthFirstSearch(Primitive[State]):
         state.pulled = True
         if state.left is None:
             room = "what is left for BFS to pull", part.num_owned, dtype, state.unreached
-            state.left = env.room(*room), env.room(*room)
+            state.left = env.buffer(*room), env.buffer(*room)
             kernels.bfs_unvisited(part.num_owned, state.seen, csr.indptr, state.left[0].array, state.counters)
         state.level += 1
-        state.queue_room.fit(state.waiting)
+        state.queue_buffer.fit(state.waiting)
         unvisited, left = state.left
         shared = (
             csr.indptr, csr.indices, part.out.indptr, state.seen, state.depth, state.parent, state.level, state.queue,

@@ -112,7 +112,7 @@ class ConnectedComponents(Primitive[State]):
             edges += min(FEW * owned, csr.num_edges)
         kernels.components_compress(slots, link)
         giant = _most_frequent(env, link[:owned])
-        room = env.room("the list of rows outside the giant", owned, dtype)
+        room = env.buffer("the list of rows outside the giant", owned, dtype)
         counters = xp.zeros(1, np.int64)
         if env.allocation.partial:
             room.fit(int((link[:owned] != giant).sum()))

@@ -128,7 +128,7 @@ class LabelPropagation(Primitive[State]):
         ]
         table = int(np.diff(begins).max(initial=0))
         short = places_of(xp, (degree > 0) & (degree <= SHORT)).astype(dtype)
-        changed = env.room("label propagation's list of changes", owned, dtype, len(short) + len(long))
+        changed = env.buffer("label propagation's list of changes", owned, dtype, len(short) + len(long))
         state = State(
             label, label[:owned].copy(), label[:owned].copy(), changed.array, short, long, start, chunks, batches,
             xp.full(table, -1, dtype), xp.zeros(table, np.uint32), xp.zeros(1, np.int64),

@@ -80,9 +80,9 @@ class Told:
             inbox.put("contribution", self.values)
             kernels.pagerank_scatter(len(self.place), self.values[owned:], self.place, x)
             return
-        for letter in sorted(inbox.letters, key=lambda letter: letter.first):
-            place = self.place[letter.first - owned : letter.first - owned + letter.count]
-            kernels.pagerank_scatter(letter.count, letter.columns["contribution"], place, x)
+        for message in sorted(inbox.received, key=lambda message: message.first):
+            place = self.place[message.first - owned : message.first - owned + message.count]
+            kernels.pagerank_scatter(message.count, message.columns["contribution"], place, x)
 
 
 @dataclass

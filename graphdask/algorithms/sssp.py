@@ -53,7 +53,7 @@ from graphdask.algorithms._sssp_state import ACTED, COUNTERS, EDGES, FAR, GHOSTS
 from graphdask.algorithms._sssp_team import TEAM_BREADTH, TeamPaths
 from graphdask.algorithms._sssp_unfused import advance, between, between_memory
 from graphdask.device.backend import Array
-from graphdask.engine.buffers import Allocation, mail_bytes, put_aside, reachable
+from graphdask.engine.buffers import Allocation, exchange_bytes, put_aside, reachable
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.engine.team import TeamMemory
 from graphdask.errors import GraphdaskWarning, InputError, outside, shown
@@ -136,13 +136,13 @@ class ShortestPaths(Primitive[State]):
         return min(reachable(part) + 1, part.num_owned), put_aside(part.out)
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        return self._memory(part, allocation, mail_bytes(part, self.label.itemsize, joined=True))
+        return self._memory(part, allocation, exchange_bytes(part, self.label.itemsize, joined=True))
 
     def memory_on(self, part: Part, env: Environment) -> int:
-        mail = mail_bytes(part, self.label.itemsize, joined=True)
+        exchange = exchange_bytes(part, self.label.itemsize, joined=True)
         apart = 0 if env.fused else between_memory(part, env.allocation, self.label)
         tree = 0 if env.fused or not self.flat else led_memory(part, env.allocation, False)
-        return self._memory(part, env.allocation, mail + apart, tree)
+        return self._memory(part, env.allocation, exchange + apart, tree)
 
     def memory_together(self, part: Part, env: Environment) -> int | None:
         peers = env.peers(alone=not sparse(part))
@@ -150,13 +150,13 @@ class ShortestPaths(Primitive[State]):
             return None
         return self._memory(part, env.allocation, 0) + TeamPaths.nbytes(peers, part, env, self.label)
 
-    def _memory(self, part: Part, allocation: Allocation, mail: int, level: int = 0) -> int:
-        """With so much for the mail of the search, and for that among equal distances."""
+    def _memory(self, part: Part, allocation: Allocation, exchange: int, level: int = 0) -> int:
+        """The bytes, with so many for the exchange of the search and of the level of equal distances."""
         index, slots, owned = part.vertex_map.dtype.itemsize, part.num_slots, part.num_owned
         ghosts = slots - owned
         most_near, most_aside = self._queued(part, allocation)
         near, far = allocation.first(owned, most_near), allocation.first(slots, most_near + ghosts)
-        search = mail + (self.label.itemsize + 4) * slots + index * (2 * near + 2 * far + ghosts + most_aside)
+        search = exchange + (self.label.itemsize + 4) * slots + index * (2 * near + 2 * far + ghosts + most_aside)
         return search if self.with_parents else max(search, tree_memory(part, self.distance, self.flat) + level)
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
@@ -169,7 +169,7 @@ class ShortestPaths(Primitive[State]):
         most_near, most_aside = self._queued(part, env.allocation)
         sizes = ("near", owned, most_near), ("far", slots, most_near + slots - owned)
         near, far = (
-            tuple(env.room(f"SSSP's queue of {what} vertices", most, dtype, expected).array for _ in range(2))
+            tuple(env.buffer(f"SSSP's queue of {what} vertices", most, dtype, expected).array for _ in range(2))
             for what, most, expected in sizes
         )
         state = State(labels, *weights_of(part.out, xp), None)

@@ -143,9 +143,9 @@ class Triangles(Primitive[State]):
         if state.left:
             state.left -= 1
             return self._count(part, state, next(state.batches), env)
-        for letter in inbox.letters:
-            state.links[letter.slots] += letter.columns["links"]
-            state.degree[letter.slots] += letter.columns["degree"]
+        for message in inbox.received:
+            state.links[message.slots] += message.columns["links"]
+            state.degree[message.slots] += message.columns["degree"]
         high, low, added_high, added_low = (int(x) for x in inbox.votes.sum(axis=0))
         state.triangles, state.added = (high << 32) + low, (added_high << 32) + added_low
         return Messages(part.ids[:0], part.ids[:0], {"links": state.links, "degree": state.degree}, False)

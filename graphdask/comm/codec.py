@@ -41,7 +41,7 @@ TILE = 256
 """Words of a bitmap that a block of a GPU takes at once (kernels/common/scan.cuh)."""
 BITMAP_SAVES = 1 << 20
 """On a GPU ids with columns are a bitmap only where it saves more bytes than this. Listing its ids takes two launches
-and memory more than reading a list, 20 to 40 us with all letters; InfiniBand moves 1 MB (25 to 50 GB/s) in that time,
+and memory more than reading a list, 20 to 40 us for all messages; InfiniBand moves 1 MB (25 to 50 GB/s) in that time,
 NVLink several (100 to 200 GB/s)."""
 
 

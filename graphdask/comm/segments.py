@@ -4,7 +4,7 @@ What a rank may tell its peers stands in one row of *entries*, peer after peer: 
 peers hold ghosts of. A superstep marks some of them in a bitmap over all entries. Prefix sums rank what is marked, and
 one kernel writes every marked entry, its number at the receiver and its value, to its place in the payload of its peer.
 So sets arrive in ascending order, and neither the number of peers nor the order of threads shows
-(kernels/exchange/mail.cu).
+(kernels/exchange/segments.cu).
 
 Codes are `list` and `bitmap` of graphdask.comm.codec. On a GPU decoding costs launches, not bytes: `BITMAP_SAVES`,
 `LIST_SAVES`. A `delta` would cost both ends more time than links among GPUs take for its bytes.
@@ -22,7 +22,7 @@ from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 
 TILE = codec.TILE
-"""Words of a tile (kernels/exchange/mail.cu): every peer's bits begin with one."""
+"""Words of a tile (kernels/exchange/segments.cu): every peer's bits begin with one."""
 TILE_BITS = 32 * TILE
 MOST_PEERS = 128
 """For which numbers are ranked by counting."""
@@ -86,7 +86,7 @@ class Segments:
         self._widths = [codec.list_width(universe) for universe in self._universes]
         self._bitmaps = [codec.bitmap_bytes(universe) for universe in self._universes]
         self._sizes = list(zip(self._bitmaps, self._widths, self._lengths.tolist(), strict=True))
-        self._kernels = backend.kernels("mail", index_t=self._dtype)
+        self._kernels = backend.kernels("segments", index_t=self._dtype)
         self._bits = self._marks = None
         self._nothing: Coded = codec.meta_of(codec.LIST, 0, self._dtype, 0, 0, 0), None
         offsets = [0] * len(self._universes) if origins is None else origins
@@ -169,7 +169,7 @@ class Segments:
             return coded
         payload = room(nbytes)
         for column, (view, item) in enumerate(self._raw(values)):
-            self._kernels.mail_gather(
+            self._kernels.segments_gather(
                 int(self._entries[-1]), self._mirror, self._plan, len(self), len(self._rows), column, offsets, view,
                 item, payload, per_item=self._rows[column] // item,
             )  # fmt: skip
@@ -209,7 +209,7 @@ class Segments:
 
     def _few(self, n: int, slots: Array, raw: list[tuple[Array, int]], payload: Array) -> None:
         for column, (view, item) in enumerate(raw or [(None, 1)]):
-            self._kernels.mail_few(
+            self._kernels.segments_few(
                 n, slots, self._plan, len(self), len(self._rows), column, self._layout, self._numbers, self._shift,
                 view, item, payload, per_item=32,
             )  # fmt: skip
@@ -228,19 +228,19 @@ class Segments:
             sets = self._backend.kernels("codec", index_t=self._dtype)
             sets.codec_set_bits(n, slots, self._marks, self._num_slots)
         elif mirror is None:
-            kernels.mail_mark(n, slots, self._shift, plan, peers, self._bits)
+            kernels.segments_mark(n, slots, self._shift, plan, peers, self._bits)
         else:
-            kernels.mail_find(n, slots, mirror, plan, peers, self._bits)
-        kernels.mail_count(
+            kernels.segments_find(n, slots, mirror, plan, peers, self._bits)
+        kernels.segments_count(
             words, mirror if looked_up else None, self._marks if looked_up else None, self._bits, self._sums,
             self._ticket, plan, peers, len(self._rows), codec.BITMAP_SAVES if self._rows else LIST_SAVES, self._layout,
         )  # fmt: skip
         if looked_up:
             sets.codec_clear_bits(n, slots, self._marks, self._num_slots)
         if self._numbers is not None and self._may_need_a_bitmap(n):
-            kernels.mail_clear(max(self._bitmaps) // 4, plan, peers, self._layout, payload)
+            kernels.segments_clear(max(self._bitmaps) // 4, plan, peers, self._layout, payload)
         for column, (view, item) in enumerate(raw or [(None, 1)]):
-            kernels.mail_pack(
+            kernels.segments_pack(
                 words, self._bits, self._sums, plan, peers, len(self._rows), column, self._layout, self._numbers,
                 mirror, self._shift, view, item, payload,
             )  # fmt: skip

@@ -80,8 +80,8 @@ class Growth:
     """Bytes that were added."""
 
 
-class Room:
-    """An array that has room for as many entries as the next launch may write."""
+class Buffer:
+    """An array for as many entries as the next launch may write, allocated and grown as `allocation` says."""
 
     __slots__ = ("_allocation", "_backend", "_budget", "_growth", "_what", "array", "most")
 
@@ -100,7 +100,7 @@ class Room:
         return len(self.array)
 
     def fit(self, needed: int, keep: int = 0) -> Array:
-        """The array, with room for `needed` entries or `most`; the first `keep` are kept, others may be lost."""
+        """Return the array, with `needed` entries or `most`; the first `keep` are kept, others may be lost."""
         if needed > len(self.array) < self.most:
             self._grow(min(needed, self.most), keep)
         return self.array
@@ -142,7 +142,7 @@ def put_aside(*csrs: Csr) -> int:
     return max((csr.num_edges // ROW for csr in csrs), default=0)
 
 
-def mail_bytes(part: Part, row: int, joined: bool = False) -> int:
+def exchange_bytes(part: Part, row: int, joined: bool = False) -> int:
     """What a rank sends and is sent where all ghosts are told of at once, an id and `row` bytes of each.
 
     `joined` says that what came from several ranks is put together before it is read.
@@ -186,7 +186,7 @@ class Holdings:
             if isinstance(value, self._kinds):
                 place, nbytes = _memory(value)
                 found[place] = nbytes
-            elif kind is Room:
+            elif kind is Buffer:
                 left.append(value.array)
             elif isinstance(value, tuple | list):
                 left.extend(value)

@@ -23,9 +23,9 @@ from graphdask.comm.peers import NoPeers
 from graphdask.comm.protocol import Communicator, Peers
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.announced import checked_memory
-from graphdask.engine.buffers import MAXIMAL, Allocation, Growth, Holdings, Room
-from graphdask.engine.mail import INDEX, Exchange, Mail
-from graphdask.engine.messages import ALL, Inbox, Letter, Messages
+from graphdask.engine.buffers import MAXIMAL, Allocation, Buffer, Growth, Holdings
+from graphdask.engine.exchange import INDEX, Exchange, Exchanger
+from graphdask.engine.messages import ALL, Inbox, Messages, Received
 from graphdask.errors import DeadlineExceeded
 from graphdask.kernels.common.compiling import account, clock
 from graphdask.partition.ghosts import fetch_ghosts, ghost_rows, make_mirrors
@@ -39,11 +39,11 @@ __all__ = [
     "Environment",
     "Exchange",
     "Inbox",
-    "Letter",
     "Messages",
     "Primitive",
     "RankContext",
     "RankResult",
+    "Received",
     "Superstep",
     "run_primitive",
 ]
@@ -155,17 +155,17 @@ class Environment:
             self._met = (NoPeers(comm, self.backend) if self.size == 1 else comm.peers(self.backend),)
         return self._met[0]
 
-    def room(self, what: str, most: int, dtype: Any, expected: int | None = None) -> Room:
+    def buffer(self, what: str, most: int, dtype: Any, expected: int | None = None) -> Buffer:
         """A queue of at most `most` entries, called `what` where it is too short, with the room that the scheme gives.
 
         `expected` says that no more will ever come, where that is known.
         """
-        return Room(what, most, dtype, self.allocation, self.backend, self.growth, self.memory_share, expected)
+        return Buffer(what, most, dtype, self.allocation, self.backend, self.growth, self.memory_share, expected)
 
-    def scratch(self, what: str, most: int, dtype: Any, expected: int) -> Room:
+    def scratch(self, what: str, most: int, dtype: Any, expected: int) -> Buffer:
         """A list for kernels: as `room` tells, but what is less than the maximum can grow, and is announced so."""
         allocation = Allocation("just-enough") if self.allocation.partial else MAXIMAL
-        return Room(what, most, dtype, allocation, self.backend, Growth(), self.memory_share, expected)
+        return Buffer(what, most, dtype, allocation, self.backend, Growth(), self.memory_share, expected)
 
     def fetch_ghosts(self, part: Part, values: Sequence[Array]) -> list[Array]:
         """Complete arrays over own vertices to arrays over slots. Every rank calls it, from `init` or `result` only."""
@@ -368,7 +368,9 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     memory = checked_memory(part, primitive, env)
     held = env.mirrors(part) if primitive.tells_ghosts and env.exchange == "selective" else []
     ghost_columns = primitive.columns if primitive.ghost_columns is None else primitive.ghost_columns
-    mail = Mail(backend, comm, part, env.exchange, primitive.columns, ghost_columns, held, primitive.record_columns)
+    exchanger = Exchanger(
+        backend, comm, part, env.exchange, primitive.columns, ghost_columns, held, primitive.record_columns
+    )
     history = env.history
     votes = np.zeros((comm.size, 0))
     holdings, allocated = Holdings(part, backend), -1
@@ -379,7 +381,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     state, messages = primitive.init(part, env)
     while True:
         computed = clock()
-        sends, meta, codes = mail.post(messages)
+        sends, meta, codes = exchanger.pack(messages)
         coded = clock()
         said = messages.votes() if callable(messages.votes) else messages.votes
         ready = clock()
@@ -397,7 +399,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             votes = np.ascontiguousarray(received.control[:, 4:]).view(np.float64)
         active, told, computing, compilings = received.control[:, :4].T.tolist()
         ends = primitive.ends(state, votes) or not (any(active) or any(told))
-        inbox = mail.open(received.payloads, received.meta, votes)
+        inbox = exchanger.unpack(received.payloads, received.meta, votes)
         slowest = max(computing) / 1e9
         wait = min(max(slowest - compute, 0.0), exchanged - ready)
         latest = max(ran + waited for ran, waited in zip(computing, compilings, strict=True)) / 1e9

@@ -1,4 +1,4 @@
-"""What a rank says to others at the end of a superstep, and what it hears: Messages, and an Inbox of Letters.
+"""What a rank sends at the end of a superstep, Messages, and what arrives from all ranks, an Inbox.
 
 Source: Pan et al., Multi-GPU Graph Analytics, Sections III-B and III-C (selective and broadcast communication).
 """
@@ -17,12 +17,12 @@ from graphdask.device.backend import Array
 ALL = "all"
 """Stands for all own vertices in `Messages.own`."""
 JOINED = 7
-"""Letters that a launch joins at most (kernels/exchange/mail.cu)."""
+"""The most senders whose messages one launch joins (kernels/exchange/segments.cu)."""
 
 
 @dataclass
 class Messages:
-    """What a rank has to say at the end of a superstep."""
+    """What a rank sends at the end of a superstep."""
 
     own: Array | Literal["all"]
     """Distinct slots of own vertices whose values changed, or ALL. A broadcast sends them to everyone; a selective
@@ -37,16 +37,16 @@ class Messages:
     frontier: int = 0
     """Vertices that this superstep worked on, for the statistics."""
     edges: int = 0
-    """Edges that it looked at."""
+    """Edges that this superstep visited."""
     to: Literal["owners", "ghosts", "ranks"] = "owners"
-    """Whom a selective exchange tells: the owners of ghosts, the ghosts of own vertices, or the ranks that `bounds`
+    """Receivers of a selective exchange: the owners of ghosts, the ghosts of own vertices, or the ranks that `bounds`
     names, which get the records. The same on all ranks."""
     votes: Sequence[float] | Callable[[], Sequence[float]] = ()
     """Numbers for all ranks, as many as the primitive's `votes`; empty for zeros. Or what reads them from a device,
     called when the messages are on their way to be coded, so that the device does both in one go."""
     mirror: Array | None = None
-    """Where `to` is "ghosts" and all are told: where in `values` stands what each rank is told, in an order that it
-    knows and that is the same in every superstep, rank after rank as in `Part.mirrored`. Default: that."""
+    """If `to` is "ghosts" and every own vertex is sent: where in `values` stands what each rank gets, in an order that
+    it knows and that is the same in every superstep, rank after rank as in `Part.mirrored`. Default: that."""
     records: Mapping[str, Array] = field(default_factory=dict)
     """Where `to` is "ranks": per record column of the primitive a 1-D array, in order of the rank that a record is for.
     Columns may be left out, the same on all ranks. A record may be for the rank that sends it, which then is active."""
@@ -62,8 +62,8 @@ class Messages:
 
 
 @dataclass
-class Letter:
-    """What came from one rank: distinct slots, and the values aligned with them. Good until the next exchange."""
+class Received:
+    """The message of one rank: distinct slots, and the values aligned with them. Valid until the next exchange."""
 
     count: int
     """How many slots there are."""
@@ -78,8 +78,8 @@ class Letter:
     first: int = 0
     universe: int = 0
     ids: Array | None = None
-    """What the slots are but for `first`, below `universe`, where they came as a list of the width of slots; nobody
-    has looked at them yet."""
+    """What the slots are but for `first`, below `universe`, where they came as a list of the width of slots; they
+    are not checked yet."""
 
     def __len__(self) -> int:
         return self.count
@@ -105,28 +105,28 @@ class Inbox:
     """NumPy or CuPy."""
     dtypes: Mapping[str, Any]
     """Of the slots, under "slots", and of the columns."""
-    letters: Sequence[Letter] = ()
+    received: Sequence[Received] = ()
     votes: np.ndarray = field(default_factory=lambda: np.zeros((1, 0)))
     """float64, shape (ranks, votes): what every rank voted, in rank order, so that sums are the same everywhere."""
     records: Mapping[str, Array] = field(default_factory=dict)
     """Per record column of the primitive, what all ranks sent here, in rank order; empty unless sent `to="ranks"`."""
     kernels: Any = field(default=None, repr=False)
-    """On a GPU those that join letters."""
+    """On a GPU, the kernels that join messages."""
 
     def __len__(self) -> int:
-        return sum([letter.count for letter in self.letters])
+        return sum([message.count for message in self.received])
 
     @cached_property
     def joins(self) -> bool:
-        """Whether all letters together, `slots` and `columns`, are had in fewer launches than each by itself."""
+        """Whether joining all messages takes fewer launches than reading each by itself."""
         return (
-            self.kernels is not None and 1 < len(self.letters) <= JOINED
-            and all([letter.ids is not None for letter in self.letters])
+            self.kernels is not None and 1 < len(self.received) <= JOINED
+            and all([message.ids is not None for message in self.received])
         )  # fmt: skip
 
     @cached_property
     def _joint(self) -> tuple[Array, dict[str, Array]]:
-        """Slots and columns of all letters, read by one launch for the first column and the slots, and one for each
+        """Slots and columns of all messages, read by one launch for the first column and the slots, and one for each
         other column."""
         n, xp = len(self), self.xp
         slots = xp.empty(n, self.dtypes["slots"])
@@ -134,26 +134,26 @@ class Inbox:
         for turn, (name, of) in enumerate(list(columns.items()) or [("", None)]):
             words: list[Any] = []
             end = 0
-            for letter in self.letters:
-                end += letter.count
-                given = _raw(letter.columns[name]) if name else None
-                words += (letter.ids if turn == 0 else None, given, end, letter.first, letter.universe)
-            words += (None, None, n, 0, 0) * (JOINED - len(self.letters))
+            for message in self.received:
+                end += message.count
+                given = _raw(message.columns[name]) if name else None
+                words += (message.ids if turn == 0 else None, given, end, message.first, message.universe)
+            words += (None, None, n, 0, 0) * (JOINED - len(self.received))
             row = self.dtypes[name].itemsize if name else 0
-            self.kernels.mail_join(n, row, *words, slots, _raw(of) if name else None)
+            self.kernels.segments_join(n, row, *words, slots, _raw(of) if name else None)
         return slots, columns
 
     @cached_property
     def slots(self) -> Array:
-        """Slots of all letters, one after the other."""
+        """Slots of all messages, one after the other."""
         if self.joins:
             return self._joint[0]
-        if len(self.letters) == 1:
-            return self.letters[0].slots
+        if len(self.received) == 1:
+            return self.received[0].slots
         slots, at = self.xp.empty(len(self), self.dtypes["slots"]), 0
-        for letter in self.letters:
-            letter.write_slots(slots[at : at + letter.count])
-            at += letter.count
+        for message in self.received:
+            message.write_slots(slots[at : at + message.count])
+            at += message.count
         return slots
 
     @cached_property
@@ -162,7 +162,7 @@ class Inbox:
         if self.joins:
             return self._joint[1]
         names = [name for name in self.dtypes if name != "slots"]
-        return {name: self._joined(name, [letter.columns[name] for letter in self.letters]) for name in names}
+        return {name: self._joined(name, [message.columns[name] for message in self.received]) for name in names}
 
     def _joined(self, name: str, pieces: list[Array]) -> Array:
         if not pieces:
@@ -172,8 +172,8 @@ class Inbox:
 
     def put(self, name: str, out: Array) -> None:
         """Write the values of a column into an array over slots; of several for a slot the last sender's stays."""
-        for letter in self.letters:
-            out[letter.slots if letter.run is None else letter.run] = letter.columns[name]
+        for message in self.received:
+            out[message.slots if message.run is None else message.run] = message.columns[name]
 
 
 def _raw(column: Array) -> Array:

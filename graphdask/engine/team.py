@@ -1,8 +1,8 @@
 """A primitive whose ranks' GPUs go through all supersteps together, in one launch on each (kernels/common/team.cuh).
 
-What the engine does superstep by superstep with mail between, kernels do here by themselves: they write into each
-other's memory and meet there. It is used where ranks can (`Communicator.peers`), for a selective exchange with room for
-everything; the answer is the same.
+What the engine does superstep by superstep with an exchange between, kernels do here by themselves: they write into
+each other's memory and meet there. It is used where ranks can (`Communicator.peers`), for a selective exchange with
+room for everything; the answer is the same.
 """
 
 from __future__ import annotations

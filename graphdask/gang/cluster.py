@@ -1,9 +1,10 @@
 """DaskGang: ranks on the workers of a Dask cluster, run by one long task for each worker.
 
-Dask is the control plane. A run: lock the workers, have each take its seats (data-plane addresses), start the tasks,
+Dask is the control plane. A run: lock the workers, register the gang with each (data-plane addresses), start the tasks,
 pinned, all with the same run number, and watch them: a task's error, a worker that the scheduler no longer knows, a
-rank that gives no sign of life, or a deadline ends the run everywhere at once. The seats are kept: the next run of the
-gang is begun by a message to each worker, and only where one declines by tasks again (`graphdask.gang.prompt`).
+rank that gives no sign of life, or a deadline ends the run everywhere at once. The registration is kept: the next run
+of the gang begins by a message to each worker, and by tasks again only where a worker declines
+(`graphdask.gang.fast_path`).
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from graphdask.errors import InputError, PeerLost, SchedulerLost, Unsupported
 from graphdask.gang.abilities import check_versions, chosen_device
 from graphdask.gang.arguments import compiled_by
 from graphdask.gang.board import ask_for_page
+from graphdask.gang.fast_path import KEPT, Declined, Known, Order, forget, is_registered, run_at_once, take_over
 from graphdask.gang.kept import DaskKept, in_rank_order, select_all
 from graphdask.gang.leaving import pool_left
 from graphdask.gang.lock import locked
 from graphdask.gang.plain import warn_once
 from graphdask.gang.progress import Progress
-from graphdask.gang.prompt import KEPT, Declined, Known, Order, forget, holds_seats, run_at_once, take_over
 from graphdask.gang.sending import LARGE, Host, of_host, sent_ahead
 from graphdask.gang.waiting import ENDING, Wait, answer_of, collect, outcome_of
 from graphdask.gang.watch import KnownWorker, LifeSigns, RunWatch, ask_scheduler
-from graphdask.gang.worker import Ability, RunPlan, examine, leave_seats, run_ranks, take_seats
+from graphdask.gang.worker import Ability, RunPlan, examine, leave, register, run_ranks
 from graphdask.kernels.common.compiling import charge
 
 SETTLE = 0.05
@@ -47,8 +48,8 @@ LARGE_FOR_WORKERS = 1 << 24
 
 
 @dataclass(frozen=True)
-class Seats:
-    """What the workers told when they took their seats; they keep them for as long as the tasks are held."""
+class Registration:
+    """What the workers sent when the gang was registered; it lasts for as long as the tasks are held."""
 
     comm: str
     tasks: dict[str, Any]
@@ -83,7 +84,7 @@ class DaskGang:
         self.comm = self._control = "?"
         self._private = False
         self._run = 0
-        self._seats: Seats | None = None
+        self._registration: Registration | None = None
         """Of the last run, if nothing went wrong in it."""
         self._reached: set[str] = set()
         """Workers that have answered the client without the scheduler in between."""
@@ -222,11 +223,11 @@ class DaskGang:
         addresses = [host.address for host in self.hosts]
         locking = locked(self.client, addresses, self.config.lock_timeout)
         with pool_left(), locking, Progress(label, show, total, goal) as progress:
-            seats, call = self._seats, (program, arguments, summary, label, progress, alone)
+            registration, call = self._registration, (program, arguments, summary, label, progress, alone)
             kept = None
-            if seats is not None and seats.comm == self.comm:
+            if registration is not None and registration.comm == self.comm:
                 with suppress(Declined):
-                    kept = self._run_at_once(seats, *call)
+                    kept = self._run_at_once(registration, *call)
             if kept is None:
                 kept = self._run_by_tasks(*call)
             progress.finish(kept.summary)
@@ -242,7 +243,7 @@ class DaskGang:
             with RunWatch(self.client, self.topic, run, progress, life) as watch:
                 yield watch
         except BaseException as error:
-            self._seats = None
+            self._registration = None
             if not isinstance(error, SchedulerLost):
                 self._end(run, str(error) or type(error).__name__)
             raise
@@ -256,10 +257,10 @@ class DaskGang:
         progress: Progress,
         alone: bool,
     ) -> DaskKept:
-        self._seats = None
+        self._registration = None
         with self._new_run(progress) as watch:
             plans = {host.address: self._plan(host, watch.run) for host in self.hosts}
-            asked = {self.submit(take_seats, address, plan): address for address, plan in plans.items()}
+            asked = {self.submit(register, address, plan): address for address, plan in plans.items()}
             told = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout", watch.life)
             planes = tuple(in_rank_order(told))
             large = sent_ahead(self.client, self.hosts, arguments, LARGE, self.config.deadline)
@@ -277,16 +278,16 @@ class DaskGang:
                 tasks[host.address] = task
                 summaries[self.submit(select_all, host.address, task, summary)] = host.address
             found = self.wait(summaries, label, "deadline", watch.life, watch, partial(self._end, watch.run))
-        self._seats = Seats(self.comm, {address: task for task, address in asked.items()}, planes)
+        self._registration = Registration(self.comm, {address: task for task, address in asked.items()}, planes)
         if self.client.direct_to_workers is not False:  # as its user may want it
-            for address, task in self._seats.tasks.items():
+            for address, task in self._registration.tasks.items():
                 self.client.loop.add_callback(self._reach, address, task.key)
         charge(compiled_by(found.values()))
         return DaskKept(self, {address: task.key for address, task in tasks.items()}, in_rank_order(found), tasks)
 
     def _run_at_once(
         self,
-        seats: Seats,
+        registration: Registration,
         program: Callable[..., Any],
         arguments: tuple[Any, ...],
         summary: Callable[[Any], Any],
@@ -324,8 +325,8 @@ class DaskGang:
                 )
                 what = Order(
                     plan=replace(self._plan(host, watch.run), alone=alone),
-                    addresses=seats.planes,
-                    seats=seats.tasks[address].key,
+                    addresses=registration.planes,
+                    registration=registration.tasks[address].key,
                     program=program,
                     arguments=share,
                     summary=summary,
@@ -343,10 +344,10 @@ class DaskGang:
         loop.add_callback(loop.call_later, SETTLE, self._settle_values, weakref.ref(values), watch.run)
         return values
 
-    async def _reach(self, address: str, seats: str) -> None:
+    async def _reach(self, address: str, registration: str) -> None:
         """Find out whether the client reaches a worker by itself. Runs in the client's loop; nobody waits for it."""
         if address not in self._reached:
-            found = await answer_of(self.client, address, holds_seats, self.gang, seats, direct=True)
+            found = await answer_of(self.client, address, is_registered, self.gang, registration, direct=True)
             if found is True:
                 self._reached.add(address)
 
@@ -426,7 +427,7 @@ class DaskGang:
 
         def tell(address: str) -> None:
             with suppress(Exception):  # whoever does not hear it has its own deadline
-                self.client.run(leave_seats, self.gang, run, reason, workers=[address], on_error="ignore")
+                self.client.run(leave, self.gang, run, reason, workers=[address], on_error="ignore")
 
         threads = [threading.Thread(target=tell, args=(address,), daemon=True) for address in alive]
         for thread in threads:

@@ -1,9 +1,9 @@
-"""What runs on a Dask worker: taking seats (data-plane addresses), and the one long task of a run.
+"""What runs on a Dask worker: the registration of its data planes, and the one long task of a run.
 
 A worker process keeps a data plane for each rank that it hosts, which outlives a run unless a run on it failed. The
 long task runs its ranks as threads, or in its own thread where there is one rank, sends signs of life to the client,
-and ends at once when the client cancels it. Later runs of a gang that holds its seats need no task
-(`graphdask.gang.prompt`).
+and ends at once when the client cancels it. Later runs of a registered gang need no task
+(`graphdask.gang.fast_path`).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class RunPlan:
 
 @dataclass
 class Run:
-    """A run that has a seat here and is not over."""
+    """A run of a registered gang that is not over."""
 
     cancel: Cancel = field(default_factory=Cancel)
     started: bool = False
@@ -90,11 +90,11 @@ class Run:
 
 
 @dataclass
-class Seats:
-    """What a worker knows of a gang whose planes it has told."""
+class Registration:
+    """What a worker keeps of a gang that is registered with it."""
 
     key: str
-    """Of the task that told them. Dask holds it for as long as the client wants the seats, and is there."""
+    """Key of the task that registered the gang. Dask holds it for as long as the client wants the registration."""
     addresses: dict[int, bytes]
     """By rank."""
     run: int
@@ -109,7 +109,7 @@ class Process:
     """By kind and place of the rank on this worker."""
     runs: dict[tuple[int, int], Run] = field(default_factory=dict)
     """By gang and run number; more than one only while an abandoned one ends."""
-    seats: dict[int, Seats] = field(default_factory=dict)
+    registrations: dict[int, Registration] = field(default_factory=dict)
     """By gang."""
     kept: dict[str, PerRank] = field(default_factory=dict)
     """Values that no task of Dask has taken over yet, by the key that it will have."""
@@ -149,7 +149,7 @@ def is_encrypted(worker: Any) -> bool:
     return str(worker.address).startswith("tls://") or bool(getattr(worker.security, "require_encryption", False))
 
 
-def take_seats(plan: RunPlan) -> dict[int, bytes] | Failed:
+def register(plan: RunPlan) -> dict[int, bytes] | Failed:
     """Make ready for a run; return the data-plane address of each rank here."""
     worker = _this_worker()
     try:
@@ -163,7 +163,7 @@ def take_seats(plan: RunPlan) -> dict[int, bytes] | Failed:
                 has_plane = plan.control in ("tcp", "ucx")
                 addresses[rank] = _plane(process, worker, plan, place).address if has_plane else b""
             _forget_gangs(process, worker)
-            process.seats[plan.gang] = Seats(worker.get_current_task(), addresses, plan.run)
+            process.registrations[plan.gang] = Registration(worker.get_current_task(), addresses, plan.run)
         return addresses
     except Exception as error:  # the client raises it
         return Failed.of(error)
@@ -179,8 +179,10 @@ def _end_abandoned_runs(process: Process, plan: RunPlan) -> None:
 
 
 def _forget_gangs(process: Process, worker: Any) -> None:
-    for gang in [gang for gang, seats in process.seats.items() if seats.key not in worker.state.tasks]:
-        del process.seats[gang]
+    for gang in [
+        gang for gang, registration in process.registrations.items() if registration.key not in worker.state.tasks
+    ]:
+        del process.registrations[gang]
 
 
 def _plane(process: Process, worker: Any, plan: RunPlan, place: int) -> Any:
@@ -216,12 +218,12 @@ def _new_plane(kind: str, worker: Any, backend: Backend) -> Any:
     return TcpPlane(worker.ip, contexts)
 
 
-def leave_seats(gang: int, run: int, reason: str, dask_worker: Any = None) -> None:
+def leave(gang: int, run: int, reason: str, dask_worker: Any = None) -> None:
     """End a run here; the waits of its ranks raise PeerLost. Called by the client through `Client.run`."""
     process = process_of(dask_worker)
-    seats = process.seats.get(gang)
-    if seats is not None:
-        seats.run = max(seats.run, run)
+    registration = process.registrations.get(gang)
+    if registration is not None:
+        registration.run = max(registration.run, run)
     ending = process.runs.get((gang, run))
     if ending is not None:
         ending.cancel.set(reason)

@@ -22,7 +22,7 @@ def _marked(sampler: Fanouts[Any], env: Environment, fanout: int) -> bool:
     return sampler.marked(fanout) and (env.backend.name == "cpu" or not 0 <= fanout <= FEW)
 
 
-def rooms_of(sampler: Fanouts[Any], env: Environment, csr: Csr, rows: Array, counts: Array, fanout: int) -> Array:
+def loads_of(sampler: Fanouts[Any], env: Environment, csr: Csr, rows: Array, counts: Array, fanout: int) -> Array:
     """Where what is kept of rows begins while some are drawn: a bit for each edge, 32 in a word, or a word for each
     edge of rows of which many are drawn; empty where nothing is."""
     marked = _marked(sampler, env, fanout)

@@ -16,8 +16,8 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, Messages
 from graphdask.partition.part import Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
-from graphdask.sample._errands import Errand
 from graphdask.sample._items import Items
+from graphdask.sample._remote_lookup import RemoteLookup
 
 OF_CANDIDATE = 40
 """Bytes of an edge that competes: its bias as it is made, sent, received, put in order and chosen from."""
@@ -28,20 +28,20 @@ def layer_step(sampler: Any, part: Part, state: Any, env: Environment) -> Messag
     xp, expander, step, pool = env.xp, state.expander, len(state.hops), state.pool
     degrees = None
     if sampler.asks_degrees:
-        errand = Errand(part, env, pool.vertices)
-        degrees = errand.answer(_degrees(expander, errand.rows))
+        lookup = RemoteLookup(part, env, pool.vertices)
+        degrees = lookup.answer(_degrees(expander, lookup.rows))
     state.taken = sampler._taken(state, env, degrees)
     items = sampler._items(state, env, pool.vertices)
-    errand = Errand(part, env, items.vertices)
-    there = expander.with_near(part, _told(errand, items))
+    lookup = RemoteLookup(part, env, items.vertices)
+    there = expander.with_near(part, _told(lookup, items))
     ends = xp.zeros(len(there.rows) + 1, np.int64)
     xp.cumsum(_degrees(expander, there.rows), out=ends[1:])
     if "edge_bias" in sampler.functions:
         refuse_beyond_memory(env, sampler.name, f"step {step}", int(ends[-1]), OF_CANDIDATE)
-        values, at = errand.answer_each(expander.weigher(there, ends, None, step)(0, len(there.rows)), ends)
+        values, at = lookup.answer_each(expander.weigher(there, ends, None, step)(0, len(there.rows)), ends)
     else:
         values, at = ends[:0], xp.zeros(len(items.vertices) + 1, np.int64)
-        xp.cumsum(errand.answer(ends[1:] - ends[:-1]), out=at[1:])
+        xp.cumsum(lookup.answer(ends[1:] - ends[:-1]), out=at[1:])
     groups = state.bounds_of_items(env, items)
     weigh = None
     if "edge_bias" in sampler.functions:
@@ -53,15 +53,15 @@ def layer_step(sampler: Any, part: Part, state: Any, env: Environment) -> Messag
     fanout, instances = sampler.fanouts[step], state.instances[:-1]
     of_items, places, numbers = expander.of_layers(instances, at, fanout, step, groups, weigh)
     chosen = items[of_items]
-    errand = Errand(part, env, chosen.vertices)
-    there = expander.with_near(part, _told(errand, chosen)) if "update" in sampler.functions else _told(errand, chosen)
-    edges, number = expander.rows.indptr[there.rows] + errand.tell(places), errand.tell(numbers())
+    lookup = RemoteLookup(part, env, chosen.vertices)
+    there = expander.with_near(part, _told(lookup, chosen)) if "update" in sampler.functions else _told(lookup, chosen)
+    edges, number = expander.rows.indptr[there.rows] + lookup.send(places), lookup.send(numbers())
     dst = expander.destinations(edges)
     put = expander.put(there, xp.arange(len(edges)), edges, lambda: number, step, dst)
     expander.refuse_failures()
     told = expander.told(edges)
-    told = None if told is None else errand.answer(told)
-    sampler._keep_answers(state, env, items, of_items, errand.answer(dst), errand.answer(put), told)
+    told = None if told is None else lookup.answer(told)
+    sampler._keep_answers(state, env, items, of_items, lookup.answer(dst), lookup.answer(put), told)
     more = step + 1 < len(sampler.fanouts) and len(state.pool.vertices) > 0
     found: Messages = sampler._nothing(part, active=more, frontier=len(items.vertices), edges=len(edges))
     return found
@@ -72,9 +72,9 @@ def _degrees(expander: Any, rows: Array) -> Array:
     return indptr[rows + rows.dtype.type(1)] - indptr[rows]
 
 
-def _told(errand: Errand, items: Items) -> Items:
+def _told(lookup: RemoteLookup, items: Items) -> Items:
     """The items at the owners of their vertices."""
     told = (
-        errand.tell(column) for column in (items.vertices, items.previous, items.instances, items.places, items.seeds)
+        lookup.send(column) for column in (items.vertices, items.previous, items.instances, items.places, items.seeds)
     )
-    return Items(errand.rows, *told)
+    return Items(lookup.rows, *told)

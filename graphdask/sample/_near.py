@@ -16,7 +16,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
-from graphdask.sample._errands import Errand, ragged
+from graphdask.sample._remote_lookup import RemoteLookup, ragged
 
 OF_NEAR = 8
 """Times a vertex number, of an edge of such a row that is sent: its place, and it as it is read, sent and received."""
@@ -58,12 +58,12 @@ def near_rows(part: Part, env: Environment, rows: Csr, ids: Array, vertices: Arr
     """
     xp, dtype = env.xp, vertices.dtype
     wanted = xp.unique(vertices[vertices >= 0])
-    errand = Errand(part, env, wanted)
-    begins, ends = rows.indptr[errand.rows], xp.zeros(len(errand.rows) + 1, np.int64)
-    xp.cumsum(rows.indptr[errand.rows + dtype.type(1)] - begins, out=ends[1:])
+    lookup = RemoteLookup(part, env, wanted)
+    begins, ends = rows.indptr[lookup.rows], xp.zeros(len(lookup.rows) + 1, np.int64)
+    xp.cumsum(rows.indptr[lookup.rows + dtype.type(1)] - begins, out=ends[1:])
     refuse_beyond_memory(env, what, "rows of vertices before", int(ends[-1]), OF_NEAR * dtype.itemsize)
     slots = rows.indices[ragged(env, begins, ends)]
-    indices, indptr = errand.answer_each(ids[slots] if len(ids) else slots, ends)
+    indices, indptr = lookup.answer_each(ids[slots] if len(ids) else slots, ends)
     found = xp.searchsorted(wanted, vertices).astype(dtype)
     found[vertices < 0] = -1
     return NearRows(indptr, indices, found)

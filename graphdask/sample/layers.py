@@ -26,7 +26,7 @@ from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
-from graphdask.sample._drawing import draw_kept, draw_successively, launch_kept, rooms_of
+from graphdask.sample._drawing import draw_kept, draw_successively, launch_kept, loads_of
 from graphdask.sample._edge_tables import degrees_of_slots
 from graphdask.sample._fanouts import METHODS
 from graphdask.sample.biases import checked_bias
@@ -216,7 +216,7 @@ class Layers(Traversal):
         self, state: State, env: Environment, items: list[Array], counts: Array, offsets: Array, hop: int, out: Any
     ) -> None:
         seed, size, kept = np.uint64(self.seed & (2**64 - 1)), self.fanouts[hop], self.method == "reservoir"
-        loads = offsets if kept else rooms_of(self, env, state.rows, items[0], counts, size)
+        loads = offsets if kept else loads_of(self, env, state.rows, items[0], counts, size)
         for a, b in self._launches(env, len(counts), loads, None):
             self.check_deadline(env, a, hop)
             some, of_some = [array[a:b] for array in items], offsets[a : b + 1]

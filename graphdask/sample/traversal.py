@@ -28,7 +28,7 @@ from graphdask.partition.build import from_cyclic, to_cyclic_positions
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample._beyond_memory import refuse_beyond_memory
-from graphdask.sample._drawing import draw_kept, draw_successively, rooms_of
+from graphdask.sample._drawing import draw_kept, draw_successively, loads_of
 from graphdask.sample._edge_tables import biased_rows, edge_rows
 from graphdask.sample._fanouts import FEW, ROOM, Fanouts
 from graphdask.sample._taken import Taken, listed
@@ -260,7 +260,7 @@ class Traversal(Fanouts[State]):
         out = xp.empty(total, dtype), xp.empty(total, dtype), xp.empty(total, np.int64)
         loads = offsets
         if not self.alike and self.method != "reservoir":
-            loads = rooms_of(self, env, state.rows, rows, counts, fanout)
+            loads = loads_of(self, env, state.rows, rows, counts, fanout)
         for a, b in self._launches(env, n, loads, total if loads is offsets else None):
             self.check_deadline(env, a, hop)
             items = [array[a:b] for array in (rows, vertices, instances, tags)]

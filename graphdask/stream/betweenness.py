@@ -63,8 +63,8 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
         state = State(
             seen=xp.empty(n, self.mask), bits=xp.empty((n + 31) // 32, np.uint32), front=xp.empty(n, self.mask),
             values=xp.empty(n * lanes), sigma=xp.empty((owned, lanes)), delta=xp.empty((owned, lanes)),
-            score=xp.zeros(owned), queue=env.room("a level of betweenness", owned, index),
-            masks=env.room("a level of betweenness", owned, self.mask), with_edges=with_edges, left=with_edges,
+            score=xp.zeros(owned), queue=env.buffer("a level of betweenness", owned, index),
+            masks=env.buffer("a level of betweenness", owned, self.mask), with_edges=with_edges, left=with_edges,
             spare=(xp.empty_like(with_edges), xp.empty_like(with_edges)), hubs=xp.empty(put_aside, index),
             chunks=xp.empty((put_aside, 2), index), partial=xp.empty((put_aside, lanes)),
             counters=xp.zeros(7, np.int64),

@@ -89,10 +89,10 @@ class FallingDistances(Primitive[State]):
 
     def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
         kernels = env.kernels("falling", **self.types)
-        for letter in inbox.letters:
-            values = letter.columns["value"]
+        for message in inbox.received:
+            values = message.columns["value"]
             kernels.falling_take(
-                letter.count, letter.slots, values, self.lanes, state.distance, state.active, per_item=self.lanes
+                message.count, message.slots, values, self.lanes, state.distance, state.active, per_item=self.lanes
             )
         worked, edges = 0, 0
         if not state.unsent:

@@ -66,10 +66,10 @@ class SharedPageRank(Streaming):
 
     def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
         n = part.num_vertices
-        for letter in inbox.letters:
-            assert letter.run is not None  # all of a rank's
-            first = (letter.run.start + part.own.begin) % n
-            state.ranks.x[first : first + letter.count] = letter.columns["contribution"]
+        for message in inbox.received:
+            assert message.run is not None  # all of a rank's
+            first = (message.run.start + part.own.begin) % n
+            state.ranks.x[first : first + message.count] = message.columns["contribution"]
         return self._said(part, state, state.iterate())
 
     def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]

@@ -97,8 +97,8 @@ class Falling(Streaming):
         return False
 
     def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
-        for letter in inbox.letters:
-            self.take(state, letter.slots + letter.slots.dtype.type(part.own.begin), letter.columns["value"])
+        for message in inbox.received:
+            self.take(state, message.slots + message.slots.dtype.type(part.own.begin), message.columns["value"])
         if not state.unsent:
             for chunk in state.sweeps.once():
                 self.relax(part, state, chunk)
@@ -264,9 +264,9 @@ class Offers(Streaming):
         return False
 
     def superstep(self, part: StreamedPart, state: Tree, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
-        for letter in inbox.letters:
-            places = letter.slots + letter.slots.dtype.type(part.own.begin)
-            state.parent[places] = np.minimum(state.parent[places], letter.columns["parent"])
+        for message in inbox.received:
+            places = message.slots + message.slots.dtype.type(part.own.begin)
+            state.parent[places] = np.minimum(state.parent[places], message.columns["parent"])
         state.frontier = 0
         return self.said(part, state)
 
@@ -293,8 +293,8 @@ class Flat(Offers):
 
     def superstep(self, part: StreamedPart, state: Tree, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
         own = part.own
-        for letter in inbox.letters:
-            places, parents = letter.slots + letter.slots.dtype.type(own.begin), letter.columns["parent"]
+        for message in inbox.received:
+            places, parents = message.slots + message.slots.dtype.type(own.begin), message.columns["parent"]
             hops = state.hops[places]
             fit = (hops < 0) | (hops == state.hop)
             places, parents = places[fit], parents[fit]

@@ -25,7 +25,7 @@ from reference import (
 import graphdask as gd
 from graphdask.algorithms.bfs import SMALL
 from graphdask.engine import buffers
-from graphdask.engine.buffers import Allocation, Growth, Room
+from graphdask.engine.buffers import Allocation, Buffer, Growth
 from graphdask.errors import InputError, OverBudget, Unsupported
 
 PARTS = (1, 2, 3)
@@ -68,7 +68,7 @@ def tight(monkeypatch):
         return array[:size]
 
     monkeypatch.setattr(buffers, "LEAST", 1)
-    monkeypatch.setattr(Room, "_empty", guarded)
+    monkeypatch.setattr(Buffer, "_empty", guarded)
     yield
     assert made
     for guard in made:
@@ -317,7 +317,7 @@ def test_a_room_keeps_what_it_is_told_to_keep():
     from graphdask.device.backend import get_backend
 
     growth = Growth()
-    room = Room("a queue", 10_000, np.int32, Allocation("just-enough"), get_backend("cpu"), growth)
+    room = Buffer("a queue", 10_000, np.int32, Allocation("just-enough"), get_backend("cpu"), growth)
     assert len(room) == buffers.LEAST
     room.array[:] = np.arange(buffers.LEAST)
     assert room.fit(5_000, keep=3_000)[2_999] == 2_999
@@ -332,7 +332,7 @@ def test_a_room_does_not_grow_beyond_the_memory_there_is(monkeypatch):
 
     backend = CpuBackend()
     monkeypatch.setattr(backend, "free_memory", lambda: 30_000)
-    room = Room("a level of BFS", 1 << 20, np.int32, Allocation("just-enough"), backend, Growth(), expected=100)
+    room = Buffer("a level of BFS", 1 << 20, np.int32, Allocation("just-enough"), backend, Growth(), expected=100)
     room.fit(7_000)
     with pytest.raises(OverBudget, match=r"a level of BFS has to grow from 7,000 to 900,000 entries, .* more workers"):
         room.fit(900_000)

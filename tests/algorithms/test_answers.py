@@ -276,7 +276,7 @@ def test_the_announced_memory_is_what_a_search_takes(parts, direction, rng):
     tracemalloc.stop()
     if parts == 1:
         assert memory / 1.1 < peak < 1.1 * memory + OTHERS
-    else:  # how much of the mail there is at the same time depends on the other ranks
+    else:  # how much of an exchange there is at the same time depends on the other ranks
         assert memory / 3 < peak < 1.1 * memory + OTHERS
 
 

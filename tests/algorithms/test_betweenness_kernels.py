@@ -204,12 +204,12 @@ def test_paths_and_letters_are_shown(backend, dtype, lanes, rng):
     masks, count = case.masks(rng, len(case.rows)), len(case.rows)
     sigma, expected = rng.random((OWNED, lanes)), case.poisoned((SLOTS, lanes), float)
     expected[case.rows] = np.where(case.table(masks), sigma[case.rows], 0.0)
-    letters = (case.rows, masks, np.ascontiguousarray(expected[case.rows]))
+    arrived = (case.rows, masks, np.ascontiguousarray(expected[case.rows]))
     before = case.masks(rng, SLOTS)
     seen, known = before.copy(), before.copy()
     known[case.rows] |= masks
     full = np.uint64(case.full)
-    paths, arriving = (case.rows, masks, sigma, lanes, full), (*letters, lanes)
+    paths, arriving = (case.rows, masks, sigma, lanes, full), (*arrived, lanes)
     for name, said, more in (("bc_show_paths", paths, ()), ("bc_arrive", arriving, (seen,))):
         bits, front = np.zeros_like(case.bits), case.poisoned(SLOTS, case.mask)
         value = case.poisoned((SLOTS, lanes), float)

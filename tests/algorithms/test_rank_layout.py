@@ -121,7 +121,7 @@ def test_edges_that_change_have_another():
 
 @pytest.mark.parametrize("parts", [1, 3])
 def test_an_iteration_reads_the_device_once_and_launches_little(parts, monkeypatch):
-    """Every read is one that the votes wait for, and letters are the only thing that grows with the ranks."""
+    """Every read is one that the votes wait for, and messages are the only thing that grows with the ranks."""
     backend, counts, launcher = EmulatedCuda(), Counter(), EmulatedKernels.__getattr__
     stand_in(monkeypatch, backend)
 

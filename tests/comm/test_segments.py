@@ -14,9 +14,9 @@ from graphdask.comm.segments import Segments
 from graphdask.comm.single import SingleCommunicator
 from graphdask.comm.ucx.communicator import UcxCommunicator, UcxPlane
 from graphdask.device.backend import get_backend
-from graphdask.engine.messages import Inbox, Letter
+from graphdask.engine.messages import Inbox, Received
 from graphdask.errors import InputError, KernelError
-from graphdask.kernels.exchange import mail
+from graphdask.kernels.exchange import segments as twins
 
 TILE_BITS = segments.TILE_BITS
 COLUMNS = {
@@ -176,7 +176,7 @@ def test_the_ids_of_all_mirrored_vertices_take_no_bytes(backend, rng, dtype, siz
 
 def test_kernels_and_callers_mean_the_same_tiles():
     for name in ("TILE", "TILE_BITS", "MOST_PEERS"):
-        assert getattr(segments, name) == getattr(mail, name)
+        assert getattr(segments, name) == getattr(twins, name)
 
 
 def test_a_list_and_its_payload_do_not_depend_on_the_order_of_threads(rng):
@@ -292,7 +292,7 @@ def test_every_kernel_of_mail_in_few_launches(backend, rng, monkeypatch):
         assert len(ids) == len(mirror)
         np.testing.assert_array_equal(found["score"], values["score"][mirror])
     ids, first = rng.permutation(500)[:300], random_values(rng, columns, 300)
-    letters, on_device = [], {name: backend.from_host(column) for name, column in first.items()}
+    received, on_device = [], {name: backend.from_host(column) for name, column in first.items()}
     for code in codec.CODES:
         coded = codec.encode(backend, backend.from_host(ids.astype(dtype)), 500, on_device, force=code)
         used.add(codec.name_of(coded[0]))
@@ -300,16 +300,16 @@ def test_every_kernel_of_mail_in_few_launches(backend, rng, monkeypatch):
         np.testing.assert_array_equal(np.sort(found), np.sort(ids))
         if code == "list":
             message = codec.opened(*coded, 500, columns)
-            letters = [Letter(300, message.columns, message.ids, first=at, universe=500, ids=message.listed)
+            received = [Received(300, message.columns, message.ids, first=at, universe=500, ids=message.listed)
                        for at in (0, 500, 1000)]  # fmt: skip
-    inbox = Inbox(backend.xp, {"slots": dtype, **{name: np.dtype(of) for name, of in columns.items()}}, letters,
-                  kernels=backend.kernels("mail", index_t=dtype))  # fmt: skip
+    inbox = Inbox(backend.xp, {"slots": dtype, **{name: np.dtype(of) for name, of in columns.items()}}, received,
+                  kernels=backend.kernels("segments", index_t=dtype))  # fmt: skip
     assert inbox.joins
     np.testing.assert_array_equal(backend.to_host(inbox.slots), np.concatenate([ids, ids + 500, ids + 1000]))
     np.testing.assert_array_equal(backend.to_host(inbox.columns["score"]), np.tile(first["score"], (3, 1)))
     backend.synchronize()
-    kernels = {name for name in vars(mail) if name.startswith("mail_")}
-    assert kernels - {name for family, name in launched if family == "mail"} == set()
+    kernels = {name for name in vars(twins) if name.startswith("segments_")}
+    assert kernels - {name for family, name in launched if family == "segments"} == set()
     assert used == {"list", "bitmap", "delta"}
 
 

@@ -16,7 +16,7 @@ from graphdask.errors import GraphdaskError, OverBudget, PeerLost, StaleMessage,
 from graphdask.gang import RUNTIME
 from graphdask.gang.arguments import Failed
 from graphdask.gang.kept import select_all
-from graphdask.gang.worker import leave_seats, run_ranks, take_seats
+from graphdask.gang.worker import leave, register, run_ranks
 
 RAISING = """
 import logging, sys, time
@@ -83,8 +83,8 @@ def test_a_task_of_an_unknown_run_is_stale(seated):
 
 def test_a_task_of_a_run_that_was_ended_is_stale(seated, two_workers):
     gang, host, plan = seated
-    gang.submit(take_seats, host.address, plan).result(timeout=120)
-    two_workers.run(leave_seats, plan.gang, plan.run, "over", workers=[host.address])
+    gang.submit(register, host.address, plan).result(timeout=120)
+    two_workers.run(leave, plan.gang, plan.run, "over", workers=[host.address])
     outcome = gang.submit(run_ranks, host.address, plan, (b"", b""), rank_of).result(timeout=120)
     assert isinstance(outcome.error, StaleMessage)
 
@@ -92,13 +92,13 @@ def test_a_task_of_a_run_that_was_ended_is_stale(seated, two_workers):
 def test_a_task_runs_once(seated):
     gang, host, plan = seated
     plan = replace(plan, size=1, ranks=(0,), comm="single")
-    gang.submit(take_seats, host.address, plan).result(timeout=120)
+    gang.submit(register, host.address, plan).result(timeout=120)
     assert gang.submit(run_ranks, host.address, plan, (b"",), rank_of).result(timeout=120)[0] == 0
     again = gang.submit(run_ranks, host.address, plan, (b"",), rank_of).result(timeout=120)
     assert isinstance(again.error, StaleMessage)
 
 
-@pytest.mark.parametrize("task", [take_seats, run_ranks])
+@pytest.mark.parametrize("task", [register, run_ranks])
 def test_a_task_on_the_wrong_worker_says_so(seated, task):
     gang, _, plan = seated
     arguments = ((b"", b""), rank_of) if task is run_ranks else ()
@@ -108,7 +108,7 @@ def test_a_task_on_the_wrong_worker_says_so(seated, task):
 
 def test_a_partition_that_a_new_worker_could_not_make_is_lost(seated):
     gang, host, plan = seated
-    gang.submit(take_seats, host.address, plan).result(timeout=120)
+    gang.submit(register, host.address, plan).result(timeout=120)
     stale = Failed(StaleMessage("run 1 is over"))
     outcome = gang.submit(run_ranks, host.address, plan, (b"", b""), rank_of, stale).result(timeout=120)
     assert isinstance(outcome.error, PeerLost)
@@ -119,7 +119,7 @@ def test_an_abandoned_run_ends_before_its_worker_is_used_again():
         G = path(5).persist(client=client)
         gang = G.built.gang
         plan = gang._plan(gang.hosts[0], 100)
-        gang.submit(take_seats, gang.hosts[0].address, plan).result(timeout=120)
+        gang.submit(register, gang.hosts[0].address, plan).result(timeout=120)
         abandoned = gang.submit(run_ranks, gang.hosts[0].address, plan, (b"",), busy_until_told)
         summary = gang.submit(select_all, gang.hosts[0].address, abandoned, rank_of)
         assert gd.bfs(G, 0, client=client).depth.tolist() == [0, 1, 2, 3, 4]

@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import shortest_path
 
 import graphdask as gd
 from graphdask.errors import OverBudget, PeerLost
-from graphdask.gang.prompt import KEPT
+from graphdask.gang.fast_path import KEPT
 from graphdask.gang.worker import process_of
 
 LENGTH = 3000

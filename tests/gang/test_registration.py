@@ -1,4 +1,4 @@
-"""A gang keeps its seats from one call to the next, and gives them up when anything is not as it was."""
+"""A gang stays registered from one call to the next, until anything is not as it was."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ import graphdask as gd
 from graphdask.errors import OverBudget, PeerLost, StaleMessage, WrongWorker
 from graphdask.gang import cluster
 from graphdask.gang.arguments import Failed, PerRank
-from graphdask.gang.prompt import Declined, Known, Order, run_at_once
+from graphdask.gang.fast_path import Declined, Known, Order, run_at_once
 from graphdask.gang.sending import LARGE, Host, sent_ahead
-from graphdask.gang.worker import leave_seats
+from graphdask.gang.worker import leave
 
 
 @pytest.fixture
@@ -115,8 +115,8 @@ def test_orders_go_through_the_scheduler_where_workers_are_not_reached(two_worke
     assert run(gang).summary == [0, 1]
     assert (tasks, asked, gang._reached) == ([], [run_at_once] * 2, set())
     nowhere, other = "tcp://127.0.0.1:9", gang.hosts[0].address
-    two_workers.sync(gang._reach, nowhere, "seats")  # nobody answers
-    two_workers.sync(gang._reach, other, "seats of somebody else")
+    two_workers.sync(gang._reach, nowhere, "registration")  # nobody answers
+    two_workers.sync(gang._reach, other, "another registration")
     assert gang._reached == set()
 
 
@@ -147,7 +147,7 @@ def test_another_data_plane_needs_other_seats(two_workers, tasks):
         tasks.clear()
         with dask.config.set({"graphdask.comm": comm}):
             assert gd.bfs(G, 0, client=two_workers).stats.transport == comm
-        assert ("take_seats" in tasks) == sent, comm
+        assert ("register" in tasks) == sent, comm
 
 
 def test_a_failed_run_gives_the_seats_up(two_workers, tasks):
@@ -158,7 +158,7 @@ def test_a_failed_run_gives_the_seats_up(two_workers, tasks):
         run(gang, too_much)
     assert tasks == []
     assert run(gang).summary == [0, 1]
-    assert "take_seats" in tasks
+    assert "register" in tasks
     tasks.clear()
     assert run(gang).summary == [0, 1]
     assert tasks == []
@@ -181,7 +181,7 @@ def test_a_run_that_failed_ends_the_seats_of_another_gang_too(two_workers, tasks
         assert run(one).summary == [0, 1]  # so it has new ones
         tasks.clear()
         assert run(other).summary == [0, 1]
-        assert "take_seats" in tasks
+        assert "register" in tasks
 
 
 def test_a_worker_with_a_foreign_task_is_waited_for(two_workers, tasks):
@@ -195,7 +195,7 @@ def test_a_worker_with_a_foreign_task_is_waited_for(two_workers, tasks):
     ending.start()
     assert run(gang).summary == [0, 1]
     assert over.is_set()
-    assert "take_seats" in tasks
+    assert "register" in tasks
     ending.join()
     foreign.result(timeout=120)
 
@@ -212,7 +212,7 @@ def test_large_arguments_travel_as_data(two_workers, tasks):
     assert run(gang, len_of, shares).summary == [LARGE, 3]
     assert tasks == []
     eventually(lambda: not any(keys for keys in two_workers.run(arrays_of_dask).values()))
-    gang._seats = None
+    gang._registration = None
     assert run(gang, len_of, shares).summary == [LARGE, 3]
     assert "run_ranks" in tasks
 
@@ -255,7 +255,9 @@ def told(two_workers):
     def tell(**changes):
         plan = gang._plan(host, gang._run + 1)
         plan = replace(plan, **{k: changes.pop(k) for k in ("worker", "run", "gang") if k in changes})
-        order = Order(plan, gang._seats.planes, gang._seats.tasks[host.address].key, rank_of, (), itself, "k", ())
+        order = Order(
+            plan, gang._registration.planes, gang._registration.tasks[host.address].key, rank_of, (), itself, "k", ()
+        )
         outcome = two_workers.run(run_at_once, replace(order, **changes), workers=[host.address])[host.address]
         return outcome.error if isinstance(outcome, Failed) else outcome
 
@@ -274,7 +276,7 @@ def test_an_order_is_carried_out_once(told):
         ({"worker": "somebody else"}, WrongWorker),
         ({"run": 1}, StaleMessage),
         ({"gang": 12345}, Declined),
-        ({"seats": "of an earlier time"}, Declined),
+        ({"registration": "of an earlier time"}, Declined),
         ({"addresses": (b"elsewhere",)}, Declined),
         ({"arguments": (Known("not here"),)}, Declined),
     ],
@@ -286,18 +288,18 @@ def test_an_order_that_does_not_fit_is_refused(told, changes, error):
 
 def test_an_order_for_a_run_that_was_ended_is_stale(told):
     ended = told.gang._run + 1
-    told.client.run(leave_seats, told.gang.gang, ended, "over", workers=[told.host.address])
+    told.client.run(leave, told.gang.gang, ended, "over", workers=[told.host.address])
     assert isinstance(told(), StaleMessage)
 
 
 def test_seats_end_with_the_gang(told):
-    key = told.gang._seats.tasks[told.host.address].key
-    told.gang._seats = None
+    key = told.gang._registration.tasks[told.host.address].key
+    told.gang._registration = None
     eventually(lambda: not any(told.client.run(lambda k, dask_worker: k in dask_worker.data, key).values()))
 
 
 def test_a_call_that_is_declined_takes_new_seats(two_workers, tasks):
     gang = path(5).persist(client=two_workers).built.gang
-    gang._seats = replace(gang._seats, planes=(b"elsewhere",) * 2)
+    gang._registration = replace(gang._registration, planes=(b"elsewhere",) * 2)
     assert run(gang).summary == [0, 1]
-    assert "take_seats" in tasks
+    assert "register" in tasks

@@ -1,4 +1,4 @@
-"""Questions to the owners of vertices, and their answers, within a superstep: all ranks ask and answer together."""
+"""Lookups of remote vertices within a superstep: all ranks send their requests and answer those of others together."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from graphdask.partition.part import Part
 from graphdask.sample.sampler import owners, routed
 
 
-class Errand:
-    """One question for each of some vertices, which may be anybody's.
+class RemoteLookup:
+    """One request for each of some vertices, whichever ranks own them.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class Errand:
     Attributes
     ----------
     rows : index array
-        At the owners: the rows of the vertices that are asked about.
+        At the owners: the rows of the vertices that were requested.
     """
 
     def __init__(self, part: Part, env: Environment, vertices: Array):
@@ -34,12 +34,12 @@ class Errand:
         self._cuts = np.concatenate(([0], np.cumsum([len(each) for each in came])))
         self.rows = xp.concatenate(came) - vertices.dtype.type(part.first_position)
 
-    def tell(self, column: Array) -> Array:
-        """What is told of each vertex, at its owner."""
+    def send(self, column: Array) -> Array:
+        """Send a value for each vertex to its owner; return those that arrived, aligned with `rows`."""
         return self._env.xp.concatenate(self._exchanged(column[self._order], self._bounds))
 
     def answer(self, values: Array) -> Array:
-        """A value for each question that came, to who asked; in the order of the vertices."""
+        """Return a value for each request to its sender; those that arrive are in the order of the vertices."""
         xp = self._env.xp
         came = xp.concatenate(self._exchanged(values, self._cuts))
         answers = xp.empty_like(came)
@@ -47,7 +47,7 @@ class Errand:
         return answers
 
     def answer_each(self, values: Array, ends: Array) -> tuple[Array, Array]:
-        """Some values for each question, those of question i up to ends[i + 1]; likewise, with their ends."""
+        """Return several values for each request, those of request i up to ends[i + 1]; with their ends."""
         xp, host = self._env.xp, self._env.backend.to_host(ends)
         lengths = xp.concatenate(self._exchanged(ends[1:] - ends[:-1], self._cuts))
         came = xp.concatenate(self._exchanged(values, host[self._cuts]))

@@ -10,7 +10,7 @@ from graphs import GRAPHS
 
 import graphdask as gd
 from graphdask.device.backend import get_backend
-from graphdask.engine import mail
+from graphdask.engine import exchange
 from graphdask.engine.loop import ALL, Messages, Primitive
 from graphdask.results.result import Result
 from graphdask.runtime import runtime
@@ -93,7 +93,7 @@ def test_owners_tell_the_ghosts_of_their_vertices(parts, every, ghosts, exchange
 
 
 def test_a_few_vertices_are_looked_up_in_a_mirror_of_many(monkeypatch):
-    monkeypatch.setattr(mail, "SPARSE", 0)
+    monkeypatch.setattr(exchange, "SPARSE", 0)
     test_owners_tell_the_ghosts_of_their_vertices(3, 5, "1-hop", "selective")
 
 

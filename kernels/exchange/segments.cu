@@ -77,7 +77,7 @@ __device__ __forceinline__ void gd_copy_row(unsigned char *to, const unsigned ch
 }
 
 // Mark the entries of distinct numbers, each `shift` above its entry.
-extern "C" __global__ void mail_mark(long long n, const index_t *numbers, long long shift, const long long *plan,
+extern "C" __global__ void segments_mark(long long n, const index_t *numbers, long long shift, const long long *plan,
                                      long long segments, unsigned int *bits) {
     const Plan p{plan, segments, 0};
     GD_FOR(i, n) {
@@ -93,7 +93,7 @@ extern "C" __global__ void mail_mark(long long n, const index_t *numbers, long l
 }
 
 // Mark, for every peer, the entries at which its mirror has one of n distinct numbers; mirrors ascend for each peer.
-extern "C" __global__ void mail_find(long long n, const index_t *numbers, const index_t *mirror, const long long *plan,
+extern "C" __global__ void segments_find(long long n, const index_t *numbers, const index_t *mirror, const long long *plan,
                                      long long segments, unsigned int *bits) {
     const Plan p{plan, segments, 0};
     GD_FOR(i, n) {
@@ -115,7 +115,7 @@ extern "C" __global__ void mail_find(long long n, const index_t *numbers, const 
 // Count the bits of every tile, sum up, and lay out the payloads. With a mirror the bits are made first: set for the
 // entries whose number is set in `marks`. The block that ends last (`ticket`, zero before and after) sums up: sums[t]
 // becomes the number of bits before tile t, of one tile more too. n is the number of words.
-extern "C" __global__ void mail_count(long long n, const index_t *mirror, const unsigned int *marks, unsigned int *bits,
+extern "C" __global__ void segments_count(long long n, const index_t *mirror, const unsigned int *marks, unsigned int *bits,
                                       long long *sums, unsigned int *ticket, const long long *plan, long long segments,
                                       long long columns, long long saves, long long *layout) {
     __shared__ int is_last;
@@ -185,7 +185,7 @@ extern "C" __global__ void mail_count(long long n, const index_t *mirror, const 
 }
 
 // Clear the first words of the payloads whose ids are a bitmap. n is the largest number of them.
-extern "C" __global__ void mail_clear(long long n, const long long *plan, long long segments, const long long *layout,
+extern "C" __global__ void segments_clear(long long n, const long long *plan, long long segments, const long long *layout,
                                       unsigned char *payload) {
     const Plan p{plan, segments, 0};
     GD_FOR(w, n) {
@@ -198,7 +198,7 @@ extern "C" __global__ void mail_clear(long long n, const long long *plan, long l
 // cleared. `numbers` gives the numbers of entries, less the peer's origin; null: entries count from the peer's first.
 // `mirror` gives the slot of an entry, null: it is the entry and `shift`. Values are of `item` bytes, 1, 4 or 8, as many
 // as fill a row. n is the number of words.
-extern "C" __global__ void mail_pack(long long n, unsigned int *bits, const long long *sums, const long long *plan,
+extern "C" __global__ void segments_pack(long long n, unsigned int *bits, const long long *sums, const long long *plan,
                                      long long segments, long long columns, long long column, const long long *layout,
                                      const index_t *numbers, const index_t *mirror, long long shift,
                                      const unsigned char *values, long long item, unsigned char *payload) {
@@ -249,8 +249,8 @@ extern "C" __global__ void mail_pack(long long n, unsigned int *bits, const long
 }
 
 // Lists of n distinct numbers, few enough to rank each by counting those before it, with a warp for each: layout, ids
-// (with column 0) and one column. As mail_pack where the numbers are given instead of bits. At most GD_MOST_PEERS peers.
-extern "C" __global__ void mail_few(long long n, const index_t *given, const long long *plan, long long segments,
+// (with column 0) and one column. As segments_pack where the numbers are given instead of bits. At most GD_MOST_PEERS peers.
+extern "C" __global__ void segments_few(long long n, const index_t *given, const long long *plan, long long segments,
                                     long long columns, long long column, long long *layout, const index_t *numbers,
                                     long long shift, const unsigned char *values, long long item,
                                     unsigned char *payload) {
@@ -305,7 +305,7 @@ extern "C" __global__ void mail_few(long long n, const index_t *given, const lon
 
 // Write one column of all entries into the payloads, from the slots that `mirror` gives. offsets[k * columns + c] says
 // where column c of peer k begins. n is the number of entries.
-extern "C" __global__ void mail_gather(long long n, const index_t *mirror, const long long *plan, long long segments,
+extern "C" __global__ void segments_gather(long long n, const index_t *mirror, const long long *plan, long long segments,
                                        long long columns, long long column, const long long *offsets,
                                        const unsigned char *values, long long item, unsigned char *payload) {
     const Plan p{plan, segments, columns};
@@ -321,10 +321,10 @@ extern "C" __global__ void mail_gather(long long n, const index_t *mirror, const
     }
 }
 
-// Join what up to seven ranks have told in lists: letter k has the slots `first` + its ids, which are below its
-// universe, and stands from the end of the letter before it up to `end`. With `ids` null only the values are joined,
+// Join the lists of up to seven ranks: message k has the slots `first` + its ids, which are below its universe, and
+// stands from the end of message k - 1 up to `end`. With `ids` null only the values are joined,
 // of `row` bytes each. n is the number of all slots.
-extern "C" __global__ void mail_join(
+extern "C" __global__ void segments_join(
     long long n, long long row,
     const index_t *ids0, const unsigned char *from0, long long end0, long long first0, long long universe0,
     const index_t *ids1, const unsigned char *from1, long long end1, long long first1, long long universe1,

@@ -1,9 +1,9 @@
-"""What ranks say to each other at the end of a superstep, and how it finds its way.
+"""The exchange at the end of a superstep: messages split by receiver, coded, and decoded at the receiver.
 
-A primitive names slots whose values changed. Those of *ghosts* are told to their owners; those of *own* vertices to the
-ranks that hold a ghost of them, or, in a broadcast, to everyone. Mail splits them by peer, codes them, and turns what
-arrives back into slots of this rank. A CPU takes the code with the fewest bytes, peer after peer; a GPU codes for all
-peers in a few launches (graphdask.comm.segments).
+A primitive names slots whose values changed. Those of *ghosts* go to their owners; those of *own* vertices to
+the ranks that hold a ghost of them, or, in a broadcast, to every rank. The exchanger splits them by receiver, codes
+them, and turns what arrives back into slots of this rank. A CPU takes the code with the fewest bytes, peer after peer;
+a GPU codes for all peers in a few launches (graphdask.comm.segments).
 
 Source: Pan et al., Multi-GPU Graph Analytics, Sections III-B and III-C (selective and broadcast communication).
 """
@@ -19,7 +19,7 @@ from graphdask.comm import codec
 from graphdask.comm.protocol import META, Communicator
 from graphdask.comm.segments import Segments
 from graphdask.device.backend import Array, Backend
-from graphdask.engine.messages import Inbox, Letter, Messages
+from graphdask.engine.messages import Inbox, Messages, Received
 from graphdask.errors import CommunicationError
 from graphdask.partition.build import cyclic_bounds, from_cyclic, local_at_owner, to_cyclic_positions
 from graphdask.partition.ghosts import known_slots
@@ -39,7 +39,7 @@ _RECORDS = 1 << 33
 """Bit of the first meta word: the payload is records, one column after the other."""
 
 
-class Mail:
+class Exchanger:
     """Splits messages among the ranks and codes them; decodes and addresses what arrives."""
 
     def __init__(
@@ -64,12 +64,12 @@ class Mail:
         }
         self._bounds: list[int] = part.slot_bounds.tolist()
         joins = backend.name == "cuda" and comm.size > 2 and exchange == "selective"
-        self._kernels = backend.kernels("mail", index_t=self.dtype) if joins else None
+        self._kernels = backend.kernels("segments", index_t=self.dtype) if joins else None
         self._marks: np.ndarray | None = None
         self._kept: dict[str, Array] | None = None
         """Records of this rank for itself, until they are opened."""
 
-    def post(self, messages: Messages) -> tuple[list[Array | None], np.ndarray, tuple[str, ...]]:
+    def pack(self, messages: Messages) -> tuple[list[Array | None], np.ndarray, tuple[str, ...]]:
         """Return what to send to each rank, how each is coded for the receiver, and the names of the codes."""
         size, self._widths = self.part.size, messages.widths
         sends: list[Array | None] = [None] * size
@@ -155,7 +155,7 @@ class Mail:
         which = to if mirror is None else "mirror"
         segments = self._segments.get(which)
         if segments is None:
-            part, name = self.part, ("mail", which, tuple(self.dtypes[to].items()))
+            part, name = self.part, ("exchange", which, tuple(self.dtypes[to].items()))
             made_of = part.slot_bounds, part.ghosts, part.mirrored if mirror is None else mirror
             kept, segments = part.tables.get(name) or ((None,) * 3, None)
             if segments is None or any(old is not new for old, new in zip(kept, made_of, strict=True)):
@@ -244,10 +244,10 @@ class Mail:
         cuts = np.concatenate(([0], np.cumsum(counts)))
         return [(k, ghosts[cuts[k] : cuts[k + 1]]) for k in range(1, size) if counts[k]]
 
-    def open(self, payloads: Sequence[Array | None], meta: np.ndarray, votes: np.ndarray) -> Inbox:
+    def unpack(self, payloads: Sequence[Array | None], meta: np.ndarray, votes: np.ndarray) -> Inbox:
         """Return what arrived, in slots of this rank."""
         part = self.part
-        letters = []
+        received = []
         dtypes = self._dtypes("owners")
         if self._kept is not None:
             return Inbox(self.backend.xp, {}, (), votes, self._records(payloads, meta))
@@ -258,13 +258,13 @@ class Mail:
             said[0] &= ~_TO_GHOSTS
             dtypes = self._dtypes("ghosts" if to_ghosts else "owners")
             if self.exchange == "broadcast":
-                letters.append(self._known(said, payload, dtypes))
+                received.append(self._known(said, payload, dtypes))
             elif to_ghosts:
                 first, last = self._bounds[(peer - part.rank) % part.size :][:2]
-                letters.append(self._letter(said, payload, first, last - first, dtypes, True))
+                received.append(self._received(said, payload, first, last - first, dtypes, True))
             else:
-                letters.append(self._letter(said, payload, 0, part.num_owned, dtypes, False))
-        return Inbox(self.backend.xp, {"slots": self.dtype, **dtypes}, letters, votes, kernels=self._kernels)
+                received.append(self._received(said, payload, 0, part.num_owned, dtypes, False))
+        return Inbox(self.backend.xp, {"slots": self.dtype, **dtypes}, received, votes, kernels=self._kernels)
 
     def _records(self, payloads: Sequence[Array | None], meta: np.ndarray) -> dict[str, Array]:
         """What all ranks sent here, this one too."""
@@ -294,9 +294,9 @@ class Mail:
             raise CommunicationError(f"a rank numbers vertices with {message.dtype}, this one with {self.dtype}")
         return message
 
-    def _letter(
+    def _received(
         self, said: list[int], payload: Array, first: int, universe: int, dtypes: Mapping[str, Any], of_ghosts: bool
-    ) -> Letter:
+    ) -> Received:
         """Slots from `first` on; their ids are read when somebody asks for them."""
         message, backend = self._opened(said, payload, universe, dtypes), self.backend
         run = slice(first, first + universe) if message.code == codec.ALL else None
@@ -308,9 +308,9 @@ class Mail:
             return message.ids(backend, first, out)
 
         ids = message.listed if backend.name == "cuda" and message.width == self.dtype.itemsize else None
-        return Letter(message.count, message.columns, read, run, message.bits, first, universe, ids)
+        return Received(message.count, message.columns, read, run, message.bits, first, universe, ids)
 
-    def _known(self, said: list[int], payload: Array, dtypes: Mapping[str, Any]) -> Letter:
+    def _known(self, said: list[int], payload: Array, dtypes: Mapping[str, Any]) -> Received:
         """The vertices of a broadcast that have a slot here."""
         part = self.part
         message = self._opened(said, payload, part.num_vertices, dtypes)
@@ -324,7 +324,7 @@ class Mail:
             out[:] = slots
             return out
 
-        return Letter(len(slots), values, read)
+        return Received(len(slots), values, read)
 
 
 def _padded(nbytes: int) -> int:

@@ -1,10 +1,10 @@
-"""What runs on a Dask worker when a gang that holds its seats makes another call: its ranks, at once.
+"""The fast path of a registered gang: a message to each worker starts its ranks, without a task of Dask.
 
 A task of Dask's takes several times as long to start as a message to the worker. So the client sends the order for a
 run in such a message, without the scheduler in between where it reaches the worker by itself, and may have a task take
 the values over later. Of a run that takes long the task begins before
 its end, so that Dask sees a worker at work and gives it nothing else to do. A worker declines an order unless
-everything is as it was when the seats were taken; the client then takes them anew, the slow way.
+everything is as it was when the gang was registered; the client then registers it again, by tasks.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Order:
     plan: RunPlan
     addresses: tuple[bytes, ...]
     """Of the data planes, by rank."""
-    seats: str
-    """Key of the task that took the seats on this worker."""
+    registration: str
+    """Key of the task that registered the gang with this worker."""
     program: Callable[..., Any]
     arguments: tuple[Any, ...]
     summary: Callable[[Any], Any]
@@ -90,16 +90,16 @@ async def run_at_once(order: Order, dask_worker: Any) -> dict[int, Any] | Failed
     return found
 
 
-def holds_seats(gang: int, key: str, dask_worker: Any) -> bool:
-    """Whether this is the worker on which that task took the gang's seats. Called through `answer_of`."""
-    seats = process_of(dask_worker).seats.get(gang)
-    return seats is not None and seats.key == key
+def is_registered(gang: int, key: str, dask_worker: Any) -> bool:
+    """Whether this is the worker with which that task registered the gang. Called through `answer_of`."""
+    registration = process_of(dask_worker).registrations.get(gang)
+    return registration is not None and registration.key == key
 
 
 def _outcome(order: Order, arguments: tuple[Any, ...], process: Process, worker: Any) -> dict[int, Any] | Failed:
     try:
         run = _begun(order, process, worker)
-        values = perform(worker, order.plan, run, order.seats, order.addresses, order.program, arguments)
+        values = perform(worker, order.plan, run, order.registration, order.addresses, order.program, arguments)
         if isinstance(values, Failed):
             return values
         summaries = Summaries.of(values, order.summary)
@@ -110,7 +110,7 @@ def _outcome(order: Order, arguments: tuple[Any, ...], process: Process, worker:
 
 
 def _check_thread(worker: Any) -> None:
-    """A foreign task may hold the thread for long; the taking of seats waits for it."""
+    """A foreign task may hold the thread for long; a registration waits for it."""
     busy = sum(not str(task.key).startswith(KEPT) for task in worker.state.executing)
     if busy >= worker.state.nthreads:
         raise Declined("no thread is free")
@@ -131,17 +131,17 @@ def _found(argument: Any, process: Process, worker: Any) -> Any:
 def _begun(order: Order, process: Process, worker: Any) -> Run:
     plan = order.plan
     with process.lock:
-        seats = process.seats.get(plan.gang)
-        if seats is None or seats.key != order.seats or seats.key not in worker.state.tasks:
-            raise Declined("the gang has no seats here")
-        if plan.run <= seats.run:
+        registration = process.registrations.get(plan.gang)
+        if registration is None or registration.key != order.registration or registration.key not in worker.state.tasks:
+            raise Declined("the gang is not registered here")
+        if plan.run <= registration.run:
             raise StaleMessage(f"run {plan.run} of gang {plan.gang:x} is over on {plan.worker}")
         if process.runs:
             raise Declined("a run that was given up has not ended")
-        for place, (rank, address) in enumerate(seats.addresses.items()):
+        for place, (rank, address) in enumerate(registration.addresses.items()):
             if order.addresses[rank] != address or address != _address(process, plan.plane, place, address):
                 raise Declined("a run of another gang failed here")
-        seats.run = plan.run
+        registration.run = plan.run
         run = process.runs[plan.gang, plan.run] = Run(started=True)
         return run
 
@@ -158,8 +158,8 @@ def _sweep(order: Order, process: Process, worker: Any) -> None:
     """Drop the values if no task will take them over: the client is gone."""
     if order.key not in process.kept:
         return
-    seats = process.seats.get(order.plan.gang)
-    held = seats is not None and seats.key in worker.state.tasks
+    registration = process.registrations.get(order.plan.gang)
+    held = registration is not None and registration.key in worker.state.tasks
     if held or order.key in worker.state.tasks:
         worker.loop.call_later(KEEP, _sweep, order, process, worker)
     else:

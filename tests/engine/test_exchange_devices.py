@@ -14,8 +14,8 @@ import graphdask as gd
 from graphdask.comm import codec, segments
 from graphdask.comm.threads import run_threads
 from graphdask.device.backend import get_backend
+from graphdask.engine.exchange import Exchanger
 from graphdask.engine.loop import ALL, Messages
-from graphdask.engine.mail import Mail
 from graphdask.partition.ghosts import mirrors
 
 COLUMNS = {
@@ -48,7 +48,7 @@ def conversation(device, size, ghosts, exchange, to, columns):
 
     def body(comm, rank):
         part = parts[rank]
-        mail = Mail(backend, comm, part, exchange, columns, columns, mirrors(comm, backend, part))
+        exchanger = Exchanger(backend, comm, part, exchange, columns, columns, mirrors(comm, backend, part))
         rng = np.random.default_rng([rank, size])
         values = {}
         for name, of in columns.items():
@@ -62,27 +62,27 @@ def conversation(device, size, ghosts, exchange, to, columns):
             if to == "ghosts":
                 told = told[:0]
                 own = ALL if kind == "all" and columns else own
-            sends, meta, codes = mail.post(Messages(own, told, values, False, to=to))
+            sends, meta, codes = exchanger.pack(Messages(own, told, values, False, to=to))
             assert len(codes) == sum(payload is not None for payload in sends)
             if device == "cuda":
                 memory = comm.outgoing(backend, 1)
                 addresses.add(memory.data.array.ctypes.data if isinstance(backend, EmulatedCuda) else memory.data.ptr)
             received = comm.exchange(sends, meta)
-            inbox = mail.open(received.payloads, received.meta, np.zeros((size, 0)))
+            inbox = exchanger.unpack(received.payloads, received.meta, np.zeros((size, 0)))
             count = len(inbox)
             bits = set()
-            for letter in inbox.letters:
-                if letter.bits is not None:
-                    words = backend.to_host(letter.bits).view(np.uint8)
+            for message in inbox.received:
+                if message.bits is not None:
+                    words = backend.to_host(message.bits).view(np.uint8)
                     here = np.flatnonzero(np.unpackbits(words, bitorder="little"))
-                    assert here.max(initial=0) < letter.universe
-                    bits.update((here + letter.first).tolist())
+                    assert here.max(initial=0) < message.universe
+                    bits.update((here + message.first).tolist())
             slots = backend.to_host(inbox.slots)
             assert len(slots) == count
             assert slots.dtype == dtype
             assert bits <= set(slots.tolist())
-            for letter in inbox.letters:
-                assert len(letter.slots) == letter.count
+            for message in inbox.received:
+                assert len(message.slots) == message.count
             taken = {name: backend.to_host(column) for name, column in inbox.columns.items()}
             rows = [(int(slot), *(column[i].tobytes() for column in taken.values())) for i, slot in enumerate(slots)]
             heard.append(sorted(rows))

@@ -1,4 +1,4 @@
-"""CPU twins of mail.cu: which entries go to which peer, and their payloads."""
+"""CPU twins of segments.cu: which entries go to which peer, and their payloads."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ TILE = 256
 """Words of a tile."""
 TILE_BITS = 32 * TILE
 MOST_PEERS = 128
-"""For mail_few."""
+"""For segments_few."""
 
 
 @twin
@@ -64,7 +64,7 @@ def _set(words, bit):
 
 
 @twin
-def mail_mark(n, numbers, shift, plan, segments, bits):
+def segments_mark(n, numbers, shift, plan, segments, bits):
     for i in range(n):
         e = np.int64(numbers[i]) - shift
         if e < 0 or e >= plan[segments]:
@@ -74,7 +74,7 @@ def mail_mark(n, numbers, shift, plan, segments, bits):
 
 
 @twin
-def mail_find(n, numbers, mirror, plan, segments, bits):
+def segments_find(n, numbers, mirror, plan, segments, bits):
     for i in range(n):
         for k in range(segments):
             e = plan[k] + np.searchsorted(mirror[plan[k] : plan[k + 1]], numbers[i])
@@ -83,7 +83,7 @@ def mail_find(n, numbers, mirror, plan, segments, bits):
 
 
 @twin
-def mail_count(n, mirror, marks, bits, sums, ticket, plan, segments, columns, saves, layout):
+def segments_count(n, mirror, marks, bits, sums, ticket, plan, segments, columns, saves, layout):
     tiles = n // TILE
     before = 0
     for t in range(tiles):
@@ -106,7 +106,7 @@ def mail_count(n, mirror, marks, bits, sums, ticket, plan, segments, columns, sa
 
 
 @twin
-def mail_clear(n, plan, segments, layout, payload):
+def segments_clear(n, plan, segments, layout, payload):
     for k in range(segments):
         if layout[3 * k + 2]:
             payload[layout[3 * k + 1] : layout[3 * k + 1] + _bitmap_bytes(plan, segments, k)] = 0
@@ -132,7 +132,7 @@ def _copy(payload, at, values, begin, count):
 
 
 @twin
-def mail_pack(
+def segments_pack(
     n, bits, sums, plan, segments, columns, column, layout, numbers, mirror, shift, values, item, payload
 ):  # fmt: skip
     for t in range(n // TILE):
@@ -166,7 +166,7 @@ def mail_pack(
 
 
 @twin
-def mail_few(n, given, plan, segments, columns, column, layout, numbers, shift, values, item, payload):
+def segments_few(n, given, plan, segments, columns, column, layout, numbers, shift, values, item, payload):
     for k in range(segments):
         layout[3 * k] = 0
     for i in range(n):
@@ -193,7 +193,7 @@ def mail_few(n, given, plan, segments, columns, column, layout, numbers, shift, 
 
 
 @twin
-def mail_gather(n, mirror, plan, segments, columns, column, offsets, values, item, payload):
+def segments_gather(n, mirror, plan, segments, columns, column, offsets, values, item, payload):
     row = plan[4 * segments + 2 + column]
     for e in range(n):
         k = _last_from(plan, np.int64(0), segments, e)
@@ -215,7 +215,7 @@ def _join(begin, end, row, ids, given, first, universe, slots, values):
 
 
 @twin
-def mail_join(
+def segments_join(
     n, row, ids0, from0, end0, first0, universe0, ids1, from1, end1, first1, universe1, ids2, from2, end2, first2,
     universe2, ids3, from3, end3, first3, universe3, ids4, from4, end4, first4, universe4, ids5, from5, end5, first5,
     universe5, ids6, from6, end6, first6, universe6, slots, values,
