@@ -1,9 +1,9 @@
 """What every test shares: the data of others, markers, a seeded random generator, a shuffled order.
 
 One seed per run, shown in the header, decides the order of the tests and what `rng` draws. Set
-`GRAPHDASK_TEST_SEED` to that number to repeat a run. With `-n 2` (pytest-xdist) two processes share the tests: a file,
-or a folder whose files share a cluster, goes to one of them as a whole, and each takes the next when it has none left.
-Tests marked `quiet` need the machine for themselves, and are skipped there.
+`GRAPHDASK_TEST_SEED` to that number to repeat a run. `pytest` without paths starts a process for each processor, up to
+four (pytest-xdist; `-n 0`: none). A file, or a folder whose files share a cluster, goes to one of them as a whole, and
+each takes the next when it has none left. Tests marked `quiet` need the machine for themselves, and are skipped there.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SEED = int(os.environ.get("GRAPHDASK_TEST_SEED") or secrets.randbits(32))
 os.environ["GRAPHDASK_TEST_SEED"] = str(SEED)  # processes that share the tests have to agree on their order
 
+MOST_PROCESSES = 4
+"""That share all tests: each takes some 2 GiB in the end."""
 TOGETHER = ("cluster", "comm", "gang", "output")
 """Folders whose files share processes that take long to start."""
 LONG = ("notebooks", "cluster", "gang", "packaging", "bench", "cli")
@@ -117,6 +119,16 @@ def devices_needed(item: pytest.Item) -> int:
     if several is not None:
         return several.args[0] if several.args else 2
     return 1 if item.get_closest_marker("gpu") is not None else 0
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Share the whole suite among processes, unless `-n` says otherwise or they need a quiet machine."""
+    option = config.option
+    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS or getattr(option, "numprocesses", 0) is not None:
+        return  # files are named, or there is no pytest-xdist
+    if not (option.collectonly or option.usepdb or option.markexpr == "quiet"):
+        option.numprocesses = min(len(os.sched_getaffinity(0)), MOST_PROCESSES)
 
 
 def pytest_configure() -> None:

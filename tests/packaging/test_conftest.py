@@ -113,6 +113,15 @@ def test_processes_that_share_the_tests_run_each_once_and_draw_the_same(run, pri
     assert drawn[0] == drawn[1]
 
 
+@pytest.mark.skipif(processors() < 2, reason="needs two processors")
+def test_the_whole_suite_runs_on_all_processors(run, printed):
+    pytest.importorskip("xdist", reason="needs pytest-xdist, which the extra 'test' installs")
+    whole = run(7, "-o", "testpaths=tests")
+    assert set(re.findall(r"^\[(gw\d)\]", whole, re.MULTILINE)) >= {"gw0", "gw1"}
+    for alone in (printed, run(7, "-o", "testpaths=tests", "-n", "0")):
+        assert "[gw0]" not in alone
+
+
 def test_a_figure_fails_only_where_the_machine_was_quiet():
     hold(1.0, 2.0, "seeing it", "")
     hold(1.0, 2.0, "seeing it", "others ran")

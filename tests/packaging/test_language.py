@@ -1,0 +1,52 @@
+"""Public docstrings, errors and help use the field's words, always the same one for the same thing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+from source_tree import sources
+
+INSTEAD = {
+    r"look(s|ed|ing)? (at|through)": "visit, scan, traverse, read",
+    r"tells?|told|telling": "send, notify; say",
+    r"letters? of (a|the) rank|mail": "message, inbox",
+    r"the (vertex|one) before": "predecessor, parent",
+    r"put(s|ting)? aside": "defer, deferred",
+    r"front": "frontier",
+    r"room": "buffer, queue, workspace, memory",
+    r"errands?": "remote lookup",
+    r"seats?": "registration",
+    r"prompt": "fast path",
+    r"either way": "undirected, ignoring direction",
+    r"starts? anew": "teleport",
+    r"what (it|they) (takes?|took)": "takes 5 ms; uses 2 GiB",
+    r"can never do": "does not support",
+}
+"""What is not written, as a pattern of whole words, and what is written instead."""
+PATTERN = re.compile("|".join(rf"\b(?:{words})\b" for words in INSTEAD))
+
+
+def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Docstrings of what has no underscore in front, and strings that are raised or shown as help."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if not getattr(node, "name", "").startswith("_") and (text := ast.get_docstring(node, clean=False)):
+                yield node.body[0].lineno, text
+        elif isinstance(node, ast.Raise) or (isinstance(node, ast.keyword) and node.arg in ("help", "epilog")):
+            for part in ast.walk(node):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    yield part.lineno, part.value
+
+
+@pytest.mark.parametrize("module", sorted(sources()))
+def test_the_words_are_those_of_the_field(module):
+    path = sources()[module]
+    found = [
+        f"{path.name}:{line + text[: match.start()].count(chr(10))}: {match[0]}"
+        for line, text in texts(ast.parse(path.read_text()))
+        for match in PATTERN.finditer(" ".join(text.split()) if "\n" not in text else text)
+    ]
+    assert found == []
