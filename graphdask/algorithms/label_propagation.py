@@ -1,9 +1,10 @@
 """Community detection by label propagation, synchronous and deterministic (CDLP of LDBC Graphalytics).
 
-Labels begin as vertex ids. In an iteration every vertex takes the label that is most frequent among its neighbours, the
-smallest of several, all from the labels of the iteration before. A superstep is an iteration: it takes in the labels of
-ghosts that changed, finds the labels of all own vertices, and tells the ghosts of those that changed. Short rows are
-sorted, long ones counted in hash tables; tables are laid out for as many rows at a time as fit TABLE entries.
+Labels begin as vertex ids. In an iteration every vertex takes the label that is most frequent among its neighbours in
+the previous iteration, and the smallest of them if several are. A superstep is an iteration: it receives the changed
+labels of ghosts, finds the labels of all own vertices, and sends those that changed to the ranks that have ghosts of
+the vertices. Short rows are sorted, long ones counted in hash tables; tables are laid out for as many rows at a time as
+fit TABLE entries.
 
 Sources: Raghavan, Albert, Kumara, Near linear time algorithm to detect community structures (2007); Iosup et al., The
 LDBC Graphalytics Benchmark, Section 2.3.4 (CDLP).

@@ -1,13 +1,13 @@
 """PageRank by power iteration, pulling over in-edges.
 
-State: the rank of every own vertex, and for every slot its contribution, rank / out-weight, told by the owner to the
-ghosts once an iteration. An iteration sums contributions over each row of in-edges, then updates the ranks. Rank on
-vertices without out-edges and the change of the ranks are summed in fixed point, whose additions have no order, and
-travel as votes: every rank learns both with the contributions, and decides on the end by itself. With rows in the order
-of ids, nothing in a result depends on how the graph is divided, to the last bit.
+State: the rank of every own vertex, and the contribution, rank / out-weight, of every slot. Once an iteration owners
+send the contributions to the ghosts. An iteration sums contributions over each row of in-edges, then updates the ranks.
+The rank on vertices without out-edges and the change of the ranks are summed in fixed point, so that the order of
+additions does not matter, and travel as votes: every rank of the run receives both with the contributions, and decides
+by itself whether to stop. Rows are in the order of ids, so no bit of a result depends on how the graph is divided.
 
-A GPU that has the whole graph judges by itself, from the same sums, whether this was the last iteration: the next one's
-rows, whose kernels are launched before the host has heard, are summed only where it was not.
+A GPU that has the whole graph decides by itself, from the same sums, whether this was the last iteration. The host
+launches the kernels of the next iteration before it knows; they sum the rows only if it was not the last.
 
 Sources: Sahu, Efficient GPU implementation of static and incrementally expanding DF-P PageRank (2024), Section 4.1;
 Pan et al., Multi-GPU Graph Analytics, Section IV (PR); NetworkX for conventions.
@@ -40,25 +40,27 @@ GOES = 3
 CHANGE_BITS = 60
 """Bits of the largest sum of |change| that is possible."""
 NOISE = {"float64": 2.0**-40, "float32": 2.0**-14}
-"""What a sum of |change| may grow by through rounding, from one iteration to the next."""
+"""Amount by which rounding may make a sum of |change| grow from one iteration to the next."""
 
 
 def scale_of(change: float, noise: float) -> float:
-    """Fixed point of a sum of |change|, which is no larger than the one before but for rounding."""
+    """Return the fixed-point scale for a sum of |change|; apart from rounding, it never exceeds the previous sum."""
     return math.ldexp(1.0, CHANGE_BITS - math.frexp(max(change, noise))[1])
 
 
 @dataclass
 class Told:
-    """Contributions on their way between ranks, in the order of x on both sides, so that all is read and written in a
-    row; in a broadcast, which knows no such order, by slot."""
+    """Contributions that ranks exchange, in the order of x on both sides, so that memory is read and written in order.
+
+    A broadcast has them by slot instead.
+    """
 
     values: Array
-    """real_t, what this rank tells: per own vertex in the order of x, or per slot; empty where there is one rank."""
+    """real_t, what this rank sends: per own vertex in the order of x, or per slot; empty if there is one rank."""
     to: Array
     """Where in `values` the contribution of each own vertex stands, in the order of x."""
     mirror: Array | None
-    """Which of `values` each rank is told, rank after rank, from the next one on around; None in a broadcast."""
+    """Which of `values` each rank is sent, rank after rank, beginning with rank + 1; None in a broadcast."""
     place: Array
     """Where in x the contributions of the ghosts stand, in the order in which they come."""
 
@@ -75,7 +77,8 @@ class Told:
         return cls(xp.zeros(part.num_slots, real), slot, None, layout.ghosts)
 
     def hear(self, inbox: Inbox, kernels: Any, owned: int, x: Array) -> None:
-        """Take in what other ranks told: of the next one first, so that not all read from one at a time."""
+        """Scatter the contributions received, in an order that begins with rank + 1, so that ranks read from different
+        peers at a time."""
         if self.mirror is None:
             inbox.put("contribution", self.values)
             kernels.pagerank_scatter(len(self.place), self.values[owned:], self.place, x)
@@ -95,7 +98,7 @@ class State:
     x: Array
     """real_t, contributions, those of vertices of many out-edges first, which the caches then keep."""
     told: Told
-    """What is told of them to other ranks, and where in x stands what is heard."""
+    """Contributions sent to other ranks, and the places in x of those received."""
     sums: Array
     """float64 per own vertex."""
     partial: Array

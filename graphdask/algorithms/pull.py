@@ -180,12 +180,12 @@ class Rows:
         return cls(kernels, csr, none, weights, long, none if goes is None else goes, 0, bins, None, unit)
 
     def room(self, xp: Any) -> Array:
-        """What `sum` writes to besides sums; not kept here, as several runs may share rows."""
+        """Return a new workspace for `sum`. It is not kept here because several runs may share the rows."""
         return xp.empty(self.size, np.float64)
 
     @property
     def size(self) -> int:
-        """Of `room`."""
+        """Length of the workspace of `sum`, in float64 entries."""
         return self._before + (0 if self.bins is None else self.bins.packets * PACKET)
 
     @property
@@ -194,8 +194,11 @@ class Rows:
         return self.long.partials if self.bins is None else -(-self.long.partials // PACKET) * PACKET
 
     def sum(self, x: Array, sums: Array, room: Array, wanted: Array | None = None) -> None:
-        """Write to `sums`, float64 of shape (rows,), what each row gathers from `x`; by way of `room`. Those of rows
-        without edges are 0 before and after. Where `wanted`, one uint64, is 0, sums may be anything afterwards."""
+        """Write to `sums`, float64 of shape (rows,), what each row gathers from `x`, using a workspace of `size`.
+
+        The sums of rows without edges must be 0, and stay 0. If `wanted`, one uint64, is given and 0, the content of
+        `sums` is undefined afterwards.
+        """
         kernels, long = self.kernels, self.long
         if self.bins is not None:
             self.bins.sum(x, self.weights, self.unit, room[self._before :].view(x.dtype), sums, room, wanted)

@@ -1,5 +1,6 @@
-"""How far ranks may be from the exact ones: a running bound that costs two sums an iteration and looks at no vertex
-that is not ranked.
+"""A running bound of the distance between ranks and the exact ranks.
+
+It costs two sums an iteration and visits only vertices that are ranked.
 
 Exact ranks solve r = b + d P r, where the columns of P sum to 1; d is the damping. Let q = b + d P r - r be the
 residual of other ranks, what one more iteration over all vertices would change. Then exact - r = (1 - d P)^-1 q, and

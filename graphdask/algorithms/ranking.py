@@ -50,7 +50,7 @@ def pagerank(
     client: Any = None,
     progress: bool | None = None,
 ) -> PageRankResult | DynamicPageRankResult:
-    """PageRank: where a walker is found who follows out-edges, and starts anew with probability 1 - damping each step.
+    """Return the PageRank: the share of time that a random walk with teleport probability 1 - damping spends at a vertex.
 
     Parameters
     ----------
@@ -65,34 +65,42 @@ def pagerank(
         Iterations at most; if the change is then still above `tol`, and `tol` is not 0, a GraphdaskWarning is given.
     error : float, optional
         In place of `tol`: stop when the L1 distance to the exact ranks is proved to be at most this, so that methods
-        can be compared. The bound of dt, df and dfp counts what they have skipped, over all calls; where it would not
-        be kept, dfp prunes no more (df), and then an iteration ranks all vertices (nd): see `steps` of the result.
+        can be compared. The bound of dt, df and dfp includes what they have skipped in all calls. If dfp would exceed
+        the bound, it stops pruning (df); if that is not enough, an iteration ranks all vertices (nd). `steps` of the
+        result counts such iterations.
     method : {"static", "nd", "dt", "df", "dfp", "auto"}, optional
-        Of a DynamicGraph: on its rows, from the ranks that the last such call has left on the workers; static from
-        none. nd: naive-dynamic, all vertices. dt: dynamic traversal, what can be reached from the changes. df: dynamic
-        frontier, the out-neighbours of the changes, and of vertices whose rank changes by more than `frontier_tol`.
-        dfp: with pruning, df without the vertices whose rank changes by `prune_tol` at most, each self-loop solved for.
-        auto, with `error`: dfp until an iteration looks at as many edges as there are, then nd with self-loops
-        solved for, and the ranks multiplied so that they sum to 1 where that pays: as fast as nd, or faster.
-        Where there are no ranks yet, or of another damping, all are static. With a method, `dangling` is "self-loop"
-        and `norm` "linf", and there is neither weight nor personalization, start, or float32. Default: from scratch,
-        of a DynamicGraph on its partitions as an ordinary graph, which are built for it.
+        How to rank a DynamicGraph on its rows. All methods but "static" begin with the ranks that the last call with a
+        method has left on the workers. If there are none, or they are of another damping, every method is "static".
+
+        - "static": rank all vertices from scratch.
+        - "nd" (naive-dynamic): rank all vertices.
+        - "dt" (dynamic traversal): rank the vertices that can be reached from the changes.
+        - "df" (dynamic frontier): rank the out-neighbours of the changes, and of vertices whose rank changes by more
+          than `frontier_tol`.
+        - "dfp" (with pruning): df without the vertices whose rank changes by `prune_tol` at most; each self-loop is
+          solved for.
+        - "auto", requires `error`: dfp until an iteration scans as many edges as there are, then nd with self-loops
+          solved for, and with the ranks scaled to the sum 1 if that pays. It is as fast as nd, or faster.
+
+        With a method, `dangling` is "self-loop" and `norm` is "linf"; weights, `personalization`, `start` and float32
+        are not supported. Default: rank from scratch. A DynamicGraph is then ranked as an ordinary graph, whose
+        partitions are built for it.
     frontier_tol, prune_tol : float, optional
-        Of df and dfp, relative to the larger of the ranks before and after. Default: 1e-6; with `error` 0.3 times
-        that.
+        Thresholds of df and dfp, relative to the larger of the ranks before and after. Default: 1e-6; with `error`
+        0.3 times `error`.
     partition_by : {"both", "in", "none"}, optional
-        With a method, on a GPU: after which degrees vertices are told apart into those of which a warp takes 32 and
-        those that have a warp or a block of their own: in-degrees where they are ranked and out-degrees where their
-        out-neighbours are marked, only in-degrees (then all are marked from by warps), or none (then each is ranked by
-        a warp or a block). Where those that are ranked have most of the edges of a large graph, both and in share out
-        the edges of all as the ordinary PageRank does. The answer is the same. Default: "both", the fastest in Sahu's
-        Figure 1.
+        With a method, on a GPU: the degrees that decide whether a vertex shares a warp with 31 others or gets a warp or
+        a block of its own. "both": in-degrees when vertices are ranked, out-degrees when their out-neighbours are
+        marked. "in": in-degrees only; warps mark the out-neighbours of all vertices. "none": a warp or a block ranks
+        each vertex. If the vertices to rank have most of the edges of a large graph, "both" and "in" distribute the
+        edges of all vertices among threads as the ordinary PageRank does. The answer is the same. Default: "both", the
+        fastest in Sahu's Figure 1.
     dangling : {"uniform", "self-loop"}, optional
-        What a walker does at a vertex without out-edges. "uniform", the default: starts anew, as in NetworkX, anywhere
-        or by `personalization`. "self-loop": every vertex that has no self-loop is given one, of weight 1.
+        What the walk does at a vertex without out-edges. "uniform", the default: it teleports, as in NetworkX, to any
+        vertex or as `personalization` says. "self-loop": every vertex without a self-loop gets one of weight 1.
     personalization : dict or array-like of float, optional
-        Where walkers start: weights by the caller's vertex ids (0 for those not named), or an array of shape
-        (num_vertices,) in the order of `G.vertex_ids`. Default: anywhere alike.
+        Distribution of the vertices that the walk teleports to: weights by the caller's vertex ids (0 for vertices
+        that are not named), or an array of shape (num_vertices,) in the order of `G.vertex_ids`. Default: uniform.
     weighted : bool, optional
         Follow edges in proportion to their weights. Default: where the graph has weights.
     norm : {"l1", "linf"}, optional
@@ -255,16 +263,16 @@ def dynamic_pagerank(
     client: Any = None,
     progress: bool | None = None,
 ) -> DynamicPageRankResult:
-    """What `pagerank` does with a method.
+    """Rank a DynamicGraph as `pagerank` does if it is given a method.
 
     Parameters
     ----------
     plain : mapping of str to bool
-        By the name of other arguments, whether they are as the methods need them.
+        By the name of another argument, whether the methods support its value.
     unsaid : bool
-        Whether it was left open to look at weights.
+        Whether the caller left open whether to use weights.
     keeps : bool
-        Whether the ranks stay on the workers for the next call to begin with.
+        Whether the ranks stay on the workers, so that the next call begins with them.
     """
     if method not in (*METHODS, AUTO):
         raise InputError(f"method={shown(method)} is not one of {', '.join((*METHODS, AUTO))}")
@@ -278,7 +286,7 @@ def dynamic_pagerank(
         if not fits:
             raise Unsupported(f"{name}= is as it is with method={shown(method)}; leave it out, or the method")
     if G.weighted and unsaid:
-        raise Unsupported(f"method={shown(method)} looks at no weights, and G has some; say weighted=False")
+        raise Unsupported(f"method={shown(method)} does not support weights, and G has some; use weighted=False")
     for name, value in (("frontier_tol", frontier_tol), ("prune_tol", prune_tol)):
         if value is None:
             continue

@@ -1,4 +1,4 @@
-"""Whether what a run is announced to need is there, before it begins."""
+"""Check before a run begins that the memory it is estimated to need is free."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from graphdask.partition.part import Part
 
 
 def checked_memory(part: Part, primitive: Any, env: Any) -> int:
-    """What a primitive needs, once there is room for it: tables of calls before make way, the oldest first."""
+    """Return the bytes that a primitive needs, after freeing memory for it; raise OverBudget if it cannot be freed.
+
+    Tables that earlier calls left are dropped, the oldest first.
+    """
     together = primitive.memory_together(part, env)
     while True:
         needed = primitive.memory_on(part, env) if together is None else together

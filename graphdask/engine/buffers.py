@@ -1,9 +1,10 @@
-"""Allocation schemes: how much memory a run takes for its queues before it knows how long they get.
+"""Allocation schemes: how much memory a run reserves for its queues before it knows how long they get.
 
-A queue of vertices never holds more than all of them, and often far fewer. *Maximal* takes room for all from the start.
-*Just-enough* takes an estimate; what a launch may write at most is known before it, from the edges of the frontier or
-from a count, and where that is more than there is room for, the queue grows first: nothing is lost or done twice.
-*Fixed* takes a share of the maximum and stops the run where that may not suffice.
+A queue of vertices never holds more than all of them, and often far fewer. *Maximal* reserves memory for all of them
+from the start. *Just-enough* reserves memory for an estimate. An upper bound for what a launch may write is known
+before the launch, from the edges of the frontier or from a count; if it exceeds the queue, the queue grows first, so
+that nothing is lost or done twice. *Fixed* reserves a share of the maximum and stops the run when that may be too
+little.
 
 Source: Pan et al., Multi-GPU Graph Analytics, Section VI-B (just-enough memory allocation).
 """
@@ -22,13 +23,13 @@ from graphdask.errors import OverBudget
 from graphdask.partition.part import Csr, Part
 
 ESTIMATE = 32
-"""One in so many of the most entries that there can be is what a queue has room for at first, just-enough."""
+"""A just-enough queue begins with the largest possible number of entries divided by this."""
 LEAST = 1 << 12
-"""Entries that it has room for in any case."""
+"""Smallest number of entries that a just-enough queue begins with."""
 SHARE = 0.75
 """Of the maximum that `fixed` takes."""
 ROW = 4096
-"""Edges above which a kernel may put a row aside (kernels/common/rows.cuh)."""
+"""Number of edges above which a kernel may defer a row (kernels/common/rows.cuh)."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Allocation:
 
     @property
     def partial(self) -> bool:
-        """Whether queues may have less room than the maximum, so that what they need is found out before a launch."""
+        """Whether queues may be shorter than the maximum, so that the entries needed are counted before a launch."""
         return self.scheme != "maximal"
 
     @property
@@ -57,7 +58,7 @@ class Allocation:
         return self.scheme == "just-enough"
 
     def first(self, most: int, expected: int | None = None) -> int:
-        """Entries that a queue has room for at first: of `most`, where no more than `expected` may come if given."""
+        """Return how many entries a queue begins with. `most` is the maximum, `expected` a closer bound if known."""
         if not self.partial:
             return most
         if self.scheme == "fixed":
@@ -131,21 +132,20 @@ class Buffer:
     def _refuse(self, needed: int, have: int) -> None:
         share = math.ceil(1000 * needed / self.most) / 1000
         raise OverBudget(
-            f"{self._what} has room for {have:,} of {self.most:,} vertices (allocation={self._allocation.share:g}), "
-            f"and {needed:,} may come next; take allocation={share:g} or more, or allocation='just-enough', which "
-            f"takes what is needed"
+            f"{self._what} holds {have:,} of {self.most:,} vertices (allocation={self._allocation.share:g}), but may "
+            f"need {needed:,}; use allocation={share:g} or more, or allocation='just-enough', which grows when needed"
         )
 
 
 def put_aside(*csrs: Csr) -> int:
-    """How many rows kernels can put aside because they are of very many edges."""
+    """Return an upper bound for the number of rows that kernels defer because they have more than ROW edges."""
     return max((csr.num_edges // ROW for csr in csrs), default=0)
 
 
 def exchange_bytes(part: Part, row: int, joined: bool = False) -> int:
-    """What a rank sends and is sent where all ghosts are told of at once, an id and `row` bytes of each.
+    """Return the bytes that a rank sends and receives when all ghosts are sent at once, each an id and `row` bytes.
 
-    `joined` says that what came from several ranks is put together before it is read.
+    `joined` says that messages from several ranks are concatenated before they are read.
     """
     heard = part.num_mirrored * (2 if joined and part.size > 2 else 1)
     return (part.num_slots - part.num_owned + heard) * (part.vertex_map.dtype.itemsize + row)

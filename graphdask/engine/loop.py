@@ -78,7 +78,7 @@ class Environment:
     done: float = field(default=0.0, repr=False)
     """How many of the `goal` of the primitive are done."""
     told: int = field(default=0, repr=False)
-    """What `comm.bytes_sent` was when a superstep last told of it."""
+    """Value of `comm.bytes_sent` when a superstep last recorded it."""
     allocation: Allocation = MAXIMAL
     """How much memory queues are given."""
     fused: bool = True
@@ -98,9 +98,9 @@ class Environment:
         return self.backend.xp
 
     def mirrors(self, part: Part) -> list[Array]:
-        """Whom of the own vertices each rank has ghosts of, as `graphdask.partition.ghosts.mirrors` tells.
+        """Return, for each rank q, the own vertices that q has ghosts of; see `graphdask.partition.ghosts.mirrors`.
 
-        Every rank calls it, and they meet for it once in a run; then they know too what is `agreed`.
+        Every rank calls it. The ranks communicate for it once in a run, and find out at the same time what is `agreed`.
         """
         if self._held is None or self._held[0] is not part:
             comm, table = self.comm, part.tables.get(AGREED)
@@ -118,7 +118,7 @@ class Environment:
         return self._held[1]
 
     def record(self, step: Superstep) -> None:
-        """Tell of a superstep that has ended; a primitive that goes through several by itself tells of each."""
+        """Record a superstep that has ended. A primitive that runs several supersteps by itself records each."""
         step.done = self.done
         self.recorded += step.compute + step.exchange + step.wait
         self.history.append(step)
@@ -156,14 +156,14 @@ class Environment:
         return self._met[0]
 
     def buffer(self, what: str, most: int, dtype: Any, expected: int | None = None) -> Buffer:
-        """A queue of at most `most` entries, called `what` where it is too short, with the room that the scheme gives.
+        """Return a queue of at most `most` entries, allocated as the scheme says. Errors call it `what`.
 
-        `expected` says that no more will ever come, where that is known.
+        `expected`, if given, is an upper bound for the entries that will ever be written.
         """
         return Buffer(what, most, dtype, self.allocation, self.backend, self.growth, self.memory_share, expected)
 
     def scratch(self, what: str, most: int, dtype: Any, expected: int) -> Buffer:
-        """A list for kernels: as `room` tells, but what is less than the maximum can grow, and is announced so."""
+        """Return a list for kernels, like `buffer`; under every scheme but "maximal" it grows when needed."""
         allocation = Allocation("just-enough") if self.allocation.partial else MAXIMAL
         return Buffer(what, most, dtype, allocation, self.backend, Growth(), self.memory_share, expected)
 
@@ -188,7 +188,7 @@ class Environment:
         return int(self.comm.allreduce(np.array([number], np.int64), "min")[0])
 
     def check_deadline(self, name: str, place: str = "") -> None:
-        """Raise DeadlineExceeded where the run has passed its deadline; it says who has, and at which place."""
+        """Raise DeadlineExceeded if the run has passed its deadline; the error names the algorithm and the place."""
         if time.monotonic() > self.deadline:
             raise DeadlineExceeded(
                 f"{name} passed its deadline{place and f' in {place}'}; raise the setting graphdask.deadline if the "
@@ -201,9 +201,9 @@ class Environment:
         return run_primitive(self.comm, part, primitive, self)
 
     def ghost_rows(self, part: Part, rows: Csr, wanted: Array, entries: int) -> tuple[int, Iterator[Csr]]:
-        """Rows of ghosts from their owners in batches, as `graphdask.partition.ghosts.ghost_rows` tells.
+        """Fetch rows of ghosts from their owners in batches; see `graphdask.partition.ghosts.ghost_rows`.
 
-        Every rank calls it, from `init`, and takes one batch in each of as many supersteps as there are batches.
+        Every rank calls it, from `init`, and takes one batch a superstep until there are no more.
         """
         assert self.comm is not None
         return ghost_rows(self.comm, self.backend, part, rows, wanted, entries)
@@ -255,9 +255,9 @@ class Primitive(ABC, Generic[S]):
     """What is to be done where the memory is too little."""
     queues = True  # whether it has queues, whose memory the scheme of allocation decides
     needs_all = ""
-    """Why a fixed share of the most memory can never do; empty where it may."""
-    needs_fused = "none of its kernels has a form that stores what edges lead to for another to filter"
-    """Why it cannot do with kernels that are not fused; empty where it can."""
+    """Why a fixed allocation is not supported, as a clause after "because"; empty if it is supported."""
+    needs_fused = "none of its kernels can store the ends of edges for a separate kernel to filter"
+    """Why kernels that are not fused are not supported; empty if they are supported."""
 
     @property
     def inward(self) -> bool:
@@ -350,7 +350,7 @@ class RankResult:
     """How often a queue had to grow."""
 
     def without_columns(self) -> RankResult:
-        """What is told of it while the columns stay."""
+        """Return the result without its columns: the part that is sent to the client while the columns stay."""
         return replace(self, columns={})
 
 

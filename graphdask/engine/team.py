@@ -1,8 +1,8 @@
-"""A primitive whose ranks' GPUs go through all supersteps together, in one launch on each (kernels/common/team.cuh).
+"""Team runs: the GPUs of all ranks run all supersteps together, in one launch on each GPU (kernels/common/team.cuh).
 
-What the engine does superstep by superstep with an exchange between, kernels do here by themselves: they write into
-each other's memory and meet there. It is used where ranks can (`Communicator.peers`), for a selective exchange with
-room for everything; the answer is the same.
+Usually the engine runs one superstep at a time, with an exchange in between. In a team run the kernels do this by
+themselves: they write into each other's memory and synchronize there. The engine uses it if the ranks can
+(`Communicator.peers`), the exchange is selective and the allocation is maximal. The answer is the same.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ FIRST_READ = 1024
 ALIGNED = 256
 
 Areas = tuple[tuple[int, int], ...]
-"""Bytes that a rank is told in an area for each of its vertices that a peer has ghosts of, and bits for each of the
-peer's that it has ghosts of itself."""
+"""Per area: bytes that a rank receives for each of its vertices that a peer has ghosts of, and bits that it receives
+for each of the peer's vertices that it has ghosts of itself."""
 
 
 class TeamMemory:
-    """Where this rank is told, and where it tells others. Every rank makes it, in `init`, before it launches anything.
+    """The memory where peers write to this rank, and the addresses where this rank writes to its peers.
+
+    Every rank makes it, in `init`, before it launches anything.
 
     Parameters
     ----------
@@ -46,9 +48,10 @@ class TeamMemory:
     env : Environment
     areas : Areas
     said : sequence of int
-        For all ranks, besides, the same in every run; `heard` has what they said, int64 of shape (size, len(said)).
+        Further numbers for all ranks, the same in every run. `heard` holds those of all ranks, int64 of shape
+        (size, len(said)).
     before : int
-        Bytes that are for the primitive to lay out, before the areas: those of rank q begin at `addresses[q]`.
+        Bytes before the areas, whose layout the primitive decides. Those of rank q begin at `addresses[q]`.
     """
 
     def __init__(

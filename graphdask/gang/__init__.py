@@ -107,11 +107,11 @@ class GangRuntime(DynamicRuntime):
         scheme = Allocation.of(config.allocation) if primitive.queues else MAXIMAL
         if scheme.share < 1 and primitive.needs_all:
             raise Unsupported(
-                f"a fixed share of its memory can never do for {primitive.name}: {primitive.needs_all}; take "
-                f"allocation='just-enough' or 'maximal'"
+                f"{primitive.name} does not support a fixed allocation, because {primitive.needs_all}; use "
+                f"allocation='maximal' or allocation='just-enough'"
             )
         if fused is not None and not fused and primitive.needs_fused:
-            raise Unsupported(f"{primitive.name} cannot do with fused=False: {primitive.needs_fused}")
+            raise Unsupported(f"{primitive.name} does not support fused=False: {primitive.needs_fused}")
 
         def compute(built: Built, restarts: int) -> Any:
             show = is_watched(config.progress)

@@ -203,9 +203,9 @@ def test_the_bytes_of_a_state_are_those_of_its_arrays():
 @pytest.mark.parametrize("parts", PARTS)
 def test_a_fixed_share_that_may_not_suffice_raises_and_names_one_that_does(parts):
     graph = of(lambda: two_stars(1_000), parts)
-    with pytest.raises(OverBudget, match=r"\(allocation=0.1\), and [0-9,]+ may come next; take allocation=") as refused:
+    with pytest.raises(OverBudget, match=r"\(allocation=0.1\), but may need [0-9,]+; use allocation=") as refused:
         gd.bfs(graph, 0, direction="push", allocation=0.1)
-    share = float(re.search(r"take allocation=([0-9.]+)", str(refused.value)).group(1))
+    share = float(re.search(r"use allocation=([0-9.]+)", str(refused.value)).group(1))
     assert 0.1 < share <= 1
     assert gd.bfs(graph, 0, direction="push", allocation=1.0).depth.max() == 2
     line = of(path, parts)
@@ -215,12 +215,12 @@ def test_a_fixed_share_that_may_not_suffice_raises_and_names_one_that_does(parts
 
 def test_fixed_alone_is_three_quarters_of_the_maximum():
     assert Allocation.of("fixed") == Allocation("fixed", 0.75)
-    with pytest.raises(OverBudget, match="room for 752 of 1,002 vertices"):
+    with pytest.raises(OverBudget, match="holds 752 of 1,002 vertices"):
         gd.bfs(of(lambda: two_stars(1_000), 1), 0, direction="push", allocation="fixed")
 
 
 def test_a_fixed_share_is_refused_if_every_vertex_ends_in_the_queue():
-    with pytest.raises(Unsupported, match=r"a fixed share of its memory can never do for .*just-enough"):
+    with pytest.raises(Unsupported, match=r".* does not support a fixed allocation, because .*just-enough"):
         gd.core_number(of(star, 1), allocation="fixed")
     gd.core_number(of(star, 1), allocation=1.0).verify()  # all that there can be
 

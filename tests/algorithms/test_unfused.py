@@ -162,7 +162,7 @@ def test_what_lies_between_the_kernels_is_announced_and_allocated():
     grown = push(graph, fused=False, allocation="just-enough").stats
     assert grown.memory - push(graph, allocation="just-enough").stats.memory < between
     assert grown.growths > 0
-    with pytest.raises(gd.OverBudget, match=r"the array between advance and filter of BFS, .* take allocation="):
+    with pytest.raises(gd.OverBudget, match=r"the array between advance and filter of BFS, .* use allocation="):
         push(of(clique, 1, device="cpu"), fused=False, allocation=0.4)
 
 
@@ -176,7 +176,7 @@ def test_what_lies_between_relaxing_and_queueing_is_announced_and_allocated(weig
     grown = gd.sssp(graph, 0, fused=False, allocation="just-enough").stats
     assert grown.allocated_start < maximal.allocated_start - between // 2
     assert grown.growths > 0
-    with pytest.raises(gd.OverBudget, match=r"the array between advance and filter of SSSP, .* take allocation="):
+    with pytest.raises(gd.OverBudget, match=r"the array between advance and filter of SSSP, .* use allocation="):
         gd.sssp(of(clique, 1, weights=weights, device="cpu"), 0, delta=1e9, fused=False, allocation=0.3)
 
 
@@ -188,7 +188,7 @@ def test_none_and_true_are_one_kernel():
 
 @pytest.mark.parametrize("direction", ["auto", "pull"])
 def test_a_search_that_may_pull_says_what_to_do(direction):
-    with pytest.raises(gd.Unsupported, match=r"BFS cannot do with fused=False: a pull .* take direction='push'"):
+    with pytest.raises(gd.Unsupported, match=r"BFS does not support fused=False: a pull .* take direction='push'"):
         gd.bfs(of(star, 2, device="cpu"), 0, direction=direction, fused=False)
 
 
@@ -209,5 +209,5 @@ def test_an_algorithm_of_ones_own_is_refused_unless_it_says_otherwise():
 
         init = superstep = result = memory
 
-    with pytest.raises(gd.Unsupported, match="own cannot do with fused=False: none of its kernels"):
+    with pytest.raises(gd.Unsupported, match="own does not support fused=False: none of its kernels"):
         runtime().run(of(star, 1, device="cpu"), Own(), fused=False)

@@ -175,8 +175,8 @@ def test_queues_are_allocated_as_asked_for_and_what_they_took_is_told(call, tmp_
     [
         (("bfs", "--source", 10, "--allocation", "enough"), 2, "neither maximal, just-enough nor fixed"),
         (("bfs", "--source", 10, "--allocation", "1.5"), 2, "a share above 0 and up to 1"),
-        (("bfs", "--source", 10, "--allocation", "0.1", "--undirected"), 1, "take --allocation"),
-        (("core", "--allocation", "fixed", "--undirected"), 2, "a fixed share of its memory can never do for core"),
+        (("bfs", "--source", 10, "--allocation", "0.1", "--undirected"), 1, "use --allocation"),
+        (("core", "--allocation", "fixed", "--undirected"), 2, "core number does not support a fixed allocation"),
         (("pagerank", "--allocation", "fixed"), 2, "No such option"),
     ],
 )
@@ -196,7 +196,7 @@ def test_kernels_are_fused_or_not_as_asked_for(call, path_graph, command):
     assert plain["answer"] == fused["answer"] == apart["answer"]
     assert plain["stats"]["memory"] == fused["stats"]["memory"] < apart["stats"]["memory"]
     for options, said in (
-        (("bfs", path_graph, "--source", 10), "BFS cannot do with --no-fused: a pull"),
+        (("bfs", path_graph, "--source", 10), "BFS does not support --no-fused: a pull"),
         (("bfs", path_graph, "--source", 10), "take --direction push"),
         (("pagerank", path_graph), "No such option"),
     ):
