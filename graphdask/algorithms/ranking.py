@@ -50,7 +50,7 @@ def pagerank(
     client: Any = None,
     progress: bool | None = None,
 ) -> PageRankResult | DynamicPageRankResult:
-    """Return the PageRank: the share of time that a random walk with teleport probability 1 - damping spends at a vertex.
+    """Return the PageRank: how often a random walk visits each vertex if it teleports with probability 1 - damping.
 
     Parameters
     ----------
@@ -65,9 +65,9 @@ def pagerank(
         Iterations at most; if the change is then still above `tol`, and `tol` is not 0, a GraphdaskWarning is given.
     error : float, optional
         In place of `tol`: stop when the L1 distance to the exact ranks is proved to be at most this, so that methods
-        can be compared. The bound of dt, df and dfp includes what they have skipped in all calls. If dfp would exceed
-        the bound, it stops pruning (df); if that is not enough, an iteration ranks all vertices (nd). `steps` of the
-        result counts such iterations.
+        can be compared. The bound of dt, df and dfp includes what they have skipped in all calls. If `error` would be
+        exceeded, dfp stops pruning (df), and after that an iteration ranks all vertices (nd); `steps` of the result
+        counts the iterations by method.
     method : {"static", "nd", "dt", "df", "dfp", "auto"}, optional
         How to rank a DynamicGraph on its rows. All methods but "static" begin with the ranks that the last call with a
         method has left on the workers. If there are none, or they are of another damping, every method is "static".

@@ -1,37 +1,37 @@
 """Single-source shortest paths, near-far: buckets of distances, one after the other.
 
-State: a label for every slot of the partition: its distance, and where a word has room for both the vertex before. A
-slot whose distance falls below the limit of the current bucket is near: an own vertex relaxes its out-edges, a ghost is
-told to its owner. One that is first reached beyond the limit waits among the far ones, ghosts too, so that most are
-told once. Near vertices are worked off in steps without any exchange; when no rank has any left and nothing is on its
-way, all ranks move to the bucket of the smallest distance that anybody keeps among the far ones, which they know from
-votes, as they know how wide it is. Where there is one rank only, a superstep goes through many buckets, on a CPU where
-there is little to do in them, on a GPU in one launch.
+State: a label for every slot of the partition: its distance and, if a word can hold both, its parent. A slot whose
+distance falls below the limit of the current bucket is near: an own vertex relaxes its out-edges, the label of a ghost
+is sent to its owner. A slot that is first reached beyond the limit waits among the far ones, ghosts too, so that most
+ghosts are sent once. Near vertices are processed in steps without any exchange. When no rank has any left and no
+message is on its way, all ranks move to the bucket of the smallest distance among the far ones of all ranks. Votes
+carry that distance and the width of the bucket. If there is only one rank, a superstep goes through many buckets: on a
+CPU if they hold few edges, on a GPU in one launch.
 
 Distances do not depend on the order of events: see `sssp`.
 
 Parents. Where every edge has a whole weight above 0 and distances fit into 31 bits, a label is the distance times 2^32
-plus the id of the vertex before, and labels fall like distances. The label of v ends as the smallest of distance[v] and
+plus the id of the parent, and labels fall like distances. The label of v ends as the smallest of distance[v] and
 an u with distance[u] + weight == distance[v], the parent that `sssp` promises. For u relaxes all its edges once its
-distance is final, so every such pair is offered; and no other pair at this distance is, as the distances that u had
-before were larger and so were their sums. These u are nearer to the source, so they stand in no later bucket than v:
-whatever falls on a rank's ghost of v is below the limit when it does, or waits among the far ones, and is told to the
-owner. That holds for a label that falls in its lower half alone, which makes no vertex near. The source, at distance 0,
-is offered nothing smaller than the label with its own id. A slot that nobody reached has the largest label, whose lower
-half reads as -1. So the owner knows distance and parent at the end, and nobody needs the ghosts.
+distance is final, so every such pair is offered; and no other pair at this distance is, because the distances that u
+had earlier were larger and so were their sums. These u are nearer to the source, so they are in no later bucket than v:
+a label that falls on a rank's ghost of v is below the limit when it does, or waits among the far ones, and is sent to
+the owner. That holds also for a label that falls only in its lower half, which makes no vertex near. The source, at
+distance 0, is offered nothing smaller than the label with its own id. A slot that is never reached has the largest
+label, whose lower half reads as -1. So the owner has distance and parent at the end, and the ghosts are not needed.
 
 The sums stay below 2^31 - 1: along the walk that made a label, a vertex of this rank does not come twice, as its label
 at the second time would have to be below that at the first, and all weights are above 0; only the last vertex of the
 walk may be a ghost whose owner has long had a smaller label. So no walk has more than n - 1 edges, one that closes a
-circle n, and n times the largest weight is what `distance_range` asks about. Where that is too much, they mostly stay
-below all the same: for what is relaxed lies below the end of a bucket, and no bucket ends farther than the largest
-weight below 2^31 - 1. Should the nearest far vertex lie beyond, the search begins anew with 64-bit distances.
+cycle n, and `distance_range` checks n times the largest weight. If that is too large, sums mostly stay below all the
+same: a vertex that is relaxed lies below the end of a bucket, and no bucket ends farther than the largest weight below
+2^31 - 1. If the nearest far vertex lies beyond, the search is repeated with 64-bit distances.
 
-Otherwise labels are distances, and `_shortest_tree` finds the parents afterwards: an edge of weight 0, or one that
-rounding swallows, joins equal distances; 64-bit distances leave no room.
+Otherwise labels are distances, and `_shortest_tree` finds the parents afterwards. There are two reasons: an edge of
+weight 0, or one whose weight is lost to rounding, joins equal distances; and a 64-bit distance fills the label.
 
-One launch goes through many steps, so that the queues must have room for every vertex from the start: allocated
-just-enough, for every one that an edge leads to, and they never grow.
+One launch goes through many steps, so the queues cannot grow and must be long enough from the start: for every vertex,
+or, if allocated just-enough, for every vertex that an edge leads to.
 
 Sources: Davidson, Baxter, Garland, Owens: Work-efficient parallel GPU methods for single-source shortest paths (2014),
 Section 4.3 (near-far); Meyer, Sanders: Delta-stepping (2003); Zhang et al.: Optimizing ordered graph algorithms with
@@ -67,18 +67,18 @@ from graphdask.runtime import runtime
 BUCKETS = 64
 """Buckets at most that a graph in one partition goes through between two looks of the host at it."""
 BRIEF = 1 << 14
-"""Edges looked at in a bucket below which a CPU, too, goes through several: a superstep costs as much."""
+"""Edges relaxed in a bucket below which a CPU, too, goes through several: a superstep costs as much."""
 NO_VERTEX = np.iinfo(np.int64).max
 NUMBERS = (int, float, np.integer, np.floating)
 LIGHT = {"cpu": 1 << 18, "cuda": 0}
-"""Edges looked at in a bucket, by all of several ranks, below which its supersteps cost more than they: where they have
+"""Edges relaxed in a bucket, by all of several ranks, below which its supersteps cost more than they: where they have
 become fewer, the next bucket is twice as wide, and narrower again after one of HEAVY times as many. On a GPU buckets
 are wide from the start."""
 SORTED = {"cpu": 2, "cuda": 0}
 """The same for each of the far ones, all of which are looked at where a bucket begins."""
 HEAVY = 8
 ENOUGH = {"cpu": 1 << 10, "cuda": 1 << 16}
-"""Near vertices from which a rank of several tells what it knows before it goes on: with all it could do by itself done
+"""Near vertices from which a rank of several sends what it has before it goes on: with all it could do by itself done
 first, the others would wait, and do much of it again."""
 
 
@@ -95,7 +95,7 @@ class ShortestPathsResult(Result):
 
     @property
     def parent(self) -> np.ndarray:
-        """The caller's id of the vertex before on a shortest path; the source is its own, -1 or None if unreachable."""
+        """The caller's id of the parent on a shortest path; the source is its own parent, -1 or None if unreachable."""
         return self._column("parent")
 
     @property
@@ -126,11 +126,11 @@ class ShortestPaths(Primitive[State]):
 
     @property
     def parents_in_any_order(self) -> bool:
-        """Whether a label has room for the vertex before whatever edges are relaxed first."""
+        """Whether a label can hold the parent in whatever order edges are relaxed."""
         return self.with_parents and self.most == math.inf
 
     def _queued(self, part: Part, allocation: Allocation) -> tuple[int, int]:
-        """How many own vertices may ever be near, the source among them, and how many rows are put aside."""
+        """How many own vertices may ever be near, the source among them, and how many rows are deferred."""
         if not allocation.partial:
             return part.num_owned, part.num_owned
         return min(reachable(part) + 1, part.num_owned), put_aside(part.out)
@@ -325,20 +325,22 @@ def sssp(
     source : int or str
         A vertex, by the caller's id.
     delta : float, optional
-        Width of a bucket of distances, above 0. Wide ones take fewer supersteps, narrow ones look at fewer edges twice;
-        the answer is the same. Default: an estimate from the mean weight and the mean degree, widened on CPUs
-        and by GPUs of a host that go on together where there is little to do in a bucket.
+        Width of a bucket of distances, above 0. Wide buckets need fewer supersteps, narrow buckets relax fewer edges
+        twice. The answer is the same. Default: an estimate from the mean weight and the mean degree; CPUs, and GPUs of
+        a host that run supersteps together, widen it if a bucket holds little work.
     exchange : {"selective", "broadcast"}, optional
         Send a shorter distance to the owner of the vertex only, or to everyone. Default: selective. The answer is the
         same.
     allocation : {"maximal", "just-enough", "fixed"} or float, optional
-        Room of queues: for all vertices; for those that an edge leads to, counted first; or for a fixed share of all
-        (the number; 0.75 for "fixed"), where OverBudget says which would do if it may not. They never grow, as one
-        launch goes through many steps. Default: maximal. The answer is the same.
+        Memory reserved for queues. "maximal", the default: for all vertices. "just-enough": for the vertices that an
+        edge leads to, which are counted first. "fixed" or a float: for that share of all vertices (0.75 for "fixed");
+        if it may be too little, OverBudget names a share that suffices. Queues never grow, because one launch goes
+        through many steps. The answer is the same.
     fused : bool, optional
-        False stores where all edges of a step lead, and what they offer, before a filter lowers distances, in memory
-        for all of them, or as `allocation` says; each step is then some launches. Default: one kernel relaxes an edge
-        and queues, through all steps of a superstep, and nothing is stored. The answer is the same.
+        False runs advance and filter as separate kernels: the ends of all edges of a step, and the distances that the
+        edges offer, are stored in a buffer, allocated as `allocation` says, before a filter lowers distances. Each step
+        then needs several launches. Default: one kernel relaxes and queues through all steps of a superstep, and
+        nothing is stored. The answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -353,7 +355,7 @@ def sssp(
         `distance` is int64 where weights are integers or absent, exact, -1 where unreachable; float64 where weights are
         floats, inf where unreachable.
 
-        `parent` is the vertex before on a shortest path: the smallest id among those neighbours u with
+        `parent` is the predecessor on a shortest path: the smallest id among those neighbours u with
         `distance[u] + weight == distance[v]` that are nearer to the source than v. Where there is none, because the
         last edges of all shortest paths add nothing to the sum, it is the smallest id among those neighbours at the
         same distance that are fewest such edges away from a vertex that has a nearer one. So parents form a tree. The

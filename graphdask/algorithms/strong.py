@@ -2,13 +2,14 @@
 
 A round has six phases; the votes of all ranks say when the next one begins.
 
-1. Trim: a vertex without an edge from another one that is left is a component, and is taken out. Then the same for
-   edges to others. The second changes no count of the first: what it takes out has no edge to what is left.
-2. Spread: colours go along the edges that are left, and the smallest that meets a vertex stays.
-3. Show: owners tell ghosts their colours.
+1. Trim: a vertex without an edge from another vertex that is left is a component, and is removed. Then the same for
+   edges to other vertices. The second pass changes no count of the first: the vertices that it removes have no edge to
+   vertices that are left.
+2. Spread: colours propagate along the edges that are left, and a vertex keeps the smallest that reaches it.
+3. Show: owners send the colours to the ghosts.
 4. Collect: from the *roots*, vertices whose colour is their own, back along edges between vertices of one colour. What
-   is reached is the component of the root, and is taken out.
-5. Close: owners tell ghosts what is out.
+   is reached is the component of the root, and is removed.
+5. Close: owners send to the ghosts which vertices are removed.
 
 In the first round one vertex of many in- and out-edges, the pivot, is the only one with a colour, and its component is
 usually the giant (forward-backward). In the later ones the colour of a vertex is its id, and every colour has a root;
@@ -19,7 +20,7 @@ Why the colour is the label: when colours rest, that of v is the smallest id c a
 collected from the root c, then v reaches c, and c reaches v: they are in one component. All of a component is reached
 by the same vertices, so it has one colour; as these include the component itself, c is the smallest id in it.
 Conversely, the component of a root has the colour of the root, and a path inside it leads from each of its vertices to
-the root: all of it is collected, and nothing else. What is taken out is always whole components, and a path between two
+the root: all of it is collected, and nothing else. Only whole components are removed, and a path between two
 vertices of one component never leaves it; so what is left has the same components as before. The smallest id that is
 left is a root in every round but the first, and the pivot is in the first: each round takes something out.
 
@@ -106,7 +107,7 @@ class StrongComponents(Primitive[State]):
     columns: ClassVar[Mapping[str, Any]] = {"value": INDEX}
     tells_ghosts = True
     votes = 4
-    needs_all = "its queue holds what a phase takes out, and that may be every vertex"
+    needs_all = "its queue holds the vertices that a phase removes, which may be all of them"
     verifier = "graphdask.verify.strong"
     result_type = ComponentsResult
 
@@ -383,11 +384,12 @@ def strongly_connected_components(
     G : Graph
         In an undirected graph these are the connected components, and are computed as such.
     exchange : {"selective", "broadcast"}, optional
-        Tell a vertex to the ranks that know it only, or to everyone. Default: selective. The answer is the same.
+        "selective", the default: send a vertex only to the ranks that have it. "broadcast": send it to every rank. The
+        answer is the same.
     allocation : {"maximal", "just-enough"}, optional
-        Room of lists: for all vertices, or for as many as there can be in this graph. A phase may take out every vertex
-        in one launch, so a fixed share is refused. Undirected graphs: as in `connected_components`. Default: maximal.
-        The answer is the same.
+        Memory reserved for queues. "maximal", the default: for all vertices. "just-enough": for as many as there can be
+        in this graph. A fixed share is not supported, because a phase may remove every vertex in one launch. Undirected
+        graphs: as in `connected_components`. The answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional

@@ -3,7 +3,7 @@
 Vertices are ordered by degree, equal ones by position. Each pair of neighbours becomes one edge from the lower to the
 higher vertex, and a triangle is found once: at its lowest vertex u, for its middle vertex v, as a w that is a higher
 neighbour of both. Rows of higher neighbours are short, even those of hubs. The rows of ghosts come from their owners in
-batches, one a superstep, none larger than the partition's own rows; then the owners of ghosts are told what was found.
+batches, one a superstep, none larger than the partition's own rows; then the counts of ghosts are sent to their owners.
 
 The order decides where a triangle is found, not what is counted. Sources: Chiba, Nishizeki, Arboricity and subgraph
 listing algorithms (1985); Schank, Wagner, Finding, counting and listing all triangles in large graphs (2005).
@@ -68,7 +68,7 @@ class TrianglesResult(Result):
 
 
 class Triangles(Primitive[State]):
-    """The primitive; in directed graphs edges either way join neighbours."""
+    """The primitive that counts triangles. It ignores the direction of edges."""
 
     name = "triangles"
     columns: ClassVar[Mapping[str, Any]] = {"links": np.int64, "degree": np.int64}

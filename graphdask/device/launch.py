@@ -1,8 +1,8 @@
-"""Launching a CUDA kernel with as little work on the host as possible: arguments as words, one call of the driver.
+"""Launch CUDA kernels with little work on the host: each argument is a word, and a launch is one call of the driver.
 
-A superstep is a handful of launches, most of them shorter than what CuPy needs to look through a dozen arguments
-(about 20 us; here a third). All arguments are 8 bytes wide: pointers, int64, float64; a NumPy scalar stands in
-the first bytes of its word, as little-endian machines have it.
+A superstep is a handful of launches. Most of them are shorter than the time that CuPy needs to process a dozen
+arguments (about 20 us; here a third). All arguments are 8 bytes wide: pointers, int64, float64. A NumPy scalar occupies
+the first bytes of its word, because the machines are little-endian.
 """
 
 from __future__ import annotations

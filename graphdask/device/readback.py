@@ -1,4 +1,4 @@
-"""What the host is told by a device of what is done, without waiting for what is under way behind it."""
+"""Readback: copy a few words from a device to the host without waiting for kernels that were launched later."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from graphdask.device.backend import Array, Backend, CudaBackend
 
 
 def readback_of(backend: Backend, length: int, count: int) -> Readback:
-    """What the host is told by the device of a backend: `count` times at once, `length` words."""
+    """Return a Readback for the device of a backend: up to `count` reads in flight, each of `length` words."""
     return CudaReadback(backend, length, count) if isinstance(backend, CudaBackend) else Readback()
 
 
 class Readback:
-    """Words of the device as they are when `send` is called, by the number that it returns."""
+    """Words of the device in the state in which they are when `send` is called, by the number that it returns."""
 
     def __init__(self) -> None:
         self._sent: dict[int, np.ndarray] = {}
         self._count = 0
 
     def send(self, words: Array) -> int:
-        """Words as what has been launched so far leaves them."""
+        """Copy the words after the kernels launched so far; return a number for `read`."""
         self._count += 1
         self._sent[self._count] = words.get() if hasattr(words, "get") else words.copy()
         return self._count
 
     def read(self, number: int) -> np.ndarray:
-        """Wait for them; until as many more are sent as there is room for."""
+        """Wait for the words of a `send` and return them. They are lost after `count` further calls of `send`."""
         return self._sent.pop(number)
 
 
 class CudaReadback(Readback):
-    """By way of page-locked memory, behind the kernels that are under way."""
+    """Readback through page-locked memory, in the order of the stream."""
 
     def __init__(self, backend: Backend, length: int, count: int):
         super().__init__()

@@ -36,7 +36,7 @@ def page_locked(backend: Backend, array: np.ndarray) -> np.ndarray:
 
 
 def page_locked_room(backend: Backend, nbytes: int) -> np.ndarray:
-    """Host memory, uint8, that a GPU copies from while its kernels run; elsewhere any."""
+    """Return host memory, uint8; for a GPU it is page-locked, so that copies run beside kernels."""
     if not isinstance(backend, CudaBackend) or not nbytes:
         return np.empty(nbytes, np.uint8)
     cuda = backend.xp.cuda
@@ -110,7 +110,7 @@ def on_device(backend: Backend, array: np.ndarray) -> Array:
 
 
 class ResidentSet:
-    """Room for `slots` partitions on the device, and those that are there.
+    """Memory for `slots` partitions on the device, and the partitions that are resident in it.
 
     Parameters
     ----------
@@ -119,12 +119,12 @@ class ResidentSet:
         The partitions.
     slots : int
     lengths : mapping, optional
-        By name, entries of a partition that there is room for. Default: those of the longest.
+        By name, the number of entries that a slot can hold. Default: that of the longest partition.
 
     Attributes
     ----------
     pools : dict
-        By name, the room of all slots, one after the other.
+        By name, the memory of all slots, one after the other.
     transfers, nbytes : int
         Partitions that were copied to the device so far, and all bytes that were.
     """
@@ -155,11 +155,11 @@ class ResidentSet:
 
     @property
     def room(self) -> int:
-        """How many more there is room for."""
+        """Number of free slots."""
         return len(self._free)
 
     def start(self, number: int) -> None:
-        """Begin to copy a partition to the device, where it is not and there is room."""
+        """Begin to copy a partition to the device. It must not be resident, and a slot must be free."""
         slot, piece = self._free.pop(0), self._pieces[number]
         rooms = {name: self.pools[name][slot * length :][:length] for name, length in self._lengths.items()}
         rooms = {name: rooms[name][: len(array)] for name, array in piece.items()}
@@ -200,12 +200,12 @@ class ResidentSet:
         self._copies.finish()
 
     def visit(self, numbers: Sequence[int]) -> Iterator[tuple[int, dict[str, Array]]]:
-        """Each of some partitions and its arrays, one after the other; those to come are copied meanwhile."""
+        """Iterate over partitions and their arrays; later partitions are copied meanwhile."""
         for (number,) in self.visit_together([[number] for number in numbers]):
             yield number, self[number]
 
     def visit_together(self, groups: Sequence[Sequence[int]]) -> Iterator[Sequence[int]]:
-        """Groups of partitions for which there is room, one after the other; those to come are copied meanwhile."""
+        """Iterate over groups of partitions, each of which fits the slots; later groups are copied meanwhile."""
         for place, group in enumerate(groups):
             ahead = [number for each in groups[place:] for number in each][: self._count]
             for wanted in ahead:

@@ -1,7 +1,7 @@
-"""Whether host memory, a disk or a week has room for what is asked for: estimated from counts, before anything is done.
+"""Refuse a call before it begins if host memory, a disk or a week cannot suffice, by an estimate from counts.
 
-What a disk must hold is a lower estimate, so that what could be written is not refused: compressed files are taken to
-be as small as they get.
+The estimate for a disk is a lower bound, so that no file is refused that could be written: compressed files are assumed
+to be as small as possible.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEAST_SECONDS = 1e-6
 """Of an iteration over a graph, however small that is."""
 UNITS = ((1 << 50, "PiB"), (1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"))
 NOTED = 1 << 20
-"""Bytes up to which nobody looks how many are free."""
+"""Bytes up to which free memory is not checked."""
 
 
 def size(nbytes: float) -> str:
@@ -30,7 +30,7 @@ def size(nbytes: float) -> str:
 
 
 def refuse_beyond_memory(what: str, needed: int, instead: str) -> None:
-    """Raise OverBudget where `what` needs more bytes of the host's memory than may be used."""
+    """Raise OverBudget if `what` needs more bytes of the host's memory than may be used."""
     if needed <= NOTED:
         return
     usable = int(host_memory.free() * Config.load().memory_fraction)
@@ -42,7 +42,7 @@ def refuse_beyond_memory(what: str, needed: int, instead: str) -> None:
 
 
 def refuse_beyond_time(what: str, seconds: float, instead: str) -> None:
-    """Raise InputError where `what` takes longer than `LONGEST`, by an estimate that no machine beats."""
+    """Raise InputError if `what` takes longer than `LONGEST`, by an estimate that no machine beats."""
     if seconds > LONGEST:
         days = seconds / 86_400
         took = f"{days:,.0f} days" if days < 1000 else f"{days / 365.25:,.0f} years"
@@ -63,7 +63,7 @@ def free_disk(path: str | os.PathLike[str]) -> int | None:
 
 
 def refuse_beyond_disk(path: str | os.PathLike[str], what: str, needed: int, instead: str) -> None:
-    """Raise WriteError where a file for `what` takes more bytes than are free on its disk; nothing has been written."""
+    """Raise WriteError if a file for `what` needs more bytes than are free on its disk; nothing is written before."""
     if needed <= NOTED:
         return
     free = free_disk(path)

@@ -264,8 +264,8 @@ def read_graph(
     num_vertices, self_loops, multi_edges
         As in `from_edges`. The ids are those that stand in the file; formats that count from 1 keep doing so.
     ids, comment, delimiter, columns : optional
-        How to read a text or a table where it cannot be told from its name and content; `graphdask.io.read_edges`
-        describes them. `ids="str"` takes ids as names even where they look like numbers.
+        How to read a text or a table if its name and content do not determine it; `graphdask.io.read_edges` describes
+        them. `ids="str"` takes ids as names even where they look like numbers.
     header, skip_rows, na_values : optional
         Whether the first line of a text is a header, lines to pass over before it, and words that stand for a missing
         id; see `graphdask.io.read_edges`. `report` says what was decided of the header.
@@ -282,10 +282,10 @@ def read_graph(
     FormatError
         Naming file and line.
     InputError
-        Where the file does not exist or the arguments do not fit it.
+        If the file does not exist or the arguments do not fit it.
     OverBudget
-        Where memory has no room for the graph, as far as can be told before it is read; it says how it is streamed from
-        disk instead.
+        If an estimate before reading finds that memory cannot hold the graph. The error says how to stream the graph
+        from disk instead.
     """
     show = Config.load(progress=progress).progress
     with FirstUse("reading", show), progress_over(path, OF_GRAPH, show), within_memory_of_graph(path, format):

@@ -215,8 +215,8 @@ class Graph:
         Parameters
         ----------
         max_bytes : int or str
-            Size of a block, about; a file's or a data frame's own chunks are cut to it once they are read. A block is
-            made while the one before it is still the caller's: there are two at a time.
+            Approximate size of a block; chunks of a file or a data frame are cut to it once they are read. A block is
+            made while the caller still has the previous block, so two are in memory at a time.
         device, client
             As in `edges`.
         progress : bool, optional

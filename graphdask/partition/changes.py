@@ -266,7 +266,7 @@ class ChangedSource:
     renumbered : numpy.ndarray, optional
         New numbers of the vertices, index dtype.
     insertions : Insertions, optional
-        What tells the rows of edges that were inserted.
+        Gives the row numbers of edges that were inserted.
     """
 
     drops_self_loops = False

@@ -64,7 +64,7 @@ def numbered_pieces(source: EdgeSource, size: int) -> list[NumberedPiece]:
     Raises
     ------
     Unsupported
-        Where nobody knows which row an edge was.
+        If the row of an edge is not known.
     """
     if isinstance(source, ChangedSource):
         return _after_batches(source, size)
@@ -72,7 +72,7 @@ def numbered_pieces(source: EdgeSource, size: int) -> list[NumberedPiece]:
         source.check_edge_rows()
     elif not isinstance(source, ArraySource | ChunkSource | GeneratedSource):
         raise Unsupported(
-            "the rows of edges are told of graphs made from arrays, files and data frames, and of generated ones; "
+            "edge rows are supported for graphs made from arrays, files and data frames, and for generated graphs; "
             "sample without edge rows (edge_rows=False)"
         )
     pieces = [source.piece(rank, size) for rank in range(size)]
@@ -126,7 +126,7 @@ def add_edge_rows(
     if len(rows) != csr.num_edges:
         raise VerificationError(
             f"rank {comm.rank} stores {csr.num_edges:,} edges, and their lineage now gives {len(rows):,}: what the "
-            f"graph was made of has changed, so the rows of its edges cannot be told; make the graph again"
+            f"graph was made of has changed, so the rows of its edges are unknown; make the graph again"
         )
     csr = replace(csr, rows=rows)
     if part.inward is part.out:

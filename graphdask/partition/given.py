@@ -31,7 +31,7 @@ def given_array(name: str, values: Any) -> np.ndarray:
     InputError
         For masked values, and for what no array can be made of.
     OverBudget
-        For a sequence of more elements than memory has room for.
+        For a sequence of more elements than memory can hold.
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         first = int(np.flatnonzero(np.ma.getmaskarray(values).reshape(-1))[0])
@@ -67,7 +67,7 @@ def given_sequence(name: str, values: Any, otherwise: str) -> list[Any]:
     InputError
         For text, and for what is no sequence.
     OverBudget
-        For a sequence of more elements than memory has room for.
+        For a sequence of more elements than memory can hold.
     """
     wrong = isinstance(values, str | bytes | bytearray | memoryview | Mapping) or not hasattr(values, "__getitem__")
     wrong = wrong or (isinstance(values, np.ndarray) and values.ndim != 1)

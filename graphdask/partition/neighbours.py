@@ -98,7 +98,7 @@ def places_of(xp: Any, mask: Array) -> Array:
 
 
 def firsts(xp: Any, ordered: Array) -> Array:
-    """Which entries differ from the one before."""
+    """Return a mask of the entries that differ from the previous entry; the first entry counts as different."""
     first = xp.ones(len(ordered), bool)
     first[1:] = ordered[1:] != ordered[:-1]
     return first

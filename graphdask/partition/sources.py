@@ -110,7 +110,7 @@ def _is_skewed(src: np.ndarray, dst: np.ndarray, num_vertices: int) -> bool:
 
 @dataclass(frozen=True)
 class PairWeights:
-    """Whole weights as a function of the seed and an edge's ends, the same either way round.
+    """Whole weights as a function of the seed and the two ends of an edge, in whichever order.
 
     So parallel edges have the same weight, and a weight needs no memory before its edge is made.
     """

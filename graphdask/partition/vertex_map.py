@@ -231,14 +231,14 @@ def balanced_offsets(weight_of_bucket: np.ndarray, bucket_width: int, num_vertic
 def make_vertex_map(
     plan: Plan, num_vertices: int, size: int, skewed: bool, adjacency: Callable[[], tuple[np.ndarray, np.ndarray]]
 ) -> VertexMap:
-    """Return the VertexMap of a plan. Without offsets where they are found during the build (range, random).
+    """Return the VertexMap of a plan. It has no offsets if the build finds them (range, random).
 
     Parameters
     ----------
     skewed : bool
-        Whether a few vertices hold many of the edges; decides where the plan leaves the choice open.
+        Whether a few vertices hold many of the edges; decides if the plan leaves the choice open.
     adjacency : callable
-        Gives (indptr, indices) of the symmetric graph on this host, for the partitioners that look at edges.
+        Returns (indptr, indices) of the symmetric graph on this host, for the partitioners that use edges.
     """
     return of_width(plan, _divided(plan, num_vertices, size, skewed, adjacency))
 

@@ -445,6 +445,6 @@ def test_a_method_is_refused_where_nothing_changes_and_where_there_are_weights()
     with pytest.raises(gd.Unsupported, match="follows the batches of a DynamicGraph"):
         gd.pagerank(gd.from_edges([0], [1]), method="df")
     D = gd.DynamicGraph(gd.from_edges([0], [1], [2.0]))
-    with pytest.raises(gd.Unsupported, match="say weighted=False"):
+    with pytest.raises(gd.Unsupported, match="use weighted=False"):
         gd.pagerank(D, method="df")
     assert gd.pagerank(D, method="df", weighted=False).converged
