@@ -59,16 +59,16 @@ def encode(
     Parameters
     ----------
     backend : Backend
-        Where `ids` and `columns` lie.
+        The backend whose memory holds `ids` and `columns`.
     ids : int32 or int64 array, shape (n,)
         Distinct, in [0, universe), in any order.
     universe : int
     columns : mapping of str to array, shape (n,) or (n, k)
         Values aligned with `ids`; the receiver must know their names, order and dtypes.
     force : {"list", "bitmap", "delta"}, optional
-        Use this code. A delta that does not fit into 2 bytes a gap raises InputError.
+        Use this code. "delta" raises InputError if a gap does not fit into 2 bytes.
     room : callable, optional
-        Gives uint8 memory for the payload, of at least so many bytes. Default: a new array.
+        Returns uint8 memory for the payload, of at least as many bytes as it is passed. Default: a new array.
 
     Returns
     -------

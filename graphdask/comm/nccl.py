@@ -1,9 +1,9 @@
 """NcclCommunicator: payloads between GPUs through NCCL's grouped send and receive, everything else through another
-communicator (UCX), which also tells of aborts and dead peers while NCCL's kernels run.
+communicator (UCX), which also reports aborts and dead peers while NCCL's kernels run.
 
 NCCL calls that connect to peers block and cannot be cancelled. They happen here only at construction, in a helper
 thread with a deadline: the communicator's own set-up, and one byte between all pairs. Later exchanges enqueue and poll
-the stream; on a loss the communicator is aborted, which ends its kernels.
+the stream. If a peer is lost, the communicator is aborted, which ends its kernels.
 """
 
 from __future__ import annotations

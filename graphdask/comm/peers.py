@@ -1,11 +1,11 @@
-"""Peers: ranks whose kernels write into each other's memory and meet there, without their hosts
+"""Peers: ranks whose kernels write into each other's memory and synchronize there, without their hosts
 (kernels/common/team.cuh).
 
-Each rank has a board, which its peers write to when they meet, and memory for what they tell it. On GPUs of a host
-that exchange through shared memory these are mapped into all processes, and each rank launches its own kernel; ranks
-that are threads of one process and share a device are launched together.
+Each rank has a board, which its peers write to when they synchronize, and memory for what they send to it. If GPUs of
+one host exchange through shared memory, board and memory are mapped into all processes, and each rank launches its own
+kernel. Ranks that are threads of one process and share a device are launched together.
 
-Source: the model of one-sided communication of OpenSHMEM and NVSHMEM, of which a meeting is the barrier with a sum.
+Source: the model of one-sided communication of OpenSHMEM and NVSHMEM. A synchronization is their barrier with a sum.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""The payloads for all peers at once, on a GPU: in a handful of launches, with one look at the device.
+"""Code the payloads for all peers at once, on a GPU: in a handful of launches, with one read from the device.
 
-What a rank may tell its peers stands in one row of *entries*, peer after peer: its ghosts, or the own vertices that
-peers hold ghosts of. A superstep marks some of them in a bitmap over all entries. Prefix sums rank what is marked, and
-one kernel writes every marked entry, its number at the receiver and its value, to its place in the payload of its peer.
-So sets arrive in ascending order, and neither the number of peers nor the order of threads shows
+The vertices that a rank may send to its peers are *entries* in one array, peer after peer: its ghosts, or the own
+vertices that peers hold ghosts of. A superstep marks some of them in a bitmap over all entries. Prefix sums rank the
+marked entries, and one kernel writes each of them, its number at the receiver and its value, to its place in the
+payload of its peer. So sets arrive in ascending order, whatever the number of peers and the order of threads
 (kernels/exchange/segments.cu).
 
 Codes are `list` and `bitmap` of graphdask.comm.codec. On a GPU decoding costs launches, not bytes: `BITMAP_SAVES`,
-`LIST_SAVES`. A `delta` would cost both ends more time than links among GPUs take for its bytes.
+`LIST_SAVES`. Coding a `delta` would cost both ends more time than its fewer bytes save on links among GPUs.
 """
 
 from __future__ import annotations
@@ -115,16 +115,16 @@ class Segments:
         self._all: tuple[list[tuple[int, slice]], int, Array] | None = None
 
     def encode(self, slots: Array, values: Mapping[str, Array], room: Callable[[int], Array]) -> list[Coded]:
-        """Code those entries whose slots are given, and their values.
+        """Code the entries of the given slots, and their values.
 
         Parameters
         ----------
         slots : array, shape (n,)
-            Distinct. One that no entry has is an error without `mirror`, found by a kernel, and else belongs to none.
+            Distinct. A slot without an entry is ignored if `mirror` is given; otherwise a kernel reports an error.
         values : mapping of str to array
             Per column an array over slots.
         room : callable
-            Gives uint8 memory of at least so many bytes; `SendBuffer.take`.
+            Returns uint8 memory of at least as many bytes as it is passed; `SendBuffer.take`.
 
         Returns
         -------

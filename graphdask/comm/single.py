@@ -34,10 +34,10 @@ class SingleCommunicator(Communicator):
         return Received([sends[0]], meta.copy(), control.reshape(1, -1).copy())
 
     def abort(self, error: BaseException) -> None:
-        """There is nobody to tell."""
+        """Do nothing: there are no peers to notify."""
 
     def check(self) -> None:
         self._cancel.check()
 
     def close(self) -> None:
-        """There is nothing to free."""
+        """Do nothing: there is nothing to free."""

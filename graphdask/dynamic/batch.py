@@ -30,7 +30,7 @@ HUB = 4 * PIECE
 """Entries from which on a row that stays where it is is shared out among blocks of a GPU, PIECE of them each. From 4096
 on, it takes a third more there."""
 MOST_MADE, SHARE_MADE = 1 << 23, 8
-"""Entries that there is room for to put such rows together, and their share of all."""
+"""Entries that the workspace for such rows can hold, and their share of all."""
 AT_ONCE = 1 << 16
 """Entries of a batch at most for which a GPU finds in one launch what is to be done; of more it takes several."""
 COUNTERS = 88
@@ -56,13 +56,13 @@ class _Room:
     plan: Array
     pieces: Array
     longest: int
-    """Entries for which there is room in `made`, where the longest rows are put together."""
+    """Entries that fit into `made`, where the longest rows are put together."""
     made: Array
-    """uint8: room for the largest of what an entry holds."""
+    """uint8: memory for `longest` entries of the widest pool."""
 
     @classmethod
     def of(cls, backend: Backend, part: DynamicPart, n: int) -> _Room:
-        """What the part keeps for batches that a GPU takes at once, or new room for exactly n entries."""
+        """Return the workspace that the part keeps for batches a GPU applies at once, or a new one for n entries."""
         at_once = _at_once(backend, n)
         longest = min(max(part.outward.used, part.backward.used) // SHARE_MADE, MOST_MADE)
         longest = longest if longest >= HUB and backend.name != "cpu" else 0
@@ -134,19 +134,19 @@ def whole_batch(
 def apply_batch(
     backend: Backend, part: DynamicPart, edges: Array, weights: Array | None, alive: int, memory_share: float = 1.0
 ) -> DynamicPart:
-    """Apply a batch to the rows of this rank; `told` says of its edges which ones were there before.
+    """Apply a batch to the rows of this rank. A mask in the returned part says which of its edges existed before.
 
     Parameters
     ----------
     edges : array
         As `Batch.edges`, of vertices below `alive`, on the device.
     weights : array or None
-        Of the edges, where the graph has weights.
+        Weights of the edges if the graph has weights.
 
     Raises
     ------
     OverBudget
-        Where there is no memory for the batch, or for rows that have to move.
+        If there is no memory for the batch, or for rows that have to move.
     """
     part.alive, part.told = alive, np.zeros(0, np.uint8)
     if len(edges):

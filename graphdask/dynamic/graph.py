@@ -84,20 +84,21 @@ class DynamicGraph(Graph):
 
     Notes
     -----
-    Each partition holds rows with room behind them, of out-edges and of in-edges. A batch of b edges costs sorting it,
-    sending it to every worker, and rewriting the rows that it names where they are, each once: b log b, plus b times
-    the logarithm of a degree, plus the lengths of those rows; nothing of it grows with the number of edges that stay as
-    they are. When the room is used up, all rows are laid out anew, as also when a quarter more vertices have appeared
-    than there were: a copy of the graph, for which the insertions since the last one have paid.
+    Each partition holds rows of out-edges and of in-edges, with free memory behind each row. A batch of b edges is
+    sorted and sent to every worker, and each row that it names is rewritten once, in place. That costs b log b, plus b
+    times the logarithm of a degree, plus the lengths of those rows; no part of it grows with the number of edges that
+    stay as they are. When the free memory is used up, or when a quarter more vertices have appeared than there were,
+    all rows are copied into new memory. The cost of that copy is amortized over the insertions since the last one.
 
-    The row of an edge, `s.edge` of samples and `e_id` of minibatches, is that in what `G` was made of. Rows of edges
-    that were inserted follow on these, in the order in which they were given to `update`, edges that were there already
-    among them: of m rows, entry k of the first `insert=` is row m + k, and entries of the next batch come after it. So
-    features of all edges are those of `G` with those of each batch behind them. An edge that is inserted again, which
-    sets its weight, has the row of the last entry. Entries are kept for it, in 8 bytes each.
+    The row of an edge, `s.edge` of samples and `e_id` of minibatches, is its row in what `G` was made of. Edges that
+    were inserted have the rows after these, in the order in which they were given to `update`, including edges that
+    existed already: if `G` has m rows, entry k of the first `insert=` is row m + k, and entries of the next batch come
+    after it. So the features of all edges are those of `G` followed by those of each batch. An edge that is inserted
+    again, which sets its weight, has the row of the last entry. The entries are kept for this, in 8 bytes each.
 
-    Other algorithms run on an ordinary graph of the present version, `present`, whose partitions are built anew when
-    the first of them needs it: the time of a build for each version that is so used. So does what asks for all edges.
+    Other algorithms run on an ordinary graph of the present version, `present`. Its partitions are built when the first
+    of them needs it, which takes the time of a build for each version that is so used. The same holds for calls that
+    ask for all edges.
     """
 
     def __init__(self, G: Graph):
@@ -279,7 +280,7 @@ class DynamicGraph(Graph):
         return found
 
     def partition(self, *args: Any, **kwargs: Any) -> Graph:
-        """Return the present version as an ordinary graph, to be divided as `Graph.partition` tells.
+        """Return the present version as an ordinary graph, divided by `Graph.partition` with these arguments.
 
         Raises
         ------
@@ -289,7 +290,7 @@ class DynamicGraph(Graph):
         return self.present.partition(*args, **kwargs)
 
     def to_undirected(self, *, multi_edges: str = "keep") -> Graph:
-        """Return the present version as an ordinary graph without directions, as `Graph.to_undirected` tells.
+        """Return the present version as an ordinary undirected graph; see `Graph.to_undirected`.
 
         Raises
         ------

@@ -1,12 +1,12 @@
-"""Rows that change in place: what a worker holds of a dynamic graph.
+"""Rows that change in place: the part of a dynamic graph that a worker holds.
 
-Every row has room behind it, so that a batch rewrites the rows that it names and no others; a row that outgrows its
-room moves to the end of the memory with more of it. Where that is used up all rows are laid out anew, which the edges
-inserted since the last time have paid for. Entries stand in ascending order of ids, so that whatever is summed over
-them does not depend on how the graph is divided, nor on the order in which edges came; they are slots, so that what
-other ranks tell of their vertices lies side by side. The vertices of a rank have their slots, and their rows, in the
-order of the out-edges that they had when the rows were built, the most first: what sums read most often is few cache
-lines then.
+Every row has free memory behind it, so that a batch rewrites only the rows that it names. A row that outgrows this
+memory moves to the end of the pool and gets more. When the pool is used up, all rows are copied into a new one; the
+cost is amortized over the edges inserted since the last copy. Entries are in ascending order of ids, so that a sum over
+them does not depend on how the graph is divided, nor on the order in which edges came. They are slots, so that the
+values that other ranks send are contiguous. The vertices of a rank have their slots, and their rows, in descending
+order of the out-edges that they had when the rows were built: then the values that sums read most often lie in few
+cache lines.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ WARP = 32
 
 @dataclass
 class DynamicRows:
-    """Rows with room behind them: row v is indices[begin[v] : begin[v] + length[v]], in ascending order of ids."""
+    """Rows with free memory behind each.
+
+    Row v is indices[begin[v] : begin[v] + length[v]], in ascending order of ids.
+    """
 
     begin: Array
     """int64, shape (num_owned,), as are `length` and `room`."""
@@ -61,7 +64,7 @@ class DynamicRows:
         return place, found.astype(bool)
 
     def lay_out(self, backend: Backend, wanted: Array, memory_share: float) -> None:
-        """Move all rows into new memory, with room for what they have and for as many entries, and more."""
+        """Move all rows into new memory, each with a capacity for its entries, and for `wanted` ones, and slack."""
         xp = backend.xp
         room = _with_slack(xp.maximum(self.length, wanted))
         bounds = _bounds(backend, room)
@@ -87,7 +90,7 @@ class DynamicRows:
 
     @property
     def looked(self) -> tuple[Array, Array, Array]:
-        """What kernels look entries up in."""
+        """Return the arrays in which kernels find entries."""
         return self.begin, self.length, self.indices
 
 
@@ -111,7 +114,7 @@ class Audience:
     bounds: np.ndarray
     """int64 on the host, shape (size + 1,): own[bounds[k] : bounds[k + 1]] are for rank k."""
     heard: Array
-    """Slots of what other ranks tell, in the order in which it comes."""
+    """Slots of the values that other ranks send, in the order in which they come."""
 
 
 @dataclass(kw_only=True)
@@ -148,7 +151,7 @@ class DynamicPart(Part):
     """How many vertices there were then."""
     pending: tuple[Array, Array] | None = None
     """The flags of affected vertices, uint8 by slot, and of own ones whose out-neighbours are, that a run to an error
-    left to the next; those of other ranks' vertices are to be told to their owners."""
+    left to the next; those of other ranks' vertices are to be sent to their owners."""
     degrees: tuple[Array, Array] | None = None
     """What PageRank knows of the rows but of those of `stale`: 1 / out-degree, float64, and whether the self-loop is
     stored, uint8, shape (num_owned,)."""

@@ -45,7 +45,7 @@ def ask_for_workers(client: Any, config: Config) -> dict[str, Any]:
                 if cluster is None:
                     return {}
                 raise DeadlineExceeded(
-                    f"the adaptive cluster at {client.scheduler.address} started no worker within {limit:g} s; look at "
+                    f"the adaptive cluster at {client.scheduler.address} started no worker within {limit:g} s; read "
                     "its logs, keep one with cluster.adapt(minimum=1), or raise the setting graphdask.lock-timeout"
                 )
             time.sleep(POLL)

@@ -1,4 +1,4 @@
-"""The adjacency of a graph on this host, for partitioners that look at edges."""
+"""The adjacency of a graph on this host, for partitioners that use edges."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphdask.graph.graph import Graph
 
 
 def host_adjacency(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """(indptr, indices) of the symmetric graph without self-loops, on this host."""
+    """Return (indptr, indices) of the symmetric graph without self-loops, on this host."""
     import scipy.sparse
 
     n = graph.num_vertices

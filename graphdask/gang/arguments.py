@@ -1,4 +1,4 @@
-"""How arguments of a gang's program are told apart: the same for all ranks, one for each, or kept from a run before."""
+"""Kinds of arguments of a gang's program: the same for all ranks, one for each rank, or kept from an earlier run."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class Failed:
 
 
 class Summaries(dict[int, Any]):
-    """What a worker tells of the values of its ranks, by rank."""
+    """Summaries of the values of a worker's ranks, by rank."""
 
     compiled = NOTHING
     """What it compiled to make the values."""
 
     @classmethod
     def of(cls, values: PerRank, select: Callable[[Any], Any]) -> Summaries:
-        """What `select` picks from each value."""
+        """Return what `select` picks from each value."""
         made = cls((rank, select(value)) for rank, value in values.values.items())
         made.compiled = values.compiled
         return made
@@ -70,7 +70,7 @@ def compiled_by(found: Iterable[dict[int, Any]]) -> Compiled:
 
 
 def of_rank(argument: Any, rank: int) -> Any:
-    """What `rank` is given for an argument."""
+    """Return the value of an argument that is passed to `rank`."""
     return argument[rank] if hasattr(argument, "fetch") or isinstance(argument, PerRank) else argument
 
 

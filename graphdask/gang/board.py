@@ -1,7 +1,7 @@
-"""The client's side of the dashboard's page: asks the scheduler to have it, and tells it of runs that are over.
+"""The client's side of the dashboard page: it asks the scheduler to serve the page, and reports finished runs to it.
 
-Neither is waited for, and what fails is left: a page is not worth an error. Runs are told of together, a moment later,
-so that a caller that makes one short call after the other does not wait for messages.
+The client waits for neither and ignores failures, because the page is optional. Runs are reported together, a moment
+later, so that a caller that makes many short calls does not wait for messages.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from typing import Any
 from graphdask.results.stats import Stats
 
 TOGETHER = 0.25
-"""Seconds after a run in which others are told of with it."""
+"""Seconds after a run during which further runs are reported together with it."""
 MOST = 50
-"""Runs that are told of together; of more, the last ones."""
+"""Largest number of runs that are reported together; of more, only the last ones are."""
 
 _PAGES: weakref.WeakKeyDictionary[Any, asyncio.Future[bool]] = weakref.WeakKeyDictionary()
-"""Whether the schedulers of clients have the page."""
+"""Whether the scheduler of each client has the page."""
 _OVER: weakref.WeakKeyDictionary[Any, deque[tuple[Stats, list[str], dict[str, Any]]]] = weakref.WeakKeyDictionary()
-"""Runs that are not told of yet, by client."""
+"""Runs that are not reported yet, by client."""
 
 
 def ask_for_page(client: Any) -> None:
-    """Have the scheduler's dashboard get the page, if it can."""
+    """Ask the scheduler to add the page to its dashboard, if it can."""
     if client not in _PAGES:
         client.loop.add_callback(_has_page, client)
 
 
 def announce(gang: Any, stats: Stats) -> None:
-    """Tell the page of a run that is over."""
+    """Report a finished run to the page."""
     if getattr(gang, "kind", "") != "dask" or not gang.config.dashboard:
         return
     client = gang.client

@@ -47,7 +47,7 @@ def workers_of(client: Any) -> Workers:
 
 
 def await_workers(client: Any, config: Config, expected: frozenset[str], avoid: frozenset[str]) -> Workers:
-    """Give lost workers that a nanny starts anew time to come back; return those that there are then."""
+    """Wait for lost workers that a nanny restarts; return the workers that are there then."""
     from graphdask.gang.watch import ask_scheduler
 
     deadline = time.monotonic() + config.recovery_timeout

@@ -89,7 +89,7 @@ class DaskGang:
         self._reached: set[str] = set()
         """Workers that have answered the client without the scheduler in between."""
         self._dropped: list[str] = []
-        """Keys of values that the caller has let go of since the last run."""
+        """Keys of values that the caller has released since the last run."""
         self._abilities: dict[str, Ability] = {}
         self.device = device
         if config.dashboard:
@@ -105,7 +105,7 @@ class DaskGang:
 
     @property
     def signature(self) -> dict[str, Any]:
-        """What tells the last run from others in messages."""
+        """Fields of a message that identify the last run."""
         return {"topic": self.topic, "run": self._run}
 
     @property
@@ -207,11 +207,11 @@ class DaskGang:
         goal: tuple[int, str] | None = None,
         alone: bool = False,
     ) -> DaskKept:
-        """Call `program(context, *arguments of the rank)` on every rank; keep the values, bring `summary` of each.
+        """Call `program(context, *arguments of the rank)` on every rank; keep the values, and return their summaries.
 
-        `total` is the number of edges that all ranks together go through, where that tells how far they are, and
-        `goal` what supersteps count as `done`. Ranks that are `alone` say nothing to each other, and need not wait
-        until they are connected: each is given a communicator of size 1.
+        `summary` is called with each value on its worker. `total` is the number of edges that all ranks together go
+        through, if that measures progress, and `goal` is what supersteps count as `done`. Ranks that are `alone` do not
+        communicate, and need not wait until they are connected: each gets a communicator of size 1.
 
         Raises
         ------

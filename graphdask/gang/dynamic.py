@@ -73,7 +73,7 @@ class DynamicBuilt:
 
 @dataclass(frozen=True)
 class Ranked:
-    """What a result is told of the rows that it came from: as they were, whatever batches come later."""
+    """The state of the rows that a result was computed from; later batches do not change it."""
 
     rows: DynamicBuilt
     version: int
@@ -115,15 +115,17 @@ class DynamicRuntime:
         raise NotImplementedError
 
     def dynamic_rows(self, graph: DynamicGraph, client: Any = None, progress: bool | None = None) -> Any:
-        """Build the rows of a dynamic graph where they are not there."""
+        """Build the rows of a dynamic graph if they do not exist."""
         config = Config.load(progress=progress)
         return self._with_rows(graph, client, config, lambda rows, restarts: rows)
 
     def update(
         self, graph: DynamicGraph, batch: Any, alive: int, taken: Any, client: Any = None, progress: bool | None = None
     ) -> Any:
-        """Apply a batch, after which there are so many vertices; then what `taken` says, to which it is told which
-        edges were there before, and the Timer. Where that fails, the rows are let go of."""
+        """Apply a batch, after which there are `alive` vertices; return `taken(there, timer)`.
+
+        `there` says which edges existed before. If this fails, the rows are released.
+        """
         config = Config.load(progress=progress)
 
         def change(rows: Any, restarts: int) -> Any:
@@ -145,7 +147,7 @@ class DynamicRuntime:
     def _with_rows(
         self, graph: DynamicGraph, client: Any, config: Config, action: Any, least: int = 0, label: str = ""
     ) -> Any:  # fmt: skip
-        """Call `action(rows, restarts)`; where it fails, the rows may be half-changed and are let go of."""
+        """Call `action(rows, restarts)`. If it fails, the rows may be half-changed and are released."""
 
         def call(client: Any, workers: Mapping[str, Any], attempt: int) -> Any:
             rows = _built(graph, client, config, workers, least)
@@ -160,7 +162,7 @@ class DynamicRuntime:
 
 
 def _built(graph: DynamicGraph, client: Any, config: Config, workers: Mapping[str, Any], least: int) -> DynamicBuilt:
-    """The rows of a graph, with room for at least so many vertices; made from the lineage where they are not there."""
+    """Return the rows of a graph, for at least so many vertices; build them from the lineage if they do not exist."""
     rows: DynamicBuilt | None = graph.rows
     if rows is not None and (
         not rows.gang.is_whole(workers)
@@ -275,7 +277,7 @@ def _vertex_map(graph: DynamicGraph, capacity: int, size: int) -> VertexMap:
 
 
 def _no_adjacency() -> Any:
-    raise AssertionError("a partitioner that looks at no edges")
+    raise AssertionError("a partitioner that uses no edges")
 
 
 def _update(rows: DynamicBuilt, batch: Batch, alive: int, config: Config) -> np.ndarray:

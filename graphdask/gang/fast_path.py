@@ -40,7 +40,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Order:
-    """A run, as one worker is told of it."""
+    """The message that starts a run on one worker."""
 
     plan: RunPlan
     addresses: tuple[bytes, ...]
@@ -51,9 +51,9 @@ class Order:
     arguments: tuple[Any, ...]
     summary: Callable[[Any], Any]
     key: str
-    """What the values will be called by Dask."""
+    """Key of the values in Dask."""
     dropped: tuple[str, ...]
-    """Values of earlier runs that nobody wants any more."""
+    """Keys of values of earlier runs that are no longer referenced."""
 
 
 async def run_at_once(order: Order, dask_worker: Any) -> dict[int, Any] | Failed:

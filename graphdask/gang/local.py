@@ -113,11 +113,11 @@ class LocalGang:
         goal: tuple[int, str] | None = None,
         alone: bool = False,
     ) -> LocalKept:
-        """Call `program(context, *arguments of the rank)` on every rank; keep the values, bring `summary` of each.
+        """Call `program(context, *arguments of the rank)` on every rank; keep the values, and return their summaries.
 
-        `total` is the number of edges that all ranks together go through, where that tells how far they are, and
-        `goal` what supersteps count as `done`. Ranks that are `alone` say nothing to each other: each is given a
-        communicator of size 1.
+        `summary` is called with each value. `total` is the number of edges that all ranks together go through, if that
+        measures progress, and `goal` is what supersteps count as `done`. Ranks that are `alone` do not communicate:
+        each gets a communicator of size 1.
         """
         deadline = time.monotonic() + self.config.deadline
         share = self.config.memory_fraction / self.sharing

@@ -146,7 +146,7 @@ def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overw
 
 
 def _refuse_beyond_disk(graph: Graph, path: Path, name: str, compression: str, instead: str) -> None:
-    """Raise WriteError where the disk of a file has no room for the edges of a graph."""
+    """Raise WriteError if the disk of a file has too little free space for the edges of a graph."""
     source = graph.source
     if graph.merge:  # nobody knows how many are left
         return

@@ -52,11 +52,11 @@ class Progress:
         self._first_use.__exit__(*exception)
 
     def compiling(self, seconds: float) -> None:
-        """Take in for how long a worker has compiled kernels, from any thread."""
+        """Record for how long a worker has compiled kernels. Any thread may call it."""
         self._first_use.elsewhere(seconds)
 
     def note(self, rank: int, superstep: int, frontier: int, edges: int, done: float = 0.0) -> None:
-        """Take in where a rank is: its superstep, its frontier, all edges it has looked at, and what is done."""
+        """Record the progress of a rank: its superstep, its frontier, the edges scanned so far, and what is done."""
         with self._lock:
             self._ranks[rank] = (superstep, frontier, edges, done)
 
@@ -65,7 +65,7 @@ class Progress:
         return _RankProgress(self, rank)
 
     def finish(self, results: Sequence[Any]) -> None:
-        """Show where ranks have ended, of which the last was not heard yet; `results` are theirs."""
+        """Show the final progress of all ranks, which is not received before the end; `results` are those of ranks."""
         if self.goal is None:
             return
         for rank, result in enumerate(results):
@@ -105,7 +105,7 @@ class Progress:
         self._bar.set_description_str(text)
 
     def _draw_done(self, ranks: list[tuple[int, int, int, float]], elapsed: float) -> None:
-        """Show how many are done of the goal, as all ranks have told, and the time left at the mean pace."""
+        """Show how many are done of the goal, as all ranks have reported, and the time left at the mean pace."""
         count, unit = self.goal or (0, "")
         if self._bar is None:
             self._bar = bar_class()(desc=self.label, total=count, unit=f" {unit}", bar_format=COUNTED, leave=False)

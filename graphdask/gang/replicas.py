@@ -252,4 +252,4 @@ def _build_all(graph: Graph, gang: Any, show: bool) -> Any:
 
 
 def _no_adjacency() -> Any:
-    raise AssertionError("a partitioner by range looks at no edges")
+    raise AssertionError("a partitioner by range uses no edges")

@@ -14,7 +14,7 @@ from graphdask.gang.arguments import Failed
 from graphdask.gang.watch import LifeSigns, RunWatch
 
 POLL = 0.1
-"""Seconds between two looks at a run."""
+"""Seconds between two checks of a run."""
 
 ASK_SCHEDULER = 0.5
 """Seconds between two questions to the scheduler which workers it still has."""

@@ -103,9 +103,10 @@ class LifeSigns:
 
 
 class RunWatch:
-    """Takes in what the ranks of a run send; one that is over soon is not listened to. A context manager.
+    """A context manager that receives the progress messages of a run's ranks.
 
-    Only who listens is told by the scheduler, so a run is listened to from the first `look` on.
+    The scheduler sends messages only to subscribers. The client subscribes at the first `look`, so that it
+    receives nothing of a short run.
     """
 
     def __init__(self, client: Any, topic: str, run: int, progress: Progress, life: LifeSigns):
@@ -116,7 +117,7 @@ class RunWatch:
         self._listening = False
 
     def look(self) -> None:
-        """Show how far the run is."""
+        """Show the progress of the run; subscribe to its messages at the first call."""
         if not self._listening:
             self._listening = True
             self._client.subscribe_topic(self._topic, self._take)

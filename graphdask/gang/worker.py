@@ -39,7 +39,7 @@ class Ability:
     required: bool = False
     """Whether Dask's configuration, or the cluster's `Security`, has `require_encryption`."""
     host: str = ""
-    """Tells hosts apart, and containers that do not see each other; "" where that is unknown."""
+    """Identifies the host, or the container if it is isolated from others; "" if unknown."""
     version: str = ""
     """Of graphdask."""
 

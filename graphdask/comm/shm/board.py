@@ -117,12 +117,12 @@ class Board:
         self._slots = (_FIRST, _FIRST + span)
         self._controls = [words[slot + _CONTROL : slot + _ENTRIES] for slot in self._slots]
         self._written = [0, 0]
-        """Generations of the payload memory that the slots tell of."""
+        """Generations of the payload memory that the slots refer to."""
         self._fence = threading.Lock()
 
     @property
     def token(self) -> int:
-        """A random number that tells that this is the board that was announced."""
+        """Random number by which a peer recognizes the board that was announced to it."""
         return self._words[_TOKEN]
 
     @token.setter

@@ -1,9 +1,9 @@
 """ShmCommunicator: ranks of one host that exchange through shared memory, GPUs through CUDA's inter-process memory.
 
-An exchange is a line on each rank's board and a look at those of the others: a few microseconds, where a message takes
-tens. Payloads stay in the sender's memory, and receivers read them there. What shared memory cannot tell - a peer that
-died or aborted - a control communicator of the same ranks tells, which is asked while a wait lasts; it also takes
-payloads that are larger than what is worth keeping twice, and sets up the connection.
+In an exchange each rank writes a line on its board and reads the boards of the others. That takes a few microseconds; a
+message takes tens. Payloads stay in the sender's memory, and receivers read them there. Shared memory does not show
+that a peer died or aborted. A control communicator of the same ranks reports it, and is polled while a rank waits. It
+also sends payloads that are too large to be worth keeping twice, and sets up the connection.
 """
 
 from __future__ import annotations

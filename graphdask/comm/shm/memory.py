@@ -42,7 +42,7 @@ class Outbox:
         self._taken = 0
 
     def take(self, nbytes: int) -> Array:
-        """Return uint8 memory of at least `nbytes` at the front; what was taken before is overwritten."""
+        """Return uint8 memory of at least `nbytes` from the beginning; what was taken before is overwritten."""
         self._grow(nbytes)
         self._taken = max(self._taken, nbytes)
         return self.bytes

@@ -6,7 +6,8 @@ milliseconds and the first mapping of a device buffer by a peer a hundred. A pla
 messages of that run may still be under way to it, so the next run needs a new plane.
 
 Error handling: between hosts UCX's own, which finds a dead peer through TCP. Between processes of one host it would
-forbid the fast paths (cma, and by default posix: 1 GB/s instead of 13), so there a pidfd tells that a peer has ended.
+forbid the fast transports (cma, and by default posix: 1 GB/s instead of 13), so there a pidfd shows that a peer has
+ended.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ FIRST_ROOM = 1 << 18
 
 
 def grown(room: int, nbytes: int) -> int:
-    """Return the length of a receive buffer of `room` bytes after a payload of `nbytes` did not fit into it.
+    """Return the new length of a receive buffer after a payload of `nbytes` did not fit into it.
 
     Both ends of a link follow this rule over the same payloads, so a sender knows the receiver's buffer.
     """
@@ -128,15 +129,15 @@ def _identity() -> dict[str, Any]:
 
 
 def _start_time(pid: int) -> int:
-    """Clock ticks from boot to the start of a process, which tells it from a later one of the same number."""
+    """Clock ticks from boot to the start of a process, which distinguishes it from a later one of the same number."""
     with open(f"/proc/{pid}/stat") as stat:
         return int(stat.read().rpartition(")")[2].split()[19])
 
 
 class Link:
-    """The endpoint to one peer, the buffer for its payloads, and what tells that it has ended.
+    """The endpoint to one peer, the buffer for its payloads, and the means to notice that the peer has ended.
 
-    Where the peer lives on this host that is a pidfd.
+    For a peer on this host that is a pidfd.
     """
 
     def __init__(self, plane: UcxPlane, address: bytes):

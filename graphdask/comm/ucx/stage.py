@@ -27,9 +27,9 @@ class Stage:
         self._host = np.empty(0, np.uint8)
 
     def lowered(self, sends: Sequence[Array | None], rank: int, room: int) -> Sequence[Array | None]:
-        """The payloads, those for peers that fit into `room` bytes as host arrays: complete once the stream is.
+        """Return the payloads; those for peers that are short enough for a header become host arrays.
 
-        They are valid until the next call.
+        The host arrays are complete once the stream is, and valid until the next call.
         """
         small = [q for q, part in enumerate(sends) if part is not None and q != rank and 0 < part.nbytes <= room]
         if not small:
@@ -47,9 +47,10 @@ class Stage:
         return lowered
 
     def raised(self, arrived: np.ndarray, small: Array) -> Array:
-        """Copy what came in a header into the front of `small`, in the order of the stream; return that front.
+        """Copy a payload that came in a header to the beginning of `small`; return that part of `small`.
 
-        The host memory may be written to afterwards: CUDA has copied what is not pinned when the call returns.
+        The copy is made in the order of the stream. The host memory may be written to after the call, because CUDA has
+        copied memory that is not pinned when the call returns.
         """
         nbytes, cuda = arrived.nbytes, self._backend.xp.cuda
         stream = cuda.get_current_stream().ptr
