@@ -66,7 +66,7 @@ class State:
 
 
 class LabelPropagationResult(Result):
-    """What `label_propagation` returns."""
+    """Result of `label_propagation`."""
 
     columns = ("label",)
     vertex_valued = ("label",)
@@ -78,7 +78,7 @@ class LabelPropagationResult(Result):
 
     @property
     def iterations(self) -> int:
-        """How many iterations were computed: as many as asked for, or fewer where the last changed nothing."""
+        """Number of iterations computed: as many as requested, or fewer if the last one changed nothing."""
         return int(self._value("iterations"))
 
 
@@ -179,24 +179,25 @@ def label_propagation(
 ) -> LabelPropagationResult:
     """Find communities by synchronous label propagation (CDLP of LDBC Graphalytics).
 
-    Labels begin as vertex ids; in each iteration every vertex takes the most frequent label among its neighbours, the
-    smallest of several, and keeps its own where it has none. In a directed graph in- and out-edges both count, so a
-    neighbour in both directions counts twice. Each of several parallel edges counts; a self-loop counts for the
-    vertex's own label, in a directed graph twice.
+    Labels begin as vertex ids. In each iteration every vertex takes the most frequent label among its neighbours; if
+    several are, the smallest of them. A vertex without neighbours keeps its label. In a directed graph both in-edges
+    and out-edges count, so a neighbour in both directions counts twice. Each of several parallel edges counts. A
+    self-loop counts for the vertex's own label, in a directed graph twice.
 
     Parameters
     ----------
     G : Graph
         Directed or undirected.
     iterations : int
-        How many; 0 or more. Where one changes no label, those after it would not either, and are left out.
+        Number of iterations, 0 or more. The run stops early after an iteration that changes no label.
     exchange : {"selective", "broadcast"}, optional
-        Tell a changed label to the ranks that have a ghost of the vertex, or to everyone. Default: selective. The
-        answer is the same.
+        "selective", the default: send a changed label only to the ranks that have a ghost of the vertex. "broadcast":
+        send it to every rank. The answer is the same.
     allocation : {"maximal", "just-enough", "fixed"} or float, optional
-        Room for changed vertices: for all; for those that have neighbours, as the first iteration may change each; or
-        for a fixed share of all (the number; 0.75 for "fixed"), where OverBudget says which would do if it may not.
-        Default: maximal. The answer is the same.
+        Memory reserved for the list of changed vertices. "maximal", the default: for all vertices. "just-enough": for
+        those that have neighbours, because the first iteration may change each of them. "fixed" or a float: for that
+        share of all vertices (0.75 for "fixed"); if it may be too little, OverBudget names a share that suffices. The
+        answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -205,17 +206,17 @@ def label_propagation(
     Returns
     -------
     LabelPropagationResult
-        With `label`, vertex ids of the caller, shape (num_vertices,), in the order of `G.vertex_ids`, and `iterations`,
-        how many were computed; identical for every number of partitions and on every device.
+        `label` holds vertex ids of the caller, shape (num_vertices,), in the order of `G.vertex_ids`. `iterations` is
+        the number of iterations computed. Both are identical for every number of partitions and on every device.
 
     Raises
     ------
     InputError
-        Where `G` is not a Graph, or an argument has no such value.
+        If `G` is not a Graph, or an argument has an invalid value.
     OverBudget
-        Where it would need more memory than there is, or than it was given.
+        If the run would need more memory than is free, or than `allocation` reserves.
     PeerLost
-        Where a worker died and could not be replaced in time.
+        If a worker died and could not be replaced in time.
 
     References
     ----------

@@ -190,7 +190,7 @@ class Rows:
 
     @property
     def _before(self) -> int:
-        """Of `room`, for sums of chunks, before those for bins."""
+        """Entries of the workspace for sums of chunks, which lie before those for bins."""
         return self.long.partials if self.bins is None else -(-self.long.partials // PACKET) * PACKET
 
     def sum(self, x: Array, sums: Array, room: Array, wanted: Array | None = None) -> None:

@@ -62,7 +62,8 @@ def pagerank(
         Stop when the norm of the change of the ranks in an iteration is at most this. 0: do exactly `max_iter`
         iterations, without a warning. Default: 1e-10.
     max_iter : int
-        Iterations at most; if the change is then still above `tol`, and `tol` is not 0, a GraphdaskWarning is given.
+        Largest number of iterations. If the change is still above `tol` after them, and `tol` is not 0, a
+        GraphdaskWarning says so.
     error : float, optional
         In place of `tol`: stop when the L1 distance to the exact ranks is proved to be at most this, so that methods
         can be compared. The bound of dt, df and dfp includes what they have skipped in all calls. If `error` would be
@@ -102,16 +103,16 @@ def pagerank(
         Distribution of the vertices that the walk teleports to: weights by the caller's vertex ids (0 for vertices
         that are not named), or an array of shape (num_vertices,) in the order of `G.vertex_ids`. Default: uniform.
     weighted : bool, optional
-        Follow edges in proportion to their weights. Default: where the graph has weights.
+        Follow edges in proportion to their weights. Default: True if the graph has weights.
     norm : {"l1", "linf"}, optional
-        Of the change: the sum or the largest of absolute values. Default: "l1".
+        Norm of the change: "l1" is the sum and "linf" the largest of absolute values. Default: "l1".
     dtype : {"float64", "float32"}
-        Of the ranks; with float32 an iteration moves half as many bytes, and sums are float64 all the same.
+        Dtype of the ranks. With float32 an iteration moves half as many bytes; sums are float64 all the same.
     start : dict or array-like of float, optional
-        Ranks to begin with, given like `personalization`. Default: all alike.
+        Ranks of the first iteration, given like `personalization`. Default: uniform.
     exchange : {"selective", "broadcast"}, optional
-        Send contributions to the ranks that have ghosts of the vertex only, or to everyone. Default: selective. The
-        answer is the same.
+        "selective", the default: send contributions only to the ranks that have ghosts of the vertex. "broadcast": send
+        them to every rank. The answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -124,24 +125,24 @@ def pagerank(
         `residual`, `converged`, and `error`, a bound of the L1 distance to the exact ranks. Identical bit for bit for
         every number of partitions and on every device.
     DynamicPageRankResult
-        With a method. `rank`, `iterations`, `residual`, `converged`, `error` as above; `method`, what was done,
-        `steps`, iterations by method, and `affected`, how many vertices were ranked. Ranks of static sum to 1 but for
-        rounding, as do those of nd after static or nd; of the others they do only up to what they leave out. Identical
-        bit for bit likewise.
+        Returned if a method is given. `rank`, `iterations`, `residual`, `converged`, `error` as above; `method`, the
+        method used; `steps`, the iterations by method; and `affected`, the number of vertices that were ranked. Ranks
+        of static sum to 1 but for rounding, and so do those of nd after static or nd. Ranks of the other methods do
+        only up to what the methods skip. Identical bit for bit likewise.
 
     Raises
     ------
     InputError
-        Where an argument has no such value, weights are negative or not finite, or those of `personalization` or
-        `start` are, or sum to 0.
+        If an argument has an invalid value, if weights or the values of `personalization` or `start` are negative or
+        not finite, or if those values sum to 0.
     Unsupported
-        Where a method is asked of a Graph that is not dynamic, or with arguments that it does not take.
+        If a method is given for a Graph that is not dynamic, or together with arguments that it does not support.
     VertexNotFound
-        Where `personalization` or `start` name what is not a vertex.
+        If `personalization` or `start` name an id that is not a vertex.
     OverBudget
-        Where it would need more memory than there is.
+        If the run would need more memory than is free.
     PeerLost
-        Where a worker died and could not be replaced in time.
+        If a worker died and could not be replaced in time.
 
     References
     ----------

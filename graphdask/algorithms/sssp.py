@@ -65,7 +65,7 @@ from graphdask.results.result import Result
 from graphdask.runtime import runtime
 
 BUCKETS = 64
-"""Buckets at most that a graph in one partition goes through between two looks of the host at it."""
+"""Buckets at most that a graph in one partition goes through between two checks by the host."""
 BRIEF = 1 << 14
 """Edges relaxed in a bucket below which a CPU, too, goes through several: a superstep costs as much."""
 NO_VERTEX = np.iinfo(np.int64).max
@@ -75,7 +75,7 @@ LIGHT = {"cpu": 1 << 18, "cuda": 0}
 become fewer, the next bucket is twice as wide, and narrower again after one of HEAVY times as many. On a GPU buckets
 are wide from the start."""
 SORTED = {"cpu": 2, "cuda": 0}
-"""The same for each of the far ones, all of which are looked at where a bucket begins."""
+"""The same for each of the far ones, all of which are scanned when a bucket begins."""
 HEAVY = 8
 ENOUGH = {"cpu": 1 << 10, "cuda": 1 << 16}
 """Near vertices from which a rank of several sends what it has before it goes on: with all it could do by itself done
@@ -83,7 +83,7 @@ first, the others would wait, and do much of it again."""
 
 
 class ShortestPathsResult(Result):
-    """What `sssp` returns."""
+    """Result of `sssp`."""
 
     columns = ("distance", "parent")
     vertex_valued = ("parent",)
@@ -329,8 +329,8 @@ def sssp(
         twice. The answer is the same. Default: an estimate from the mean weight and the mean degree; CPUs, and GPUs of
         a host that run supersteps together, widen it if a bucket holds little work.
     exchange : {"selective", "broadcast"}, optional
-        Send a shorter distance to the owner of the vertex only, or to everyone. Default: selective. The answer is the
-        same.
+        "selective", the default: send a shorter distance only to the owner of the vertex. "broadcast": send it to every
+        rank. The answer is the same.
     allocation : {"maximal", "just-enough", "fixed"} or float, optional
         Memory reserved for queues. "maximal", the default: for all vertices. "just-enough": for the vertices that an
         edge leads to, which are counted first. "fixed" or a float: for that share of all vertices (0.75 for "fixed");
@@ -352,26 +352,26 @@ def sssp(
         With `distance` and `parent`, both of shape (num_vertices,) in the order of `G.vertex_ids`, identical bit for
         bit for every number of partitions and on every device.
 
-        `distance` is int64 where weights are integers or absent, exact, -1 where unreachable; float64 where weights are
-        floats, inf where unreachable.
+        `distance` is int64 and exact if weights are integers or absent, and -1 for unreachable vertices. It is float64
+        if weights are floats, and inf for unreachable vertices.
 
         `parent` is the predecessor on a shortest path: the smallest id among those neighbours u with
-        `distance[u] + weight == distance[v]` that are nearer to the source than v. Where there is none, because the
+        `distance[u] + weight == distance[v]` that are nearer to the source than v. If there is none, because the
         last edges of all shortest paths add nothing to the sum, it is the smallest id among those neighbours at the
         same distance that are fewest such edges away from a vertex that has a nearer one. So parents form a tree. The
-        source is its own parent; -1 (None among string ids) where unreachable.
+        source is its own parent. Unreachable vertices have -1, or None if ids are strings.
 
     Raises
     ------
     VertexNotFound
-        Where `source` is not a vertex.
+        If `source` is not a vertex.
     InputError
-        Where `G` is not a Graph, a weight is negative or infinite (naming the edge), a distance is too large for its
-        dtype (naming the vertex), or an argument has no such value.
+        If `G` is not a Graph, a weight is negative or infinite (naming the edge), a distance is too large for its
+        dtype (naming the vertex), or an argument has an invalid value.
     OverBudget
-        Where it would need more memory than there is, or than it was given.
+        If the run would need more memory than is free, or than `allocation` reserves.
     PeerLost
-        Where a worker died and could not be replaced in time.
+        If a worker died and could not be replaced in time.
 
     Notes
     -----

@@ -60,7 +60,7 @@ AT_ONCE = 256
 
 TRIM_IN, TRIM_OUT, SPREAD, SHOW, COLLECT, CLOSE = range(6)
 SENT, LEFT, SCORE, VERTEX = range(4)
-"""Votes: vertices told to their owners; vertices and edges left; degree product and id of the best pivot (in CLOSE the
+"""Votes: vertices sent to their owners; vertices and edges left; degree product and id of the best pivot (in CLOSE the
 smallest id that was collected)."""
 
 
@@ -83,7 +83,7 @@ class State:
     ghost_queue: Array
     hubs: Array
     counters: Array
-    """int64: own queue length, own vertices dealt with, ghost queue length, hubs, edges looked at."""
+    """int64: own queue length, own vertices dealt with, ghost queue length, hubs, edges scanned."""
     rows: Array
     """Own vertices that were left before the last trim phase, or before what was collected last."""
     left: int
@@ -91,7 +91,7 @@ class State:
     roots: Array
     """Own vertices that colours begin from."""
     sent: Array
-    """Ghosts whose owners were told last."""
+    """Ghosts whose owners were notified last."""
     phase: int = TRIM_IN
     round: int = 0
     supersteps: int = 0
@@ -119,7 +119,7 @@ class StrongComponents(Primitive[State]):
         return True
 
     def _lists(self, part: Part, allocation: Allocation) -> tuple[int, int]:
-        """Entries of the lists of ghosts and of rows put aside."""
+        """Entries of the lists of ghosts and of deferred rows."""
         ghosts = part.num_slots - part.num_owned
         if not allocation.partial:
             return ghosts, part.num_owned

@@ -45,7 +45,7 @@ class State:
     left: int
     """Batches to come."""
     counters: Array
-    """int64: triangles, candidates looked at, all that was added to links."""
+    """int64: triangles, candidates checked, all that was added to links."""
     triangles: int = 0
     """Of all ranks."""
     added: int = 0
@@ -123,7 +123,7 @@ class Triangles(Primitive[State]):
         return Csr(xp.cumsum(indptr), xp.concatenate(indices), xp.concatenate(ties))
 
     def _count(self, part: Part, state: State, others: Csr, env: Environment) -> Messages:
-        """Count the triangles whose middle vertex has its row in `others`; after the last ones, tell of ghosts."""
+        """Count triangles whose middle vertex has its row in `others`; after the last rows, send the counts of ghosts."""
         rows, before = state.rows, int(state.counters[1])
         env.kernels("triangles", index_t=part.vertex_map.dtype).triangles_count(
             rows.num_edges, state.source, rows.indptr, rows.indices, rows.weights, others.indptr, others.indices,

@@ -73,7 +73,7 @@ class Peers(ABC):
     """A rank among those that it meets in kernels, which write into each other's memory (graphdask.comm.peers)."""
 
     kept: PeerMemory | None = None
-    """Of memory that stays for later runs: as long as it has not moved, what `memory` has told holds."""
+    """Of memory that stays for later runs: as long as it has not moved, what `memory` has returned is valid."""
 
     @abstractmethod
     def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
@@ -121,7 +121,7 @@ class Peers(ABC):
 
     @abstractmethod
     def late(self) -> PeerLost:
-        """What to raise where a meeting failed and nobody said why."""
+        """Return the error to raise if a synchronization failed and no rank gave a reason."""
 
 
 class Communicator(ABC):
@@ -159,7 +159,7 @@ class Communicator(ABC):
 
     @abstractmethod
     def abort(self, error: BaseException) -> None:
-        """Tell all peers that this rank failed. Never raises."""
+        """Notify all peers that this rank failed. Never raises."""
 
     @abstractmethod
     def check(self) -> None:

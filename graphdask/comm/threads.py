@@ -26,7 +26,7 @@ SMALL = 16384
 """Bytes up to which a host payload is copied by its sender."""
 
 TICK = 0.05
-"""Seconds between two looks at `cancel` while waiting."""
+"""Seconds between two checks of `cancel` while waiting."""
 
 
 class _Deposit(NamedTuple):

@@ -199,7 +199,7 @@ class CudaBackend(Backend):
         self.device = device
         self._launched: deque[str] = deque(maxlen=8)
         self.watch: Callable[[str], AbstractContextManager[None]] | None = None
-        """Around every launch, if there is one; told the kernel's name."""
+        """Called with the kernel's name around every launch, if set."""
         self._page_locked = PageLocked(cupy)
         self._modules: dict[tuple[Any, ...], _CudaKernels] = {}
         self._by_request: dict[tuple[Any, ...] | None, _CudaKernels] = {}

@@ -82,7 +82,7 @@ HOST_MEMORY = 1
 
 
 def give_back(backend: Backend) -> None:
-    """Let memory of a device that nobody has any more go back to it, of which a pool would make no larger array."""
+    """Return unused memory of a pool to the device, because the pool cannot make a larger array of it."""
     if backend.name == "cuda" and hasattr(backend.xp, "get_default_memory_pool"):
         backend.synchronize()
         backend.xp.get_default_memory_pool().free_all_blocks()

@@ -31,7 +31,7 @@ INDEX = "index"
 """Stands for the graph's index dtype among the columns of a primitive."""
 
 SPARSE = 256
-"""How many vertices of a mirror are looked through in less time than one of the own is looked up among them."""
+"""Vertices of a mirror that are scanned in less time than one own vertex is looked up among them."""
 _NO_META = [0] * META
 _TO_GHOSTS = 1 << 32
 """Bit of the first meta word: the ids are places among the receiver's ghosts of the sender."""
@@ -132,7 +132,7 @@ class Exchanger:
         return self._comm.outgoing(self.backend, nbytes)
 
     def _from_device(self, messages: Messages, sends: list[Array | None], meta: list[list[int]]) -> None:
-        """Tell owners or ghosts; nothing waits for the payloads but the exchange."""
+        """Send to owners or ghosts; only the exchange waits for the payloads."""
         part, to = self.part, messages.to
         told = messages.ghosts if to == "owners" else messages.own
         if not isinstance(told, str) and not len(told):

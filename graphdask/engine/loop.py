@@ -1,5 +1,5 @@
-"""The superstep loop, bulk-synchronous: compute, exchange, repeat until nobody has anything to say. It is the only one,
-but for kernels of GPUs that go through supersteps by themselves (graphdask.engine.team).
+"""The superstep loop, bulk-synchronous: compute, exchange, repeat until no rank has anything to send. It is the only
+loop, but for kernels of GPUs that go through supersteps by themselves (graphdask.engine.team).
 
 A Primitive states the mathematics of an algorithm for one partition. The engine splits what it wants to say among the
 owners of the vertices, codes it, exchanges it, and delivers what arrived. The votes that end the loop and the counters
@@ -53,7 +53,7 @@ S = TypeVar("S")
 HUB_THREADS = 1 << 18
 """Threads of a launch that shares the rows of very many edges (kernels/common/rows.cuh)."""
 AGREED = "agreed"
-"""Name of a table of partitions with a `number`, 0 where it is void, which tells ranks whether they have the same."""
+"""Name of a table of partitions with a `number`, 0 if it is void, by which ranks check whether they have the same."""
 
 
 @dataclass
@@ -306,7 +306,7 @@ class Superstep:
     frontier: int
     """Vertices worked on."""
     edges: int
-    """Edges looked at (W)."""
+    """Edges scanned (W)."""
     messages: int
     """Vertices sent to other ranks (H)."""
     bytes_sent: int

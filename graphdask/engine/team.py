@@ -26,7 +26,7 @@ __all__ = ["Peers", "TeamMemory", "TeamRun"]
 THREADS = 1 << 24
 """More than run at the same time: as many as can take part."""
 MOST_STEPS = 1 << 10
-"""Supersteps of a launch: some ten milliseconds, after which the host looks at its deadline."""
+"""Supersteps of a launch: some ten milliseconds, after which the host checks its deadline."""
 FIRST_READ = 1024
 """Words of the log that are read at once: that of some hundred supersteps."""
 ALIGNED = 256
@@ -169,7 +169,7 @@ class TeamRun(ABC):
     stops = False
     """Whether one launch is enough, however far it came."""
     kinds: ClassVar[tuple[str, ...]]
-    """By the kind of a superstep, how what ranks tell is coded."""
+    """By the kind of a superstep, how the values that ranks send are coded."""
 
     def __init__(self, memory: TeamMemory, part: Part, env: Environment, kernel: Any, own: Mapping[int, Array | None]):
         self.peers, self.env, self.kernel = memory.peers, env, kernel

@@ -54,7 +54,7 @@ class Graph:
 
     @property
     def num_edges(self) -> int:
-        """Number of edges; an undirected edge counts once. Where workers merge or drop edges, this builds them."""
+        """Number of edges; an undirected edge counts once. If workers merge or drop edges, this builds them."""
         if not self._changed_by_workers:
             return self.source.num_edges
         return (self.built or self.persist().built).num_edges  # wherever it was built
@@ -91,7 +91,7 @@ class Graph:
         seed: int | None = None,
         id_width: int | None = None,
     ) -> Graph:
-        """Return the same graph, to be divided among workers in the given way.
+        """Return the same graph with a plan of how to divide it among workers.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class Graph:
         device : {"auto", "cpu", "cuda"}
             Where partitions live; `auto`: on GPUs where there are any.
         seed : int, optional
-            Of `random` and `biased-random`, and of the shuffle that the default may make. Default: 0.
+            Seed of `random` and `biased-random`, and of the shuffle that the default may make. Default: 0.
         id_width : {32, 64}, optional
             Bits of a vertex id in partitions and messages. Default: 32 below 2**31 - 1 vertices, else 64. With 64,
             integer results such as depths and parents are int64; their values are the same. Where a row begins takes
@@ -135,13 +135,13 @@ class Graph:
         return replace(self, plan=plan, report=dict(self.report), built=None, replicas=None, on_host=None)
 
     def to_undirected(self, *, multi_edges: str = "keep") -> Graph:
-        """Return the same graph with the directions of its edges left out; an undirected graph itself.
+        """Return the graph without the directions of its edges; an undirected graph is returned as it is.
 
         Parameters
         ----------
         multi_edges : {"keep", "merge"}
-            What becomes of u -> v and v -> u: two parallel edges, or one, of the smaller weight; then other parallel
-            edges are merged too.
+            How to treat u -> v and v -> u. "keep", the default: they become two parallel edges. "merge": they become
+            one edge of the smaller weight, and other parallel edges are merged too.
 
         Raises
         ------
@@ -175,8 +175,8 @@ class Graph:
         device : {"auto", "cpu", "cuda"}
             `cuda`: CuPy arrays on the GPU. Else NumPy arrays, with `auto` made on a GPU where there is one.
         client : distributed.Client, optional
-            Where a graph is built whose parallel edges are merged then. Edges of others are made in this process, and
-            a client is refused.
+            Where to build a graph whose parallel edges are merged during the build. The edges of other graphs are made
+            in this process, and a client is refused.
         progress : bool, optional
             Show a progress bar. Default: in a terminal or a notebook.
 
@@ -191,8 +191,8 @@ class Graph:
         InputError
             For a device that is not one of these, or a client where nothing is built.
         OverBudget
-            Where the arrays do not fit the free memory; `edge_blocks`, `to_dask_dataframe` and `write` need no more
-            than a block of it.
+            If the arrays do not fit into the free memory; `edge_blocks`, `to_dask_dataframe` and `write` need memory
+            for a block only.
 
         Examples
         --------
@@ -361,9 +361,9 @@ class Graph:
         Raises
         ------
         InputError
-            Where the target exists, cannot be written, or the format cannot hold the ids.
+            If the target exists or cannot be written, or the format cannot hold the ids.
         WriteError
-            Where the disk is full or fails; nothing is left then.
+            If the disk is full or fails; no partial file is left then.
 
         Warns
         -----
@@ -402,7 +402,7 @@ class Graph:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """A graph travels as its description; the partitions stay where they are and are made anew elsewhere."""
+        """A graph is pickled as its description; the partitions stay where they are and are rebuilt elsewhere."""
         return {**self.__dict__, "built": None, "replicas": None, "on_host": None}
 
     def __repr__(self) -> str:
@@ -419,14 +419,14 @@ class Graph:
 
 
 def checked_graph(G: Any) -> Graph:
-    """Return G, or raise InputError where it is none."""
+    """Return G, or raise InputError if it is not a Graph."""
     if not isinstance(G, Graph):
         raise InputError(f"G is a {class_of(G)}, not a Graph of graphdask; {conversion(G)}")
     return G
 
 
 def checked_undirected(G: Any, what: str) -> Graph:
-    """Return G, or raise InputError where it is no undirected graph."""
+    """Return G, or raise InputError if it is not an undirected graph."""
     if checked_graph(G).directed:
         raise InputError(
             f"{what} is defined on undirected graphs, and G is directed; directed=False where the graph is made leaves "

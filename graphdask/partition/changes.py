@@ -20,7 +20,7 @@ from graphdask.partition.vertex_map import even_offsets, index_dtype
 
 _ONE = np.uint64(1)
 MOST_VERTICES = 2_400_000_000
-"""Two numbers below this, and twice the room that rows have for more vertices, fit one of 64 bits."""
+"""Two numbers below this, and twice the capacity of rows for more vertices, fit one of 64 bits."""
 MOST_EDGES = 2**31 - 1
 """Of a batch: so many entries are counted in half a word."""
 

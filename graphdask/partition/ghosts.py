@@ -29,7 +29,7 @@ def mirrors(comm: Communicator, backend: Backend, part: Part) -> list[Array]:
 
 
 def make_mirrors(comm: Communicator, backend: Backend, part: Part) -> None:
-    """Make them anew. Every rank of the gang must call it."""
+    """Compute the mirrors of a partition. Every rank of the gang must call it."""
     slots = backend.xp.arange(part.num_slots, dtype=part.vertex_map.dtype)
     wanted = [slots[:0]] * comm.size
     for step in range(1, comm.size):

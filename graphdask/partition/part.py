@@ -147,7 +147,7 @@ class Tables:
         return made
 
     def forget(self) -> bool:
-        """Let go of the table that was used longest ago; False where there is none."""
+        """Drop the table that was used longest ago; return False if there is none."""
         with self._lock:
             if not self._made:
                 return False

@@ -13,7 +13,7 @@ from graphdask.partition.part import Part
 from graphdask.partition.sources import Edges
 
 COUNTED = 1 << 22
-"""Entries that are looked at together where edges are counted."""
+"""Entries that are processed together when edges are counted."""
 
 
 @dataclass(frozen=True)

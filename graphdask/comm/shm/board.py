@@ -22,7 +22,7 @@ import numpy as np
 from graphdask.comm.protocol import META
 
 CONTROLS = 512
-"""Control integers that a slot has room for."""
+"""Control integers that a slot can hold."""
 ENTRY_WORDS = 2 + META
 ENTRY = struct.Struct(f"={ENTRY_WORDS}q")
 """For each receiver: payload bytes, where it begins, the META integers."""
@@ -81,7 +81,7 @@ def mapped(pid: int, fd: int, nbytes: int, writable: bool = False) -> np.ndarray
 
 
 def host_identity() -> str:
-    """Tell hosts apart, and containers that do not see each other; "" where /proc is missing."""
+    """Return an id of the host, or of the container if it is isolated from others; "" if /proc is missing."""
     try:
         with open("/proc/sys/kernel/random/boot_id") as boot:
             spaces = [os.stat(f"/proc/self/ns/{space}").st_ino for space in ("pid", "net", "user")]

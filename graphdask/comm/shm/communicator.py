@@ -303,7 +303,7 @@ class ShmCommunicator(Communicator):
             controls[:] = received.control
 
     def _wait(self, number: int) -> None:
-        """Look at the boards until all have raised the flag, or raise for what ends a wait."""
+        """Poll the boards until all have raised the flag, or raise for what ends a wait."""
         wanted, waiting = number + 1, self._boards
         start = looked = time.perf_counter()
         spins = 0

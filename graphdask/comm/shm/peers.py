@@ -39,7 +39,7 @@ class MappedMemory(PeerMemory):
         self.generations = np.zeros(0, np.int64)
         """Of all memory of all ranks."""
         self.ran = True
-        """Whether kernels have met since it was told: then all have mapped what took the place of what was replaced."""
+        """Whether kernels have met since peers were notified: then all have mapped the memory that replaced other memory."""
         self.mine = Outbox(backend), Outbox(backend)
         self.theirs = [(q, (Window(backend, q, pid), Window(backend, q, pid))) for q, pid in pids]
         self.abort = backend.xp.cuda.alloc_pinned_memory(8)
@@ -47,7 +47,7 @@ class MappedMemory(PeerMemory):
         settle(backend)
 
     def clear(self) -> None:
-        """Give up what was replaced, once nobody maps it."""
+        """Free the memory that was replaced, once no peer maps it."""
         if self.ran:
             for outbox in self.mine:
                 outbox.clear()

@@ -32,7 +32,7 @@ __all__ = ["TcpCommunicator", "TcpPlane"]
 SPIN = 100e-6
 """Seconds of polling before the rank sleeps."""
 WAIT = 0.05
-"""Seconds of sleep between two looks at the cancellation."""
+"""Seconds of sleep between two checks of the cancellation."""
 FAREWELL = 1.0
 """Seconds that an abort may take to reach peers that do not read."""
 
@@ -202,7 +202,7 @@ class TcpCommunicator(Communicator):
             raise
 
     def abort(self, error: BaseException) -> None:
-        """Tell all peers, also those in the middle of a payload or not yet in the exchange. Never raises.
+        """Notify all peers, also those in the middle of a payload or not yet in the exchange. Never raises.
 
         Peers that do not read are given FAREWELL seconds.
         """
@@ -249,7 +249,7 @@ class TcpCommunicator(Communicator):
             raise
 
     def close(self) -> None:
-        """Say goodbye and free the connections. Waits for nobody."""
+        """Say goodbye and free the connections. Does not wait for peers."""
         if self._closed:
             return
         self._closed = True

@@ -35,7 +35,7 @@ HELLO_MAGIC, VERDICT_MAGIC = b"GDHELLO1", b"GDREPLY1"
 WELCOME, STALE, BUSY = 0, 1, 2
 
 TICK = 0.05
-"""Seconds between two looks at the cancellation, and before a busy listener is called again."""
+"""Seconds between two checks of the cancellation, and before a busy listener is called again."""
 
 KEEPALIVE = {"TCP_KEEPIDLE": 2, "TCP_KEEPINTVL": 1, "TCP_KEEPCNT": 3}
 """A host that vanishes is noticed after 5 s. TCP_USER_TIMEOUT stays unset: it would override this, and it also kills
