@@ -123,7 +123,7 @@ class Triangles(Primitive[State]):
         return Csr(xp.cumsum(indptr), xp.concatenate(indices), xp.concatenate(ties))
 
     def _count(self, part: Part, state: State, others: Csr, env: Environment) -> Messages:
-        """Count triangles whose middle vertex has its row in `others`; after the last rows, send the counts of ghosts."""
+        """Count triangles whose middle vertex has its row in `others`; after the last rows, send those of ghosts."""
         rows, before = state.rows, int(state.counters[1])
         env.kernels("triangles", index_t=part.vertex_map.dtype).triangles_count(
             rows.num_edges, state.source, rows.indptr, rows.indices, rows.weights, others.indptr, others.indices,

@@ -39,7 +39,7 @@ class MappedMemory(PeerMemory):
         self.generations = np.zeros(0, np.int64)
         """Of all memory of all ranks."""
         self.ran = True
-        """Whether kernels have met since peers were notified: then all have mapped the memory that replaced other memory."""
+        """Whether kernels have met since peers were notified. Then all of them have mapped the new memory."""
         self.mine = Outbox(backend), Outbox(backend)
         self.theirs = [(q, (Window(backend, q, pid), Window(backend, q, pid))) for q, pid in pids]
         self.abort = backend.xp.cuda.alloc_pinned_memory(8)
