@@ -29,7 +29,7 @@ FIXED = 96
 
 
 def state_bytes(lanes: int, several: bool) -> int:
-    """Per vertex, with so many lanes; several ranks tell each other tables besides."""
+    """Return the bytes of the state per vertex with so many lanes; several ranks need more, to exchange tables."""
     return FIXED + 2 * lanes + lanes * (40 if several else 24)
 
 
@@ -106,7 +106,7 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
         return self._show_paths(part, state, level, alive, env, edges)
 
     def _put_aside(self, part: StreamedPart) -> int:
-        """The most pieces of rows of many edges that kernels put aside in a chunk; on a CPU none."""
+        """The most pieces of high-degree rows that kernels defer in a chunk; on a CPU none."""
         return 0
 
     def _level(self, rows: Array, masks: Array, env: Environment) -> Level:
@@ -122,7 +122,7 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
             self._sum(part, state, rows, level.masks[some], csr, out[base:], env)
 
     def _sum(self, part: Part, state: State, rows: Array, masks: Array, csr: Csr, out: Array, env: Environment) -> None:
-        """Sum what the neighbours in the front give to some rows of a chunk."""
+        """Sum the contributions of the neighbours in the frontier to some rows of a chunk."""
         kernels = self._kernels(part, env)
         shared = (
             rows, masks, csr.indptr, csr.indices, state.bits, state.front, state.value, np.uint64(state.lanes),
@@ -136,7 +136,7 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
 
 
 class StreamedInnerVertices(InnerVertices, StreamedBetweenness):
-    """The searches alone, as `InnerVertices` tells."""
+    """The forward searches alone, as `InnerVertices` describes."""
 
 
 def degrees_of(part: StreamedPart, name: str) -> np.ndarray:
@@ -154,7 +154,7 @@ def run(
     primitive: Betweenness,
     kind: type[StreamedBetweenness] = StreamedBetweenness,
 ) -> tuple[RankResult, StreamedBetweenness]:
-    """The scores of own rows in the order of their positions, and what has found them."""
+    """Return the scores of own rows in the order of their positions, and the primitive that computed them."""
     with ExitStack() as stack:
         search = kind(primitive, fitting(part, primitive.lanes, needed), stack)
         return run_primitive(context.comm, located(part), search, context.environment("selective")), search

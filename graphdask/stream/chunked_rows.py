@@ -1,7 +1,7 @@
-"""Own rows of a store for kernels, chunk by chunk: what betweenness by hops and by weight goes through a store with.
+"""Own rows of a store for the kernels of betweenness by hops and by weight, chunk by chunk.
 
 Each section has a window. A chunk comes as the rows that are the rank's own, and the slots at the ends of their edges.
-Through a device: `graphdask.stream.device_chunked_rows`.
+`graphdask.stream.device_chunked_rows` does the same through a device.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ def _slots_beside(part: StreamedPart) -> int:
 
 
 def fitting(part: StreamedPart, lanes: int, needed: Callable[[StreamedPart, int], tuple[int, int]]) -> int:
-    """As many lanes, or half, a quarter, ..., until tables take half of the memory at most and chunks find room."""
+    """Return the number of lanes that fit: `lanes`, or half of it, a quarter, ..., but at least 1.
+
+    Lanes fit if their tables take at most half of the memory, and tables and chunks together fit the memory.
+    """
 
     def fits(lanes: int) -> bool:
         tables, chunks = needed(part, lanes)

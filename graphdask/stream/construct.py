@@ -142,8 +142,8 @@ def build(
         Keep the in-edges of a directed graph too, which `pagerank` needs: twice the size. Default: yes. Of an
         undirected one, whose edges stand at both ends, neither True nor False is taken.
     edge_rows : bool
-        Keep the row of each edge in what `G` was made of, 4 bytes for each that is stored (8 from 2^31 on), which
-        `edge_rows=True` of samplers and `e_id` of minibatches tell. Nothing else reads them.
+        Store for each edge its row in the input that `G` was made of, in 4 bytes for each stored edge (8 from 2^31 on).
+        `edge_rows=True` of samplers and `e_id` of minibatches return these rows. Nothing else reads them.
     overwrite : bool
         Replace a file that is there.
 

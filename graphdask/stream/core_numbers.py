@@ -1,11 +1,13 @@
 """Core numbers over a store: bounds of all vertices are in memory, and fall until each is what its neighbours allow.
 
-A bound begins as the degree and becomes the largest k for which k neighbours have bounds of k or more. The bounds never
-fall below the core numbers, as a k-core has k such neighbours of each of its vertices; and where none falls any more,
-those of k or more are a k-core. So the order in which rows are gone over does not matter, and the answer is that in
-memory. A row waits only where a neighbour fell past its own bound, and chunks in which none waits are not read: after
-the first pass, most are not. Several ranks tell each other their bounds when none of their rows waits, and go over all
-their rows once where one fell elsewhere.
+The bound of a vertex starts as its degree. It becomes the largest k for which k neighbours have bounds of k or more.
+Bounds never fall below the core numbers, because every vertex of a k-core has k neighbours in the k-core. When no bound
+falls any more, the vertices with bounds of k or more are a k-core. So the order in which rows are visited does not
+matter, and the answer is the same as in memory.
+
+A row becomes active only when the bound of a neighbour falls past its own bound. Chunks without active rows are not
+read; after the first pass, most chunks have none. Several ranks exchange their bounds when none of their rows is
+active. If a bound fell on any rank, every rank then visits all its rows again.
 
 Sources: Montresor, De Pellegrini, Miorandi, Distributed k-core decomposition (2013); Lü, Zhou, Zhang, Stanley, The
 H-index of a network node and its relation to degree and coreness (2016).
@@ -24,7 +26,7 @@ BYTES = 13
 
 
 def core_number(work: Work, primitive: Any) -> tuple[dict[str, Any], int]:
-    """Core numbers; bytes of the state."""
+    """Return the core numbers, and the bytes of the state."""
     own = slice(work.own.begin, work.own.end)
     state = work.open(BYTES, 4 * (work.most_edges + 1))
     core, active = np.zeros(work.num_vertices, np.int32), np.zeros(work.num_vertices, np.uint8)

@@ -1,8 +1,9 @@
 """DeviceWindow: the chunks of a section that are on a device. Copies run beside kernels; the busiest chunks stay.
 
-It is to a device what `graphdask.stream.window` is to main memory: buffers, each with room for any chunk, and a region
-for chunks that stay. One buffer is worked on, the others are filled meanwhile from page-locked memory. What is in a
-buffer that nothing was copied to since is not copied again: whoever goes the other way finds the last chunks there.
+A `DeviceWindow` is for a device what a `graphdask.stream.window.Window` is for main memory: buffers, each of which can
+hold any chunk, and a region for chunks that stay. Kernels work on one buffer while the others are filled from
+page-locked memory. A chunk is not copied again as long as nothing else was copied to its buffer, so a sweep in the
+opposite direction finds the last chunks of the sweep before it on the device.
 
 Sources: WolfPath, Section 4.5.2 (copies beside computation); Pandey et al., c-saw, Section V (what is busiest stays).
 """
@@ -27,7 +28,7 @@ from graphdask.stream.window import AHEAD, Traffic
 ASKED = 8
 """Chunks that threads of the host read before they are wanted."""
 LOOK = 32
-"""Of those that are likely to be next, so many are looked at: most of them may be there."""
+"""So many of the chunks that are likely to be next are checked, because most of them may be on the device already."""
 
 
 @dataclass(eq=False)
@@ -84,7 +85,7 @@ class DeviceWindow:
     chunks : range, optional
         Those that will be asked for. Default: all.
     of : int
-        Windows that have as much each, which whoever has too little is told.
+        Number of windows that have `memory` bytes each. The error for too little memory uses it to say how much to add.
     arrived : callable, optional
         Called with a chunk that has been copied, before it is worked on, to change it for as long as it is there.
 
@@ -94,16 +95,16 @@ class DeviceWindow:
     chunks : range
         Those that will be asked for.
     with_indptr : bool
-        Whether chunks come with `indptr`, which is made anew whenever one is asked for.
+        Whether chunks come with `indptr`, which is computed again for each chunk that is asked for.
     queue, hubs : int32 array
-        Room for the rows of a chunk, each.
+        Two workspaces, each large enough for the rows of a chunk.
     scratch : int64 array
-        All room per row and edge, that of `queue`, `hubs` and `indptr`: whoever writes to it does without these.
+        The whole workspace per row and edge. It includes `queue`, `hubs` and `indptr`: writing to it overwrites them.
 
     Raises
     ------
     OverBudget
-        Where the largest chunk does not fit.
+        If the largest chunk does not fit.
     """
 
     def __init__(
@@ -165,8 +166,11 @@ class DeviceWindow:
             self.settle()
 
     def mixed(self, together: int = 1) -> list[int]:
-        """All chunks, those that stay, about so many at a time, between the others: while they are worked on the others
-        can come. Another one is the first, which makes room for one that comes, and the last."""
+        """Return all chunks, with groups of about `together` chunks that stay between those that do not.
+
+        While kernels work on chunks that stay, the others can be copied. If there are at least two chunks that do not
+        stay, the first chunk and the last one are such chunks. The first one leaves its buffer to a chunk that comes.
+        """
         stay = sorted(self._there)
         others = [number for number in self.chunks if number not in self._there]
         gaps = len(others) - 1

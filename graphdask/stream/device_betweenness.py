@@ -1,8 +1,8 @@
-"""Betweenness through a device: what is known of every vertex is there, and the chunks of edges stream past it.
+"""Betweenness through a device: the state of every vertex is on the device, and the chunks of edges stream through it.
 
-The kernels are those of a graph in memory, so a row's sum has their order, and with as many lanes scores have the bits
-that they have there. The host hears after each chunk how many of its rows were reached; the next ones are copied
-meanwhile. Several ranks tell each other levels as they do on CPUs; in a chunk that has come positions are made slots.
+The kernels are those of a graph in memory. So the sum of a row has the same order, and with as many lanes the scores
+have the same bits. After each chunk the host reads how many of its rows were reached, while the next chunks are copied.
+Several ranks exchange levels as they do on CPUs. In a chunk that has arrived, positions are replaced by slots.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def needed(part: StreamedPart, lanes: int) -> tuple[int, int]:
 
 
 def _pieces(part: StreamedPart) -> int:
-    """The most pieces of rows of many edges that kernels put aside in a chunk."""
+    """The most pieces of high-degree rows that kernels defer in a chunk."""
     most = most_edges(part)
     return most // (HUB // 2) + most // HUB
 
@@ -61,7 +61,7 @@ class DeviceBetweenness(DeviceChunkedRows, StreamedBetweenness):
 
 
 class DeviceInnerVertices(StreamedInnerVertices, DeviceBetweenness):
-    """The searches alone, as `InnerVertices` tells."""
+    """The forward searches alone, as `InnerVertices` describes."""
 
 
 def run(
@@ -71,7 +71,7 @@ def run(
     backend: Backend,
     kind: type[DeviceBetweenness] = DeviceBetweenness,
 ) -> tuple[RankResult, DeviceBetweenness, dict[str, Any]]:
-    """What `run_on_device` returns, and between them what has found the scores."""
+    """Return the two results of `run_on_device`, and between them the primitive that computed the scores."""
     with backend.activate(), ExitStack() as stack:
         search = kind(primitive, fitting(part, primitive.lanes, needed), stack, part, backend)
         result, more = run_on_device(context, part, search, backend, stack, needed(part, search.lanes)[1])

@@ -92,7 +92,7 @@ class DeviceRanks:
         return self._primitive.votes_of(counters)
 
     def iterate(self) -> int:
-        """Sum all rows, and change their ranks; edges looked at."""
+        """Sum all rows and update their ranks; return the number of scanned edges."""
         state, primitive, every = self.progress, self._primitive, self._every
         back = every[::-1]
         at = 0

@@ -1,7 +1,7 @@
-"""Searches and shortest paths over a store through a device, where labels have room for parents.
+"""Searches and shortest paths over a store through a device, with labels that hold a distance and a parent.
 
-Where all edges have the same length and the host holds all chunks, rows are read where they are; else chunks stream,
-and labels fall until no edge can make one fall.
+If all edges have the same length and the host holds all chunks, the device reads rows in place in host memory.
+Otherwise chunks stream through the device, and labels fall until no edge can lower one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ SEARCH, PATHS = 20, 24
 def search(
     run: Run, source: int, weighted: bool, per_vertex: int, what: str, pulls: bool = True
 ) -> tuple[Array, Array | None]:
-    """By position: labels, a distance times 2^32 plus the number of the vertex before; and vertex numbers."""
+    """Return labels and vertex numbers by position; None for the vertex numbers if they equal the positions.
+
+    A label is a distance times 2^32 plus the number of the parent.
+    """
     run.require(per_vertex, what)
     if not weighted and in_place(run):
         return labels_in_place(run, source, pulls)

@@ -1,7 +1,7 @@
-"""What ranks that share a store, each with a device, have in common: windows on it, and what they tell each other.
+"""The common base of primitives over a store that several ranks share, each with a device: windows and messages.
 
-The supersteps are those of `graphdask.stream.shared`; state and chunks are on the device. What is told of vertices of
-others goes as records, by position, so that nothing has to stand in the order of slots.
+The supersteps are those of `graphdask.stream.shared`; state and chunks are on the device. Values of vertices that other
+ranks own are sent as records, by position, so that no array has to be in the order of slots.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class OnDevice(Streaming):
 
     tells_ghosts = False
     value: Any = np.int64
-    """Dtype of what is told of a vertex."""
+    """Dtype of the value that is sent for a vertex."""
 
     def __init__(self, run: Run, stack: ExitStack):
         super().__init__(run.log.what, stack)
@@ -43,8 +43,11 @@ class OnDevice(Streaming):
         self, part: StreamedPart, marks: Array, elsewhere: np.ndarray, values: Array, active: bool, frontier: int,
         edges: int,
     ) -> Messages:  # fmt: skip
-        """The values of marked positions of others, for their owners, as many at a time as there is room for; the marks
-        are cleared. The vote is whether some are left. `elsewhere` says in which chunks there are marks, bool."""
+        """Return messages to the owners of marked positions with the values there, up to `most_told(part)` at a time.
+
+        The marks of positions that are sent are cleared. The vote is whether marks are left. `elsewhere` (bool) says
+        which chunks of other ranks have marks.
+        """
         xp, backend, left, unsent = self.run.xp, self.run.backend, most_told(part), False
         found, bounds = [xp.zeros(0, np.int32)], np.zeros(part.size + 1, np.int64)
         for begin, end in _ranges(part, elsewhere, left):

@@ -1,5 +1,7 @@
-"""Connected components of a store that several ranks share, each with a device, where its forest is; else as
-`graphdask.stream.shared_components` tells."""
+"""Connected components of a store that several ranks share, each with a device that holds its forest.
+
+Everything else is as `graphdask.stream.shared_components` describes.
+"""
 
 from __future__ import annotations
 

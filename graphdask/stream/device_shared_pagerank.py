@@ -1,5 +1,7 @@
-"""PageRank over a store that several ranks share, each with a device: each sums its own rows there, and tells all its
-contributions as in `graphdask.stream.shared_pagerank`."""
+"""PageRank over a store that several ranks share, each with a device: each rank sums its own rows on its device.
+
+Each rank sends all its contributions to the others, as in `graphdask.stream.shared_pagerank`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Searches and shortest paths over a store that several ranks share, each with a device.
 
-Supersteps are those of `graphdask.stream.shared_paths`: a sweep over the own chunks with active rows, and labels that
-fell at vertices of others are told to their owners. Kernels and sweeps are those of one rank.
+Supersteps are those of `graphdask.stream.shared_paths`: a sweep over the own chunks with active rows; labels that fell
+at vertices of other ranks are sent to their owners. Kernels and sweeps are those of one rank.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from graphdask.stream.shared import EXCHANGE, StreamedPart
 from graphdask.stream.shared_paths import numbers_of
 
 SEARCH, WIDE = 12 + EXCHANGE, 24 + EXCHANGE
-"""Bytes of the device per vertex of a search, and of shortest paths where labels have no room for parents."""
+"""Bytes of the device per vertex of a search, and of shortest paths if labels cannot hold parents."""
 
 
 @dataclass
 class State:
-    """By position; of the vertices of others, what is the lowest that was seen here."""
+    """State by position; for vertices of other ranks, the lowest label that was seen on this rank."""
 
     label: Array
     fall: Fall
     window: DeviceWindow
     counted: np.ndarray = field(default_factory=lambda: np.zeros(2, np.int64))
-    """Rows worked off and edges looked at in the supersteps before."""
+    """Rows processed and edges scanned in the previous supersteps."""
     forward: bool = True
     unsent: bool = False
-    """Whether somebody has not told all yet."""
+    """Whether a rank still has values to send."""
 
 
 class DeviceFalling(OnDevice):
-    """What falls until no edge can make it fall."""
+    """Labels that fall until no edge can lower one."""
 
     votes = 1
-    """Whether something has not been told yet."""
+    """Whether values are left to send."""
     packed: bool
     per_vertex: int
 
@@ -82,7 +82,7 @@ class DeviceFalling(OnDevice):
 
 
 class DeviceSearch(DeviceFalling):
-    """Labels: a distance times 2^32, plus the number of the vertex before; `column` is what distances are called."""
+    """Labels of a distance times 2^32 plus the number of the parent; `column` is the name of the distances."""
 
     packed, per_vertex = True, SEARCH
 
@@ -98,7 +98,7 @@ class DeviceSearch(DeviceFalling):
 
 
 class DeviceDistances(DeviceFalling):
-    """Distances that leave no room for the vertex before; parents are found afterwards."""
+    """Distances that take the whole label; parents are found afterwards."""
 
     packed, per_vertex = False, WIDE
 
@@ -128,8 +128,7 @@ class DeviceDistances(DeviceFalling):
 
 @dataclass
 class Tree:
-    """By position: the smallest parent that was seen, and whether its owner has not been told, or it is to be followed
-    itself."""
+    """By position: the smallest parent that was seen, and a mark if it is still to be sent to its owner or followed."""
 
     parent: Array
     marks: Array
@@ -162,7 +161,7 @@ class DeviceOffers(OnDevice):
         return state, self.told(part, state, False, int(reached[own.begin : own.end].sum()))
 
     def told(self, part: StreamedPart, state: Tree, active: bool, frontier: int) -> Messages:
-        """Parents for the vertices of others."""
+        """Return messages with the parents of vertices that other ranks own."""
         elsewhere, looked = self.tight.elsewhere(state.marks), self.tight.looked()
         return self.said(part, state.marks, elsewhere, state.parent, active, frontier, looked)
 

@@ -1,7 +1,7 @@
-"""Shortest paths through a device where labels have no room for parents: distances first, then parents from them.
+"""Shortest paths through a device if labels cannot hold parents: distances first, then parents from them.
 
-As on a CPU (graphdask.stream.paths): every vertex at a finite distance is offered as the parent of what its tight edges
-lead to; where edges add nothing to a distance, parents among equals are found hop by hop.
+As on a CPU (graphdask.stream.paths), every vertex at a finite distance is offered as the parent of the vertices that
+its tight edges lead to. If edges add nothing to a distance, parents at equal distances are found hop by hop.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def sssp_wide(run: Run, primitive: ShortestPaths) -> dict[str, Any]:
 
 
 class Tight:
-    """The own chunks, gone over by kernels that look for tight edges."""
+    """The own chunks, scanned by kernels that search for tight edges."""
 
     def __init__(self, run: Run, window: DeviceWindow, distance: Array, weighted: bool):
         self._run, self._window, self._weighted, self.distance = run, window, weighted, distance
@@ -68,7 +68,7 @@ class Tight:
         return self._flags.now()
 
     def over(self, chosen: Array, kernel: str, *arguments: Any) -> int:
-        """Go over the chunks with chosen positions; how many there are."""
+        """Run a kernel over the chunks with chosen positions; return the number of these chunks."""
         window, flags = self._window, self._flags
         self._marks[: len(chosen)] = chosen
         numbers = deque(np.flatnonzero(self._flagged(self._marks)).tolist())
@@ -85,7 +85,7 @@ class Tight:
         return count
 
     def looked(self) -> int:
-        """Edges that were looked at since this was asked last."""
+        """Return the number of edges that were scanned since the last call."""
         self._flags.now()
         before, self._looked = self._looked, int(self._flags.totals[LOOKED])
         return self._looked - before

@@ -70,14 +70,14 @@ class DeviceWeightedBetweenness(DeviceChunkedRows, StreamedWeightedBetweenness):
 
 
 class DeviceInnerVertices(StreamedInnerVertices, DeviceWeightedBetweenness):
-    """The searches alone, as `InnerVertices` tells."""
+    """The forward searches alone, as `InnerVertices` describes."""
 
 
 def run(
     context: RankContext, part: StreamedPart, primitive: WeightedBetweenness, backend: Backend,
     kind: type[DeviceWeightedBetweenness] = DeviceWeightedBetweenness,
 ) -> tuple[RankResult, DeviceWeightedBetweenness, dict[str, Any]]:  # fmt: skip
-    """What `run_on_device` returns, and between them what has found the scores."""
+    """Return the two results of `run_on_device`, and between them the primitive that computed the scores."""
     lanes = fitting(part, primitive.lanes, lambda part, lanes: needed(part, lanes * kind.copies))
     with backend.activate(), ExitStack() as stack:
         search = kind(primitive, lanes, stack, part, backend)

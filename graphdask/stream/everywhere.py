@@ -1,8 +1,8 @@
-"""Runs in which every rank knows something of all vertices, and goes through the chunks of its own rows on the CPU.
+"""Runs in which every rank keeps values of all vertices, and goes through the chunks of its own rows on the CPU.
 
-What ranks find of their rows they tell each other after a pass, all of it: a few bytes of every vertex, beside which
-the edges are many. Where a graph is opened for a GPU these runs go through the main memory of its host, in as many
-bytes as `memory` says; answers are the same.
+After a pass, the ranks exchange everything that they found for their rows. These are a few bytes per vertex, little in
+comparison with the edges. If a graph is opened for a GPU, these runs use the main memory of its host, in as many bytes
+as `memory` says; answers are the same.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from graphdask.stream.sweeps import FOUND, LOOKED, WORKED, Log, Sweeps, cpu
 from graphdask.stream.window import Window, room_for
 
 TELLING = 8
-"""Bytes per vertex of what is told at a time, where there are several ranks."""
+"""Bytes per vertex that are sent at a time, if there are several ranks."""
 
 
 class Rows(NamedTuple):
@@ -163,7 +163,7 @@ class Work:
         return self.context.comm.allgather(np.array(here, np.float64)).sum(axis=0)
 
     def tell(self, values: np.ndarray) -> None:
-        """Own values, by position, go to all ranks, and those of others come."""
+        """Send own values, by position, to all ranks, and receive those of the other ranks."""
         if self.several:
             own, size = values[self.own.begin : self.own.end], self.part.size
             mine = self.context.backend.from_host(np.ascontiguousarray(own))

@@ -1,8 +1,9 @@
-"""Distances from many sources at once over a store: what falls does so in all of them, so that one sweep serves all.
+"""Distances from many sources at once over a store: one sweep lowers the distances from all sources.
 
-Each source is a lane. A superstep is a sweep over the own chunks with active rows; while a chunk is there its rows are
-relaxed until none of them is active. What fell at vertices of others is told to their owners, which take what is lower.
-Distances only fall, and at the end no edge can make one fall: they are those in memory, whatever the order.
+Each source is a lane. A superstep is a sweep over the own chunks with active rows. While a chunk is in memory, its rows
+are relaxed until none of them is active. Distances that fell at vertices of other ranks are sent to their owners, which
+keep the lower ones. Distances only fall, and at the end no edge can lower one, so they are those in memory, whatever
+the order.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from graphdask.stream.chunked_rows import ChunkedRows
 from graphdask.stream.shared import StreamedPart
 
 LEAST = 256
-"""Vertices that a rank tells of in a superstep, where there are so many."""
+"""Vertices whose values a rank sends in a superstep, if there are so many."""
 
 
 @dataclass
@@ -34,7 +35,7 @@ class State:
     counters: Array
     hubs: Array
     unsent: bool = False
-    """Whether somebody has not told all yet."""
+    """Whether a rank still has values to send."""
 
 
 class FallingDistances(Primitive[State]):
@@ -42,11 +43,11 @@ class FallingDistances(Primitive[State]):
 
     name = "search for betweenness by weight"
     votes = 1
-    """Whether something has not been told yet."""
+    """Whether values are left to send."""
 
     def __init__(self, sources: Sequence[int], lanes: int, rows: ChunkedRows, types: Mapping[str, Any], hubs: int):
         """`sources` are one for each lane, or for fewer than there are; `rows` has the chunks; `types` are those of
-        kernels; `hubs` is room for rows that they put aside."""
+        kernels; `hubs` is the number of high-degree rows that they can defer."""
         self.sources, self.lanes, self.rows, self.types, self.hubs = sources, lanes, rows, types, hubs
 
     @property

@@ -232,9 +232,9 @@ def open_(
         for chunks that are read ahead, and in what is left the chunks that are wanted most often, which stay. With
         several workers, or parts, each of them may take as much.
     read_ahead : int, optional
-        Chunks that are read, or copied to a GPU, while another one is worked on, where memory allows; 0: none. Default:
-        2; for samples 1, on a GPU 8. Searches and components through a GPU copy no chunks where the host has room for
-        all of them, unless this says how many.
+        Chunks that are read, or copied to a GPU, while another one is worked on, if memory allows; 0: none. Default:
+        2; for samples 1, on a GPU 8. Searches and components through a GPU copy no chunks if host memory can hold all
+        of them, unless `read_ahead` is given.
     passes : {"exact", "one"}
         Sweep over the file until nothing changes; or, as WolfPath does, go through it once and in the order of layers.
         One pass gives the exact answer where a vertex is in the layer of its depth and all edges have the same length:
@@ -267,22 +267,22 @@ def open_(
     `connected_components` 16, `sssp` 22, or 37 with floating weights, with zeros among them or distances of 64 bits,
     `pagerank` 52; on a GPU 20, 20, 24 or 40, and 68. There `bfs`, `sssp` without weights, and `connected_components` of
     an undirected graph, on one rank whose `host_memory` holds all chunks, have the GPU read the rows that it needs
-    where they are: no chunk has to fit. With several workers each has room for all vertices: 38, 24, 38 or 73, and 80
-    bytes; on a GPU 28, 24, 28 or 40, and 96. `betweenness` takes 98 bytes and 26 for each source that is searched at a
-    time (42 with several workers; on a GPU 29, or 36 where they are more than 8, and with several workers 45, or 52):
-    up to 64, or as many as take half of `memory`; with fewer the last bits of scores may differ, which are those in
-    memory on the same device. By weight it takes 120 bytes and 40 for each source (56 with several workers), on a CPU
-    or a GPU, and scores have the same bits with any number of sources at a time; a GPU takes 48 bytes besides for each
-    edge of a chunk.
+    where they are: no chunk has to fit. With several workers each keeps the state of all vertices: 38, 24, 38 or 73,
+    and 80 bytes; on a GPU 28, 24, 28 or 40, and 96. `betweenness` takes 98 bytes and 26 for each source that is
+    searched at a time (42 with several workers; on a GPU 29, or 36 if they are more than 8, and with several workers
+    45, or 52): up to 64, or as many as take half of `memory`; with fewer the last bits of scores may differ, which are
+    those in memory on the same device. By weight it takes 120 bytes and 40 for each source (56 with several workers),
+    on a CPU or a GPU, and scores have the same bits with any number of sources at a time; a GPU takes 48 bytes besides
+    for each edge of a chunk.
 
     `core_number` takes 13 bytes per vertex, `label_propagation` 20, `strongly_connected_components` 26, `triangles` and
     `local_clustering_coefficient` 41, with several workers 8 more, and all of them what the largest rows take. These
-    are worked on by the CPU, for GPUs too, in as many bytes of main memory as `memory` says; their workers tell each
-    other of every vertex after a pass over the edges. An iteration of labels is a pass; core numbers, and rounds of
-    strong components, skip chunks in which nothing changes; triangles take two passes, and one more for each time that
-    5 bytes for each pair of neighbours fill half of what is left of `memory`. Results are proved (`verify`)
-    from disk by one worker, which is sent the values of all; they count as what it takes. Of labels the last iteration
-    is proved, as in memory.
+    are computed by the CPU, for GPUs too, in as many bytes of main memory as `memory` says. After a pass over the
+    edges, their workers exchange the values of every vertex. An iteration of labels is a pass; core numbers, and rounds
+    of strong components, skip chunks in which nothing changes; triangles take two passes, and one more for each time
+    that 5 bytes for each pair of neighbours fill half of what is left of `memory`. One worker proves results
+    (`verify`) from disk. It receives the values of all workers, which count as part of its `memory`. Of labels the last
+    iteration is proved, as in memory.
 
     Samples are those of `in_memory()`, bit for bit. `gd.sample.random_walk`, its kin with restart and jump,
     `metropolis_hastings`, `node2vec`, `neighbors`, `temporal_neighbors`, `snowball`, `forest_fire` and the `saint_`

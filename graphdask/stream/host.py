@@ -1,7 +1,7 @@
-"""HostChunks: chunks of a store in page-locked memory of the host, from where a device takes them; threads read ahead.
+"""HostChunks: chunks of a store in page-locked host memory, from which a device takes them; threads read ahead.
 
-Chunks stay as long as there is room, also from one run to the next; the others go through a few buffers. Of several
-ranks each has its own.
+Chunks stay as long as memory allows, also from one run to the next. The other chunks pass through a few buffers. Each
+of several ranks has its own HostChunks.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class HostChunks:
                 self._pool = None
 
     def _make_stages(self, wanted: Own) -> None:
-        """Buffers for the chunks that are wanted and cannot all stay; what stays makes room for them."""
+        """Make buffers if the wanted chunks cannot all stay; chunks that stay are released to free memory for them."""
         sections, memory = self._store.sections, self._memory
         sizes = [sum(section.sizes(k)) for name, section in sections.items() for k in wanted.chunks[name]]
         most, total = max(sizes, default=0), sum(sizes)
@@ -133,7 +133,7 @@ class HostChunks:
 
     @property
     def all_stay(self) -> bool:
-        """Whether there is room for all chunks that are wanted."""
+        """Whether host memory can hold all chunks that are wanted."""
         return not self._stages
 
     def in_place(self, section: Section, number: int) -> Array:
@@ -144,7 +144,10 @@ class HostChunks:
         return self._seen[key]
 
     def ask(self, section: Section, number: int) -> bool:
-        """Begin to read a chunk that is not there, where there is room; whether there was."""
+        """Begin to read a chunk, unless it is in memory or being read.
+
+        Return False if there is neither memory nor a free buffer for it.
+        """
         key = section.name, number
         if key in self._kept or key in self._coming:
             return True
@@ -166,7 +169,7 @@ class HostChunks:
         return key in self._kept or (key in self._coming and self._coming[key][0].done())
 
     def take(self, section: Section, number: int) -> tuple[np.ndarray, Callable[[Done], None]]:
-        """The bytes of a chunk, and whom to tell what waits until they have been copied."""
+        """Return the bytes of a chunk, and a function to call with a `Done` that waits until they have been copied."""
         key = section.name, number
         while not self.ask(section, number):
             self._give_up(next(key for key, (_, stage) in self._coming.items() if stage is not None))
@@ -218,7 +221,10 @@ class HostChunks:
         return self._columns[name]
 
     def told(self, length: int) -> Readback:
-        """What tells a run so many words of its device, once at a time: page-locked memory takes long to make."""
+        """Return the `Readback` that copies `length` words of the device to the host, one copy at a time.
+
+        It is kept, because it takes long to make page-locked memory.
+        """
         if length not in self._told:
             self._told[length] = readback_of(self._backend, length, 1)
         return self._told[length]

@@ -22,7 +22,10 @@ SECTOR = 32
 
 
 def possible(run: Run, per_vertex: int, more: int = 0) -> bool:
-    """Whether nobody asks for copies or for one pass, all chunks stay in the host's memory, and tables find room.
+    """Return whether a run can read rows in place.
+
+    It can if it asks neither for copies nor for one pass, all chunks stay in the host's memory and have fewer than 2^32
+    edges each, and the tables fit the run's memory on the device.
 
     Parameters
     ----------
@@ -45,7 +48,7 @@ class RowsInPlace:
     Parameters
     ----------
     more : int
-        Bytes of the device that the caller takes besides what it takes per vertex.
+        Bytes of the device that the caller uses in addition to its bytes per vertex.
     """
 
     def __init__(self, run: Run, more: int = 0):

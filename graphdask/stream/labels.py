@@ -1,7 +1,7 @@
 """Label propagation over a store: the labels of all vertices are in memory, and an iteration is a pass over the edges.
 
-An iteration takes all labels from the one before, so it does not matter in which order rows are found: the answer is
-that in memory. Of a directed graph in- and out-edges are read side by side.
+An iteration reads the labels of the previous iteration only. So the order in which rows are read does not matter, and
+the answer is the same as in memory. In a directed graph, in- and out-edges are read side by side.
 """
 
 from __future__ import annotations

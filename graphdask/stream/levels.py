@@ -1,11 +1,13 @@
-"""Searches of shallow graphs level by level: what is read in a level is what is less, and nothing is looked at in vain.
+"""Searches of shallow graphs level by level: each level is pushed or pulled, whichever reads fewer bytes.
 
-Of a level either those that it has reached push, and the chunks that they are in are read; or those that are not
-reached yet pull, shared among the cores, each until it finds somebody, and theirs are. In a graph of few levels that
-takes a few passes. The order of chunks in which labels fall (`paths.search`) takes fewer, and many fewer where there
-are many levels, but looks at all edges, and at those of vertices that come nearer again, on one core: on two cores and
-R-MAT 20 from a disk of 2 GB/s searches of 210 to 360 MB take 150 to 320 ms so, and 150 to 180 by levels, though these
-read 330 to 430 MB. So a disk that is slow is left to it.
+A push reads the chunks that hold the vertices of the level. A pull reads the chunks that hold unreached vertices. The
+cores share the rows of a pull, and each row is scanned only until it finds a vertex of the level. In a graph of few
+levels this takes a few passes.
+
+Labels that fall in the order of chunks (`paths.search`) take fewer passes, and many fewer if there are many levels. But
+`paths.search` scans all edges, on one core, and scans the edges of a vertex again when its distance falls. On two cores
+and R-MAT 20, from a disk of 2 GB/s, its searches read 210 to 360 MB and take 150 to 320 ms. Searches by levels take 150
+to 180 ms, though they read 330 to 430 MB. So `paths.search` is used if the disk is slow.
 
 Source: Beamer, Asanović, Patterson, Direction-optimizing breadth-first search, SC 2012; here what is compared is bytes.
 """
@@ -81,6 +83,6 @@ def by_levels(
 
 
 def _pull(kernels: Any, given: tuple[Any, ...], first: int, last: int) -> tuple[int, int]:
-    """How many rows were reached, and the edges looked at."""
+    """How many rows were reached, and the edges scanned."""
     reached, looked = kernels.levels_pull(last - first, first, *given)
     return reached, looked

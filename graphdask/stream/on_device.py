@@ -1,9 +1,9 @@
 """Runs over a store whose chunks stream through a device: what they share, sweeps, and trees.
 
-The state of every vertex is on the device. A chunk is worked on until none of its rows is active, in one kernel. The
-host decides which chunk comes next from what the device told it a few chunks ago, and so neither waits for the other:
-chunks whose rows were active then still are, and what became active since is seen a few chunks later. When nothing is
-under way and nothing active, the answer is certified.
+The state of every vertex is on the device. One kernel works on a chunk until none of its rows is active. The host
+chooses the next chunk by what the device sent a few chunks ago, so that neither waits for the other. Chunks whose rows
+were active then still are; chunks that became active since are seen a few chunks later. When no chunk is in flight and
+none is active, the answer is certified.
 
 Sources: WolfPath, Sections 4.2 to 4.5; Sutton, Ben-Nun, Barak, Optimizing parallel graph connectivity computation via
 subgraph sampling (2018).
@@ -122,7 +122,7 @@ class Run:
 
 
 class Flags:
-    """Counters of kernels and flags of chunks, which the host is told behind what is under way."""
+    """Counters of kernels and flags of chunks; the device sends copies to the host behind the work in flight."""
 
     def __init__(self, run: Run, section: Section, counters: int, cleared: int, depth: int):
         self._run, self._chunks, self._own = run, len(section), run.own.chunks[section.name]
@@ -132,7 +132,7 @@ class Flags:
         self.firsts = run.backend.from_host(section.table["first"].astype(np.int64))
         self._told = readback_of(run.backend, counters + len(section), depth)
         self.totals = np.zeros(2, np.int64)
-        """Rows worked off and edges looked at, as the host knows."""
+        """Rows processed and edges scanned, as far as the host knows."""
         self.elsewhere = np.zeros(len(section), bool)
         """The flags of chunks of others, as they were read last."""
 
@@ -267,7 +267,7 @@ class Fall:
         return self.flags.now()
 
     def sweep(self, active: np.ndarray, forward: bool = True) -> np.ndarray:
-        """As `sweep` tells."""
+        """Sweep over the chunks that are `active`, as the function `sweep` does, with the kernel of this object."""
         return sweep(self._run, self._window, self._section, self.flags, active, self._work, forward)
 
 

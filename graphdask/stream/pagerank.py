@@ -56,7 +56,10 @@ class Progress:
         }  # fmt: skip
 
     def base(self, primitive: PageRank) -> float:
-        """What every vertex is given of ranks without out-edges, and of walkers who start anew."""
+        """Return what every vertex receives from vertices without out-edges and from teleports.
+
+        With a personalization, return the sum of this over all vertices.
+        """
         base = primitive.damping * self.dangling + (1.0 - primitive.damping)
         return base if primitive.personalization is not None else base / self.num_vertices
 
@@ -138,7 +141,7 @@ class Ranks:
         return self.primitive.votes_of(self.counters[(self.progress.iterations + 1) % 2])
 
     def iterate(self, window: Window, cores: Cores) -> int:
-        """Sum all rows, and change their ranks; edges looked at."""
+        """Sum all rows and update their ranks; return the number of scanned edges."""
         state, primitive = self.progress, self.primitive
         looked = _sum(window, self.section, primitive, self.x, self.sums, cores, self.own, self.log)
         turn, kernels = state.iterations % 2, cpu().kernels("pagerank")

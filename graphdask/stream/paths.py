@@ -1,8 +1,8 @@
-"""Searches and shortest paths over a store: labels fall until no edge can make one fall.
+"""Searches and shortest paths over a store: labels fall until no edge can lower one.
 
-A label is a distance times 2^32 plus the number of the vertex before; where distances leave no room for that, or an
-edge may add nothing to one, labels are distances, and parents are found from them afterwards. Labels only fall, and at
-the end no edge can relax, so that distances are those of `sssp` in memory (its Notes), whatever the order of chunks. A
+A label is a distance times 2^32 plus the number of the parent. If distances leave no bits for the parent, or an edge
+may add nothing to a distance, labels are distances, and parents are found from them afterwards. Labels only fall, and
+at the end no edge can relax. So distances are those of `sssp` in memory (its Notes), whatever the order of chunks. A
 vertex whose distance falls relaxes all its edges again, so that its final distance is offered over each of them; hence
 the parents are the same too (`graphdask.algorithms.sssp`, `_shortest_tree`).
 """
@@ -43,8 +43,8 @@ def search(
 ) -> np.ndarray:
     """Labels by position, int64, from sources given by their numbers; with `label`, those of an earlier search go on.
 
-    Where edges of the length 1 stand at both ends, it takes 4 bytes per vertex that are not counted in `memory`, and
-    which whoever makes answers of the labels has not taken yet.
+    If edges have the length 1 and are stored at both ends, it takes 4 bytes per vertex that are not counted in
+    `memory`. They are free at that time, because the answers have not been made of the labels yet.
 
     Parameters
     ----------
@@ -101,11 +101,11 @@ def bfs(
 def by_layers(
     store: Store, source: int, memory: int, log: Log, ahead: int | None = None
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Depths and parents of a search from where layers are counted from, int32 by vertex number, in one pass.
+    """Return depths and parents of a search from the root of the layers, int32 by vertex number, in one pass.
 
-    Every row finds its own parent, the first end of the layer before, and most of its edges are not looked at. None for
-    another source, where edges do not stand at both ends, or where most rows are not in the component of the source:
-    then a search that skips chunks reads less.
+    Every row finds its own parent, its first neighbour in the previous layer, and most of its edges are not scanned.
+    Return None for another source, if edges are not stored at both ends, or if most rows are not in the component of
+    the source. In the last case a search that skips chunks reads less.
     """
     if store.header["directed"] or store.by_number or source != store.header["root"]:
         return None

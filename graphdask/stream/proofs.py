@@ -1,12 +1,17 @@
-"""Proofs of what `graphdask.stream.everywhere` runs, over the whole store and on its CPU.
+"""Proofs of the results of what `graphdask.stream.everywhere` runs, over the whole store and on the CPU of its host.
 
-Core numbers: every vertex has as many neighbours of its core number or more as that says, so none is too large. Then
-whoever has no more than that goes, and those of the same number have one neighbour less: where all go, none is too
-small, and who stays is in a larger core. Each row is looked at twice. Labels: the last iteration is computed again, as
-`graphdask.verify.label_propagation` tells. Strong components: as `graphdask.verify.strong` tells; that no two classes
-reach each other is found by taking out, again and again, those at which no edge arrives. Sweeps skip chunks in which
-nothing waits. Triangles and clustering coefficients: as `graphdask.verify.triangles` tells; the edges among the
-neighbours of all sampled vertices are counted in one pass.
+Core numbers: every vertex has at least as many neighbours of its core number or more as its core number says, so no
+core number is too large. Then vertices with no more such neighbours than that are removed, which takes one neighbour
+from those of the same core number. If all vertices are removed, no core number is too small; a vertex that stays is in
+a larger core. Each row is scanned twice.
+
+Labels: the last iteration is computed again, as `graphdask.verify.label_propagation` describes.
+
+Strong components: as `graphdask.verify.strong` describes. To prove that no two classes reach each other, classes at
+which no edge arrives are removed again and again. Sweeps skip chunks without active rows.
+
+Triangles and clustering coefficients: as `graphdask.verify.triangles` describes. The edges among the neighbours of all
+sampled vertices are counted in one pass.
 """
 
 from __future__ import annotations
@@ -32,14 +37,14 @@ from graphdask.verify.triangles import sampled
 from graphdask.verify.violation import Violation
 
 PIECE = 1 << 14
-"""Edges of rows that are sorted at a time, or vertices that are looked at."""
+"""Edges of rows that are sorted at a time, or vertices that are checked at a time."""
 SORTING = 112
 """Bytes for each of these edges."""
 Proof = Callable[[Work, Any, RankResult], Violation | None]
 
 
 def proved(context: RankContext, graph: StreamedPart, primitive: Any, result: RankResult, log: Log) -> Violation | None:
-    """The first violation, or None; columns are by vertex number, and count as what is taken."""
+    """Return the first violation, or None; columns are by vertex number, and count as part of the memory."""
     memory = graph.memory - sum(column.nbytes for column in result.columns.values())
     whole = part_of(graph.store, 0, 1, memory, graph.read_ahead)
     with ExitStack() as stack:

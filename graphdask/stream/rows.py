@@ -200,7 +200,7 @@ class StoredRows:
     def read_ahead(self, likely: Iterable[int], waiting: np.ndarray) -> None:
         """On a CPU, begin to read pieces that are likely to be entered next, once what was made of this one is settled.
 
-        What nobody waits for makes room for them; what else is in memory stays.
+        Pieces in memory at which no draws wait are released for them; the other pieces stay.
         """
         for number in likely:
             if self._thread is None or len(self._coming) >= self._ahead:

@@ -1,8 +1,8 @@
 """A store that several ranks share: each opens the file, and owns the rows of consecutive chunks of it.
 
-The ranges are about alike in bytes, so that all read as much. A vertex belongs to the rank whose chunk has its row;
-whatever falls elsewhere is told to the owner, through the supersteps of `graphdask.engine`. A chunk of in-edges that
-lies across a border is read by both ranks, each of which looks at its own rows.
+The ranges have about the same number of bytes, so that all ranks read about as much. A vertex belongs to the rank whose
+chunk has its row. Labels that fall on another rank are sent to the owner, through the supersteps of `graphdask.engine`.
+Both ranks read a chunk of in-edges that lies across their border, and each processes its own rows.
 
 Source: Pan et al., Multi-GPU Graph Analytics, Section III (each device its partition; all vertices known everywhere).
 """
@@ -31,9 +31,9 @@ from graphdask.stream.sweeps import Log
 from graphdask.stream.window import Window
 
 EXCHANGE = 16
-"""Bytes per vertex, at most, of what ranks tell each other at a time."""
+"""Bytes per vertex, at most, that ranks exchange at a time."""
 LEAST = 1 << 14
-"""Vertices that a rank tells of in a superstep, where there are so many."""
+"""Vertices whose values a rank sends in a superstep, if there are so many."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class BySlot:
 
 
 def most_told(part: StreamedPart) -> int:
-    """Vertices that a rank tells of in a superstep."""
+    """Return the number of vertices, at most, whose values a rank sends in a superstep."""
     return max(LEAST, part.num_vertices // (4 * part.size))
 
 
@@ -154,7 +154,7 @@ class Streaming(Primitive[Any]):
     result_type = None
     tells_ghosts = True
     per_vertex = 0
-    """Bytes of the state, for every vertex of the graph, and of what is told at a time."""
+    """Bytes of the state, for every vertex of the graph, and of what is sent at a time."""
 
     beside = 0
     """Bytes that are taken besides."""

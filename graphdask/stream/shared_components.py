@@ -1,9 +1,9 @@
 """Connected components of a store that several ranks share: each has a forest over all vertices.
 
-Each rank joins trees over its own edges. Then the forests are joined: in round k each rank is told the forest of the
-one 2^k before it, so that after ceil(log2 ranks) rounds every forest is that of all edges. In an undirected graph this
-is done twice: after a part of the edges all ranks know the same largest tree, and from then on rows in it may be passed
-over, as `graphdask.stream.components` tells, also where the other end of an edge is another rank's.
+Each rank joins trees over its own edges. Then the forests are joined: in round k each rank receives the forest of the
+rank 2^k before it. After ceil(log2 ranks) rounds, every forest is that of all edges. In an undirected graph this is
+done twice. After a part of the edges, all ranks know the same largest tree. From then on rows in it may be skipped, as
+`graphdask.stream.components` describes, also if the other end of an edge belongs to another rank.
 
 Sources: Sutton, Ben-Nun, Barak, Optimizing parallel graph connectivity computation via subgraph sampling (2018);
 Hensgen, Finkel, Manber, Two algorithms for barrier synchronization (1988), the dissemination of what each rank knows.
@@ -25,7 +25,7 @@ from graphdask.stream.shared import LEAST, StreamedPart, Streaming
 from graphdask.stream.sweeps import LOOKED, WORKED, cpu
 
 PIECES = 8
-"""In which a forest is told."""
+"""The number of pieces in which a forest is sent."""
 
 
 @dataclass
@@ -35,11 +35,11 @@ class State:
     told: Array
     """The forest as it was when a round began."""
     counters: np.ndarray
-    """Of rows that were worked off and edges that were looked at."""
+    """Of processed rows and scanned edges."""
     chunks: list[range]
     """Still to be joined: those of each turn."""
     anchor: int = -1
-    """A vertex whose tree may be passed over."""
+    """A vertex whose tree may be skipped."""
     joined: bool = False
     """Whether a turn is over."""
     round: int = 0

@@ -1,7 +1,7 @@
-"""PageRank over a store that several ranks share: each sums its own rows, and tells all its contributions.
+"""PageRank over a store that several ranks share: each sums its own rows, and sends all its contributions.
 
-Rows and sums are those of `graphdask.stream.pagerank`, and what is summed over ranks is in fixed point: so the ranks
-are the same, bit for bit.
+Rows and sums are those of `graphdask.stream.pagerank`, and sums over ranks are in fixed point. So the PageRank of every
+vertex is the same, bit for bit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class State:
     ranks: Any
     """`Ranks`, or what is like it."""
     iterate: Callable[[], int]
-    """Sum all rows, and change their ranks; edges looked at."""
+    """Sum all rows and update their ranks; return the number of scanned edges."""
 
 
 class SharedPageRank(Streaming):

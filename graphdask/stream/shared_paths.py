@@ -1,8 +1,8 @@
 """Searches and shortest paths over a store that several ranks share.
 
-A superstep is a sweep over the own chunks with active rows. Labels that fell at vertices of others are told to their
-owners, which take the lower one; sweeps go on when all has been told. Labels only fall, so that the answer is that of
-`graphdask.stream.paths`: the order in which they fall, and where, does not matter.
+A superstep is a sweep over the own chunks with active rows. Labels that fell at vertices of other ranks are sent to
+their owners, which keep the lower label. Sweeps go on when all labels have been sent. Labels only fall, so the answer
+is that of `graphdask.stream.paths`: the order in which they fall, and on which rank, does not matter.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NONE = np.iinfo(np.int32).max
 
 @dataclass
 class State:
-    """By position; of the vertices of others, what is the lowest that was seen here."""
+    """State by position; for vertices of other ranks, the lowest label that was seen on this rank."""
 
     window: Window
     sweeps: Sweeps
@@ -40,14 +40,14 @@ class State:
     """As the kernels have it, of all ranks' labels that were taken."""
     counters: np.ndarray
     unsent: bool = False
-    """Whether somebody has not told all yet."""
+    """Whether a rank still has values to send."""
 
 
 class Falling(Streaming):
-    """What falls until no edge can make it fall."""
+    """Labels that fall until no edge can lower one."""
 
     votes = 1
-    """Whether something has not been told yet."""
+    """Whether values are left to send."""
 
     def __init__(self, source: int, weighted: bool, name: str, stack: ExitStack):
         super().__init__(name, stack)
@@ -67,7 +67,7 @@ class Falling(Streaming):
 
     @abstractmethod
     def take(self, state: State, places: np.ndarray, values: np.ndarray) -> None:
-        """Take what others have seen."""
+        """Take the values that other ranks have sent, if they are lower."""
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
         n, section = part.num_vertices, part.store.sections["out"]
@@ -82,7 +82,7 @@ class Falling(Streaming):
         return state, self._said(part, state)
 
     def _said(self, part: StreamedPart, state: State) -> Messages:
-        """What has fallen elsewhere, for the owners, as much at a time as there is room for."""
+        """Messages with labels that fell at vertices of other ranks, up to `most_told(part)` at a time."""
         slots = marked(part, state.active, most_told(part))
         unsent = any_marked(part, state.active)
         worked, looked = int(state.counters[WORKED]), int(state.counters[LOOKED])
@@ -106,7 +106,7 @@ class Falling(Streaming):
 
 
 class SharedSearch(Falling):
-    """Labels: a distance times 2^32, plus the number of the vertex before; `column` is what distances are called."""
+    """Labels of a distance times 2^32 plus the number of the parent; `column` is the name of the distances."""
 
     per_vertex = SEARCH + 4 + EXCHANGE
 
@@ -141,7 +141,7 @@ class SharedSearch(Falling):
 
 
 class SharedDistances(Falling):
-    """Distances that leave no room for the vertex before; parents are found afterwards."""
+    """Distances that take the whole label; parents are found afterwards."""
 
     per_vertex = WIDE + 20 + EXCHANGE
 
@@ -201,7 +201,7 @@ def numbers_of(part: StreamedPart, rows: np.ndarray) -> np.ndarray:
 
 @dataclass
 class Tree:
-    """By position: the smallest parent that was seen, and whether its owner has not been told."""
+    """By position: the smallest parent that was seen, and whether it is still to be sent to its owner."""
 
     parent: np.ndarray
     active: np.ndarray
@@ -250,7 +250,7 @@ class Offers(Streaming):
         return state, self.said(part, state)
 
     def said(self, part: StreamedPart, state: Tree) -> Messages:
-        """Parents for the vertices of others."""
+        """Return messages with the parents of vertices that other ranks own."""
         slots = marked(part, state.active, most_told(part))
         unsent = any_marked(part, state.active)
         edges, state.edges = state.edges, 0

@@ -193,7 +193,7 @@ class Store:
         return number
 
     def positions(self, numbers: Any, chunks: Sequence[int] | None = None) -> np.ndarray:
-        """Where some vertices stand, int64; with chunks, these are looked through."""
+        """Return the positions of some vertices, int64; if `chunks` are given, only these are searched."""
         wanted = np.asarray(numbers, np.int64)
         if self.by_number:
             return wanted

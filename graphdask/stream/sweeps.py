@@ -1,8 +1,9 @@
-"""Sweeps over the chunks of a store in the order of layers, until a sweep finds none that has to be looked at.
+"""Sweeps over the chunks of a store in the order of layers, until no chunk has active rows.
 
-A sweep skips chunks none of whose sources has changed. What a chunk does to one that is still to come is seen in the
-same sweep, what it does to one before it in the next, which goes the other way: so a path that leads back through many
-layers is followed in one sweep too. The sweep that would have nothing to do certifies the answer, and reads nothing.
+A sweep skips chunks none of whose sources has changed. Changes by a chunk to a later chunk are seen in the same sweep.
+Changes to an earlier chunk are seen in the next sweep, which goes in the opposite direction: so a path that leads back
+through many layers is followed in one sweep too. The sweep that would have nothing to do certifies the answer, and
+reads nothing.
 """
 
 from __future__ import annotations
@@ -63,10 +64,11 @@ class Log:
             )
 
     def streamed(self, seconds: float, steps: Sequence[Superstep] | None = None) -> dict[str, Any]:
-        """For `Stats.streamed`, where these are the sweeps or supersteps, or those of the log.
+        """Return the items of `Stats.streamed`; `steps` are the sweeps or supersteps, by default those of the log.
 
-        What must be read at `least` are the edges that were looked at, each once: as many as were looked at, but no
-        more than stand in the chunks that were asked for. The bytes that were read are these or more.
+        `least` is the number of bytes that must be read: those of the scanned edges, each counted once. These are as
+        many edges as were scanned, but no more than the chunks hold that were asked for. The bytes that were read are
+        at least as many.
         """
         total, steps = Traffic(), self.history if steps is None else steps
         for traffic in self.traffic:
@@ -120,7 +122,7 @@ class Sweeps:
             return int(np.searchsorted(bounds, place, side="right")) - 1 if active[place] else None
         before = range(
             number, self._chunks.start - 1, -1
-        )  # an array that is looked at backwards is so element by element
+        )  # an array that is searched backwards is read element by element
         return next((k for k in before if active[bounds[k] : bounds[k + 1]].any()), None)
 
     def __iter__(self) -> Iterator[Chunk]:
@@ -135,7 +137,7 @@ class Sweeps:
         return len(self._chunks) > 0 and self._next(self._chunks.start, True) is not None
 
     def once(self) -> Iterator[Chunk]:
-        """The chunks of one sweep, the other way than those of the one before."""
+        """Yield the chunks of one sweep, in the opposite direction of the previous sweep."""
         forward, chunks = self._forward, self._chunks
         self._forward = not forward
         number = self._next(chunks.start if forward else chunks.stop - 1, forward)

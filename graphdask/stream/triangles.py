@@ -1,10 +1,9 @@
-"""Triangles over a store: rows of higher neighbours are made for as many own vertices as memory has room for, and all
-edges stream past them.
+"""Triangles over a store: all edges stream past a block of rows of higher neighbours that fits the memory.
 
-As in `graphdask.algorithms.triangles` a triangle is found once, at its lowest vertex u, for its middle vertex v: here
-v is one of those whose row is there, and every u is read from the file, once for each block of such rows. So the passes
-over the edges are two where all these rows fit, 5 bytes for each pair of neighbours, and one more for each block else.
-Of several ranks each finds those whose middle vertex is its own, and reads all edges for it.
+As in `graphdask.algorithms.triangles`, a triangle is found once, at its lowest vertex u, for its middle vertex v. Here
+v is a vertex whose row is in the block, and every u is read from the file, once for each block. If all rows fit in one
+block, at 5 bytes for each pair of neighbours, there are two passes over the edges; each further block takes one more.
+With several ranks, each finds the triangles whose middle vertex is its own, and reads all edges for it.
 
 Source: Hu, Tao, Chung, Massive graph triangulation (2013).
 """

@@ -1,10 +1,13 @@
 """Results over a store, proved in linear time: one pass over the edges, and for PageRank an iteration.
 
-Searches and shortest paths: as `graphdask.verify.sssp` tells, an edge of a search having the length 1. Where parents
-are at the same distance as their children, the way along them is followed by doubling, and must leave that distance.
+Searches and shortest paths: as `graphdask.verify.sssp` describes; an edge of a search has the length 1. If parents are
+at the same distance as their children, the path along parents is followed by doubling, and must leave that distance.
+
 Components: no edge joins two labels; a label is the smallest vertex that has it; and there are as many labels as trees
-in a forest that all edges make, so that no two components share one. PageRank: as `graphdask.verify.pagerank` tells.
-What is worked on by the CPU of the host in any case: as `graphdask.stream.proofs` tells.
+in a forest that all edges make, so that no two components share one.
+
+PageRank: as `graphdask.verify.pagerank` describes. Results that the CPU of the host computes in any case: as
+`graphdask.stream.proofs` describes.
 """
 
 from __future__ import annotations
@@ -45,7 +48,7 @@ LEFT_OVER = "vertex {vertex} has a parent at the same distance, and so on in a c
 
 
 def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: RankResult) -> Violation | None:
-    """Return the first violation, or None; of several ranks the first is told all values, and proves them."""
+    """Return the first violation, or None; of several ranks, the first receives all values and proves them."""
     result = replace(result, columns={name: fetched(column) for name, column in result.columns.items()})
     if isinstance(primitive, Betweenness | WeightedBetweenness):
         return _scores(context, graph, primitive, result)
@@ -72,7 +75,7 @@ def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: Ra
 def _scores(
     context: RankContext, part: StreamedPart, primitive: Betweenness | WeightedBetweenness, result: RankResult
 ) -> Violation | None:
-    """As `graphdask.verify.betweenness` and `weighted_betweenness` tell; every rank looks at its own rows."""
+    """As `graphdask.verify.betweenness` and `weighted_betweenness` describe; every rank checks its own rows."""
     own, store, score = part.own, part.store, result.columns["score"]
     pieces = ((max(own.begin - first, 0), own.end - first, ids) for first, ids in store.order(own.chunks["out"]))
     ids = np.concatenate([ids[begin:end] for begin, end, ids in pieces] or [np.zeros(0, np.int32)])

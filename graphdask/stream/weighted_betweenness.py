@@ -43,8 +43,11 @@ FIXED = 120
 
 
 def state_bytes(lanes: int, several: bool) -> int:
-    """Per vertex, with so many lanes: four tables, and the levels where each lane reaches it in another one; several
-    ranks tell each other tables besides."""
+    """Return the bytes of the state per vertex with so many lanes.
+
+    They are for four tables, and for levels if each lane reaches the vertex in a different one. Several ranks need
+    more, to exchange tables.
+    """
     return FIXED + lanes * (28 + 12 + (16 if several else 0))
 
 
@@ -54,7 +57,7 @@ def needed(part: StreamedPart, lanes: int) -> tuple[int, int]:
 
 
 def hubs_of(part: StreamedPart) -> int:
-    """Room for the rows of a chunk that kernels put aside."""
+    """Return the number of high-degree rows of a chunk, at most, that kernels defer."""
     sections = (part.store.sections[name] for name in sections_of(part.store))
     return max(int(section.table["edges"].max(initial=0)) for section in sections) // CHUNKED + 1
 
@@ -93,7 +96,7 @@ class StreamedPathCounts(PathCounts):
         return self._counted_tight(state, env)
 
     def _forward(self, part: StreamedPart, state: State, slots: Array, env: Environment) -> Messages:  # type: ignore[override]
-        """Count the vertices that were waiting for those in the front only."""
+        """Count the vertices that were waiting only for those in the frontier."""
         kernels, queue, counters = self._kernels(env), state.queue.array, env.xp.zeros(6, np.int64)
         before, edges = 0, 0
         for some, first, csr in self.rows.pieces(part, gathered(part.store), self.left, env):
@@ -228,11 +231,11 @@ class StreamedWeightedBetweenness(ChunkedRows, WeightedBetweenness):
 
 
 class StreamedCountInner(CountInner, StreamedPathCounts):
-    """The way forward alone, as `CountInner` goes it."""
+    """The forward counts alone, as `CountInner` describes."""
 
 
 class StreamedInnerVertices(InnerVertices, StreamedWeightedBetweenness):
-    """The searches alone, as `InnerVertices` tells."""
+    """The forward searches alone, as `InnerVertices` describes."""
 
     def counts(self, sources: Sequence[int], lanes: int, rows: Any, distance: Array) -> CountInner:
         self.counted = StreamedCountInner(sources, lanes, self, distance)
@@ -245,7 +248,7 @@ def run(
     primitive: WeightedBetweenness,
     kind: type[StreamedWeightedBetweenness] = StreamedWeightedBetweenness,
 ) -> tuple[RankResult, StreamedWeightedBetweenness]:
-    """The scores of own rows in the order of their positions, and what has found them."""
+    """Return the scores of own rows in the order of their positions, and the primitive that computed them."""
     with ExitStack() as stack:
         lanes = fitting(part, primitive.lanes, lambda part, lanes: needed(part, lanes * kind.copies))
         search = kind(primitive, lanes, stack)

@@ -1,9 +1,9 @@
 """Window: the chunks of a section that are in memory. Threads read ahead; the busiest chunks stay.
 
-Memory is divided into buffers, each with room for any chunk: one for the chunk that is worked on, or two where a part
-of the cores may be done with one before the others are, the others for those that come after it; and a resident region
-for the rest, whose chunks are read once, to where they stay. Chunks enter it as they come, and where it is full one
-that is wanted more often takes the place of the one that is wanted least.
+Memory is divided into buffers and a resident region. A buffer can hold any chunk. One buffer holds the chunk that is
+worked on (two, if some of the cores may finish a chunk before the others); the others hold the chunks that come next.
+Chunks in the resident region are read once and stay there. Chunks enter the region as they come. When it is full, a
+chunk that is wanted more often replaces the one that is wanted least.
 
 Sources: WolfPath, Section 4.5.2 (copies beside computation); Pandey et al., c-saw, Section V (what is busiest stays).
 """
@@ -55,7 +55,7 @@ class Traffic:
     edges: int = 0
     """In these chunks."""
     per_edge: int = 4
-    """Bytes of an edge, which are needed at least to look at it."""
+    """Bytes of an edge, which must be read, at least, to scan it."""
     memory: int = 0
     """Bytes of buffers and the resident region."""
     in_place: int = 0
@@ -99,7 +99,7 @@ class Window:
     once : bool
         Whether each is asked for at most once, so that none needs to stay.
     of : int
-        Windows that have as much each, which whoever has too little is told.
+        Number of windows that have `memory` bytes each. The error for too little memory uses it to say how much to add.
 
     Raises
     ------
@@ -241,7 +241,7 @@ class Window:
         return self._free.pop() if self._free else None
 
     def ask(self, ahead: Iterable[int]) -> None:
-        """Begin to read what is likely to be next, as long as there is room."""
+        """Begin to read the chunks that are likely to be next, as long as there is memory for them."""
         if self._threads is None:
             return
         for number, (place, future) in list(self._coming.items()):
