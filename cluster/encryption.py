@@ -1,10 +1,10 @@
-"""How the jobs of `graphdask submit` encrypt: what tells every process of a job where its certificate is.
+"""Encryption in the jobs of `graphdask submit`: settings that name the certificate for every process of a job.
 
-Two things are apart here. Dask's messages carry functions, which a scheduler without TLS takes from whoever reaches it:
-they are encrypted by default, with the certificates of Dask's configuration or, where that names none, with one of the
-user's own. Graph data between workers are encrypted too where they go by TCP; UCX encrypts nothing, and a job may use
-it unless `distributed.comm.require-encryption` or `graphdask.allow-insecure-ucx: false` forbids it. All of this is
-settings of Dask, which processes find in their environment.
+There are two kinds of messages. Dask's messages carry functions, which a scheduler without TLS takes from whoever
+reaches it. They are encrypted by default, with the certificates of Dask's configuration or, if it names none, with one
+of the user's own. Graph data between workers are encrypted too if they go by TCP. UCX encrypts nothing; a job may use
+it unless `distributed.comm.require-encryption` or `graphdask.allow-insecure-ucx: false` forbids it. All of this is done
+by settings of Dask, which processes find in their environment.
 """
 
 from __future__ import annotations

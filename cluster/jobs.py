@@ -204,7 +204,7 @@ def tail(path: Path, lines: int = TAIL) -> list[str]:
 
 
 class Log:
-    """The lines of a log as they come. One that became shorter, as that of a job that starts anew, is read again."""
+    """The lines of a log as they come. A log that became shorter, for example of a restarted job, is read again."""
 
     def __init__(self, path: Path):
         self.path, self.position, self.part = path, 0, b""

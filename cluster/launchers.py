@@ -218,7 +218,7 @@ def ssh_cluster(
         Network to listen on.
     tls : bool
         Encrypt Dask's messages, with the certificates that Dask's configuration names on every host, or with the
-        user's own of this host, which the others are told.
+        user's own of this host, which are sent to the other hosts.
     python : str
         The Python that has graphdask, on every host.
     ssh : sequence of str

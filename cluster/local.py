@@ -183,7 +183,7 @@ def _scratch() -> Iterator[str]:
 
 
 def default_workers(device: str = "auto") -> int:
-    """How many workers `local_cluster` starts where it is not told: one for each GPU, or for each core."""
+    """Return the default number of workers of `local_cluster`: one for each GPU, or for each core."""
     return _gpus(device) or core_count()
 
 

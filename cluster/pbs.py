@@ -1,7 +1,8 @@
-"""PBS (OpenPBS, PBS Professional): the script of a job, and the calls that submit, look at and cancel it.
+"""PBS (OpenPBS, PBS Professional): the script of a job, and the calls that submit, query and cancel it.
 
 The scheduler and the command run in the script, on the first host; `mpiexec` starts the workers, a task each. PBS sends
-SIGTERM where the time ends and where somebody deletes the job; the script tells them apart by when.
+SIGTERM both when the time ends and when somebody deletes the job; the script distinguishes them by the time of the
+signal.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A batch job as plain data, and the script that runs it: a scheduler, workers, one graphdask command.
 
-The script is the same for every batch system but for its header and for what starts a process on each task. The
-scheduler and the command run beside the script, on the first host of the job; the scheduler file in the job's folder,
-which all hosts have to see, tells the others where it is. The environment of whoever submits the job reaches all of
-them. Workers are set up as those of `graphdask.cluster.local`.
+The script is the same for every batch system, except for its header and for the command that starts a process on each
+task. The scheduler and the command run beside the script, on the first host of the job. The other hosts read the
+address of the scheduler from the scheduler file in the job's folder, which all hosts have to see. The environment of
+whoever submits the job reaches all of them. Workers are set up as those of `graphdask.cluster.local`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RESULT = "result.txt"
 EXIT_CODE = "exit-code"
 """Written last, by the script."""
 OUT_OF_TIME = "out-of-time"
-"""There once the script was told that its time ends."""
+"""Exists once the script was notified that its time ends."""
 
 TIMED_OUT = 124
 """Exit code of a job that met its time limit, as that of `timeout`."""

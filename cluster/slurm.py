@@ -1,4 +1,4 @@
-"""Slurm: the script of a job, and the calls that submit, look at and cancel it.
+"""Slurm: the script of a job, and the calls that submit, query and cancel it.
 
 The scheduler and the command run in the batch step, on the first node; `srun` starts the workers, a task each. Slurm is
 asked for its warning, SIGUSR1 to the script ahead of the time limit, at which the command is ended in order.

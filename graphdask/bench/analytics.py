@@ -107,7 +107,8 @@ def run(
         Default: 1, 2, 4 ... up to the GPUs, cores or workers that there are.
     device : {"auto", "cpu", "cuda"}
     by, ghosts, exchange : str, optional
-        How graphs are divided and who is told; default: what each chooses.
+        Partitioner, remote vertices that a partition knows, and partitions that a change is sent to. Default: what each
+        chooses.
     choices : bool
         Measure each of `graphdask.bench.analysis.choices.CHOICES` instead of one way to divide and exchange.
     sources : int, optional

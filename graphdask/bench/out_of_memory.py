@@ -1,7 +1,7 @@
-"""Samples of a graph that the device has not room for, by each scheme, beside the same samples in memory.
+"""Samples of a graph that does not fit the device, by each scheme, beside the same samples in memory.
 
-As in Figures 13 to 15 of the c-saw paper: 4 partitions, of which 2 are on the device. Without batching, instances are
-sampled in 4 groups.
+The graph has 4 partitions, of which 2 are on the device, as in Figures 13 to 15 of the c-saw paper. Without batching,
+instances are sampled in 4 groups.
 
 Source: Pandey et al., c-saw, Section VI-C.
 """

@@ -3,8 +3,8 @@
 Walks by each bias and method, and traversal sampling by each way to draw without replacement, as in Figure 10 of the
 c-saw paper; the same as functions of the user (graphdask.bench.specs). Some walks also start from every vertex, which
 is said as a range and a number of walks for each. The graph is R-MAT, weighted from 1 to 64, undirected. Tables of
-biases stay with the graph; the first call of a case makes them, and is told apart. Those of others are in
-graphdask.bench.sample_peers.
+biases stay with the graph; the first call of a case makes them, and its time is recorded separately. Samplers of other
+libraries are in graphdask.bench.sample_peers.
 
 Source: Pandey et al., c-saw, Section VI: 4,000 walks of 2,000 steps, and 2,000 sampling instances.
 """

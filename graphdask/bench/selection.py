@@ -1,15 +1,15 @@
 """Ways to draw several neighbours of a vertex beside each other, as in Figures 10 to 12 of the c-saw paper.
 
-10. The time of each: repeated, updated and bipartite draws, what is drawn already seen by a search, a bitmap or a
-    strided bitmap; and what is none of the paper's. Speed-ups are over repeated draws with a search.
-11. How often a neighbour is tried for each that is drawn, by repeated and bipartite draws; updated ones try once.
-12. How many of the neighbours drawn a search looks at to see that something is drawn already, and how many bits of a
-    bitmap are looked at instead.
+10. The time of each way: repeated, updated and bipartite draws, which detect collisions by a search, a bitmap or a
+    strided bitmap; and ways that are not in the paper. Speed-ups are over repeated draws with a search.
+11. How often a neighbour is tried for each that is drawn, by repeated and bipartite draws; updated draws try once.
+12. How many of the drawn neighbours a search scans to detect a collision, and how many bits of a bitmap are read
+    instead.
 
-The paper's four applications: neighbour sampling with and without a bias, forest fire, and layer sampling, of which
-there are times alone; by weight the edges of a layer are all looked at anyway, by exponential keys, or by sums as a
-function of the user. Tries and looks are counted on a CPU, which draws what a GPU does; so what is timed counts
-nothing.
+The applications are the paper's four: neighbour sampling with and without a bias, forest fire, and layer sampling. For
+layer sampling only times are measured: by weight, all edges of a layer are scanned anyway, by exponential keys, or by
+sums as a function of the user. Tries and scans are counted on a CPU, which draws the same neighbours as a GPU. So runs
+that are timed count nothing.
 
 Source: Pandey et al., c-saw, Section VI-B.
 """

@@ -97,18 +97,19 @@ def run(
     directory : path-like, optional
         Where the file is; it is removed afterwards. Default: that of temporary files.
     device : {"cpu", "cuda"}
-        On a GPU, what `graphdask.bench.stream_device` tells.
+        `cuda` measures what `graphdask.bench.stream_device` describes.
 
     Returns
     -------
     list of dict
         `record`; `seconds` (median), `mb` that were read and `mb_per_s`; `of_sequential`, their share of the rate at
         which the file is read in blocks, the faster of `cached_mb_per_s` and `direct_mb_per_s` (0 where the chunks are
-        not read so either); `over_least`, bytes by those of the edges that were looked at, each once; `in_memory`
-        seconds and how many `times` that; `overlap`, `sweeps`. `ns_per_edge`, the time of all cores by edges looked at,
-        and `within_reach`, the share of the sequential rate that it allows where the cores do nothing else.
-        `budget_mb`, and `of_budget`, what the process took at its peak by that; None where the system does not count it
-        anew. Of the build: `of_csr`, the size by that of compressed sparse rows, and `medges_per_s`.
+        not read so either); `over_least`, the bytes divided by those of the scanned edges, each counted once;
+        `in_memory` seconds and how many `times` that; `overlap`, `sweeps`. `ns_per_edge`, the time of all cores divided
+        by the scanned edges, and `within_reach`, the share of the sequential rate that it allows if the cores do
+        nothing else. `budget_mb`, and `of_budget`, the memory of the process at its peak divided by that; None if the
+        system cannot reset the peak. Of the build: `of_csr`, the size divided by that of compressed sparse rows, and
+        `medges_per_s`.
 
     Raises
     ------
@@ -168,7 +169,10 @@ def _building(graph: Any, chunk: int) -> int:
 
 
 def opened(path: Path, name: str, share: float, ahead: int | None = None) -> Any:
-    """The file, opened with what an algorithm keeps per vertex and a share of the edges, or room for few chunks."""
+    """Return the file, opened with the bytes of an algorithm per vertex and a share of those of the edges.
+
+    If the memory of a few chunks is more than the share, it is taken instead.
+    """
     with open_(path, device="cpu") as S:
         n, section = S.num_vertices, S.store.sections["out"]
         chunks, rows = (AHEAD if ahead is None else ahead) + HANDS, section.most_rows + 1

@@ -1,9 +1,10 @@
 """Streaming through a GPU: bytes that go over the link to it, and how fast, beside the same algorithm in its memory.
 
-Searches and components read rows in place; beside that stands what they take where chunks are copied. The link is
-measured in the same run: page-locked memory of the size of a chunk, copied again and again. Budgets are shares of the
-bytes of the edges, beside what an algorithm keeps per vertex. The last records are of PageRank where all chunks but a
-few must move, with chunks of several sizes, and from copies and kernels by turns to four buffers.
+Searches and components read rows in place; the same runs with copied chunks are recorded beside them. The link is
+measured in the same run: page-locked memory of the size of a chunk is copied again and again. Budgets are shares of the
+bytes of the edges, in addition to the bytes that an algorithm keeps per vertex. The last records are of PageRank when
+all chunks but a few must move, with chunks of several sizes, and from copies and kernels that take turns to four
+buffers.
 
 Source: WolfPath, Section 5.4 (Figure 9: asynchronous copies).
 """

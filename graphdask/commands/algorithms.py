@@ -154,7 +154,8 @@ ENTRIES: tuple[Entry, ...] = (
             click.option("--max-iter", default=500, show_default=True, help="Iterations at most."),
             click.option("--dangling", type=click.Choice(("uniform", "self-loop")), default="uniform",
                          show_default=True,
-                         help="At a vertex without out-edges: start anew, or give every vertex a self-loop."),
+                         help="Vertices without out-edges: uniform teleports from them, self-loop gives every vertex a "
+                              "self-loop."),
             click.option("--weighted/--unweighted", default=None,
                          help="Follow edges in proportion to their weights.  [default: where there are weights]"),
             click.option("--personalize", "personalization", multiple=True, metavar="ID[=WEIGHT]",

@@ -242,7 +242,7 @@ def sample(
 )
 @click.option("--by", type=click.Choice(["range", "random", "biased-random", "metis"]), help="Partitioner.")
 @click.option("--ghosts", type=click.Choice(["all", "1-hop"]), help="Remote vertices that a partition knows.")
-@click.option("--exchange", type=click.Choice(["selective", "broadcast"]), help="Who is told of a change.")
+@click.option("--exchange", type=click.Choice(["selective", "broadcast"]), help="Partitions that a change is sent to.")
 @click.option(
     "--choices", is_flag=True, help="Each partitioner, ghosts, exchange, id width, allocation and fusion in turn."
 )
@@ -274,7 +274,7 @@ def analytics(
 
     Algorithms: bfs, bfs-push, components, strong, betweenness, pagerank, pagerank-20, triangles, lcc, core, cdlp,
     sssp, pagerank-weighted, sssp-float32. TEPS are counted by Graph500's convention (edges of the input in the source's
-    component) and over the edges that were looked at. pagerank is float32 to 1e-4; pagerank-20, float32 without
+    component) and over the edges that were scanned. pagerank is float32 to 1e-4; pagerank-20, float32 without
     weights, and pagerank-weighted, float64 with weights, make 20 iterations, as peers do, to compare iteration_ms.
     """
     import dask.config

@@ -37,7 +37,7 @@ def command(path: Path, as_json: bool, **options: Any) -> None:
     """What is in a file, and what reading it would change.
 
     Prints sizes, ids, degrees, self-loops, parallel edges and the number of components; of a file that is streamed
-    (.gdl), what can be told without going through its edges. FILE may be -, standard input: text, also compressed.
+    (.gdl), what is known without scanning its edges. FILE may be -, standard input: text, also compressed.
     Of a text that is larger than the first 64 MiB, however small it is while it is compressed, counts are of these,
     unless --all is given. Of METIS, NPZ, native and Parquet files of more than 4 million edges the numbers are those
     that the file states. LDBC is read whole.

@@ -239,7 +239,8 @@ partition_options = stacked(
     click.option(
         "--exchange",
         type=click.Choice(["selective", "broadcast"]),
-        help="Who is told of a change: partitions that know the vertex, or all; default: the algorithm's.",
+        help="Partitions that a change is sent to: those that know the vertex (selective), or all (broadcast); "
+        "default: the algorithm's.",
     ),
     click.option(
         "--id-width", type=click.Choice(["32", "64"]), help="Bits of a vertex id; default: the fewest that do."

@@ -38,7 +38,7 @@ profile_options = stacked(
 def command() -> None:
     """Show where the time of an algorithm goes, superstep by superstep.
 
-    W: edges looked at, and the computation on them. C: splitting and coding what is sent. H: vertices and bytes sent.
+    W: edges scanned, and the computation on them. C: splitting and coding what is sent. H: vertices and bytes sent.
     l: what a superstep costs without any work.
     """
 

@@ -21,7 +21,7 @@ except ImportError:  # pragma: no cover  # distributed is a dependency
 
 NAME = "graphdask-board"
 RUNS = "graphdask-runs"
-"""The topic of what clients tell."""
+"""The topic of the messages of clients."""
 PULSES = "graphdask-"
 """What the topics of workers begin with."""
 KEPT = 50
@@ -33,7 +33,7 @@ QUIET = 10.0
 
 
 def told(stats: Any, workers: Sequence[str]) -> dict[str, Any]:
-    """What a client tells of a run, with its topic and number; `workers` names the worker of each rank."""
+    """Return what a client sends of a run, with its topic and number; `workers` names the worker of each rank."""
     steps = list(stats)
     each = max(-(-len(steps) // STEPS), 1)
     groups = [steps[first : first + each] for first in range(0, len(steps), each)]

@@ -69,7 +69,7 @@ def preferential_attachment(
         Of `segmented`: vertices of the first segment. Default: one for each thread, or with `factor=1` as many as the
         queues hold if all of them wait.
     factor : int, optional
-        Of `segmented`: segments grow by this factor while the queues have room for it; 1: their size is fixed.
+        Of `segmented`: segments grow by this factor while the queues can hold them; 1: their size is fixed.
         Default: 2.
 
     Returns

@@ -57,7 +57,7 @@ def read_edges(
     Parameters
     ----------
     path : path-like
-        The file; text formats also compressed with gzip, xz or bzip2, which is told by the content. For LDBC
+        The file. Text formats may be compressed with gzip, xz or bzip2, which is detected by the content. For LDBC
         either of the two files or their common stem; for Parquet also a directory. Or a folder that
         `Graph.write` made, of any format.
     format : str, optional
@@ -114,7 +114,8 @@ def read_edges(
     InputError
         If the file cannot be opened or an argument does not fit the format.
     OverBudget
-        If memory has no room for the edges, as far as can be told before they are read; it says how they are streamed.
+        If memory cannot hold the edges, as far as this is known before they are read. The message says how to stream
+        them.
 
     Warns
     -----

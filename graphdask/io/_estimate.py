@@ -1,7 +1,7 @@
-"""Whether memory has room for the edges of a file: how many there are is estimated before any is read.
+"""Checks that memory can hold the edges of a file: their number is estimated before any edge is read.
 
-What says itself how many it holds is asked; lines of a text are taken to be as long as those at some places of it. An
-estimate is a lower one where it is in doubt, so that what could be read is not refused.
+If a file states its number of edges, that number is taken. Lines of a text are assumed to be as long as those at some
+places of it. If an estimate is in doubt, it is a low one, so that a file that could be read is not refused.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .folder import is_graph_folder, manifest
 from .ldbc import ldbc_pair
 
 PLACES, SAMPLE = 16, 1 << 14
-"""Places of a text that are looked at, and bytes of each."""
+"""Places of a text that are sampled, and bytes of each."""
 SMALLEST = 4
 """Bytes of a line with an edge."""
 TIGHTEST = 64
-"""Bytes of text in one of a compressed file, at most: what is smaller than this allows is not looked at."""
+"""Bytes of text in one of a compressed file, at most: a file that is smaller than this allows is not checked."""
 NATIVE, ARCHIVE = 24, 32
 """Bytes of a file per edge, at most, where it has arrays of numbers."""
 LEAST_LINE = 1 << 26
@@ -39,7 +39,7 @@ LARGER = ("edgelist", "csv", "temporal", "dimacs", "ldbc", "parquet", "native")
 
 
 def within_memory_of_graph(path: str | os.PathLike[str], format: str | None = None) -> AbstractContextManager[None]:
-    """A context in which a Graph is made of a file: OverBudget where memory has no room for it, or runs out."""
+    """Return a context to make a Graph of a file in; it raises OverBudget if memory cannot hold it or runs out."""
     if is_graph_folder(checked_path(path)):
         return within_memory(path, "native", GRAPH)
     return within_memory(path, format_to_read(path, format).name, GRAPH)

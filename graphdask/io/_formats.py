@@ -65,12 +65,12 @@ FORMATS: dict[str, Format] = {
 
 
 def detect_format(path: str | os.PathLike[str]) -> str:
-    """The format that a file's name says.
+    """Return the format that a file's name says.
 
     Parameters
     ----------
     path : path-like
-        A name; .gz, .xz and .bz2 are not looked at. Also the common stem of an LDBC pair NAME.v, NAME.e.
+        A name; .gz, .xz and .bz2 at its end are ignored. Also the common stem of an LDBC pair NAME.v, NAME.e.
 
     Returns
     -------

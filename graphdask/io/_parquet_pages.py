@@ -2,8 +2,8 @@
 
 The footer states how many rows a column has, but decoders follow the pages: each has a header with its size before
 compression and its number of values, and no decoder makes more of a page than that. So the headers are read first,
-compared with the footer, and held to the memory that may be used. Where an encoding may write a value of any length in
-a few bytes, the caller is told. The footer is read here too, because Arrow ends the process over some damage to it.
+compared with the footer, and held to the memory that may be used. If an encoding may write a value of any length in a
+few bytes, the result says so. The footer is read here too, because Arrow ends the process over some damage to it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def check_pages(files: Iterable[str], columns: Sequence[str], text: Sequence[str
     FormatError
         If the pages hold other than the footer states, or cannot hold what they state.
     OverBudget
-        If memory has no room for what they hold.
+        If memory cannot hold what they contain.
     """
     found = Pages()
     for name in files:

@@ -1,7 +1,7 @@
-"""What is read from a pipe: kept in a temporary file, so that it is read as a file is, in whatever order.
+"""Data from a pipe, which are kept in a temporary file so that they can be read in any order, as a file can.
 
-What a pipe holds is kept as it comes, compressed where it is; how many edges it may have is looked at while it comes.
-Errors and warnings name the stream in place of the temporary file.
+The data are kept as they come; compressed data stay compressed. While they come, the number of edges that they may hold
+is checked. Errors and warnings name the stream in place of the temporary file.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ def kept_stream(stream: IO[bytes], each: PerEdge, format: str | None = None) -> 
     Unsupported
         For what a stream cannot hold, by its first bytes.
     OverBudget
-        If memory has no room for its edges, as far as can be told while it comes.
+        If memory cannot hold its edges, as far as this is known while it comes.
     InputError
         If the stream cannot be read.
     WriteError
-        If the disk has no room for it.
+        If the disk has no space for it.
     """
     stream_format(format, READS, STANDARD_INPUT)
     with kept_folder() as folder, called(folder / STANDARD_INPUT, STANDARD_INPUT):
@@ -134,7 +134,7 @@ def _keep(stream: IO[bytes], path: Path, each: PerEdge, format: str) -> None:
             except OSError as error:
                 raise WriteError(
                     f"{STANDARD_INPUT} is kept in {tempfile.gettempdir()} while it is read, which does not take it "
-                    f"({error.strerror or error}); set TMPDIR to a folder with room, or name a file"
+                    f"({error.strerror or error}); set TMPDIR to a folder with space, or name a file"
                 ) from error
             taken += len(piece)
             cut = max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1

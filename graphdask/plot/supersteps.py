@@ -46,7 +46,7 @@ def superstep_profile(stats: Any, path: str | os.PathLike[str] | None = None, *,
     -------
     matplotlib.figure.Figure
         From the top: the time of each superstep, stacked; the shares of it, which show short supersteps too; frontier
-        and edges looked at; vertices and bytes sent, where there are several ranks. Of several hundred supersteps,
+        and edges scanned; vertices and bytes sent, if there are several ranks. If there are several hundred supersteps,
         neighbours share a bar that shows their mean.
 
     References

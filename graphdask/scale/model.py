@@ -4,16 +4,16 @@ A superstep of P ranks takes
 
     w E + l  +  g B + m f(P)
 
-where E are the edges that the busiest rank looks at and B the bytes that it sends. The first two terms are computation:
-w seconds for an edge, l for what a superstep costs on a rank alone; the first one, which makes the state, costs v
-seconds for each vertex of a rank besides. The others, where P > 1, are everything else in it (coding, the wire,
-waiting): g seconds for a byte, m for what the meeting of all ranks costs. f(P) is P - 1 where each rank tells every
-other one (`direct`), or log2 P where ranks are told along a tree (`tree`).
+where E is the number of edges that the busiest rank scans and B the number of bytes that it sends. The first two terms
+are computation: w seconds for an edge, and l for the cost of a superstep on a rank alone. The first superstep, which
+makes the state, also costs v seconds for each vertex of a rank. The other terms, if P > 1, are everything else in the
+superstep (coding, the wire, waiting): g seconds for a byte, and m for the cost of the meeting of all ranks. f(P) is
+P - 1 if each rank notifies every other one (`direct`), or log2 P if ranks are notified along a tree (`tree`).
 
 The fit is by non-negative least squares over the supersteps of the typical run of each measurement; each run weighs the
 same, within it long supersteps more. w and l are of an algorithm; g and m of an algorithm and a transport, drawn
-slightly to those of the transport over all algorithms, which decide where an algorithm's own supersteps are all
-alike and cannot tell g from m.
+slightly to those of the transport over all algorithms, which decide if an algorithm's own supersteps are all alike and
+cannot separate g from m.
 
 Beyond the measurements W, H and S are made to grow from the largest measured P, as `ASSUMPTIONS` says: the work is
 divided as evenly as it was; bytes grow with the copies of vertices under a random partition, sum over the vertices v of
@@ -78,10 +78,13 @@ class Fit:
     """Root of the mean square of (model - measured) / measured, over the measurements."""
     measurements: int
     own: bool
-    """Whether the algorithm's own supersteps tell g from m; else they are near those of the whole transport."""
+    """Whether the algorithm's own supersteps separate g from m; else they are near those of the whole transport."""
 
     def seconds(self, edges: float, sent: float, supersteps: float, vertices: float, workers: int) -> float:
-        """Of a run whose busiest rank looks at so many edges and sends so many bytes; `vertices` are the graph's."""
+        """Return the seconds of a run whose busiest rank scans so many edges and sends so many bytes.
+
+        `vertices` is the number of vertices of the graph.
+        """
         workers = whole("workers", workers, 1)
         alone = self.edge_seconds * edges + self.step_seconds * supersteps + self.vertex_seconds * vertices / workers
         if workers == 1:

@@ -111,12 +111,14 @@ def _run(program: Path, graph: Path, threads: int, *options: Any) -> list[tuple[
 
 
 def trials(printed: str) -> list[tuple[float, int | None]]:
-    """Seconds of each trial, and how many iterations it has told of by a line each, from what a program printed.
+    """Return the seconds of each trial that a program printed, and its number of iterations.
+
+    Iterations are counted by the line that the program prints for each; None if there is none.
 
     Raises
     ------
     ValueError
-        If there is none.
+        If there is no trial.
     """
     found: list[tuple[float, int | None]] = []
     iterations = 0

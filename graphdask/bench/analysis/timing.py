@@ -1,10 +1,10 @@
-"""How long an algorithm takes from each source, how much it looks at and sends, and its memory against the estimate.
+"""The time of an algorithm from each source, how much it scans and sends, and its memory beside the estimate.
 
-Two clocks are read in each run. `call` is the whole call, from the caller's arguments to the answer where it was
-computed, until the devices have finished: what others are timed by too, and what is compared. `supersteps` leaves out
-the client, the start of the ranks and the results, and stands beside it. Compilation is in neither. TEPS has two
-conventions: edges of the input in the component that was reached, by Graph500, and edges that were really looked at;
-both are of the call.
+Two clocks are read in each run. `call` is the time of the whole call, from the caller's arguments to the answer where
+it was computed, until the devices have finished. Other libraries are timed in the same way, and this time is compared.
+`supersteps` leaves out the client, the start of the ranks and the results, and is recorded beside it. Neither includes
+compilation. TEPS are counted by two conventions: edges of the input in the component that was reached (Graph500), and
+edges that were scanned. Both use the time of the call.
 """
 
 from __future__ import annotations
@@ -150,8 +150,9 @@ def quiet() -> Iterator[None]:
 class PeakMemory:
     """Growth of the memory in use at its peak, on the rank that takes most, while the context is open.
 
-    On a GPU of this process, what CuPy's pool has given out, looked at after each allocation. On the CPU, what NumPy
-    has, over all ranks, divided by their number. `bytes` is None where the ranks are in other processes.
+    On a GPU of this process, these are the bytes that CuPy's pool has given out, read after each allocation. On the
+    CPU, these are the bytes that NumPy holds over all ranks, divided by their number. `bytes` is None if the ranks are
+    in other processes.
     """
 
     def __init__(self, device: str, ranks: int, here: bool):
