@@ -1,4 +1,4 @@
-"""Whether memory has room for what a step of sampling comes to, which nobody knows before it has been counted."""
+"""Checks that memory holds the edges or vertices of a sampling step, whose number is known once they are counted."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ LOOKED_AT = 1 << 20
 
 
 def refuse_beyond_memory(env: Environment, name: str, place: str, total: int, each: int) -> None:
-    """Raise OverBudget where `total` edges or vertices at a place, as in "step 3", need `each` bytes and more than
-    there are."""
+    """Raise OverBudget if `total` edges or vertices of `each` bytes need more memory than there is.
+
+    `place` names the step in the message, such as "step 3".
+    """
     if total < LOOKED_AT:
         return
     needed, free = total * each, int(env.backend.free_memory() * env.memory_share)

@@ -120,7 +120,10 @@ class Room:
         return some
 
     def filled(self, xp: Any, lacking: bool | None = None) -> Found:
-        """What was chosen, once the kernels have run; `lacking`: whether there is room left, if that is known."""
+        """Return the chosen candidates after the kernels have run.
+
+        `lacking` says whether some places of the buffers stay empty; None: that is not known.
+        """
         if lacking is None:
             lacking = len(self.owners) > 0 and int(self.owners.min()) < 0
         if not lacking:
@@ -145,12 +148,12 @@ class Chooser:
     candidate is new."""
 
     def room(self, choices: Choices) -> Room:
-        """Room for what is chosen.
+        """Allocate the buffers for the chosen candidates.
 
         Raises
         ------
         OverBudget
-            If the memory has not as much.
+            If the memory does not suffice.
         """
         xp = self.env.xp
         offsets = xp.cumsum(choices.counts)
@@ -174,19 +177,19 @@ def choose(
     begins: Array | None = None,
     few: bool = False,
 ) -> Found:
-    """Choose.
+    """Choose candidates of each group.
 
     Parameters
     ----------
     weigh : function (a, b) -> array, optional
-        The biases of the candidates of groups a to b - 1, which may be overwritten; None: all are alike.
+        Returns the biases of the candidates of groups a to b - 1, which may be overwritten. None: all are alike.
     room : Room, optional
-        With what is chosen already.
+        The buffers, with the candidates that are chosen already.
     begins : int64 array, optional
-        Where candidates are all alike: what the first of each group is called, and the others after it. Default: 0.
+        The number of the first candidate of each group if all are alike; the others follow it. Default: 0.
     few : bool
-        Whether it is known that candidates are drawn with replacement, or FEW of each group, or where they are all
-        alike, all of it.
+        Whether it is known that candidates are drawn with replacement, or FEW of each group, or, if all are alike, all
+        of each group.
     """
     env = chooser.env
     xp, n = env.xp, len(choices.wanted)

@@ -18,12 +18,12 @@ def in_order(part: Part) -> bool:
 
 
 def edge_rows(part: Part, rows: Csr) -> Array:
-    """Which row of what the caller gave each edge is; and that its place on this rank can be told.
+    """Return the row of each edge in the caller's input, and check that an id can hold the place of an edge.
 
     Raises
     ------
     Unsupported
-        Where it cannot, in as many bits as an id has.
+        If the places of this rank's edges need more bits than an id has.
     """
     if rows.num_edges > np.iinfo(part.vertex_map.dtype).max:
         raise Unsupported(

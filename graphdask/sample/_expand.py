@@ -235,9 +235,12 @@ class Expander:
         self, instances: Array | None, at: Array, fanout: int, step: int, groups: Array,
         weigh: Callable[[int, int], Array] | None, rows: Array | None = None,
     ) -> tuple[Array, Array, Numbers]:  # fmt: skip
-        """Choose among the edges of the items of each group: of each its item, its place in that one's row, and what
-        tells its number in the choice. `instances` are the groups', and `at` is where edges of items begin; the rows of
-        items are given where they are chosen from by sums that are kept."""
+        """Choose among the edges of the items of each group.
+
+        Return the item of each chosen edge, its place in the item's row, and a function that returns the numbers of the
+        edges in their choices. `instances` are those of the groups, and `at` says where the edges of each item begin.
+        `rows` are the rows of the items, or None; they are given if edges are chosen by sums that are kept.
+        """
         xp, bounds = self.env.xp, at[groups]
         choices = Choices.between(self.steps, xp, bounds, fanout, self.options.replace, instances)
         chooser = self.chooser("edge_bias", DRAW_EDGE, step)

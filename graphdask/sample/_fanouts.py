@@ -140,10 +140,10 @@ class Fanouts(Sampler[S]):
         return mean, max(mean, reached)
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        """Edges as they are drawn, sorted by who asked for them, and handed back; tables of what is visited; biases.
+        """Return the bytes for edges (drawn, sorted by requester, returned), tables of visited vertices, and biases.
 
-        Where all neighbours are taken, or some of a random number, rows are reckoned to be as long as those are in the
-        mean that a random edge leads to; each hop looks at what there is before it draws.
+        If all neighbours of a vertex are taken, or a random number of them, the estimate assumes rows of the mean
+        length of those that a random edge leads to. Each hop checks the free memory before it draws.
         """
         rows, width = part.inward if self.inward and part.inward else part.out, part.vertex_map.dtype.itemsize
         share = -(-self.instances // part.size)

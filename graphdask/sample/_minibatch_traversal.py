@@ -1,11 +1,11 @@
-"""Traversal sampling for the loader of minibatches: all hops of many batches in one go, with their vertices numbered.
+"""Traversal sampling for the loader of minibatches: one kernel draws all hops of many batches and numbers vertices.
 
-One kernel (kernels/neighbors/neighborhoods.py) draws all hops. On a CPU it takes batch after batch, and has room for
-about what there will be; where that does not suffice it is called again. On a GPU it takes many batches together and
-has room for the most that there can be, so the host waits once for them all. A vertex that an edge reaches is looked up
-once, and so gets both its number and its place in the next frontier. The batches are those of the general way, bit for
-bit; that draws where this does not apply: across partitions, by a bias for very many neighbours, on a GPU for all
-neighbours.
+The kernel is in kernels/neighbors/neighborhoods.py. On a CPU it draws one batch after the other, into
+buffers of about the expected size, and is called again if they do not suffice. On a GPU it draws many batches together,
+into buffers of the largest possible size, so the host waits once for all of them. A vertex that an edge reaches is
+looked up once; that gives both its number and its place in the next frontier. The batches are bit for bit those of the
+general traversal. The general traversal draws what this kernel does not support: across partitions, by a bias for very
+many neighbours, on a GPU for all neighbours.
 
 Source: Hamilton, Ying, Leskovec, Inductive representation learning on large graphs (2017), Algorithm 2.
 """
@@ -55,7 +55,7 @@ class MinibatchTraversal(NumberedTraversal):
         return state, self._nothing(part, active=False, frontier=len(self.seeds), edges=edges)
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        """Of a launch on a GPU what it has room for; all batches, and once more where they are put together."""
+        """Return the bytes of a launch's buffers on a GPU, of all batches, and of their copy when they are joined."""
         announced, width = super().memory(part, allocation), part.vertex_map.dtype.itemsize
         if isinstance(part.out.indptr, np.ndarray) or not self._in_one_go(part, True):
             return announced

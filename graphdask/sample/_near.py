@@ -1,7 +1,7 @@
-"""Rows of the vertices from which others were reached, where they are not at hand: over partitions.
+"""Rows of predecessors, the vertices from which others were reached, fetched from their owners over partitions.
 
-Whether an edge leads to a neighbour of the vertex before is asked where the edge is; that row is on another rank. Each
-rank asks the owners for the rows of those vertices, each row once in a step.
+Whether an edge leads to a neighbour of the predecessor is decided on the rank of the edge; the predecessor's row may be
+on another rank. Each rank requests the rows of those vertices from their owners, each row once in a step.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class Drawn:
 
 @dataclass
 class Asked:
-    """Kernels that take many steps in one launch, and what they are told."""
+    """Kernels that take many steps in one launch, and their arguments."""
 
     expander: Expander
     part: Part

@@ -114,10 +114,10 @@ class Framework(Traversal):
         return sizes
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        """Edges as they are kept and handed back, the largest step, what was in pools, and candidates of a launch.
+        """Return the bytes for edges (kept, returned), the largest step, past pools, and candidates of a launch.
 
-        Where all edges are taken, rows are reckoned to be as long as in `Traversal.memory`; where a function says how
-        many, it is reckoned to say 2, and each step looks at what there is (`Chooser.room`).
+        If all edges are taken, the estimate assumes row lengths as `Traversal.memory` does. If a function says how many
+        edges are taken, the estimate assumes 2. Each step checks the free memory (`Chooser.room`).
         """
         rows, width, share = part.out, part.vertex_map.dtype.itemsize, -(-self.instances // part.size)
         stored = rows.num_edges * part.size

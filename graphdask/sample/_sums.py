@@ -115,15 +115,18 @@ def _looks(sampler: Any) -> tuple[str, ...]:
 
 
 def looked_at(expander: Any, part: Part, edges: int) -> None:
-    """Remember, with the partition, that the biases of so many edges were looked at for want of sums."""
+    """Record with the partition that the biases of `edges` edges were evaluated because there were no sums."""
     if not part.tables.complete:
         name = _looks(expander.options)
         part.tables.keep(name, (part.tables.get(name) or 0) + edges, 0)
 
 
 def pays(part: Part, sampler: Any) -> bool:
-    """Whether so much is drawn that sums of all edges are worth their time, or so much was looked at without them, in
-    this call and those before, that they would have taken no longer."""
+    """Whether sums of all edges are worth their time.
+
+    They are if this call draws very often, or if this call and earlier ones evaluated more biases without sums than
+    the graph has edges, because sums would have taken no longer.
+    """
     rows = part.inward if sampler.inward else part.out
     assert rows is not None
     return bool(sampler.draws >= REUSE * part.num_vertices or (part.tables.get(_looks(sampler)) or 0) > rows.num_edges)

@@ -1,9 +1,8 @@
-"""Traversal sampling of many small instances on a GPU: all hops in one go, of some instances by a warp.
+"""Traversal sampling of many small instances on a GPU: one kernel draws all hops, one or more instances by a warp.
 
-Where the numbers of neighbours are constant, and small, all that an instance can reach fits shared memory. So it takes
-two launches for all hops, one that draws edges into room for the most that there can be and one that puts them
-together, and one number that the host reads between them (kernels/neighbors/hops.cu). The samples are those of the
-general way, bit for bit.
+If the numbers of neighbours are constant and small, all that an instance can reach fits shared memory. So all hops need
+two launches: one draws edges into a buffer of the largest possible size, and one compacts them. The host reads one
+number between the two (kernels/neighbors/hops.cu). The samples are bit for bit those of the general traversal.
 
 Sources: Pandey et al., c-saw, Section V-A; Hamilton, Ying, Leskovec, Inductive representation learning on large graphs
 (2017).
@@ -109,7 +108,9 @@ def drawn_together(
     sampler: Fanouts[Any], part: Part, env: Environment, shape: Shape, draw: Callable[..., None],
     graph: tuple[Any, ...], how: tuple[Any, ...], told: tuple[Any, ...] = (),
 ) -> dict[str, Array]:  # fmt: skip
-    """The edges of all instances, which a kernel draws: what it is told of the graph, of how to draw, and at the end.
+    """Return the edges of all instances, drawn by the kernel `draw`.
+
+    Its arguments include the graph (`graph`), how edges are drawn (`how`), and the last ones (`told`).
 
     Raises
     ------

@@ -310,8 +310,11 @@ def threads_for(env: Environment, walkers: int) -> int:
 
 
 def together_for(env: Environment, walkers: int) -> dict[str, int]:
-    """Threads of a block, of a launch in which each takes a walker: a warp where walkers are many, else as many as
-    let all walkers go at the same time. There is a block for each, so that one whose walk is done makes room."""
+    """Return the shape of a launch with one block per walker.
+
+    A block is one warp if there are many walkers, else it has as many threads as let all walkers run at the same time.
+    Each walker has a block of its own, so that a finished walk frees its place for another block.
+    """
     warps = getattr(env.backend, "processors", 1) * RESIDENT // max(walkers, 1)
     threads = 32 * min(max(warps, 1), TOGETHER)
     return {"per_item": threads, "threads": threads, "per_processor": WAITING}

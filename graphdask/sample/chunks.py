@@ -79,29 +79,30 @@ class Chunks:
     def to_parquet(
         self, path: str | os.PathLike[str], *, verify: bool = False, edge_rows: bool = False, overwrite: bool = False
     ) -> Written:
-        """Write a folder of Parquet files, `part-CHUNK-WORKER.parquet`; each worker writes its own, and lets go of them
-        before the next chunk. In the order of their names the rows are those of the whole.
+        """Write a folder of Parquet files, `part-CHUNK-WORKER.parquet`.
+
+        Each worker writes its own rows, and frees them before the next chunk. The files in the order of their names
+        hold the rows in the order of the whole sample.
 
         Parameters
         ----------
         path : path-like
-            A folder that is not there, or is empty; on a disk that all workers share. Nothing is left there on an
-            error.
+            A folder that does not exist, or is empty, on a disk that all workers share. An error leaves nothing there.
         verify : bool
-            Prove each chunk before it is written, as `Samples.verify` does.
+            Verify each chunk before it is written, as `Samples.verify` does.
         edge_rows : bool
-            Write the column `edge` too, as `Samples.with_edges` tells.
+            Write the column `edge` too, as `Samples.with_edges` adds it.
         overwrite : bool
-            Replace a folder of samples that is there, once the new one is whole. Default: raise OutputExists.
+            Replace an existing folder of samples once the new one is complete. Default: raise OutputExists.
 
         Raises
         ------
         OutputExists
-            Where the folder is there, not empty, and `overwrite` is False; or holds anything but samples.
+            If the folder is not empty and `overwrite` is False, or if it holds anything but samples.
         InputError
-            Where it cannot be written.
+            If the folder cannot be written.
         WriteError
-            Where the disk is full or fails.
+            If the disk is full or fails.
         """
         for name, value in (("verify", verify), ("edge_rows", edge_rows)):
             if not isinstance(value, bool):
@@ -131,11 +132,11 @@ class Chunks:
 
 
 def in_chunks(function: Callable[..., Any], G: Graph, *arguments: Any, chunk: int, **options: Any) -> Chunks:
-    """The samples of a function of `graphdask.sample`, some instances at a time, where all are too many for the memory.
+    """Draw the samples of a function of `graphdask.sample` in chunks of instances, if memory does not hold all of them.
 
-    They are the same as in one piece, bit for bit: what an instance draws depends on its number, not on what is drawn
-    with it. While one iterates, the samples of two chunks are there, the one before being the caller's until the next
-    has come; while they are written, those of one.
+    The samples are bit for bit those of a single call: what an instance draws depends on its number, not on what is
+    drawn with it. Iteration holds the samples of two chunks: the caller keeps the previous chunk until the next one is
+    ready. `to_parquet` holds one chunk.
 
     Parameters
     ----------
@@ -146,19 +147,20 @@ def in_chunks(function: Callable[..., Any], G: Graph, *arguments: Any, chunk: in
     *arguments, **options
         Of the function. Arguments are checked here; nothing is drawn yet.
     chunk : int
-        Instances (walks, seeds, pools) that are drawn together.
+        Number of instances (walks, seeds, pools) that are drawn together.
 
     Returns
     -------
     Chunks
-        Iterate over it for a result after the other, each with `to_dask` and all else; or write it with `to_parquet`.
+        Iterate over it for one result after the other, each with `to_dask` and the other methods of samples; or write
+        all with `to_parquet`.
 
     Raises
     ------
     InputError
-        For a chunk below 1, and whatever the function refuses.
+        If `chunk` is below 1, or if the function refuses an argument.
     Unsupported
-        For a function whose samples cannot be divided.
+        If the samples of the function cannot be divided.
 
     Examples
     --------

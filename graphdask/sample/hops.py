@@ -85,7 +85,7 @@ def neighbors(
         Same seed, same edges, whatever the placement, the devices and the number of workers.
     edge_rows : bool
         Whether samples have the column `edge` from the beginning: the row of each edge in what the graph was made of.
-        Without it, `s.edge` finds the rows when it is first used, as `Samples.with_edges` tells.
+        Without it, `s.edge` finds the rows when it is first used, as `Samples.with_edges` does.
     placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
         Whether every worker holds the whole graph, or a partition of it, or its host holds the whole and the device
         some of it at a time, as `Streamed` says. `auto`: the whole where it fits, else a partition; of a graph on disk
@@ -354,7 +354,7 @@ def at_least(name: str, value: Any, least: int) -> int:
 
 
 def checked_depth(depth: Any) -> int:
-    """Return how many hops are taken; refuse more than the host's memory has room to plan."""
+    """Return the number of hops; refuse more than the host's memory can plan."""
     hops = at_least("depth", depth, 0)
     refuse_beyond_memory(f"depth={hops:,} hops", 64 * hops, "give a smaller depth; none reaches farther than the graph")
     return hops

@@ -49,7 +49,7 @@ class Induced(Traversal):
         super().__init__(vertices, bounds, (-1,))
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        """As if vertices were of the mean degree; once the edges are counted, these are looked at."""
+        """Return the bytes for vertices of the mean degree; once the edges are counted, their memory is checked."""
         index = part.vertex_map.dtype.itemsize
         tables = index * (part.num_slots + len(self.seeds)) + 8 * len(self.bounds)
         return super().memory(part, allocation) + tables

@@ -140,9 +140,9 @@ class NeighborLoader:
     batches_per_run : int, optional
         Batches that are drawn together. Default: as many as have about 2 million edges. It changes no batch.
     edge_rows : bool
-        Whether batches have `e_id`. The first batch of a loader with it has the workers find the row of every edge:
-        they make the edges again, and keep 4 bytes for each that is stored, 8 where there are 2^31 or more. A file
-        that is streamed tells them if it was built with `edge_rows=True`.
+        Whether batches have `e_id`. For the first batch the workers find the row of every edge: they make the edges
+        again, and keep 4 bytes for each stored edge, or 8 if there are 2^31 edges or more. A streamed file holds the
+        rows if it was built with `edge_rows=True`.
     placement, client
         As for `neighbors`.
 
@@ -371,7 +371,7 @@ class _Threads:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def ahead(self, make: Callable[[Any], Any], items: Iterable[Any], depth: int) -> Iterator[Any]:
-        """make(item) of each item, in order; so many are made while the one before is in use."""
+        """Yield make(item) for each item, in order; the next `depth` are made while the caller uses one."""
         waiting: deque[Future[Any]] = deque()
         for item in items:
             waiting.append(self._pool.submit(copy_context().run, make, item))  # which may say what client to use

@@ -44,10 +44,11 @@ class Subgraph:
         return _rows(self.row, self.col, len(self.nodes))
 
     def blocks(self) -> list[Block]:
-        """The layers of a network over this subgraph, the outermost first.
+        """Return the layers of a network over this subgraph, the outermost first.
 
-        The last one computes the seeds from the vertices of hop 0. Each one before computes what the next one reads,
-        from all edges of that many hops; vertices of a layer are a prefix of those of the one before.
+        The last layer computes the seeds from the vertices of hop 0. Every other layer computes what the next layer
+        reads; the layer k places from the last has all edges of hops 0 to k. The vertices of a layer are a prefix of
+        those of the previous layer.
         """
         known = np.cumsum(self.sizes).tolist()
         ends = np.searchsorted(self.hop, np.arange(len(self.sizes) - 1), side="right").tolist()

@@ -192,8 +192,8 @@ def personalized_pagerank(
     sources : int, str or array-like of shape (k,)
         By the caller's ids; each has a PageRank of its own.
     walks : int
-        Walks from each source, 1 or more. The estimate of a rank r has the standard error sqrt(r (1 - r) / walks), so
-        10,000 walks tell ranks of 0.001 to about a third of themselves.
+        Walks from each source, 1 or more. The estimate of a rank r has the standard error sqrt(r (1 - r) / walks).
+        With 10,000 walks, the standard error of a rank of 0.001 is about a third of the rank.
     restart : float
         The probability with which a walk ends before each step, from 1e-6 to 1: 1 minus the damping factor of PageRank.
     top : int, optional

@@ -1,8 +1,9 @@
-"""Second-order random walks: node2vec, where the vertex before has a say in where a walk goes next.
+"""Second-order random walks: node2vec, in which the next vertex depends on the predecessor as well.
 
-Over partitions, whether a candidate is a neighbour of the vertex before is asked where one of the two rows is: here, if
-it is one of this rank's; else the walker travels as a question, in an undirected graph to the owner of the candidate,
-where it goes on if it is taken, in a directed one to the owner of the vertex before.
+The predecessor is the vertex from which the walk came. Over partitions, whether a candidate is a neighbour of it is
+checked in the row of the predecessor or, if the graph is undirected, of the candidate. If this rank has no such row,
+the walker is sent as a question. In an undirected graph it goes to the owner of the candidate, where the walk goes on
+if the candidate is accepted. In a directed graph it goes to the owner of the predecessor.
 
 Sources: Grover, Leskovec: node2vec: scalable feature learning for networks (KDD 2016); Yang et al., KnightKing: a fast
 distributed graph random walk engine (SOSP 2019), Sections 4 and 5.
@@ -71,7 +72,7 @@ class SecondOrder(Walkers):
 
     @property
     def factors(self) -> tuple[np.uint64, np.uint64, np.uint64]:
-        """Of the vertex before, of its neighbours, and of others, over the greatest of them, in multiples of 2^-63."""
+        """The factors of the predecessor, its neighbours, and others, divided by the greatest, in units of 2^-63."""
         factors = 1.0 / self.p, 1.0, 1.0 / self.q
         back, common, distant = (np.uint64(min(ONE, round(factor / max(factors) * ONE))) for factor in factors)
         return back, common, distant
@@ -176,9 +177,9 @@ def node2vec(
     edge_rows : bool
         Whether walks have the column `edge` from the beginning, as in `random_walk`.
     placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
-        Where the graph is, as in `random_walk`. The walks are the same. With "streamed" all edges
-        are read where the host has them, as `Streamed` says: a step looks for neighbours of the vertex before, which
-        may be anywhere.
+        Where the graph is, as in `random_walk`. The walks are the same. "streamed" reads all edges in the host's
+        memory, as `Streamed` says, because a step searches the neighbours of the predecessor, which may be in any
+        partition.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional

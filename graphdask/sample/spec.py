@@ -84,8 +84,8 @@ class Spec:
     direction : {"out", "in"}
         Whether edges are followed or gone against; degrees and neighbours are in that direction.
     edge_bound : int or float, optional
-        A number that no bias of an edge exceeds. An edge is then drawn by rejection, which looks at some of a vertex's
-        edges, and not at all of them; the law is the same. For `per="vertex"`.
+        A number that no bias of an edge exceeds. Edges are then drawn by rejection, which evaluates the biases of some
+        of a vertex's edges instead of all. The law is the same. Requires `per="vertex"`.
     select : {"auto", "inverse", "alias", "rejection", "reservoir", "repeated", "updated", "bipartite"}
         How edges are chosen by `edge_bias`. The law is the same, but not the edges: same seed and same method, same
         edges. `inverse`: a number below the sum of a vertex's biases says which; where the bias of an edge depends on
@@ -98,10 +98,10 @@ class Spec:
         new; `bipartite`: a second number for the regions on either side of an edge that is chosen already, then redraw;
         where 128 redraws were in vain, these two go on among what is left. `updated`: among what is left, which is how
         `inverse` draws without replacement, so the edges are the same. Of `per="layer"` edges are drawn by these three
-        or `inverse`. `auto`: all edges alike where the function reads nothing that tells the edges of a vertex
-        apart; `rejection` with `edge_bound`, or where the greatest of its constants is at most 16 times the least;
-        `alias` where it can be, and there are as many edges to be drawn as the graph has, or more, unless the function
-        fails on some edge of the graph; else `inverse`.
+        or `inverse`. `auto`: all edges alike if the function reads no field that differs between the edges of a vertex;
+        `rejection` with `edge_bound`, or if the greatest of its constants is at most 16 times the least; `alias` if it
+        is possible and at least as many edges are to be drawn as the graph has, unless the function fails on some edge
+        of the graph; else `inverse`.
     revisit : bool, optional
         Whether a vertex may come into the pool of an instance that it was in before. Default: where `update` is given,
         and in a walk, that is with `replace` and a `neighbor_size` of 1.
@@ -116,11 +116,11 @@ class Spec:
     Notes
     -----
     Functions are translated as `graphdask.sample.translate.translate` says, or are given as CUDA C++ by
-    `Translated.from_cuda`. Vertices are the caller's ids where these are whole numbers of 0 or more, in what functions
-    are told and in what they return; else (strings, negative numbers) they are numbers from 0 on, in the order of the
-    ids. Integer biases add up to less than 2^63 for each choice, exactly (2^59 by `alias`). Those of floats are first
-    made multiples of a unit: the greatest of d candidates has about 61 - log2(d) binary places, and none above 0
-    becomes 0. So the same edges come out on every device.
+    `Translated.from_cuda`. Both the fields and the results of functions name vertices by the caller's ids if these are
+    whole numbers of 0 or more; else (strings, negative numbers) by numbers from 0 on, in the order of the ids. Integer
+    biases add up to less than 2^63 for each choice, exactly (2^59 by `alias`). Those of floats are first made multiples
+    of a unit: the greatest of d candidates has about 61 - log2(d) binary places, and none above 0 becomes 0. So the
+    same edges come out on every device.
 
     References
     ----------
@@ -210,7 +210,7 @@ class Spec:
         if self.edge_bias is None:
             raise InputError("edge_bound is a bound of edge_bias, and there is none")
         if self.per == "layer":
-            raise InputError('edge_bound is for per="vertex"; the edges of a layer are always looked at')
+            raise InputError('edge_bound requires per="vertex"; a layer evaluates the biases of all its edges')
         if isinstance(bound, bool) or not isinstance(bound, int | float | np.number):
             raise InputError(f"edge_bound={shown(bound)} is not a number")
         if not (bound > 0 and math.isfinite(bound)) or (isinstance(bound, int) and bound >= 2**63):

@@ -42,17 +42,16 @@ SEPARATE = 256
 @public
 @dataclass(frozen=True)
 class Streamed:
-    """How a graph in host memory is sampled on a device that has not room for it: a value of `placement=`.
+    """How to sample a graph in host memory on a device whose memory does not hold it: a value of `placement=`.
 
     `placement="streamed"` is the same as `placement=Streamed()`.
 
     First-order walks and samples of neighbourhoods (`random_walk` and its kin, `neighbors`, `snowball`, `forest_fire`)
-    go over partitions, as the arguments say. All other samplers read every edge where the host has it: a GPU in
-    page-locked memory, over the bus, with the kernels that are there for a graph on the device. What has no more
-    entries than there are vertices (where rows begin, sums of their biases) is copied to the device at the begin of a
-    run where that takes no more than half of what may be used, else it is read in place too; tables of edges are made
-    by the host. Of the arguments only `device_memory` says something for them, and `scheme="in-place"`, which is what
-    they do; others raise Unsupported.
+    go over partitions, as the arguments say. All other samplers read every edge in host memory: a GPU reads page-locked
+    memory over the bus, with the kernels for a graph on the device. Arrays with no more entries than there are vertices
+    (where rows begin, sums of their biases) are copied to the device at the start of a run if they use at most half of
+    the memory that may be used, else they are read in place too. The host makes tables of edges. These samplers accept
+    the arguments `device_memory`, and `scheme="in-place"`, which is what they do; the others raise Unsupported.
 
     Parameters
     ----------
@@ -68,17 +67,18 @@ class Streamed:
         partition first, and it stays until its queue is empty; a walker goes on over all partitions that are on the
         device, and waits where it comes to another one. `BAL`: besides, partitions that are sampled at the same time
         get thread blocks in proportion to their work; on a CPU, which samples one after the other, as `WS`.
-        `in-place`, which the paper has not: what is said of rows (where they begin, sums of their biases) stays on the
-        device, and a step that leads to a partition that is not there reads its few edges in host memory, over the bus.
-        So no walker waits, and all walks are one launch (or one for every 2^24 steps). Partitions are copied where that
-        takes less of the bus, at 64 bytes a read: into room that is free, those that the walks will read most, where
-        they are less than all reads of them; and in turn, as by `BAL`, where the walkers are so many that one step of
-        all of them, were they spread over the partitions that are absent, would read more than these are. Samples of
-        neighbourhoods decide by the reads of a hop. Default for walks: on a GPU `in-place`, or `BAL` where more than
-        half of the memory would be kept for rows; on a CPU, which copies as fast as it reads, `BAL`. Samples of
-        neighbourhoods go hop by hop and partition by partition, each with the whole device; by `BAL` those partitions
-        that are there when a hop begins are sampled in one launch, and then half as many as there is room for at a
-        time, its threads being dealt out over the vertices of all of them. For them `WS` is the default.
+        `in-place`, which the paper does not have: arrays per row (where rows begin, sums of their biases) stay on the
+        device, and a step that leads to an absent partition reads its few edges in host memory, over the bus. So no
+        walker waits, and all walks are one launch (or one for every 2^24 steps). Partitions are copied if copying moves
+        fewer bytes over the bus than reading in place, at 64 bytes a read. Into free device memory go the partitions
+        that the walks will read most, if they are smaller than all reads of them. Partitions are copied in turn, as by
+        `BAL`, if one step of all walkers, spread over the absent partitions, would read more bytes than these have.
+        Samples of neighbourhoods decide by the reads of a hop. Default for walks: on a GPU `in-place`, or `BAL` if
+        arrays per row would use more than half of the memory; on a CPU, which copies as fast as it reads, `BAL`.
+        Samples of neighbourhoods go hop by hop and partition by partition, each with the whole device. With `BAL`, one
+        launch samples the partitions that are on the device when a hop begins; later launches sample half as many
+        partitions as fit at a time. The threads of a launch are distributed over the vertices of all its partitions.
+        The default for samples of neighbourhoods is `WS`.
     device_memory : int or str, optional
         Bytes of the device that may be used: 2**32, "4GiB". Default: as much as the setting graphdask.memory-fraction
         allows.
@@ -141,7 +141,7 @@ class HostRows:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of it, and of the room for what partitions have of `indptr`."""
+        """Bytes of these arrays, and of the buffer for what partitions have of `indptr`."""
         kinds = (self.edges, self.rows, self.sparse)
         return 2 * self.indptr.nbytes + sum(array.nbytes for kind in kinds for array in kind.values())
 

@@ -1,9 +1,10 @@
 """Any sampler over a graph whose edges stay in host memory: a device reads them there, as if they were its own.
 
-A GPU reads page-locked memory over the bus, so the kernels are those for a graph on the device, and so are the samples,
-bit for bit. What has no more entries than there are rows (where these begin, sums) is copied to the device where it
-takes no more than half of what may be used; edges, and tables with an entry for each, stay where they are. Tables are
-made by the host, for on the device they would take as much room as the edges. On a CPU all of it is read where it is.
+A GPU reads page-locked memory over the bus. So the kernels are those for a graph on the device, and the samples are the
+same, bit for bit. Arrays with no more entries than there are rows (where these begin, sums) are copied to the device if
+they use at most half of the memory that may be used. Edges, and tables with an entry for each edge, stay in host
+memory. The host makes the tables, because on the device they would use as much memory as the edges. A CPU reads all of
+it in place.
 """
 
 from __future__ import annotations

@@ -216,7 +216,7 @@ def translate(function: Callable[[Any], Any], fields: Mapping[str, Any], result:
     that Python refuses, and loops of more than 2 ** 20 steps. A variable that is an integer on one path and a float on
     another is a float, and an integer that meets a float is first rounded to one. Both devices return the same bits.
     They are Python's for all but `exp`, `log` and powers of floats, which may differ from it in the last digits
-    (relative error 1e-15, for large powers 1e-12). What follows a `return`, `break` or `continue` is not looked at.
+    (relative error 1e-15, for large powers 1e-12). Code after a `return`, `break` or `continue` is ignored.
 
     Examples
     --------

@@ -3,22 +3,22 @@
 A source is a lane: bit b of a mask, column b of a table but `value`. Tables are float64, row-major, `lanes` columns.
 Masks are uint8 or uint64.
 
-seen    mask per slot: lanes that have reached it, of ghosts as far as their owners have told
-bits    uint32 words, a bit per slot: whether the vertex is of the level that is being looked at, in any lane
-front   mask per slot: in which lanes it is, so 0 where the bit is not set. The CUDA kernels ask the bitmap first, which
-        their caches hold; to the twins that makes no difference
-shown   mask of the lanes that `value` has a column for: those that have somebody in the front, and maybe more
-value   table over slots, its columns those of `shown` in order: what a vertex of the front gives its neighbours; 0 in
-        the lanes that are not in its mask
+seen    mask per slot: lanes that have reached the vertex; of a ghost, those that its owner has sent so far
+bits    uint32 words, a bit per slot: whether the vertex is in the frontier, in any lane
+front   mask per slot: lanes in which the vertex is in the frontier, so 0 if its bit is not set. The CUDA kernels read
+        the bitmap first, because their caches hold it; for the twins that makes no difference
+shown   mask of the lanes that `value` has a column for: those with vertices in the frontier, and maybe more
+value   table over slots, its columns those of `shown` in order: what a vertex of the frontier gives its neighbours; 0
+        in the lanes that are not in its mask
 sigma   table over own vertices: numbers of shortest paths
 delta   table over own vertices: dependencies
-counters int64: vertices reached, rows left, rows of more than `hub` edges, edges (of rows looked at, and all of rows
+counters int64: vertices reached, rows left, rows of more than `hub` edges, edges (those scanned, and all of rows
         reached), edges out of the vertices reached, chunks of hub / 2 edges, mask of the lanes of the vertices reached
 
 Rows are in order of ids, so the sums are too; of parallel edges, which stand side by side, one counts.
-The CUDA kernels put rows of more than `hub` edges aside for other launches (`*_hubs`): in `hubs`, or in chunks. Of each
-chunk, `chunks` has its row's place in the list and its number within the row, and `partial` its sums. On a CPU there is
-nothing to balance, so those twins do nothing.
+The CUDA kernels defer rows of more than `hub` edges to other launches (`*_hubs`): they list them in `hubs`, or in
+chunks. Of each chunk, `chunks` has its row's place in the list and its number within the row, and `partial` its sums.
+On a CPU there is nothing to balance, so those twins do nothing.
 """
 
 import numpy as np
@@ -48,9 +48,9 @@ def _columns(shown):
 
 @twin
 def bc_reach(n, rows, indptr, indices, out_indptr, bits, front, alive, seen, queue, masks, left, hub, hubs, counters):
-    """Find the lanes that reach each row through a neighbour in the front; list those and the unfinished rows.
+    """Find the lanes that reach each row through a neighbour in the frontier; list those and the unfinished rows.
 
-    `alive` is the mask of the lanes that have somebody in the front, of all ranks.
+    `alive` is the mask of the lanes that have vertices in the frontier, on any rank.
     """
     reached, remaining, edges, out_edges, lanes_reached = counters[0], counters[1], 0, 0, _0
     for i in range(n):
@@ -89,7 +89,7 @@ def bc_reach_hubs(
 
 @twin
 def bc_gather(n, rows, masks, indptr, indices, bits, front, value, shown, lanes, out, hub, chunks, partial, counters):
-    """Sum the values of the neighbours in the front into the rows of `out`, in the lanes of the row's mask."""
+    """Sum the values of the neighbours in the frontier into the rows of `out`, in the lanes of the row's mask."""
     count, lane_of = _columns(shown)
     column_of, sums = np.full(64, count, np.int64), np.zeros(count + 1)  # behind the columns: nothing
     for c in range(count):
@@ -132,7 +132,7 @@ def bc_sum_hubs(n, rows, masks, indptr, indices, bits, front, value, shown, lane
 
 @twin
 def bc_show_paths(n, rows, masks, sigma, lanes, shown, bits, front, value):
-    """Put the rows into the front with their numbers of paths."""
+    """Put the rows into the frontier with their numbers of paths."""
     count, lane_of = _columns(shown)
     for i in range(n):
         v, mask = rows[i], np.uint64(masks[i])
@@ -145,7 +145,7 @@ def bc_show_paths(n, rows, masks, sigma, lanes, shown, bits, front, value):
 
 @twin
 def bc_show_dependencies(n, rows, masks, sigma, delta, lanes, shown, last, score, bits, front, value):
-    """Finish the dependencies of a level, add them to the score, and put the rows into the front with what they give.
+    """Finish the dependencies of a level, add them to the score, and put the rows into the frontier with their values.
 
     `delta` holds the sums over successors; of the last level (last != 0) there are none.
     """
@@ -168,7 +168,7 @@ def bc_show_dependencies(n, rows, masks, sigma, delta, lanes, shown, last, score
 
 @twin
 def bc_arrive(n, slots, masks, values, count, bits, front, value, seen):
-    """Put the slots into the front with what their owners say."""
+    """Put the slots into the frontier with the masks and values that their owners sent."""
     for i in range(n):
         slot = slots[i]
         _mark(bits, slot)

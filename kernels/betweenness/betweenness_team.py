@@ -1,16 +1,16 @@
-"""Betweenness by the GPUs of a host together: what betweenness_team.cu is given beside what team.py tells.
+"""Betweenness by the GPUs of a host together: the arguments of betweenness_team.cu besides those in team.py.
 
 INDPTR .. IN_INDICES  out-edges and in-edges; in an undirected graph the same
 SEEN            mask per own vertex, as in betweenness.py; the sources have theirs
 BITS            two bitmaps over slots, by level modulo 2, empty
 FRONT, VALUE    as in betweenness.py, in memory that the peers write to
 SIGMA .. SCORE  as in betweenness.py; sources have one path
-ROWS, MASKS     room for the own vertices of all levels, one level after the other, and for their lanes; the sources
-                are there
+ROWS, MASKS     buffers for the own vertices of all levels, one level after the other, and for their lanes; they begin
+                with the sources
 LEVELS          LEVEL_WORDS words for each level that may come in this launch: where it ends in ROWS, edges out of it,
                 and how many vertices are left to look for the next, all of this rank; and the lanes of all ranks. Those
                 of level 0 are filled in
-LEFTS           own vertices that have edges in; and room for as many, twice
+LEFTS           own vertices that have in-edges; and two buffers for as many
 HUB_ROWS .. PARTIAL  hubs, chunks and partial of betweenness.py
 CHOSEN .. LONG_ROWS  the lists of _candidates.py, empty
 COUNTERS        two rows of BC_ROW zeros

@@ -8,10 +8,10 @@ indptr, indices, weights  rows of edges; weights are not negative
 now          uint64 mask per own vertex: lanes in which its edges are relaxed
 distance     int64 or float64 table over slots; the largest integer or infinity where not reached
 active       uint64 mask per slot: lanes in which a distance has fallen; marked, never cleared
-counters     int64: rows put aside, edges scanned
+counters     int64: deferred rows, edges scanned
 
-The CUDA kernels put rows of many edges aside for another launch. Distances only fall, so that it does not matter in
-which order: where nothing is active any more they are those of shortest paths.
+The CUDA kernels defer rows of many edges to another launch. Distances only fall, so their order does not matter: once
+nothing is active any more, they are those of shortest paths.
 """
 
 import numpy as np

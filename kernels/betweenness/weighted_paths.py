@@ -8,19 +8,19 @@ indptr, indices, weights  rows of edges without self-loops and without parallel 
 distance     int64 or float64 table over slots, final; the largest integer or infinity where not reached
 pending      int32 table over own vertices: tight edges in whose other end has not been counted yet
 ready        uint64 mask per own vertex: lanes in which the last of these was counted just now; 0 between launches
-front        uint64 mask per slot: lanes in which a vertex has just been counted; of the listed slots only, or, where
-             rows pull, 0 at the others
+front        uint64 mask per slot: lanes in which a vertex has just been counted; only the listed slots are read, or,
+             if rows pull, the others are 0
 paths        float64 table over slots: on the way forward the number of shortest paths, once that is counted; on the way
              back, once a vertex has its dependency, (1 + dependency) / paths
 dependency   float64 table over own vertices: sums over successors, then dependencies; 0 where there is none
-counters     int64: rows put aside, edges scanned; in `paths_pending` edges from a reached vertex to one that is not,
+counters     int64: deferred rows, edges scanned; in `paths_pending` edges from a reached vertex to one that is not,
              and edges that would make a distance smaller; in `paths_release` vertices that are ready, and the lanes
              of all of them
 
 A sum has one order, on CPUs and GPUs and for every number of partitions: neighbours in the order of the row, in chunks
 of CHUNK edges, whose sums are added one after the other.
 
-The CUDA kernels put rows of many edges aside for other launches (`*_hubs`). On a CPU there is nothing to balance, so
+The CUDA kernels defer rows of many edges to other launches (`*_hubs`). On a CPU there is nothing to balance, so
 those twins do nothing.
 """
 
@@ -83,9 +83,11 @@ def paths_pending_hubs(n, first, indptr, indices, weights, distance, lanes, pend
 def paths_release(
     n, slots, front, first, indptr, indices, weights, distance, lanes, pull, pending, ready, queue, hubs, counters
 ):
-    """List the own vertices all of whose predecessors are counted now that those in `front` are. Rows are out-edges of
-    the listed slots to own vertices; or, where `pull` is not 0, in-edges of listed own vertices, which are not counted
-    in all lanes yet."""
+    """List the own vertices whose predecessors are all counted, once those in `front` are.
+
+    Rows are out-edges of the listed slots to own vertices. If `pull` is not 0, they are in-edges of listed own vertices
+    that are not counted in all lanes yet.
+    """
     lane_of, edges, found, lanes_found = np.empty(64, np.int64), 0, counters[4], 0
     for i in range(n):
         row = slots[i]

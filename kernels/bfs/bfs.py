@@ -12,15 +12,15 @@ counters int64, those of a superstep (`after` are those of the next one, which t
          GHOSTS     length of the queue of ghosts
          UNVISITED  vertices that a pull has to look for
          LEFT       those that it did not find
-         HUBS       rows put aside, of either direction (2)
-         EDGES      edges looked at; bfs_levels: but for those of its first level
+         HUBS       deferred rows, of each direction (2)
+         EDGES      edges scanned; bfs_levels: except those of its first level
          WEIGHT     out-edges of the next level's own vertices, and LONG for each that has more than MANY
          LEVELS     levels that bfs_levels has gone through
          VISITED    vertices of all of them
          LISTED     entries listed by bfs_result
          CYCLE      bfs_levels: length and weight of what three levels find (6)
-The CUDA kernels put rows of many edges aside for a second launch (`*_hubs`); on a CPU there is nothing to balance, so
-those twins do nothing.
+The CUDA kernels defer rows of many edges to a second launch (`*_hubs`). On a CPU there is nothing to balance, so those
+twins do nothing.
 """
 
 import numpy as np
@@ -166,7 +166,7 @@ def bfs_visit(n, slots, parents, depth, parent, seen, level, owned, own_queue, c
 
 @twin
 def bfs_told(n, slots, seen):
-    """Settle ghosts of which their owners told; their depth nobody asks for."""
+    """Settle the ghosts that their owners sent; the search does not read their depth."""
     for i in range(n):
         _set(seen, slots[i])
 

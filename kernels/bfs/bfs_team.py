@@ -1,12 +1,12 @@
-"""Breadth-first search by the GPUs of a host together: what bfs_team.cu is given beside what team.py tells.
+"""Breadth-first search by the GPUs of a host together: the arguments of bfs_team.cu besides those in team.py.
 
 INDPTR .. IDS   out-edges, in-edges (0 where it neither pulls nor claims), ids of the own vertices
 DEPTH .. SEEN   as in bfs.py; bfs_init has filled them
-QUEUES          by level modulo 2, room for all own vertices; the frontier is in one
-GHOST_QUEUE     room for all ghosts
+QUEUES          by level modulo 2, buffers for all own vertices; the frontier is in one
+GHOST_QUEUE     a buffer for all ghosts
 WAITING         by level modulo 2, own vertices that a pull looks for; 0 where it never pulls
-CLAIMED         room for the bits of all slots; 0 where no push claims
-LONG_ROWS       room for rows that are put aside
+CLAIMED         a buffer for the bits of all slots; 0 where no push claims
+LONG_ROWS       a buffer for deferred rows
 COUNTERS        rows of BFS_ROW counters, of which three are used in turn; in that of this level, modulo 3, FOUND is the
                 frontier's length and WEIGHT its out-edges (as in bfs.py), in that of level 0 EDGES the rank's edges
 SOURCES         where the search begins: as many own vertices as FOUND says of level 0, distinct

@@ -3,8 +3,8 @@
 `method` is one of the constants below; what the tables hold says `graphdask.sample.biases`. Where a method needs no
 table, any array of its dtype will do. All numbers, instances, steps and draws are uint64.
 
-rows and instances, index dtype and int64, tell `pick_edges` what to draw an edge from, and for whom; edges, int64, are
-the answers, -1 where there is none; draws, int32, is the next draw of each, before and after.
+Arguments of `pick_edges`: rows, index dtype, from which edges are drawn; instances, int64, for which they are drawn;
+edges, int64, the result, -1 where there is none; draws, int32, the number of each one's next draw, before and after.
 """
 
 import numpy as np

@@ -6,7 +6,7 @@ bounds     int64, shape (n + 1,): where the candidates of each begin, `values` w
 values     int64: biases of the candidates, whole numbers or the bits of floats; what is left of them, after
 floating   whether they are floats
 starts, counts
-           int64: where in `chosen` and `owner` a group has its room, and how many candidates it gives at most
+           int64: where the places of a group begin in `chosen` and `owner`, and how many candidates it gives at most
 replace    whether a candidate may be chosen again
 seed, what, tags, instances, step
            random numbers are those of the key of (seed, what, tag) and the counter (instance, step, number of the draw)
@@ -14,11 +14,11 @@ sums       int64: the units of each row's candidates, added up to each and with 
 rows, positives
            int64: the row of a group; how many candidates of each row have a bias above 0
 groups, at, totals
-           int64, int64, uint64, each one longer than what it tells of: where the rows of a group begin, how many
-           candidates there are before a row, and the units of these
+           int64, int64, uint64, each one entry longer than there are groups or rows: where the rows of a group begin,
+           how many candidates there are before a row, and the units of these
 done       int64: how many of each group are chosen already, which are in `chosen`
 chosen     int64: places in their groups
-owner      int64: label of the group, -1 for room that is left
+owner      int64: label of the group, -1 in places that stay empty
 failure    int32: why the run must end, if it must
 """
 

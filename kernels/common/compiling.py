@@ -1,10 +1,10 @@
-"""What compiling kernels costs: counted where Numba and CuPy compile, apart from the time of what they are for.
+"""The cost of compiling kernels, measured in Numba and CuPy and kept apart from the time of running them.
 
 Each thread has an account: the kernels that it compiled, and the seconds for which it compiled, or waited for Numba's
-lock while another thread of the process compiled. `clock` is a clock that stands still meanwhile, so what is timed by
-it does not depend on whether the kernels were there. Numba tells of compilation by its events; a kernel that is loaded
-from Numba's files is not compiled, and no event says so. CuPy has no such events: the function by which it calls NVRTC,
-for the kernels of its own as for RawModule, is wrapped. A call of a kernel that is there goes through neither.
+lock while another thread of the process compiled. `clock` is a clock that stands still meanwhile, so its times do not
+depend on whether the kernels were compiled before. Numba reports compilation by its events; loading a kernel from
+Numba's files compiles nothing and raises no event. CuPy has no such events, so the function by which it calls NVRTC,
+for its own kernels and for RawModule, is wrapped. A call of a compiled kernel goes through neither.
 """
 
 from __future__ import annotations

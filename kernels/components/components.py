@@ -3,7 +3,7 @@
 link     index dtype per slot: a tree of slots, each pointing to a smaller one, roots to themselves; after
          components_compress straight to the root
 label    index dtype per root slot: the smallest id of the tree's own vertices
-counters int64: hubs, edges looked at
+counters int64: hubs, edges scanned
 """
 
 import numba
@@ -62,14 +62,14 @@ def components_outside(n, link, root, indptr, other_indptr, rows, counters):
 
 @twin
 def components_meet(n, owned, link, label, told, bounds, giants, found, here, there, counters):
-    """Which labels the ghosts, slots from `owned` on, show to be one component: this rank's, and the one that was told.
+    """List pairs of labels that ghosts show to be one component: this rank's label and the one that the owner sent.
 
-    Those of two giants are no pair, but make found[step] 1.
+    Ghosts are the slots from `owned` on. The labels of two giants make no pair, but set found[step] to 1.
     """
     for i in range(n):
         ghost = owned + i
         root = link[ghost]
-        if root == ghost:  # no edge to it was looked at
+        if root == ghost:  # no edge to it was scanned
             continue
         if label[root] == told[i]:
             continue
@@ -124,10 +124,10 @@ def components_label(n, ids, link, label):
 
 @twin
 def components_witness(n, rows, indptr, indices, link, root, owned, told, bounds, wanted, found):
-    """Find edges from the tree `root` to ghosts that were told the wanted label of their owner's step.
+    """Find edges from the tree `root` to ghosts whose label, as their owner sent it, is the one wanted for its step.
 
-    Ghosts of the owner `step` ranks on stand from slot bounds[step] on; told[0] is for slot `owned`. found[step]
-    becomes 1.
+    Ghosts of the owner `step` ranks on stand from slot bounds[step] on; `told` has the labels from slot `owned` on.
+    found[step] becomes 1.
     """
     steps, missing = len(wanted), 0
     for step in range(1, steps):

@@ -7,9 +7,9 @@ count    index dtype per slot: own vertices, edges from vertices that are not do
 stamp    int32 per slot: the level in which the vertex was last put into a queue
 queue    own vertices, appended to; where `rows` are its tail, a twin goes on with what it appends, and a CUDA kernel
          leaves that to the next launch
-counters int64: own queue length, own vertices dealt with, ghost queue length, hubs, edges looked at
+counters int64: own queue length, own vertices dealt with, ghost queue length, hubs, edges scanned
 
-The CUDA kernels put rows of many edges aside for a second launch (`*_hubs`); those twins do nothing.
+The CUDA kernels defer rows of many edges to a second launch (`*_hubs`); those twins do nothing.
 """
 
 import numpy as np

@@ -3,8 +3,8 @@
 degree   index dtype per own vertex: neighbours left, each once and without the vertex itself; of a vertex that is
          queued it is at most the level and counts no further
 queue    own vertices in the order in which they are removed
-lost     index dtype per slot: neighbours that a ghost has lost since its owner was told
-counters int64: queue length, ghosts that lost neighbours, hubs, edges looked at, how much of the queue is done
+lost     index dtype per slot: neighbours that a ghost has lost since its owner was last notified
+counters int64: queue length, ghosts that lost neighbours, hubs, edges scanned, how much of the queue is done
 
 Equal neighbours stand together in a row, so a parallel edge is one whose neighbour is that of the edge before it.
 """

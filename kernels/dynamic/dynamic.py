@@ -7,7 +7,7 @@ listed         index dtype: own vertices to be worked on, in no order; of dynami
 x              float64 per slot: contributions rank / out-degree, the self-loop that every vertex has counted
 pieces         int64: parts of rows, PIECE edges each, first edge times 2 * PIECE plus the number of edges; `number`,
                uint64: how many
-flags          uint8 per slot; those of other ranks' vertices are told to their owners
+flags          uint8 per slot; those of other ranks' vertices are sent to their owners
 loop           uint8 per own vertex: whether its row holds the self-loop
 low, high      index dtype: lists of own vertices of at most `most` edges and of more; of dynamic_update those whose
                out-neighbours are to be marked, `length` being that of their out-edges

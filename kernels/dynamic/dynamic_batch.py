@@ -1,9 +1,9 @@
-"""What a batch of edges changes of the rows of one rank, worked out where the rows are: twins of dynamic_batch.cu.
+"""The changes that a batch of edges makes in the rows of one rank, computed on that rank: twins of dynamic_batch.cu.
 
 An edge of the batch has two entries, one in the row of its source and one in that of its destination, which is a row
-of in-edges where the graph is directed. All are looked up; those that change their row are sorted by row and then by
-column, and looked up once more for their places; and of every row it is said where it is to go. n is the number of
-entries.
+of in-edges if the graph is directed. All entries are looked up. Those that change their row are sorted by row and then
+by column, and looked up once more for their places. Then every row is assigned the place to which it goes. n is the
+number of entries.
 
 edges          uint64 per edge: (source * num_vertices + destination) * 2, and 1 where it is to be there afterwards
 slots          index dtype: of each id; this rank owns those below `owned`
@@ -17,21 +17,21 @@ place          int64 per sorted entry: how many of its row are less
 row, slot      index dtype per sorted entry: its row, a local number, and the slot of its column
 bounds         int64, shape (size + 1,): slots from bounds[k] to bounds[k + 1] - 1 are of rank (rank + k) % size
 held           uint8, shape (size, owned): whether a rank needs to know of a row, as from now on those of its columns do
-said           float64 per own vertex, where `says`: what other ranks were told of it, which is to be told again
+said           float64 per own vertex, used if `says`: the value last sent to other ranks; -1 makes it be sent again
 steps          int64, a 0 and then per sorted entry 1 where it is inserted, being absent, 2**32 where it is deleted,
                being there; `sums` are their running sums, so that one scan counts both
-listed         int64: the first entries of rows, from the front of those of `most` edges at most, before and after, and
-               from the back of the others
+listed         int64: the first entries of rows; those of `most` edges at most, before and after, fill it from its
+               start, the others from its end
 plan           int64, three arrays in one: of the first entry of each row that changes where its entries end, where the
                row is to begin, and its local number; the end is 0 of entries that are not the first of a row
-pieces         int64, four each: of the rows of more than `hub` entries, before or after, that stay where they are, as
-               long as what they take of `room` entries is there, every PIECE entries: the row's first entry, the first
-               entry of the piece, where what the row is to be is put together, and how long it is to be
+pieces         int64, four each, for every PIECE entries of the rows of more than `hub` entries, before or after, that
+               stay where they are and fit the workspace of `room` entries: the row's first entry, the first entry of
+               the piece, where the new row is put together, and its new length
 order          int64 per sorted entry: which one of the batch it is, but for those of NOTHING
 counters       uint64, 0 before: how many of the sorted entries are of out-edges, and of both directions; deletions of
-               each direction; entries of each one's pool, free from `used` on, that rows claimed which outgrew their
-               room, whether they fit or not; rows listed at the front, and at the back; pieces, and what their rows
-               would take of the room; and blocks that came to a barrier
+               each direction; entries of each one's pool, free from `used` on, claimed by rows that outgrew their
+               allocation, whether they fit or not; rows listed from the start, and from the end; pieces, and the
+               entries of the workspace that their rows need; and blocks that came to a barrier
 """
 
 import numpy as np

@@ -1,15 +1,15 @@
 """Rewriting the rows that a batch changes: twins of dynamic_rows.cu.
 
 The entries of the batch that change something are sorted by row and column; dynamic_batch.py says what `place`, `sums`,
-`listed`, `plan` and `counters` hold, and that n entries were given. Where rows have outgrown their room and what they
-claimed does not fit the pool, of `size` entries, nothing is done to the rows of that direction.
+`listed`, `plan` and `counters` hold, and that n entries were given. If rows have outgrown their allocation and what
+they claimed does not fit the pool of `size` entries, the rows of that direction stay unchanged.
 
 values         per entry what is inserted, of the pool's entry_t: slots, or weights
-commits        whether the rows' lengths, beginnings, and rooms are written: with the last one of the pools
+commits        whether the rows' lengths, beginnings, and allocations are written: with the last one of the pools
 
-Rows of few entries are listed at the front, and a warp takes one; a block takes one of those at the back. What a row
-holds moves within it: first what stands behind deleted entries to the front, then what stands behind insertions to the
-back, a piece of the row at a time, which is read as a whole before any of it is written.
+Rows of few entries are listed from the start of `listed`, and a warp takes one; a block takes one of those listed from
+its end. The entries of a row move within it: first those behind deleted entries move towards its start, then those
+behind insertions towards its end. They move a piece at a time, which is read as a whole before any of it is written.
 
 Of the longest rows a block takes a piece: they are put together in `made`, and then copied to where they were.
 

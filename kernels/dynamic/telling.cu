@@ -1,4 +1,4 @@
-// What a rank says to the others of contributions that changed and of vertices that it marked. Places are reserved by a
+// Messages of a rank to the others about changed contributions and marked vertices. Places are reserved by a
 // block for all its threads at once: one counter for every warp would be what the kernels wait for. Twins and arguments:
 // telling.py.
 #include "common/common.cuh"

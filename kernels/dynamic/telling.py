@@ -1,4 +1,4 @@
-"""What a rank says to the others of contributions that changed and of vertices that it marked: twins of telling.cu.
+"""Messages of a rank to the others about changed contributions and marked vertices: twins of telling.cu.
 
 listed         index dtype: own vertices that may have changed, each once
 count          64-bit integer: how many are listed, as in dynamic.py
@@ -9,11 +9,11 @@ shifts         int64 per rank: the first slot that own vertices have there
 bounds         int64, shape (size + 1,): slots from bounds[k] to bounds[k + 1] - 1 are of rank (rank + k) % size
 counts         64-bit integers: how many contributions go to each rank, then how many changed; or words of marks
 next           the same, where the next one goes: in `vertex` and `contribution`, and of those that changed in `last`
-vertex         index dtype: slots of the rank that is told, what goes to each rank side by side; of marks -1 - w where
-               they are of the slots 64 * w + 0 to 63
+vertex         index dtype: slots of the receiving rank, the entries for each rank side by side; of marks -1 - w if they
+               are those of the slots 64 * w + 0 to 63
 contribution   float64, in the same places; of marks the bits of a 64-bit word, the lowest of the first slot
-affected       uint8 per slot: whether a vertex is marked; no more where its owner is told
-slots          index dtype: of what is told in an order that both sides know
+affected       uint8 per slot: whether a vertex is marked; cleared once its owner is notified
+slots          index dtype: those of the contributions that are sent in an order that both sides know
 """
 
 import numpy as np

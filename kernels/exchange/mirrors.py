@@ -11,7 +11,7 @@ u64 = np.uint64
 def mirrors_find(n, mirror, count, own, marks, place):
     """List in `place` where the mirror, n own vertices, has one of the `count` in `own`, and return how many there are.
 
-    `marks` is uint8 per own vertex, 0 before and afterwards; `place` has room for n.
+    `marks` is uint8 per own vertex, 0 before and afterwards; `place` has length n.
     """
     for i in range(count):
         marks[u64(own[i])] = 1

@@ -1,4 +1,4 @@
-"""Where functions of the caller are called: twins of functions.cu.
+"""Kernels that call functions of the caller: twins of functions.cu.
 
 graphdask.kernels.functions.inserted puts the caller's functions after the import of the defaults, whose names they
 take.
@@ -13,15 +13,15 @@ depth      steps before this one
 indptr, indices, weights
            the graph; where it has no weights, any array
 names, base
-           what the caller calls vertices: an id for each, int64, or, where base is 0 or more, that and their numbers
+           the caller's names of vertices: an id for each, int64; if base is 0 or more, base plus their numbers instead
 mapped, ids, degrees
-           whether this is a partition, in which the vertices and the lengths of the rows of all slots, int64, are told
-           by ids and degrees; else slots are vertices. Of vertices, degrees (int64) are those of the items
+           whether this is a partition; then ids and degrees, int64, hold the vertices and the lengths of the rows of
+           all slots. Else slots are vertices. In functions of vertices, degrees (int64) are those of the items
 near_indptr, near_indices
            rows of vertices that items were reached from, which hold vertices; of a whole graph that itself
 values     bias_t: biases; of the edges of item i, `at[i] - at[0]` is the place of the first
-keys       float64: room for as many as are chosen
-longs      int64: room for items with long rows (reservoir.py)
+keys       float64: a workspace for as many keys as edges are chosen
+longs      int64: a workspace for items with long rows (reservoir.py)
 least, most
            what neighbor_size may return at least, and at most
 sizes      int64: what it returned

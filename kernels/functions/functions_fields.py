@@ -1,7 +1,7 @@
-"""What kernels/functions*.{cu,py} tell the functions that a caller writes: for each its parameters and its fields.
+"""The parameters and fields that kernels/functions*.{cu,py} pass to each function that a caller writes.
 
-A field is an expression in the parameters, the same text in Python and in CUDA C++, so a function costs what the fields
-cost that it reads.
+A field is an expression in the parameters, the same text in Python and in CUDA C++. So a function computes only the
+fields that it reads.
 """
 
 from __future__ import annotations

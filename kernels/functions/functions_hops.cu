@@ -1,4 +1,4 @@
-// Steps by functions of the caller, many in one launch; functions.cu tells how these come here. Twins and what the arguments
+// Steps by functions of the caller, many in one launch; functions.cu says how these come here. Twins and what the arguments
 // are: functions_hops.py; whether there is an update, which these ask `updates`, and a bias of vertices, `weighs`, is known
 // here when the kernels are compiled.
 //

@@ -1,8 +1,8 @@
 """Steps by functions of the caller, many in one launch: twins of functions_hops.cu.
 
-What is not told here is told in functions.py, and of first, seeds, bounds, fanouts, hops, together, places, slots,
-most, src, dst, upto, starts and counts in hops.py. The shared memory of that is more by another `places` vertices for
-each instance where functions ask from which vertex one was reached.
+hops.py describes first, seeds, bounds, fanouts, hops, together, places, slots, most, src, dst, upto, starts and counts;
+functions.py describes the other arguments that are not listed here. Shared memory is that of hops.py; if functions ask
+from which vertex one was reached, it has another `places` vertices for each instance.
 
 how        one of the constants below
 sums, positives

@@ -1,6 +1,6 @@
 """Walks whose edges are chosen by functions of the caller: twins of functions_walk.cu.
 
-What is not told here is told in functions.py.
+functions.py describes the arguments that are not listed here.
 
 n          walks
 first      instance of the first
@@ -12,9 +12,9 @@ how, sums, totals, other, floating
            with it, or the shares of an alias table (biases.py), uint64, with its totals and others; whether biases are
            floats
 here, before, lengths, dst, put
-           of walks: where they stand, -1 where they have ended; the vertex before; edges so far, int32; in rows of
-           `depth`, the vertices that edges lead to, and, where `updates` says that there is an update, its answers.
-           What here, before and lengths hold before the first step is not looked at
+           of walks: where they stand, -1 if they have ended; the predecessor; edges so far, int32; in rows of
+           `depth`, the vertices that edges lead to, and, if `updates` says that there is an update, its results.
+           Before the first step the contents of here, before and lengths are not read
 told       uint64, shape (1,): the edges of all walks are added
 failure, failure_of_update
            int32, as in selection.py

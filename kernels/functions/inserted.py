@@ -26,7 +26,7 @@ _CASTS = {"int": "np.int64", "float": "np.float64", "bool": "bool"}
 
 
 def digests(functions: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
-    """What tells families with functions apart."""
+    """Return the names and digests of the functions, which identify a family compiled with them."""
     return tuple(sorted((name, function.digest) for name, function in (functions or {}).items()))
 
 

@@ -8,12 +8,12 @@ fanouts   uint64: neighbours of a vertex at each of `hops` hops, up to 255 and e
           without replacement up to FEW
 method    as in successive.py; -1 where neighbours are all alike, drawn as neighbors.py says
 together  instances that follow each other and are drawn together, a power of two up to 32: their edges are side by
-          side, those of the first hop before those of the next, in room that begins at the first instance's
+          side, those of the first hop before those of the next, from the place on where the first instance's begin
 places    vertices that an instance expands at most
-slots     room in a table of them: twice as many, or 0 for one hop
-most      edges that an instance has at most: room for each in what is drawn
+slots     places of a hash table of these vertices: twice as many, or 0 for one hop
+most      edges that an instance has at most; the buffers of drawn edges have so many places for each instance
 upto      int32, shape (instances, hops): how many edges an instance has up to each hop
-starts    int32, shape (instances, hops): where those of each hop begin in the room
+starts    int32, shape (instances, hops): where those of each hop begin in the buffers
 counts    int64: how many each has
 ends      int64: the same with those of the instances before it
 

@@ -1,8 +1,8 @@
-"""Neighbours that are drawn again until they are new, with a bit for each that says whether it is chosen: twins of
-marked.cu.
+"""Draws of neighbours, repeated until they are new, with a bit for each neighbour if chosen: twins of marked.cu.
 
-They are those that successive_draw draws by the same method, which looks for a neighbour among those chosen. Here a
-look at one bit says it, however many there are. On a GPU a warp takes an item, and its lanes draw at the same time.
+They are those that successive_draw draws by the same method, which searches for a neighbour among those chosen. Here
+one bit says whether a neighbour is chosen, however many are. On a GPU a warp takes an item, and its lanes draw at the
+same time.
 
 rooms    int64: where in `marks` the bits of an item begin, of which not all neighbours are drawn
 marks    int32, all 0: a word for 32 neighbours

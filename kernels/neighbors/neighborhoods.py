@@ -19,11 +19,11 @@ def neighborhoods_renumber(
 ):
     """Number the vertices of each instance: its seeds, then the others in the order in which edges reach them.
 
-    vertices: of the graph. nodes: room for all seeds, and new_vertices for each edge; node_offsets[i + 1] is set to
-    where the vertices of instance i end, and seeds_of[i] to how many of them are seeds.
+    vertices: of the graph. nodes: an array with a place for each seed, and new_vertices places for each edge.
+    node_offsets[i + 1] is set to where the vertices of instance i end, and seeds_of[i] to how many of them are seeds.
 
-    The table says where in `nodes` a vertex is. It is indexed by the vertex where that takes no more memory than by a
-    hash. Places only grow, so what it says of the instances before is known by being too small.
+    The table says where in `nodes` a vertex is. It is indexed by the vertex if that uses no more memory than indexing
+    by a hash. Places only grow, so entries of earlier instances are recognized because they are too small.
     """
     most = 0
     for i in range(n):
@@ -65,21 +65,22 @@ def neighborhoods_draw(
     edge, node_sizes, edge_sizes, told, each, vertices, owners, sources, drawn, slots, entries, node_starts,
     edge_starts, shifts, state,
 ):  # fmt: skip
-    """Draw all hops of instances, and number their vertices meanwhile.
+    """Draw all hops of instances and number their vertices in the same pass.
 
-    What is drawn is what `neighbors_uniform` draws, and the numbers are those of `neighborhoods_renumber`; rows are
-    those of the vertices, and edge[e] the place of an edge. The seeds of an instance differ.
+    The edges are those that `neighbors_uniform` draws, and the numbers are those of `neighborhoods_renumber`. Rows are
+    those of the vertices, and edge[e] is the place of an edge. The seeds of an instance differ.
 
-    first: instance number of seed_bounds[0]. room: edges that row, col and edge have room for; nodes has room for
-    those, and for all seeds. told: int64, shape (4,): instances that are done, which is where it begins, vertices and
-    edges that they have here, and edges that the next one needs at least, where it has no room. On a GPU nothing is
-    done before, there must be room, hops are 8 at most, and fan-outs none of -1, nor above FEW without replacement.
+    first: instance number of seed_bounds[0]. room: the number of edges that row, col and edge can hold; nodes holds so
+    many vertices and all seeds. told: int64, shape (4,): the number of instances that are done, with which the kernel
+    begins; the vertices and the edges that they have here; and the edges that the next instance needs at least, if the
+    buffers cannot hold it. On a GPU no instance is done before, and the buffers must suffice. There are at most 8 hops;
+    no fan-out is -1, nor above FEW without replacement.
 
-    For a GPU only, and to be filled with no value but where one is said, for each vertex of nodes `vertices` (index
-    dtype) and `owners` (int32); for each edge `sources` (int32), `drawn` (int64) and `slots` (index dtype);
-    `entries` (index dtype), a table of two words for each of `each` slots for every seed, full of -1; for each
-    instance and one more, `node_starts` (hops + 1) and `edge_starts` (hops); for each instance `shifts`, 3 (hops + 1);
-    and `state`, 1 and one more for each block, of which the first is 0; the last four int64.
+    The following are for a GPU only. They need no initial values unless one is named. For each vertex of nodes:
+    `vertices` (index dtype) and `owners` (int32). For each edge: `sources` (int32), `drawn` (int64) and `slots` (index
+    dtype). `entries` (index dtype) is a table of two words for each of `each` slots for every seed, full of -1. The
+    last four are int64: for each instance and one more, `node_starts` (hops + 1) and `edge_starts` (hops); for each
+    instance `shifts`, 3 (hops + 1); and `state`, 1 and one more for each block, of which the first is 0.
     """
     _draw(
         n, first, seeds, seed_bounds, indptr, indices, None, fanouts, hops, replace, None, seed, room, nodes, row, col,

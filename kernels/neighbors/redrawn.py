@@ -1,7 +1,7 @@
 """Choosing some candidates of groups by the sums of their biases, again until they are new: twins of redrawn.cu.
 
 method     REPEATED or BIPARTITE (successive.py)
-taken      int64, as long as `chosen`: room for the places of a group that are chosen already, in ascending order
+taken      int64, as long as `chosen`: a workspace for the places of a group that are chosen already, in ascending order
 
 The other arguments are those of selection.py. Number w of a group is one half of the block w // 2 of the key of
 (seed, what, tag) and the counter (instance, step); a draw takes one of them, a bipartite one two, of which it may leave

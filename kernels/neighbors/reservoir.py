@@ -1,10 +1,10 @@
 """Neighbours in one pass over the rows: twins of reservoir.cu.
 
-longs   int64, of n + 1 words, the first one 0: on a GPU, room for the items with long rows, which `reservoir_..._long`
-        takes after the kernel of that name; on a CPU that one has drawn for all
+longs   int64, of n + 1 words, the first one 0: on a GPU, a list of the items with long rows, which
+        `reservoir_..._long` processes after the kernel without that suffix; on a CPU the latter draws for all
 sums    int64: sums of the biases of each row, above 0
 values  float64: a bias for each edge
-starts, counts   int64: where the room of an item for keys begins, and how many
+starts, counts   int64: where the keys of an item begin in `keys`, and how many they are
 keys, places     float64, int64: the smallest exponential keys, and where in the row their edges are
 
 The other arguments and the numbers of an item are those of neighbors.py. Equal keys stand in the order of their edges.
@@ -100,10 +100,10 @@ def reservoir_by_bias_long(
 
 @twin
 def reservoir_keys(n, rows, vertices, instances, indptr, values, starts, counts, seed, longs, keys, places):
-    """The smallest exponential keys of an item's edges, of rate `values`, in their order, and their places; where all
-    edges are asked for, in the order of the row.
+    """Store the smallest exponential keys of each item's edges, of rate `values`, in ascending order, and their places.
 
-    Edges of bias 0 have none; room that is left has the place -1.
+    If all edges are asked for, they are in the order of the row. Edges of bias 0 have no key. Entries that stay empty
+    have the place -1.
     """
     numbers = np.empty(AT_ONCE, np.uint64)
     for i in range(n):

@@ -1,6 +1,6 @@
-"""What drawing neighbours again until they are new takes, counted (a host algorithm; there is no CUDA kernel of it).
+"""Counts the work of drawing neighbours again until they are new (a host algorithm; there is no CUDA kernel of it).
 
-The draws are those of successive_draw by the same method, and the arguments its own.
+The draws are those of successive_draw by the same method, and the arguments are the same.
 """
 
 import numpy as np
@@ -16,8 +16,11 @@ _ZERO = np.uint64(0)
 
 @twin
 def tries_count(n, rows, vertices, instances, indptr, offsets, sums, method, seed, counted):
-    """Add to `counted`, int64, how many neighbours are drawn of rows that are not taken whole, how often it is tried,
-    how many of those drawn before a search among them looks at, and how many bits of a bitmap are looked at."""
+    """Add four numbers to `counted`, int64, for the rows that are not taken whole.
+
+    They are the neighbours drawn, the tries, the earlier draws that a search among them compares, and the bits of a
+    bitmap that are read.
+    """
     pair = np.empty(1, np.uint64)
     key_0, key_1, words = key(seed, DRAW_NEIGHBOR, 0), key(seed, DRAW_NEIGHBOR, 1), 1 + (method == BIPARTITE)
     for i in range(n):

@@ -16,7 +16,7 @@ cleared  the counters of the next update, which this one sets to 0
 real_t   of ranks and contributions; sums and products are float64 and never fused
 weight_t of the weights; where there are none, the array is empty
 chunks   int64 each: its first edge times 512, plus the number of its edges, 256 at most
-hot      how many of x, from the first, every block keeps in shared memory, for which the launch makes room: of each of
+hot      how many of x, from the first, every block keeps in shared memory, which the launch provides: of each of
          `ranges` of x, `width` apart; there are weights only where it is one
 goes     None, or uint64, one: 0 where nothing is to be summed; in `pagerank_sum`, where the sum of each row goes
 targets  index dtype per chunk: the row whose sum it gives, or -1 - k for the k-th partial sum

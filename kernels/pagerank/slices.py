@@ -10,7 +10,7 @@ n        32 for each slice
 indices  index dtype per entry, into x; -1 where an item has no more edges
 weights  weight_t per entry, of unit `unit` (codes.py); counts where `weighted`
 place    index dtype: where in x what an edge points at stands
-hot      how many of x, from the first, every block keeps in shared memory, for which the launch makes room
+hot      how many of x, from the first, every block keeps in shared memory, which the launch provides
 targets  per chunk, as in pagerank.py; so are `sums`, and the order of additions
 wanted   None, or uint64, one: 0 where nothing is to be summed
 goes     index dtype per row: where its sum goes. Sums of rows without edges are not written

@@ -1,7 +1,8 @@
 """Biased-random partitioning, one pass over the vertices (a host algorithm; there is no CUDA kernel of it).
 
-A vertex goes to partition p with probability proportional to (1 + its neighbours already in p) times the room left
-in p, so that neighbours gather without any partition overflowing. The draw depends on (seed, vertex) alone.
+A vertex goes to partition p with probability proportional to (1 + its neighbours already in p) times the number of
+vertices that p can still take. So neighbours gather without any partition overflowing. The draw depends on (seed,
+vertex) alone.
 """
 
 import numpy as np

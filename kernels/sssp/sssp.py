@@ -6,8 +6,8 @@ even_far, odd_far     index dtype: slots of a distance that was not below `limit
 ghost_queue  index dtype: ghosts of a distance below `limit` whose label fell, for their owners
 weights      one for each edge (each = -1), or a single one for all (each = 0): edge e weighs weights[e & each]
 labels       per slot the distance, int32, int64 or float64, the largest integer or infinity where not reached. Or,
-             where `limit` is int32 and `labels` int64, the distance times 2^32 plus the id of the vertex before: of
-             those that were met at this distance the smallest. Ids are below 2^31 then, and so is every sum of the
+             if `limit` is int32 and `labels` int64, the distance times 2^32 plus the id of the predecessor: the
+             smallest of those met at this distance. Ids are below 2^31 then, and so is every sum of the
              distance in a label and a weight. An own vertex is queued when its distance falls, a ghost when its label
              does
 ids          index dtype per own vertex
@@ -16,7 +16,7 @@ stamp        int32 per slot: the step for which an own vertex was last queued (o
 limit        the distances' dtype, shape (1,): where the current bucket ends
 least        float64, shape (3,): the smallest distance that was put, or stayed, in `far`, after split number i in place
              i modulo 3
-counters     int64, shape (16,): edges looked at and vertices whose edges were relaxed, ever; the next step's number,
+counters     int64, shape (16,): edges scanned and vertices whose edges were relaxed, ever; the next step's number,
              that of the splits; arrivals at the barrier; the ghost queue's length, in superstep `mark` in place `mark`
              modulo 2; from NEAR the length of `near` in step i in place i modulo 3, from FAR that of `far` after split
              i, from HUBS that of `hubs`
@@ -25,14 +25,13 @@ counters     int64, shape (16,): edges looked at and vertices whose edges were r
 times: those below the next limit, which lies above `nearest` in the first step and else above the smallest distance
 among them, but not above `most`, become near; none do where that distance is `most` or larger. Once it has relaxed any,
 it ends before a step of `enough` near vertices or more: what there is for other ranks to do should not wait for that.
-It needs a cooperative launch, always of the same `n`, in every
-superstep the next `mark`.
+It needs a cooperative launch, always of the same `n`, in every superstep the next `mark`.
 `sssp_result` takes labels of both kinds apart.
 
-On a CPU most of the time would go into waiting for labels, and for rows that no cache has. So a row is gone through
-twice: first every edge is looked at, and those that lower a label, one in twenty, are written down without a branch,
-so that nothing is guessed and many labels are on their way at a time; then these are worked on. Rows that are due soon
-are fetched ahead.
+On a CPU most of the time would be spent waiting for labels, and for rows that no cache has. So a row is scanned twice.
+The first scan reads every edge and lists, without a branch, those that lower a label, one in twenty; so nothing is
+mispredicted, and many labels are loaded at a time. The second scan relaxes the listed edges. Rows that are due soon are
+prefetched.
 """
 
 import numpy as np

@@ -1,10 +1,10 @@
-"""Shortest paths by the GPUs of a host together: what sssp_team.cu is given beside what team.py tells.
+"""Shortest paths by the GPUs of a host together: the arguments of sssp_team.cu besides those in team.py.
 
 INDPTR .. IDS   out-edges, their weights, ids of the own vertices
 LABELS .. LIMIT as in sssp.py
 NEARS, FARS     queues, by step and by split modulo 2; the source is in the far ones of its owner
-GHOST_QUEUE     room for all ghosts
-LONG_ROWS       room for rows that are put aside
+GHOST_QUEUE     a buffer for all ghosts
+LONG_ROWS       a buffer for deferred rows
 COUNTERS        as in sssp.py
 LEASTS          three smallest distances of far ones, by split modulo 3
 VOTES           four rows of TEAM_WORDS zeros

@@ -10,7 +10,7 @@ level        int64 per own vertex: its tight edges to other vertices at its own 
 place        int64 per own vertex: where its next such edge goes in `out`
 witnessed    uint8 per slot: a tight edge from its parent, which is nearer to the source, was met
 first_bad    int64: the first edge that can be relaxed
-counters     int64: hubs, edges looked at, and in `sssp_parents` the ghost queue's length
+counters     int64: hubs, edges scanned, and in `sssp_parents` the ghost queue's length
 """
 
 from graphdask.kernels.common.twin import twin

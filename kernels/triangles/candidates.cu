@@ -1,4 +1,4 @@
-// The vertices that a front may reach next, in searches from several sources at once: masks as in betweenness.cu.
+// The vertices that a frontier may reach next, in searches from several sources at once: masks as in betweenness.cu.
 // Twins and arguments: candidates.py.
 #include "common/rows.cuh"
 

@@ -1,6 +1,6 @@
-"""The vertices that a front may reach next, in searches from several sources at once: twins of candidates.cu.
+"""The vertices that a frontier may reach next, in searches from several sources at once: twins of candidates.cu.
 
-front   mask per slot: in which lanes it is in the front (kernels/betweenness/betweenness.py)
+front   mask per slot: lanes in which the vertex is in the frontier (kernels/betweenness/betweenness.py)
 seen    mask per slot: lanes that have reached it
 chosen  bitmap over slots: who is a candidate, all zero before
 counters int64: own candidates, rows of very many edges, edges, candidates that are ghosts
@@ -17,7 +17,7 @@ _0 = np.uint64(0)
 
 @twin
 def candidates_list(n, rows, indptr, indices, front, seen, owned, slots, chosen, candidates, ghosts, hubs, counters):
-    """List, once each, the out-neighbours of rows of the front that a lane of theirs has not reached."""
+    """List, once each, the out-neighbours of rows of the frontier that a lane of the row has not reached."""
     count, others, edges = counters[0], counters[3], 0
     for i in range(n):
         lanes = np.uint64(front[rows[i]])

@@ -5,7 +5,7 @@ indptr   where the edges of a slot begin; indices holds the slots of v, ascendin
 ties     uint8 per edge: in how many directions u and v are joined, 1 or 2
 ptr      where the higher neighbours of v begin in `others`, per slot; empty for vertices whose turn it is not
 links    int64 per slot: ties between the other two corners, summed over the triangles of a vertex
-counters int64: triangles, candidates looked at, all that was added to links
+counters int64: triangles, candidates checked, all that was added to links
 """
 
 import numpy as np

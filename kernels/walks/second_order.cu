@@ -1,7 +1,7 @@
 // Second-order random walks: node2vec (A. Grover, J. Leskovec, KDD 2016). Twins and what the arguments are:
 // second_order.py.
 //
-// A candidate is drawn as a first-order walk draws it, and taken with a probability that the vertex before has a say in:
+// A candidate is drawn as a first-order walk draws it, and taken with a probability that depends on the predecessor:
 // `back` if it is that vertex, `common` if it is a neighbour of it, else `distant`; each is the factor of node2vec over
 // the greatest of the three, a multiple of 2^-63. What is refused is drawn anew (Yang et al., KnightKing, SOSP 2019,
 // Section 4.1). Whether it is a neighbour is asked only if the coin lies between `common` and `distant`.

@@ -5,13 +5,13 @@ Arguments are those of walk.py, with second_order_reservoir and second_order_par
 back, common, distant  uint64: see second_order.cu
 undirected             whether u is a neighbour of v where v is one of u
 draw                   int32, in and out: the next draw of a walker
-previous               index dtype, in and out: the id of the vertex before, -1 at the start
+previous               index dtype, in and out: the id of the predecessor, -1 at the start
 previous_slot          its slot if it is a vertex of this rank, else -1
 here                   index dtype, in and out: the id of the vertex where a walker is that asks
 candidate              index dtype, in and out: the id of the vertex that a walker asks about: whether it is a neighbour
                        of `previous`; -1 for a walker that asks nothing. A question is at the candidate, if the graph is
-                       undirected, else at the vertex before.
-taken                  None, or int64, in and out, where edges are told: the row of the edge to `candidate`
+                       undirected, else at the predecessor.
+taken                  None, or int64, in and out, if rows of edges are asked for: the row of the edge to `candidate`
 target                 index dtype: the id of the vertex to whose owner a walker or its question goes, -1 where it ended
 """
 
@@ -74,7 +74,7 @@ def has_neighbor(indices, ids, begin, end, wanted):
 
 @within
 def search_all(count, indices, begin, length, wanted, near):
-    """Whether rows have vertices, of many rows one look at each in turn; slots are ids."""
+    """Set near[k] to whether row k has the vertex wanted[k], by one comparison in each row in turn; slots are ids."""
     longest = 0
     for k in range(count):
         near[k] = False

@@ -44,7 +44,7 @@ def line_of(function):
         ({"depth": 1, "neighbor_size": -1, "replace": True}, "with replace=True a number of neighbours is needed"),
         ({"depth": 1, "per": "layer", "neighbor_size": lambda v: 1}, 'does not go with per="layer"'),
         ({"depth": 1, "edge_bound": 2}, "edge_bound is a bound of edge_bias, and there is none"),
-        ({"depth": 1, "edge_bound": 2, "edge_bias": by_weight, "per": "layer"}, 'edge_bound is for per="vertex"'),
+        ({"depth": 1, "edge_bound": 2, "edge_bias": by_weight, "per": "layer"}, 'edge_bound requires per="vertex"'),
         ({"depth": 1, "edge_bound": "2", "edge_bias": by_weight}, "edge_bound='2' is not a number"),
         ({"depth": 1, "edge_bound": 0, "edge_bias": by_weight}, "edge_bound=0 must be above 0"),
         ({"depth": 1, "edge_bound": math.nan, "edge_bias": by_weight}, "edge_bound=nan is not a number"),
