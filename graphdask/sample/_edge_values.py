@@ -29,7 +29,7 @@ def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> G
     Raises
     ------
     InputError
-        Where there are none, they do not fit the edges, or the edges have no order that the caller knows.
+        If there are none, they do not fit the edges, or the edges have no order that the caller knows.
     """
     if values is None:
         if not G.weighted:

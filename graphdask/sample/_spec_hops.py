@@ -99,7 +99,7 @@ class Asked:
         Raises
         ------
         FunctionError
-            Where a function has failed.
+            If a function has failed.
         """
         failed = self.expander.failed()
         flags = failed[len(self.expander.functions) :]

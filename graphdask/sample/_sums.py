@@ -74,9 +74,9 @@ def aliases_of(expander: Any, part: Part, env: Environment) -> Aliases | None:
     Raises
     ------
     FunctionError
-        Where the function fails on some edge of the graph, or returns no bias.
+        If the function fails on some edge of the graph, or returns no bias.
     InputError
-        Where biases of a vertex that are integers add up to too much.
+        If biases of a vertex that are integers add up to too much.
     """
     name, unasked = name_of_aliases(expander.options), expander.method.unasked
     found = part.tables.get(name)

@@ -191,7 +191,7 @@ class EdgeBiases:
         Raises
         ------
         InputError
-            Where method and kind do not fit, weights or degrees that are asked for are not there, integer biases of a
+            If method and kind do not fit, weights or degrees that are asked for are not there, integer biases of a
             row add up to 2^59 or more, or a row has 2^31 edges or more.
         """
         xp, method = env.xp, method_for(kind, method, reuse)

@@ -76,7 +76,7 @@ def run(
     VertexNotFound
         For a seed that is no vertex.
     FunctionError
-        Where a function fails on a vertex or edge, or returns what cannot be used, with its line: a bias that is
+        If a function fails on a vertex or edge, or returns what cannot be used, with its line: a bias that is
         negative, infinite, NaN or above `edge_bound`, or a vertex that there is not.
     InputError
         For an argument out of its range, or a function that asks for weights that the graph has not.

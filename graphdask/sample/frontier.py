@@ -292,13 +292,13 @@ def frontier_sampling(
     Raises
     ------
     VertexNotFound
-        Where a vertex of a pool is none of the graph.
+        If a vertex of a pool is none of the graph.
     InputError
-        Where an argument has no such value.
+        If an argument has a value that is not allowed.
     OverBudget
-        Where it would need more memory than there is.
+        If it needs more memory than there is.
     PeerLost
-        Where a worker died and could not be replaced in time.
+        If a worker died and could not be replaced in time.
 
     References
     ----------

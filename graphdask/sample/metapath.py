@@ -136,11 +136,12 @@ def metapath_walk(
     Raises
     ------
     VertexNotFound
-        Where a start is not a vertex.
+        If a start is not a vertex.
     InputError
-        Where types are not whole numbers, not one for each edge, or there are none, or an argument has no such value.
+        If types are missing, are not whole numbers, or are not one for each edge, or if an argument has a value that is
+        not allowed.
     OverBudget
-        Where it would need more memory than there is.
+        If it needs more memory than there is.
 
     Notes
     -----

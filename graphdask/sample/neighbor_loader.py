@@ -156,7 +156,7 @@ class NeighborLoader:
     VertexNotFound
         For an input vertex that is none of the graph.
     InputError
-        For an argument that has no such value, an input vertex that is there twice, an `x` of another length, times
+        For an argument value that is not allowed, an input vertex that is there twice, an `x` of another length, times
         that are NaN or not one for each edge or input vertex, and for a bias with times.
     MissingDependency
         Without PyTorch or PyTorch Geometric, where `output` asks for them.

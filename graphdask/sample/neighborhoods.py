@@ -210,7 +210,7 @@ class Neighborhoods(Samples):
         Raises
         ------
         InputError
-            Where there is no such instance.
+            If there is no such instance.
         """
         here = self._place_of(instance)
         edges = slice(*self.edge_offsets[here : here + 2])

@@ -213,13 +213,13 @@ def personalized_pagerank(
     Raises
     ------
     VertexNotFound
-        Where a source is not a vertex.
+        If a source is not a vertex.
     InputError
-        Where an argument has no such value.
+        If an argument has a value that is not allowed.
     OverBudget
-        Where it would need more memory than there is.
+        If it needs more memory than there is.
     PeerLost
-        Where a worker died and could not be replaced in time.
+        If a worker died and could not be replaced in time.
 
     Notes
     -----

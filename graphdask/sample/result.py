@@ -117,9 +117,9 @@ class Samples:
         Raises
         ------
         OverBudget
-            Where there is no memory for it.
+            If there is no memory for it.
         Unsupported
-            Where the samples are no edges, were sent here by another process, or are of a graph that does not know its
+            If the samples are no edges, were sent here by another process, or are of a graph that does not know its
             rows, as a file of `graphdask.stream` that was built without them.
 
         Notes
@@ -154,7 +154,7 @@ class Samples:
         VerificationError
             Naming the first edge or instance that breaks an invariant.
         Unsupported
-            Where the samples were sent here by another process.
+            If the samples were sent here by another process.
         """
         checked_home(self)
         runtime().verify(self)
@@ -234,11 +234,11 @@ class Samples:
         Raises
         ------
         OutputExists
-            Where the folder is there, not empty, and `overwrite` is False; or holds anything but samples.
+            If the folder is not empty and `overwrite` is False, or if it holds anything but samples.
         InputError
-            Where it cannot be written.
+            If it cannot be written.
         WriteError
-            Where the disk is full or fails; nothing is left of the folder then.
+            If the disk is full or fails. Nothing is left of the folder then.
         """
         out = sample_folder(path, overwrite)
         with out.filling() as folder:

@@ -264,7 +264,7 @@ def saint_edges(
     Raises
     ------
     InputError
-        Where `G` is directed or has no edges, or for a number that is none.
+        If `G` is directed or has no edges, or for a number that is none.
     OverBudget
         If the samples do not fit the memory.
 

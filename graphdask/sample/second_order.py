@@ -195,14 +195,14 @@ def node2vec(
     Raises
     ------
     VertexNotFound
-        Where a start is not a vertex.
+        If a start is not a vertex.
     InputError
-        Where a weight is negative or infinite (naming the edge), `weighted` is asked of a graph without weights, or an
-        argument has no such value.
+        If a weight is negative or infinite (naming the edge), `weighted` is asked of a graph without weights, or an
+        argument has a value that is not allowed.
     OverBudget
-        Where it would need more memory than there is.
+        If it needs more memory than there is.
     PeerLost
-        Where a worker died and could not be replaced in time.
+        If a worker died and could not be replaced in time.
 
     References
     ----------

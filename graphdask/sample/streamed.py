@@ -88,7 +88,7 @@ class Streamed:
     Raises
     ------
     InputError
-        Where an argument has no such value.
+        If an argument has a value that is not allowed.
 
     Examples
     --------
@@ -337,7 +337,7 @@ def laid_out(
     Raises
     ------
     OverBudget
-        Where that is not possible.
+        If that is not possible.
     """
     budget = budget_of(options, backend, share)
     count = options.partitions or LEAST_PARTITIONS

@@ -219,14 +219,14 @@ def random_walk(
     Raises
     ------
     VertexNotFound
-        Where a start is not a vertex.
+        If a start is not a vertex.
     InputError
-        Where a weight is negative or infinite (naming the edge), a weight bias is asked of a graph without weights, or
-        an argument has no such value.
+        If a weight is negative or infinite (naming the edge), a weight bias is asked of a graph without weights, or
+        an argument has a value that is not allowed.
     OverBudget
-        Where it would need more memory than there is.
+        If it needs more memory than there is.
     PeerLost
-        Where a worker died and could not be replaced in time.
+        If a worker died and could not be replaced in time.
 
     Notes
     -----
@@ -307,11 +307,11 @@ def metropolis_hastings(
     Raises
     ------
     VertexNotFound
-        Where a start is not a vertex.
+        If a start is not a vertex.
     InputError
-        Where `G` is directed, or an argument has no such value.
+        If `G` is directed, or an argument has a value that is not allowed.
     OverBudget
-        Where it would need more memory than there is.
+        If it needs more memory than there is.
 
     References
     ----------
@@ -364,11 +364,11 @@ def random_walk_with_restart(
     Raises
     ------
     VertexNotFound
-        Where a start is not a vertex.
+        If a start is not a vertex.
     InputError
-        Where an argument has no such value.
+        If an argument has a value that is not allowed.
     OverBudget
-        Where it would need more memory than there is.
+        If it needs more memory than there is.
 
     References
     ----------
@@ -419,11 +419,11 @@ def random_walk_with_jump(
     Raises
     ------
     VertexNotFound
-        Where a start is not a vertex.
+        If a start is not a vertex.
     InputError
-        Where an argument has no such value.
+        If an argument has a value that is not allowed.
     OverBudget
-        Where it would need more memory than there is.
+        If it needs more memory than there is.
 
     References
     ----------

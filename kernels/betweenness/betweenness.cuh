@@ -2,7 +2,7 @@
 // of one launch each (betweenness.cu) and by those of GPUs together (betweenness_team.cu). Arguments: betweenness.py.
 //
 // A warp takes up to 32 rows. The short ones are dealt to teams of its threads, a longer one has the whole warp, and
-// what has more than `hub` edges is put aside for later. A vertex is looked up in the bitmap of the front, which stays
+// what has more than `hub` edges is deferred. A vertex is looked up in the bitmap of the frontier, which stays
 // in the cache, before its mask or its values are read. A sum has one order, which depends on the row alone.
 #pragma once
 #include "betweenness/front.cuh"
@@ -60,7 +60,7 @@ struct Deal {
     }
 };
 
-// For each team the lanes of `want` in which one of the edges first .. last leads into the front; some edges are enough
+// For each team the lanes of `want` in which one of the edges first .. last leads into the frontier; some edges suffice
 // where they have them all. All threads of the warp call it together.
 __device__ __forceinline__ lanes_t bc_look(const Front &front, const index_t *indices, lanes_t want, long long first,
                                            long long last, int team, unsigned long long &edges) {
@@ -82,7 +82,7 @@ __device__ __forceinline__ lanes_t bc_look(const Front &front, const index_t *in
     }
 }
 
-// The rows that look for the front, n of them.
+// The rows that look for the frontier, n of them.
 struct Reach {
     long long n;
     const index_t *rows;
@@ -103,7 +103,7 @@ struct Reach {
     __device__ __forceinline__ void find_hubs() const;
 };
 
-// What comes of those that a thread has looked at.
+// What comes of those that a thread has scanned.
 struct Reached {
     const Reach &to;
     unsigned long long edges, out_edges;
@@ -160,10 +160,10 @@ __device__ __forceinline__ void Reach::find() const {
     reached.count();
 }
 
-// Edges of a hub that a thread looks at before its block compares what it has found.
+// Edges of a hub that a thread scans before its block compares what it has found.
 #define BC_AT_ONCE 4
 
-// Those that were put aside, a block each.
+// The deferred rows, a block each.
 __device__ __forceinline__ void Reach::find_hubs() const {
     Reached reached{*this, 0, 0, 0};
     __shared__ unsigned long long together;
@@ -269,7 +269,7 @@ __device__ __forceinline__ Sums bc_sum(const Front &front, const index_t *indice
     return sums;
 }
 
-// The rows, n of them, that sum what their neighbours in the front give.
+// The rows, n of them, that sum what their neighbours in the frontier give.
 struct Gather {
     long long n;
     const index_t *rows;
@@ -364,7 +364,7 @@ struct Gather {
     }
 };
 
-// The rows come into the front with their numbers of paths, a thread a vertex and column.
+// The rows come into the frontier with their numbers of paths, a thread a vertex and column.
 __device__ __forceinline__ void bc_put_paths(long long n, const index_t *rows, const mask_t *masks, const double *sigma,
                                              long long lanes, unsigned long long shown, unsigned int *bits,
                                              mask_t *front, double *value) {

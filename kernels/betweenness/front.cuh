@@ -16,7 +16,7 @@ struct Front {
     const unsigned int *bits;
     const mask_t *mask;
     const double *value;
-    lanes_t lanes;  // in which somebody may be in the front
+    lanes_t lanes;  // in which some vertex may be in the frontier
     int columns;
 
     __device__ __forceinline__ lanes_t of(index_t u) const {

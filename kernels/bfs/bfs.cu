@@ -55,7 +55,7 @@ struct Push : Reach {
     const index_t *indices, *ids;
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        reach(__ldcs(indices + edge), ids + row);  // once only: room in the caches is for bits and parents
+        reach(__ldcs(indices + edge), ids + row);  // once only: the caches are for bits and parents
     }
 };
 
@@ -228,7 +228,7 @@ extern "C" __global__ void bfs_unvisited(long long n, const unsigned int *seen, 
              counters + UNVISITED);
 }
 
-// Edges that one thread looks at before it leaves the rest of the row to a warp.
+// Edges that one thread scans before it leaves the rest of the row to a warp.
 #define BFS_FEW 64
 
 extern "C" __global__ void bfs_pull(long long n, const index_t *unvisited, const long long *indptr,

@@ -2,7 +2,7 @@
 #pragma once
 #include "common/rows.cuh"
 
-// Edges that a claim looks at at once, and those of a row that it puts aside.
+// Edges that a claim scans at once, and the edges of a row that it defers.
 #define CLAIM_MANY 8
 #define CLAIM_LONG 1024
 // What a row of more than BFS_LONG edges adds to a weight beside them.
@@ -50,7 +50,7 @@ __device__ __forceinline__ bool bfs_bit(const unsigned int *bits, long long slot
 }
 
 // The first of the edges from `first` to last - 1 that leads to a set bit, or `last`. The first one often does; behind it
-// several are looked at together, so that a row which leads nowhere does not wait for one after the other.
+// several are scanned together, so that a row which leads nowhere does not wait for one after the other.
 #define BFS_AHEAD 4
 __device__ __forceinline__ long long bfs_first_set(const index_t *indices, const unsigned int *bits, long long first,
                                                    long long last) {

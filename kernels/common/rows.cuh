@@ -103,7 +103,7 @@ struct NoQueue {
     __device__ __forceinline__ void flush(bool) const {}
 };
 
-// How many edges a body takes at once, and how many a row has at most that is not put aside. A body that takes several
+// How many edges a body takes at once, and how many a row has at most that is not deferred. A body that takes several
 // gets arrays of them and of their rows, -1 for no edge, so that what it reads of one need not wait for what it read of
 // another; it may queue an entry for each between two flushes.
 template <typename Body> struct gd_at_once { static constexpr int edges = 1, longest = GD_HUB; };

@@ -1,4 +1,4 @@
-// Walks whose edges are chosen by functions of the caller, a thread each, or by a reservoir a block each; functions.cu tells
+// Walks whose edges are chosen by functions of the caller, a thread each, or by a reservoir a block each; functions.cu says
 // how the functions come here. Twins and what the arguments are: functions_walk.py; whether there is an update, which
 // these ask `updates`, is known here when the kernels are compiled.
 //

@@ -116,7 +116,7 @@ struct Walks {
     __device__ __forceinline__ bias_t bias(const Walker &w, gd_i64 edge, gd_i64 slot, int step) const {
         return gd_checked(said(w, edge, slot, step, failure), failure);
     }
-    // The same where it is said whether the edge leads to a neighbour of the vertex before; whether a number keeps it.
+    // The same where it is said whether the edge leads to a neighbour of the predecessor; whether a number keeps it.
     __device__ __forceinline__ bool keeps_if(const Walker &w, gd_i64 edge, gd_i64 slot, int step, bool near,
                                              gd_u64 number, int *failed) const {
         const bias_t one = gd_checked(edge_bias_if(indptr, indices, weights, degrees, mapped, names, base, near_indptr,

@@ -1,7 +1,7 @@
 // Neighbour sampling of small instances from seeds to last hop (hops.cuh). The twins in hops.py say what the arguments are.
 //
-// One launch draws the edges of all hops into buffers for the most that instances can have, and after the sum over instances
-// another one puts them together.
+// One launch draws the edges of all hops into buffers for the most that instances can have, and after the sum over
+// instances another one puts them together.
 #include "neighbors/hops.cuh"
 #include "neighbors/successive.cuh"
 

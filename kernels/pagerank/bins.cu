@@ -183,7 +183,7 @@ __device__ __forceinline__ Bin gd_fetch(long long bin, const long long *first_ed
     return {begin, halves, (int)(begin - aligned)};
 }
 
-// Behind the first of x there is room for a bin of each team: some copy theirs while others add.
+// Behind the first of x there is a buffer for a bin of each team: some copy theirs while others add.
 extern "C" __global__ void __launch_bounds__(1024, 1)
 bins_sum(long long n, long long bins, long long teams, long long room, const long long *first_edge,
          const int *first_packet, long long packet, const real_t *x, long long hot, const real_t *values,

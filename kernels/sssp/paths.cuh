@@ -1,5 +1,5 @@
 // Lengths of paths: what stands for an unreached vertex, sums that never wrap, and atomic minima; int, long long, double.
-// Labels, what a search keeps of a slot: its distance, or that and the vertex before in one word.
+// Labels, what a search keeps of a slot: its distance, or that and the predecessor in one word.
 #pragma once
 #include "common/rows.cuh"
 
@@ -41,7 +41,7 @@ template <typename T, typename L> struct Labels {
         return Distance<T>::add(label, weight);
     }
 };
-// The distance in the upper half, the id of the vertex before in the lower one; ids and sums are below 2^31 - 1.
+// The distance in the upper half, the id of the predecessor in the lower one; ids and sums are below 2^31 - 1.
 template <> struct Labels<int, long long> {
     static __device__ __forceinline__ int distance(long long label) { return (int)(label >> 32); }
     static __device__ __forceinline__ long long extend(long long label, long long weight, index_t id) {

@@ -8,7 +8,7 @@ __device__ __forceinline__ bool candidates_choose(unsigned int *chosen, index_t 
     return !(chosen[v >> 5] & bit) && !(atomicOr(chosen + (v >> 5), bit) & bit);
 }
 
-// The out-neighbours of the front that a lane has still to reach, each once.
+// The out-neighbours of the frontier that a lane has still to reach, each once.
 struct Candidates {
     const index_t *indices;
     const mask_t *front, *seen;
