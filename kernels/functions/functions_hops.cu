@@ -1,6 +1,6 @@
-// Steps by functions of the caller, many in one launch; functions.cu says how these come here. Twins and what the arguments
-// are: functions_hops.py; whether there is an update, which these ask `updates`, and a bias of vertices, `weighs`, is known
-// here when the kernels are compiled.
+// Steps by functions of the caller, many in one launch; functions.cu says how these come here. Twins and what the
+// arguments are: functions_hops.py; whether there is an update, which these ask `updates`, and a bias of vertices,
+// `weighs`, is known here when the kernels are compiled.
 //
 // Source: Pandey et al., c-saw, Section III, Figure 2, and Section V-A.
 #include "common/common.cuh"

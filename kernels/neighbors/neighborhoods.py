@@ -71,10 +71,10 @@ def neighborhoods_draw(
     those of the vertices, and edge[e] is the place of an edge. The seeds of an instance differ.
 
     first: instance number of seed_bounds[0]. room: the number of edges that row, col and edge can hold; nodes holds so
-    many vertices and all seeds. told: int64, shape (4,): the number of instances that are done, with which the kernel
+    many vertices and all seeds. told: int64, shape (4,): the number of instances that are done, where the kernel
     begins; the vertices and the edges that they have here; and the edges that the next instance needs at least, if the
-    buffers cannot hold it. On a GPU no instance is done before, and the buffers must suffice. There are at most 8 hops;
-    no fan-out is -1, nor above FEW without replacement.
+    buffers cannot hold it. On a GPU no instance is done before, the buffers must suffice, there are at most 8 hops, and
+    no fan-out is -1 or, without replacement, above FEW.
 
     The following are for a GPU only. They need no initial values unless one is named. For each vertex of nodes:
     `vertices` (index dtype) and `owners` (int32). For each edge: `sources` (int32), `drawn` (int64) and `slots` (index

@@ -2,8 +2,9 @@
 //
 // Draws of a step. Block 0 names the neighbour, or with its first word the vertex to jump to; biases take as many blocks
 // as they refuse candidates (pick.cuh). What else is decided (restart or jump, Metropolis-Hastings, and in
-// second_order.cu acceptance, which depends on the predecessor) takes the second word of a block whose first named an edge
-// uniformly; of a biased one, whose second word may be used, the first word of a block of its own, GD_WALK_COIN | the next draw.
+// second_order.cu acceptance, which depends on the predecessor) takes the second word of a block whose first named an
+// edge uniformly; of a biased one, whose second word may be used, the first word of a block of its own, GD_WALK_COIN |
+// the next draw.
 #pragma once
 
 #include "common/common.cuh"
