@@ -25,7 +25,7 @@ def _tables(part: Part, lanes: int, mask: Any) -> int:
 
 
 class TeamTables:
-    """The tables of one rank that its peers write to: what a vertex in the front gives, and in which lanes it is there.
+    """The tables of one rank that its peers write to: the value and the lanes of each vertex of the frontier.
 
     Every rank makes them, in `init`.
     """
@@ -45,13 +45,13 @@ class TeamTables:
 
     @staticmethod
     def nbytes(peers: Peers, part: Part, env: Environment, lanes: int, mask: Any) -> int:
-        """Bytes that they take, with what is written down of the levels. Every rank calls it."""
+        """Return the bytes of the tables and of the records of the levels. Every rank calls it."""
         levels = 8 * (MOST_STEPS + 1) * at.LEVEL_WORDS
         return TeamMemory.nbytes(peers, part, env, _areas(part), _tables(part, lanes, mask)) + levels
 
 
 class TeamBatches(TeamRun):
-    """The part of one rank in all batches. Every rank makes it, from `init`.
+    """The share of one rank in all batches. Every rank makes one, in `init`.
 
     Parameters
     ----------
@@ -59,13 +59,14 @@ class TeamBatches(TeamRun):
     part : Part
     env : Environment
     state : State
-        With room for all levels.
+        Its buffers hold all levels.
     lanes : int
     mask : dtype
     many : int
-        Vertices of all ranks that look for the front in the time of another meeting.
+        The number of vertices, over all ranks, that can search for the frontier in the time of one more
+        synchronization.
     hub : int
-        Edges of a row above which it is put aside.
+        The number of edges above which a row is deferred.
     """
 
     name = "betweenness"
@@ -97,14 +98,14 @@ class TeamBatches(TeamRun):
             self.row[place] = word
 
     def search(self, sources: int, owned: Mapping[int, int], ones: Sequence[int]) -> None:
-        """Go from a batch of so many sources through all levels and back. Every rank calls it.
+        """Search forward from a batch of `sources` sources through all levels, then go back. Every rank calls it.
 
         Parameters
         ----------
         owned : dict of int to int
             The sources that this rank owns, with their lanes.
         ones : sequence of int
-            Their places in `sigma`.
+            Their indices in the flattened `sigma`.
         """
         backend, state, count = self.env.backend, self.state, len(owned)
         rows = backend.from_host(np.array(list(owned), state.queue.array.dtype))
@@ -130,7 +131,7 @@ class TeamBatches(TeamRun):
         return level, back, looks, MOST_STEPS, self.lanes, np.uint64(self.all), PUSH, self.many, self.hub
 
     def _make_room(self, levels: int) -> None:
-        """For what is written down of so many levels, and the next one."""
+        """Fit the records to so many levels and the next one."""
         before = self.levels
         if len(before) <= levels:
             self.levels = self.env.xp.zeros((max(levels + 1, 2 * len(before)), at.LEVEL_WORDS), np.int64)

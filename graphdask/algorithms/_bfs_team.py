@@ -18,14 +18,15 @@ from graphdask.kernels.common.team import END_DONE
 from graphdask.partition.part import Part
 
 CLAIM_SHARE = 4
-"""A push claims where the frontier has more edges than one of so many vertices has: to look at a bit of every vertex
-some times is then little."""
+"""A push claims only if the frontier has more edges than 1/CLAIM_SHARE of the number of vertices: scanning a bit of
+every vertex a few times is then cheap."""
 CLAIM_LEAST = 1 << 16
-"""And more than these: fewer are looked at one by one in less time than ranks need to meet once more."""
+"""A push claims only if the frontier has more edges than this: visiting fewer edges one by one takes less time than one
+more synchronization of the ranks."""
 
 
 def most_aside(part: Part) -> int:
-    """How many rows are put aside at most."""
+    """Return the largest number of rows that are deferred."""
     most = put_aside(part.out)
     return most if part.inward is None else max(most, min(part.num_owned, part.inward.num_edges // FEW))
 
@@ -40,7 +41,7 @@ def search_arrays(
     ghost_queue: Array,
     long_rows: Array,
 ) -> dict[int, Array | None]:
-    """What the kernel works on, by the places of kernels/bfs/bfs_team.py; `waiting` is None where it never pulls."""
+    """Return the arrays of the kernel by the places of kernels/bfs/bfs_team.py; `waiting` is None if it never pulls."""
     inward = part.inward
     return {
         at.INDPTR: part.out.indptr, at.INDICES: part.out.indices, at.IDS: part.ids,
@@ -56,21 +57,21 @@ def _areas(part: Part) -> Areas:
 
 
 class TeamSearch(TeamRun):
-    """The part of one rank. Every rank makes it, from `init`.
+    """The share of one rank in a search. Every rank makes one, in `init`.
 
     Parameters
     ----------
     sources : array, or (int, int)
-        Distinct slots of those sources that this rank owns: on the host, where they are few, or on the device. Or, of a
-        search that only pushes and has begun, how many vertices the frontier has, in the queue of the level, and their
-        edges.
+        Distinct slots of those sources that this rank owns: on the host if they are few, or else on the device. For a
+        search that only pushes and has begun: how many vertices the frontier has, in the queue of the level, and how
+        many edges these have.
     direction : Direction
     arrays : dict of int to array or None
-        By the places of kernels/bfs/bfs_team.py, but for the counters and what is claimed.
+        By the places of kernels/bfs/bfs_team.py, without the counters and the bits of claimed vertices.
     levels : int, optional
-        After which it stops, even if more vertices are to be found.
+        The number of levels after which the search stops, even if it could reach more vertices.
     level : int, optional
-        Of the frontier. Default: 0.
+        The level of the frontier. Default: 0.
     """
 
     name = "BFS"
@@ -78,12 +79,12 @@ class TeamSearch(TeamRun):
 
     @staticmethod
     def memory(peers: Peers, part: Part, env: Environment, said: Sequence[int] = ()) -> TeamMemory:
-        """For lists of ghosts and their parents, and for bits."""
+        """Return the memory for lists of ghosts and their parents, and for bits."""
         return TeamMemory(peers, part, env, _areas(part), said)
 
     @classmethod
     def nbytes(cls, peers: Peers, part: Part, env: Environment) -> int:
-        """Bytes that it takes besides the arrays that it is given. Every rank calls it."""
+        """Return the bytes that the search takes besides the arrays that it is given. Every rank calls it."""
         claimed = 0 if part.inward is None else (part.num_slots + 31) // 32 * 4
         return TeamMemory.nbytes(peers, part, env, _areas(part)) + claimed + cls.counters().nbytes
 
@@ -123,7 +124,7 @@ class TeamSearch(TeamRun):
 
     @staticmethod
     def counters() -> np.ndarray:
-        """Rows of counters as they are at first."""
+        """Return the initial rows of counters."""
         return np.zeros((3, at.BFS_ROW), np.int64)
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
@@ -138,7 +139,7 @@ class TeamSearch(TeamRun):
         return self.level, self.most, ways, may_pull, unexplored, found, vertices, ALPHA, BETA, float(self.claims)
 
     def frontier(self, env: Environment) -> tuple[int, int]:
-        """Of a team of one that only pushes and has stopped: vertices of the frontier, and their edges."""
+        """Return how many vertices and edges the frontier has after a team of one that only pushes has stopped."""
         if self.ends[END_DONE]:
             return 0, 0
         found = self.ends[at.END_FOUND : at.END_FOUND + 1].view(np.float64)

@@ -1,9 +1,10 @@
-"""The vertices that a front of several lanes may reach next, found from the front: a push.
+"""Candidates for the next level of a search in several lanes, found from its frontier: a push.
 
-Each rank goes along the edges out of its part of the front and lists, once each, the vertices that a lane of these has
-still to reach. Of ghosts their owners are told; what is then listed there is all that they need to look at. As owners
-tell their ghosts of every level, a rank knows of a ghost too which lanes have reached it, so that all of the candidates
-will be reached. Only who is meant travels, so the order in which it arrives does not show.
+Each rank visits the edges out of its own vertices of the frontier. It lists, once each, the vertices that a lane of
+these has not reached yet. It sends the ghosts among them to their owners. An owner then searches for the frontier from
+its listed vertices only. Owners send every level to their ghosts, so a rank also knows which lanes have reached a
+ghost; therefore all candidates will be reached. A message holds vertices without values, so the order in which messages
+arrive does not affect the result.
 """
 
 from __future__ import annotations
@@ -18,30 +19,31 @@ from graphdask.engine.loop import HUB_THREADS, Environment, Received
 from graphdask.partition.part import Part
 
 PUSH = 4
-"""The ends of the edges out of the front look for it, not all that is left, where those are so many times as many."""
+"""A superstep pushes only if the vertices that are left are at least PUSH times as many as the edges out of the
+frontier."""
 HUB = 4096
-"""Rows of more edges are put aside (kernels/common/rows.cuh)."""
+"""Rows of more edges are deferred (kernels/common/rows.cuh)."""
 
 
 def _most(part: Part) -> tuple[int, int, int]:
-    """The most candidates that there can be, own ones and ghosts, and rows that are put aside."""
+    """The most candidates that there can be, own ones and ghosts, and the most rows that are deferred."""
     edges = part.num_vertices // PUSH
     return min(edges, part.num_owned), min(edges, part.num_slots - part.num_owned), edges // HUB
 
 
 def candidates_memory(part: Part) -> int:
-    """Bytes of the lists."""
+    """Return the bytes of the lists."""
     return part.num_slots // 8 + sum(_most(part)) * part.vertex_map.dtype.itemsize
 
 
 @dataclass
 class Candidates:
-    """The lists of one rank."""
+    """The lists of candidates of one rank."""
 
     kernels: Any
     backend: Backend
     chosen: Array
-    """uint32 words, a bit per slot: who is listed."""
+    """uint32 words, a bit per slot: whether it is listed."""
     own: Array
     ghosts: Array
     hubs: Array
@@ -52,7 +54,7 @@ class Candidates:
 
     @classmethod
     def of(cls, part: Part, mask: Any, env: Environment) -> Candidates:
-        """Empty ones."""
+        """Return empty lists."""
         xp, dtype = env.xp, part.vertex_map.dtype
         own, ghosts, hubs = (xp.empty(most, dtype) for most in _most(part))
         chosen = xp.zeros((part.num_slots + 31) // 32, np.uint32)
@@ -60,7 +62,7 @@ class Candidates:
         return cls(kernels, env.backend, chosen, own, ghosts, hubs, xp.zeros(4, np.int64))
 
     def find(self, part: Part, rows: Array, front: Array, seen: Array) -> tuple[Array, int]:
-        """List what the rows may reach; returns those that are ghosts, and how many edges were looked at."""
+        """List the candidates that the rows may reach; return the ghosts among them, and the number of edges visited."""
         self.counters.fill(0)
         shared = (
             rows, part.out.indptr, part.out.indices, front, seen, part.num_owned, part.num_slots, self.chosen,
@@ -72,11 +74,11 @@ class Candidates:
         return self.ghosts[: self.told], edges
 
     def take(self, part: Part, message: Received) -> None:
-        """Add what another rank has found of the own vertices here."""
+        """Add the own vertices that another rank has found."""
         self.kernels.candidates_take(message.count, message.slots, part.num_owned, self.chosen, self.own, self.counters)
 
     def take_out(self) -> Array:
-        """All own ones; the lists are empty then."""
+        """Return all own candidates, and empty the lists."""
         own = self.own[: int(self.counters[0])]
         for some in (own, self.ghosts[: self.told]):
             self.kernels.candidates_forget(len(some), some, self.chosen)

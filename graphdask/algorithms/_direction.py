@@ -1,10 +1,10 @@
-"""Which way a search looks at its next edges: from the frontier (push) or from what is not reached (pull).
+"""The direction in which a search scans its next edges: from the frontier (push) or from unreached vertices (pull).
 
-The rule is Beamer's: pull as soon as the frontier has more than 1/ALPHA of the edges that no level has looked at yet,
-and more edges than 1/BETA of the vertices, as the end of a long path is not worth a look at all vertices; push again
-when the frontier is smaller than 1/BETA of the vertices and shrinks. Every rank votes the size and the edges of what it
-found, and all come to the same decision from the same sums. What a rank found for others counts with the mean degree of
-what it found for itself.
+The rule is Beamer's. A search pulls as soon as the frontier has more than 1/ALPHA of the edges that no level has
+visited yet, and more edges than 1/BETA of the number of vertices: at the end of a long path, scanning all vertices does
+not pay. It pushes again when the frontier is smaller than 1/BETA of the vertices and shrinks. Every rank votes the
+number of the vertices that it found and the number of their edges, and all ranks make the same decision from the same
+sums. The vertices that a rank found for other ranks count with the mean degree of those that it found for itself.
 
 Sources: Beamer, Asanovic, Patterson, Direction-optimizing breadth-first search (SC 2012); Pan et al., Multi-GPU Graph
 Analytics, Section VI-A.
@@ -28,9 +28,9 @@ class Direction:
     """`push`, `pull` or `auto`."""
     num_vertices: int
     pulls: bool = False
-    """Whether the last superstep pulled, or told the ghosts for a pull."""
+    """Whether the last superstep pulled, or notified the ghosts for a pull."""
     unexplored: float = -1.0
-    """Edges that no level has looked at; negative before the first vote."""
+    """Edges that no level has visited; negative before the first vote."""
     found: float = 0.0
     """Size of the last frontier."""
     paused: bool = False
@@ -39,28 +39,31 @@ class Direction:
 
     @property
     def floor(self) -> int:
-        """A frontier of no more edges is pushed."""
+        """The number of edges up to which a frontier is pushed."""
         return int(self.num_vertices / BETA)
 
     @property
     def edges_left(self) -> int:
-        """The unexplored edges, of which a level that may be pulled has more than 1/ALPHA; very many if none may be."""
+        """The number of unexplored edges: a level is pulled only if it has more than 1/ALPHA of them.
+
+        It is 2**62 unless the mode is `auto`.
+        """
         return int(self.unexplored) if self.mode == "auto" else 1 << 62
 
     def skip(self, edges: int) -> None:
-        """Levels of so many edges were pushed without a vote, as none of them was to be pulled."""
+        """Count the edges of levels that were pushed without a vote because none of them was to be pulled."""
         self.unexplored = max(self.unexplored - edges, 0.0)
 
     def votes(self, found: int, edges: int, arcs: int = 0) -> tuple[float, float, float]:
-        """What a rank says: vertices found, their edges, and (in the first vote) the edges that it holds."""
+        """Return the vote of a rank: vertices found, their edges, and (in the first vote) the edges that it holds."""
         return float(found), float(edges), float(arcs)
 
     def pause(self) -> None:
-        """The next superstep follows the decision that was just made."""
+        """Let the next superstep follow the decision that was just made."""
         self.paused = True
 
     def choose(self, votes: np.ndarray) -> bool:
-        """Whether to pull now, from what all ranks voted at the end of the last superstep."""
+        """Return whether to pull now, from the votes of all ranks at the end of the last superstep."""
         if self.paused:
             self.paused = False
             return self.pulls

@@ -1,9 +1,9 @@
-"""Components by a search from a vertex of very many edges, where most of the edges are in one component.
+"""Components by a search from a vertex of very many edges, for graphs that have most of their edges in one component.
 
-A search that changes its direction looks at few of these edges: all that it reaches is one component, and only the
-rows outside are left to be looked at edge by edge. It stops after some levels: in a graph of a large diameter it is
-then not worth going on. A second kernel, launched behind the search, finds the labels
-(kernels/components/components_team.cu), and the host waits for both at once.
+A search that changes its direction visits few of these edges. All vertices that it reaches are one component, so only
+the rows outside are left to be scanned edge by edge. The search stops after LEVELS levels, because in a graph of a
+large diameter it does not pay to go on. A second kernel, launched behind the search, finds the labels
+(kernels/components/components_team.cu). The host waits for both at once.
 
 Source: Dhulipala, Hong, Shun, ConnectIt: a framework for static and incremental parallel graph connectivity (VLDB
 2020), its sampling by breadth-first search.
@@ -25,19 +25,19 @@ from graphdask.kernels.components import components_team as at
 from graphdask.partition.part import Part
 
 LEVELS = 12
-"""After which it stops; of a scale-free graph hardly any vertex is as far away."""
+"""Levels after which the search stops; in a scale-free graph hardly any vertex is as far away."""
 ROUNDS = 64
-"""In which ranks tell each other labels of what the search has not reached: as often as a component may lead from rank
-to rank."""
+"""Rounds in which ranks exchange labels of the vertices that the search has not reached: a component may lead from rank
+to rank this often at most."""
 
 
 class Flood(TeamSearch):
-    """The part of one rank in the search and in what follows. Every rank makes it, from `init`.
+    """The share of one rank in the search and in the labelling that follows. Every rank makes one, in `init`.
 
     Parameters
     ----------
     edges : int
-        Of all ranks.
+        The number of edges of all ranks.
     **others
         As for TeamSearch.
     """
@@ -63,7 +63,10 @@ class Flood(TeamSearch):
 
 
 def widest(part: Part) -> tuple[int, int]:
-    """The most out-edges of an own vertex, and the vertex; kept with the partition. -1 where there is none."""
+    """Return the largest out-degree of an own vertex, and its slot; -1 and -1 if there is none.
+
+    The answer is kept with the partition.
+    """
     kept = part.tables.get("widest")
     if kept is None:
         kept = -1, -1
@@ -76,20 +79,23 @@ def widest(part: Part) -> tuple[int, int]:
 
 
 def flood_memory(part: Part, env: Environment) -> int | None:
-    """Bytes that it takes besides what components are found with otherwise, which is more than its own arrays; None
-    where there is no search. Every rank calls it."""
+    """Return the bytes that the search takes besides the memory for finding components without it; None if there is no
+    search.
+
+    The memory for finding components without it is more than the own arrays of the search. Every rank calls it.
+    """
     peers = env.peers(alone=True)
     return None if peers is None else Flood.nbytes(peers, part, env)
 
 
 def flood(part: Part, env: Environment) -> Array | None:
-    """Labels of the own vertices by a search from a vertex of the most edges; every rank calls it, from `init`.
+    """Return labels of the own vertices, by a search from a vertex of the most edges. Every rank calls it, in `init`.
 
     Returns
     -------
     array or None
-        The smallest id of each vertex's component. None, on all ranks alike, where GPUs cannot search together, where
-        less than half of the edges are reached, or where the rest takes too many rounds.
+        The smallest id of each vertex's component. None on all ranks if GPUs cannot search together, if less than
+        half of the edges are reached, or if the rest takes too many rounds.
     """
     peers = env.peers(alone=True)
     if peers is None:

@@ -1,4 +1,4 @@
-"""What a search from several sources at once keeps on a rank: tables of its lanes, and the levels on the way back."""
+"""State of a search from several sources at once on a rank: tables of its lanes, and the levels for the way back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphdask.engine.buffers import Buffer
 
 @dataclass
 class Level:
-    """What one level of a batch has here."""
+    """One level of a batch on this rank."""
 
     rows: Array
     """Own vertices of the level in any lane."""
@@ -20,22 +20,22 @@ class Level:
     edges: int = 0
     """Edges out of them."""
     lanes: int = 0
-    """Mask of all their lanes; of all ranks, once these have told."""
+    """Mask of all their lanes; of all ranks, once these have voted."""
 
 
 @dataclass
 class State:
     seen: Array
-    """Mask per slot: lanes that have reached it, of ghosts as far as told. Masks are uint8, of more than 8 lanes
-    uint64. GPUs that go together have those of own vertices only."""
+    """Mask per slot: lanes that have reached it, of ghosts as far as their owners have sent it. Masks are uint8, of more
+    than 8 lanes uint64. GPUs that go together have those of own vertices only."""
     bits: Array
-    """uint32 words, a bit per slot: whether the vertex is of the level that is looked at, in any lane. GPUs that go
+    """uint32 words, a bit per slot: whether the vertex is in the frontier, in any lane. GPUs that go
     together have two such bitmaps."""
     front: Array
     """Mask per slot: in which lanes, 0 where the bit is not set. GPUs that go together have this and `values` where
     others write."""
     values: Array
-    """float64, room for `value`."""
+    """float64, the buffer of `value`."""
     sigma: Array
     """float64 (own, lanes): numbers of shortest paths from the source."""
     delta: Array
@@ -59,13 +59,13 @@ class State:
     """float64 (chunks, lanes): their sums."""
     counters: Array
     shown: Array | None = None
-    """Who is in the front, where that is known: nobody but own vertices."""
+    """The vertices in `front`, if it is known that they are own vertices only."""
     candidates: Candidates | None = None
     """Made for the first push."""
     told: bool = False
-    """Whether the last superstep told owners of candidates."""
+    """Whether the last superstep sent candidates to their owners."""
     edges_in: int = 0
-    """Edges out of the front of all ranks."""
+    """Edges out of the frontier of all ranks."""
     levels: list[Level] = field(default_factory=list)
     """Of the batch."""
     batch: int = 0
@@ -76,10 +76,10 @@ class State:
 
     @property
     def columns(self) -> int:
-        """How many they are."""
+        """The number of lanes that `value` has columns for."""
         return self.lanes.bit_count()
 
     @property
     def value(self) -> Array:
-        """float64 (slots, columns): what a vertex of the front gives its neighbours."""
+        """float64 (slots, columns): the value that a vertex of the frontier gives its neighbours."""
         return self.values[: len(self.front) * self.columns].reshape(len(self.front), self.columns)

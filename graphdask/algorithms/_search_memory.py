@@ -7,12 +7,15 @@ from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
 
 FEW = 64
-"""Edges of a row after which a pull puts it aside."""
+"""Edges of a row after which a pull defers it."""
 
 
 def search_memory(part: Part, allocation: Allocation, pulls: bool) -> int:
-    """State, and what a selective exchange allocates: of most vertices in one level, or of as many as there is
-    room for at first."""
+    """Return the bytes of the state and of what a selective exchange allocates.
+
+    They are those of the largest level that there can be or, if memory is allocated in part, of as many vertices as
+    buffers hold at first.
+    """
     slots, owned = part.num_slots, part.num_owned
     ghosts = slots - owned
     if allocation.partial:
@@ -30,8 +33,10 @@ def search_memory(part: Part, allocation: Allocation, pulls: bool) -> int:
 
 
 def team_search_memory(part: Part, pulls: bool) -> int:
-    """State of a search by a team, to which nothing is sent; at its end the parents of the own vertices are copied
-    where ghosts are behind them."""
+    """Return the bytes of the state of a search by a team, which needs no memory for an exchange.
+
+    At the end of the search, the parents of the own vertices are copied if ghosts are behind them.
+    """
     slots, owned = part.num_slots, part.num_owned
     entries = 4 * owned + slots + (slots - owned) + (2 if pulls else int(slots > owned)) * owned
     return part.vertex_map.dtype.itemsize * entries + (slots + 31) // 32 * 4

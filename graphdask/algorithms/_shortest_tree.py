@@ -1,8 +1,9 @@
-"""Parents of shortest paths from distances alone, for distances that leave no room in a word for the vertex before, and
-for edges that add nothing to a sum.
+"""Parents of shortest paths, found from the distances alone.
 
-A parent is at the other end of a tight edge, one whose weight makes up for the difference in distance. Where the two
-are at the same distance, a search over such edges from the vertices that have nearer parents says which comes first.
+This serves distances so wide that a word cannot hold a distance and its parent, and edges that add nothing to a
+distance. A parent is at the other end of a tight edge, one whose weight makes up for the difference in distance. If
+both ends are at the same distance, a search over such edges determines which comes first. It starts from the vertices
+that have nearer parents.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from graphdask.partition.part import Csr, Part
 
 
 def unreached(dtype: np.dtype) -> Any:
-    """What stands for the distance of a vertex that was not reached."""
+    """Return the value that stands for the distance of a vertex that was not reached."""
     return dtype.type(np.inf if dtype.kind == "f" else np.iinfo(dtype).max)
 
 
 def weights_of(csr: Csr, xp: Any) -> tuple[Array, int]:
-    """Weights and `each` of some rows, as kernels take them; edges without weights have the length 1."""
+    """Return the weights and `each` of some rows, as kernels take them; edges without weights have the length 1."""
     return (xp.ones(1, np.int32), 0) if csr.weights is None else (csr.weights, -1)
 
 
 def tree_memory(part: Part, distance: np.dtype, flat: bool) -> int:
-    """Bytes for finding the parents, where `flat` with a search among equal distances."""
+    """Return the bytes for finding the parents; if `flat`, with a search among equal distances."""
     index, slots, owned = part.vertex_map.dtype.itemsize, part.num_slots, part.num_owned
     needed = 2 * distance.itemsize * slots + index * (slots - owned) + 2 * index * slots + (index + 16) * owned
     needed += exchange_bytes(part, index)
@@ -41,9 +42,9 @@ def tree_memory(part: Part, distance: np.dtype, flat: bool) -> int:
 
 
 def level_part(part: Part, env: Environment, distance: Array, parent: Array, level: Array, tree: bool) -> Part:
-    """The partition with nothing but the tight edges that join equal distances, `level[u]` of them in row u.
+    """Return the partition with only the tight edges that join equal distances, `level[u]` of them in row u.
 
-    With `tree`, only those from a parent.
+    If `tree`, it keeps only those from a parent.
     """
     xp, dtype = env.xp, part.vertex_map.dtype
     weights, each = weights_of(part.out, xp)
@@ -61,7 +62,7 @@ def level_part(part: Part, env: Environment, distance: Array, parent: Array, lev
 
 
 class SearchLevel(BreadthFirstSearch):
-    """From all own vertices of a mask."""
+    """Breadth-first search from all own vertices of a mask."""
 
     def __init__(self, mask: Array):
         super().__init__(())
@@ -80,7 +81,7 @@ class ParentsState:
 
 
 class Parents(Primitive[ParentsState]):
-    """Of every vertex the smallest id among those that are nearer to the source, at the other end of a tight edge."""
+    """For every vertex, the smallest id among the vertices nearer to the source at the other end of a tight edge."""
 
     name = "parents of shortest paths"
     columns: ClassVar[Mapping[str, Any]] = {"parent": INDEX}

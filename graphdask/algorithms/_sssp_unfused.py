@@ -1,9 +1,9 @@
-"""The steps of a superstep of shortest paths, where kernels are not fused.
+"""The steps of a superstep of shortest paths if kernels are not fused.
 
-A step relaxes the edges of the near vertices: an advance writes down where each leads, with the label that it offers,
-and a filter goes through that and lowers labels. Where none are near, the far ones are split. After each step the host
-looks at what there is, so that a superstep, one launch where kernels are fused, is three launches and more a step here;
-and beside the queues there is an array as long as the edges of a step, up to all of them.
+A step relaxes the edges of the near vertices. An advance stores the vertex that each edge leads to and the label that
+the edge offers; a filter reads these and lowers labels. If no vertices are near, the step splits the far ones instead.
+The host reads the counters after each step. A superstep of fused kernels is one launch; here a step is three launches
+or more. Besides the queues there is an array with an entry for each edge of a step, up to all edges.
 
 Source: Pan et al., Multi-GPU Graph Analytics, Section VI-C (kernel fusion).
 """
@@ -35,12 +35,12 @@ from graphdask.partition.part import Part
 
 
 def between_memory(part: Part, allocation: Allocation, label: np.dtype) -> int:
-    """Bytes of what lies between advance and filter, at first."""
+    """Return the bytes of the buffers between advance and filter, at first."""
     return allocation.first(part.out.num_edges) * (part.vertex_map.dtype.itemsize + label.itemsize)
 
 
 def between(part: Part, env: Environment, label: np.dtype, distance: np.dtype) -> Between:
-    """Room for it."""
+    """Return the buffers between advance and filter."""
     edges, what = part.out.num_edges, "the array between advance and filter of SSSP, an entry for each edge of a step,"
     led, offered = env.buffer(what, edges, part.vertex_map.dtype), env.buffer(what, edges, label)
     return Between(led, offered, env.xp.empty(1, distance))
@@ -50,7 +50,7 @@ def advance(
     part: Part, state: State, kernels: Any, env: Environment, splits: int, enough: int, nearest: float, delta: float,
     most: float,
 ) -> np.ndarray:  # fmt: skip
-    """Do what `sssp_advance` does (sssp.py), step by step; returns the words of `Work.control` after it."""
+    """Do what `sssp_advance` does (sssp.py), step by step; return the words of `Work.control` after it."""
     work, owned = state.work, part.num_owned
     assert work is not None
     assert work.between is not None

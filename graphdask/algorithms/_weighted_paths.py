@@ -1,13 +1,14 @@
 """Numbers of shortest paths by weight, and dependencies on their sources, of a batch whose distances are known.
 
-Tight edges, d(u) + weight = d(v), form a graph without cycles in each lane. Forward, a superstep counts the vertices of
-which the last predecessor has just been counted: edges out of these, and out of ghosts that were told, count down how
-many each own vertex still waits for. A vertex that is ready sums over its in-edges, and tells its ghosts. Back, the
-same groups of vertices go in the opposite order: all successors of a vertex stand in later ones. Owners sum over whole
-rows, so that a sum has one order, whatever the partitions, the lanes and the device.
+Tight edges, d(u) + weight = d(v), form a graph without cycles in each lane. On the way forward, a superstep counts the
+paths to the vertices whose last predecessor has just been counted. Every own vertex has a counter of the predecessors
+that it still waits for in a lane. Edges out of the vertices just counted, own ones and ghosts that were received, lower these
+counters. A vertex that is ready sums over its in-edges, and its owner sends the sum to its ghosts. On the way back, the
+same groups of vertices come in the opposite order, because all successors of a vertex are in later groups. Owners sum
+over whole rows, so that a sum has one order for all partitions, lanes and devices.
 
-Where edges that add nothing to a distance form a cycle, its vertices wait for each other, and nothing more is ready:
-that ends the batch, and `graphdask.algorithms.weighted_betweenness` says why.
+If edges that add nothing to a distance form a cycle, its vertices wait for each other, and no more vertices become
+ready. That ends the batch, and `graphdask.algorithms.weighted_betweenness` reports the reason.
 
 Source: Brandes, A faster algorithm for betweenness centrality (2001), Section 4.
 """
@@ -46,13 +47,13 @@ class Rows:
 
     @property
     def types(self) -> dict[str, Any]:
-        """Of kernels, those of vertices and weights."""
+        """The types of vertices and weights for which kernels are compiled."""
         assert self.out.weights is not None
         return {"index_t": self.out.indices.dtype, "weight_t": self.out.weights.dtype}
 
     @classmethod
     def of(cls, part: Part, env: Environment) -> Rows:
-        """Those of a partition."""
+        """Return the rows of a partition."""
         assert part.inward is not None
         inward = _simple(part.inward, env)
         out = inward if part.inward is part.out else _simple(part.out, env)
@@ -76,7 +77,7 @@ def _turned(csr: Csr, slots: int, env: Environment) -> Csr:
 
 
 def rows_memory(part: Part) -> int:
-    """Bytes for making and keeping Rows."""
+    """Return the bytes for making and keeping Rows."""
     assert part.out.weights is not None
     edges = max(csr.num_edges for csr in part.directions)
     index, weight = part.vertex_map.dtype.itemsize, part.out.weights.dtype.itemsize
