@@ -62,7 +62,7 @@ class Candidates:
         return cls(kernels, env.backend, chosen, own, ghosts, hubs, xp.zeros(4, np.int64))
 
     def find(self, part: Part, rows: Array, front: Array, seen: Array) -> tuple[Array, int]:
-        """List the candidates that the rows may reach; return the ghosts among them, and the number of edges visited."""
+        """List the candidates that the rows may reach; return the ghosts among them and the number of edges visited."""
         self.counters.fill(0)
         shared = (
             rows, part.out.indptr, part.out.indices, front, seen, part.num_owned, part.num_slots, self.chosen,

@@ -26,8 +26,8 @@ class Level:
 @dataclass
 class State:
     seen: Array
-    """Mask per slot: lanes that have reached it, of ghosts as far as their owners have sent it. Masks are uint8, of more
-    than 8 lanes uint64. GPUs that go together have those of own vertices only."""
+    """Mask per slot: lanes that have reached it, of ghosts as far as their owners have sent it. Masks are uint8, of
+    more than 8 lanes uint64. GPUs that go together have those of own vertices only."""
     bits: Array
     """uint32 words, a bit per slot: whether the vertex is in the frontier, in any lane. GPUs that go
     together have two such bitmaps."""

@@ -1,11 +1,11 @@
 """Numbers of shortest paths by weight, and dependencies on their sources, of a batch whose distances are known.
 
 Tight edges, d(u) + weight = d(v), form a graph without cycles in each lane. On the way forward, a superstep counts the
-paths to the vertices whose last predecessor has just been counted. Every own vertex has a counter of the predecessors
-that it still waits for in a lane. Edges out of the vertices just counted, own ones and ghosts that were received, lower these
-counters. A vertex that is ready sums over its in-edges, and its owner sends the sum to its ghosts. On the way back, the
-same groups of vertices come in the opposite order, because all successors of a vertex are in later groups. Owners sum
-over whole rows, so that a sum has one order for all partitions, lanes and devices.
+paths to the vertices whose last predecessor has just been counted. Every own vertex has a counter, for each lane, of
+the predecessors that it still waits for. Edges out of the vertices just counted, own ones and ghosts that were
+received, lower these counters. A vertex that is ready sums over its in-edges, and its owner sends the sum to its
+ghosts. On the way back, the same groups of vertices come in the opposite order, because all successors of a vertex are
+in later groups. Owners sum over whole rows, so that a sum has one order for all partitions, lanes and devices.
 
 If edges that add nothing to a distance form a cycle, its vertices wait for each other, and no more vertices become
 ready. That ends the batch, and `graphdask.algorithms.weighted_betweenness` reports the reason.

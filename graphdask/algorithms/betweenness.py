@@ -1,21 +1,22 @@
 """Betweenness centrality: how many shortest paths pass through a vertex.
 
-Up to 64 sources are searched at once, each a lane: bit b of a mask, column b of a table. A batch goes forward level by
-level: every own vertex that some lane has not reached looks for neighbours in the front, and adds up their numbers of
-shortest paths. Then it goes back over the same levels and adds up dependencies. In both directions a vertex only reads
-its neighbours, and owners tell their ghosts the front with its values; so there are no atomics, every sum has one
-order, and the answer has the same bits for every number of partitions. On a GPU a bitmap says who is in the front: most
-edges lead elsewhere, and cost no more than a look into the cache that holds it.
+Up to 64 sources are searched at once, each in a lane: bit b of a mask, column b of a table. A batch goes forward level
+by level. Every own vertex that some lane has not reached searches its in-edges for neighbours in the frontier, and adds
+up their numbers of shortest paths. The batch then goes back over the same levels and adds up dependencies. In both
+directions a vertex only reads its neighbours, and owners send the frontier with its values to their ghosts. So there
+are no atomics, every sum has one order, and the answer has the same bits for every number of partitions. On a GPU a
+bitmap marks the vertices of the frontier. Most edges lead elsewhere, and cost only a read from the cache that holds the
+bitmap.
 
-A lane whose front is empty on all ranks has ended: nobody looks for it any more, and what is told has no column for it.
-Many sources drawn from an R-MAT graph have no edges at all.
+A lane ends when its frontier is empty on all ranks: no vertex searches for it any more, and messages have no column for
+it. Many sources drawn from an R-MAT graph have no edges at all.
 
-Where few edges lead out of the front, only their ends look (_candidates.py): on a road network the front is a few
-hundred vertices, a thousand times over. With several ranks a superstep goes before that, in which the owners of these
-ends are told, and it is worth one only where there is much to look at otherwise.
+If few edges lead out of the frontier, only the ends of these edges search for it (_candidates.py). On a road network
+the frontier has a few hundred vertices in each of about a thousand levels. With several ranks, a superstep that
+notifies the owners of these ends comes first. It pays only if many vertices would search otherwise.
 
-GPUs that can write into each other's memory go through a batch by themselves, in one launch each: the same levels and
-sums, which owners write where their ghosts are looked up (_betweenness_team.py).
+GPUs that can write into each other's memory process a batch by themselves, in one launch each. The levels and sums are
+the same; owners write them to the memory where their ghosts are read (_betweenness_team.py).
 
 Sources: Pan et al., Multi-GPU Graph Analytics, Section IV (BC); Brandes, A faster algorithm for betweenness centrality
 (2001); Then et al., The more the merrier: efficient multi-source graph traversal (2014).
@@ -49,11 +50,11 @@ TABLE_BYTES = 1 << 34
 HUB = 2048
 """Edges of a row above which several warps share it on a GPU, in chunks of half as many."""
 SPARSE = 64
-"""A front of fewer than one of so many vertices is cleared one by one."""
+"""A frontier of fewer than 1/SPARSE of the slots is cleared vertex by vertex."""
 MANY = {"cpu": 1 << 15, "cuda": 1 << 20}
-"""Vertices that look for the front in the time of another superstep."""
+"""Vertices that search for the frontier in the time of one more superstep."""
 LOW = (1 << 32) - 1
-"""The lower half of a mask: a vote is a float64, which has no room for all of it."""
+"""The lower half of a mask: a vote is a float64, which cannot hold all of it."""
 
 
 class BetweennessResult(Result):
@@ -73,8 +74,8 @@ class Betweenness(Primitive[State]):
     name = "betweenness"
     columns: ClassVar[Mapping[str, Any]] = {}
     votes = 6
-    """Of the level that is told its size, out-edges, and the lower and upper half of its lanes; how many vertices are
-    left to look for it, and whether these are many."""
+    """Size and out-edges of the level that is sent, and the lower and upper half of its lanes; how many vertices are
+    left to search for it, and whether these are many."""
     tells_ghosts = True
     verifier = "graphdask.verify.betweenness"
     result_type = BetweennessResult
@@ -82,7 +83,7 @@ class Betweenness(Primitive[State]):
     """Whether GPUs that can write into each other's memory go through batches by themselves."""
 
     def __init__(self, sources: Sequence[int], lanes: int, scale: float, of_sources: float | None = None):
-        """`scale` multiplies the sums of dependencies, and `of_sources`, where it differs, those of the sources."""
+        """`scale` multiplies the sums of dependencies; `of_sources`, if given, those of the sources instead."""
         self.sources, self.lanes, self.scale = tuple(sources), lanes, scale
         self.of_sources = scale if of_sources is None else of_sources
 
@@ -117,7 +118,7 @@ class Betweenness(Primitive[State]):
         return known + self._own_memory(part) + TeamTables.nbytes(peers, part, env, self.lanes, self.mask)
 
     def _own_memory(self, part: Part) -> int:
-        """Bytes of what is there for own vertices either way, and of lists for rows of many edges."""
+        """Bytes of the arrays for own vertices that every run has, and of lists for rows of many edges."""
         assert part.inward is not None
         index, mask = part.vertex_map.dtype.itemsize, np.dtype(self.mask).itemsize
         lists = 3 * index + 8
@@ -164,7 +165,7 @@ class Betweenness(Primitive[State]):
         return state, self._begin(part, state, env, 0)
 
     def _together(self, part: Part, state: State, tables: TeamTables, env: Environment) -> Messages:
-        """Go through all batches; nothing is left to be said."""
+        """Process all batches; nothing is left to be sent."""
         team = TeamBatches(tables, part, env, state, self.lanes, self.mask, MANY["cuda"], HUB)
         for state.batch in range(-(-len(self.sources) // self.lanes)):
             team.search(*self._own_sources(part, state.batch))
@@ -211,7 +212,7 @@ class Betweenness(Primitive[State]):
         return self._tell(state, env, level, True, edges)
 
     def _clear(self, part: Part, state: State, level: Level) -> None:
-        """Take everybody out of the front; `level` comes into it."""
+        """Remove all vertices from the frontier; `level` comes into it."""
         shown, state.shown = state.shown, level.rows if part.size == 1 else None
         if shown is None or len(shown) * SPARSE > part.num_slots:
             state.bits.fill(0)
@@ -255,7 +256,7 @@ class Betweenness(Primitive[State]):
         return self._forward(part, state, env)
 
     def _push(self, part: Part, state: State, env: Environment) -> Messages:
-        """Find who may be reached; if some of them may be others' vertices, that is all for this superstep."""
+        """Find the candidates; if some may be vertices of other ranks, the superstep ends with sending these."""
         if state.candidates is None:
             state.candidates = Candidates.of(part, self.mask, env)
         rows = state.levels[-1].rows
@@ -328,7 +329,7 @@ class Betweenness(Primitive[State]):
         env.advance(min(batches * self.lanes, len(self.sources)))
 
     def _gather(self, part: Part, state: State, level: Level, csr: Csr, out: Array, env: Environment) -> None:
-        """Sum what the neighbours in the front give to the vertices of a level."""
+        """Sum the values of the neighbours in the frontier for the vertices of a level."""
         kernels = self._kernels(part, env)
         shared = (
             level.rows, level.masks, csr.indptr, csr.indices, state.bits, state.front, state.value,

@@ -1,25 +1,28 @@
-"""Breadth-first search by levels: push, pull, or whichever looks at fewer edges (direction-optimising).
+"""Breadth-first search by levels: push, pull, or the direction that visits fewer edges (direction-optimising).
 
-State: `depth` and `parent` for every slot of the partition, and a bit for each that is settled (for ghosts that their
-owners tell of, the bit alone). A push superstep first takes in the vertices that other ranks reached for this one, then
-pushes the frontier over its out-edges. A ghost is reached at most once per rank, and only then is its owner told. A
-pull superstep looks, for each own vertex that is not reached, for the first in-neighbour in the frontier; owners tell
-the ghosts of their new vertices. A push therefore becomes a pull through a superstep that only tells; a pull becomes a
-push without one.
+State: `depth` and `parent` for every slot of the partition, and a bit for each slot that is settled. For a ghost that
+its owner settles, the bit is all. A push superstep first takes in the vertices that other ranks reached for this one,
+then pushes the frontier over its out-edges. A rank reaches a ghost at most once, and only then sends a message to its
+owner. A pull superstep searches, for each own vertex that is not reached, for the first in-neighbour in the frontier.
+Owners then send their new vertices to the ghosts. A push therefore becomes a pull through a superstep that only sends
+the frontier to the ghosts; a pull becomes a push without one.
 
 Every rank is at the same level, so depths are exact. The parent is the smallest id among all candidates of one level,
-so it depends on neither the partitioning nor the order of events; a pull finds it first, as rows are in order of ids.
+so it depends on neither the partitioning nor the order of events. A pull finds it first, because rows are in order of
+ids.
 
-On a GPU that holds the whole graph, a superstep takes in many levels while these are small: one cooperative launch goes
-through them without the host, until a frontier is larger, or empty, or so large that a pull may be due. Its vertices
-and edges are sums over the levels. GPUs that can write into each other's memory go through all levels by themselves
-(bfs_team.cu), and one that only pushes does so through levels that are not small: they claim.
+On a GPU that holds the whole graph, a superstep covers many levels while these are small. One cooperative launch
+processes them without the host, until the frontier is larger, or empty, or so large that a pull may be due. The
+vertices and edges of such a superstep are sums over its levels. GPUs that can write into each other's memory process
+all levels by themselves (bfs_team.cu). A single GPU that only pushes processes levels that are not small in the same
+way: its pushes claim vertices.
 
-Queues have room for all vertices, or, where memory is allocated just-enough or in part, for what a launch may find at
-most: no more vertices than the frontier has edges, and none that is reached already. What arrived is counted for that.
+Queues hold all vertices. If memory is allocated just-enough or in part, they hold what a launch may find at most: no
+more vertices than the frontier has edges, and none that is reached already. The frontier includes the vertices that
+arrived, which are counted for this.
 
-The host reads one row of counters in a superstep, at its end; what kernels have to know of what ran before them they
-read on the device. There are two rows: the last kernel of a superstep makes the next one's ready.
+The host reads one row of counters in a superstep, at its end. Kernels read on the device what they need from earlier
+kernels. There are two rows: the last kernel of a superstep prepares the row of the next one.
 
 Sources: Pan et al., Multi-GPU Graph Analytics, Sections IV and VI-A; Beamer, Asanovic, Patterson, Direction-optimizing
 breadth-first search (2012), whose rule decides, from the edges of the frontier, which every rank votes.
@@ -65,11 +68,11 @@ DIRECTIONS = ("auto", "push", "pull")
 LEVEL_THREADS = 1 << 13
 """Threads of a launch that goes through many levels: few blocks, so that these soon have met at the barrier."""
 SMALL = 1 << 15
-"""Edges that they look at in less time than another superstep takes."""
+"""Edges that they visit in less time than another superstep takes."""
 LARGE_LEVELS = 32
-"""Of a launch for levels that are not small, after which they may be."""
+"""Levels of a launch for levels that are not small; the next ones may be small."""
 MOST_LEVELS = 1 << 12
-"""Of a launch: some ten milliseconds, after which the host looks at its deadline."""
+"""Levels of a launch at most: some ten milliseconds, after which the host checks its deadline."""
 
 
 class BfsResult(Result):
@@ -90,7 +93,7 @@ class BfsResult(Result):
 
 
 class BreadthFirstSearch(Primitive[State]):
-    """The primitive: from a set of sources, over out-edges, or over edges either way."""
+    """The primitive: from a set of sources, over out-edges or, ignoring direction, over all edges."""
 
     name = "BFS"
     ghosts = "all"
@@ -138,7 +141,7 @@ class BreadthFirstSearch(Primitive[State]):
         return self.direction == "pull" or (self.direction == "auto" and part.inward is not None)
 
     def own_sources(self, part: Part, env: Environment) -> Array:
-        """Distinct slots of the sources that this rank owns; on the host where they are few."""
+        """Return the distinct slots of the sources that this rank owns; they are on the host if they are few."""
         places = [part.vertex_map.locate(source) for source in self.sources]
         return np.array(sorted({local for rank, local in places if rank == part.rank}), part.vertex_map.dtype)
 
@@ -165,7 +168,7 @@ class BreadthFirstSearch(Primitive[State]):
         state.count = len(sources)
         if memory is not None:
             team = self._together(part, state, memory, sources, env)
-            state.level, state.pulled = team.level, team.pulled  # nothing is left to be said
+            state.level, state.pulled = team.level, team.pulled  # nothing is left to be sent
             own, ghosts = state.queue[:0], state.ghost_queue.array[:0]
             return state, Messages(own, ghosts, {"parent": state.parent}, False)
         if state.count:
@@ -198,7 +201,7 @@ class BreadthFirstSearch(Primitive[State]):
         return team
 
     def _large_levels(self, part: Part, state: State, peers: Peers, env: Environment) -> Messages:
-        """Some levels in one launch, as a team of one; where vertices find their parents in their own rows."""
+        """Process some levels in one launch, as a team of one, if vertices find their parents in their own rows."""
         memory = TeamSearch.memory(peers, part, env)
         team = self._together(part, state, memory, (state.count, state.weight % LONG), env, LARGE_LEVELS)
         state.level, state.pulled = team.level, state.pulled or team.pulled
@@ -323,7 +326,7 @@ class BreadthFirstSearch(Primitive[State]):
         return found
 
     def _said(self, state: State, found: np.ndarray, frontier: int, edges: int, to: Any = "owners") -> Messages:
-        """Make what was found the frontier, and tell of it."""
+        """Make the vertices found the frontier, and send them."""
         own, ghosts = int(found[NEXT]), int(found[GHOSTS])
         state.count, state.weight = own, int(found[WEIGHT])
         state.unreached -= own
@@ -370,19 +373,22 @@ def bfs(
     source : int or str
         A vertex, by the caller's id.
     direction : {"auto", "push", "pull"}
-        Push the frontier over its out-edges, or let vertices that are not reached look for it over their in-edges.
-        `auto` takes what looks at fewer edges, level by level; in a directed graph it pulls only where an earlier
-        call has made the in-edges. The answer is the same.
+        "push" visits the out-edges of the frontier. "pull" searches the in-edges of the vertices that are not reached
+        for the frontier. "auto", the default, chooses at each level the direction that visits fewer edges; in a
+        directed graph it pulls only if an earlier call has made the in-edges. The answer is the same.
     exchange : {"selective", "broadcast"}, optional
-        Send a reached vertex to its owner only, or to everyone. Default: selective. The answer is the same.
+        "selective" sends a reached vertex to its owner only; "broadcast" sends it to every rank. Default: selective.
+        The answer is the same.
     allocation : {"maximal", "just-enough", "fixed"} or float, optional
-        Room for the vertices of a level: for all of them, for an estimate, which grows before a launch that may need
-        more, or for a fixed share of the maximum (the number; 0.75 for "fixed"), where OverBudget says which
-        would do if it may not. Default: maximal. The answer is the same.
+        Memory for the vertices of a level. "maximal" allocates it for all vertices. "just-enough" allocates an
+        estimate, which grows before a launch that may need more. "fixed" allocates 0.75 of the maximum, and a number
+        that share of it; if the share may not suffice, OverBudget names one that does. Default: maximal. The answer is
+        the same.
     fused : bool, optional
-        False stores where all edges of a level lead before a filter looks for what is new, in memory for all of them,
-        or as `allocation` says; each level is then a superstep. It goes with direction="push". Default: one kernel
-        visits an edge and looks, and nothing is stored. The answer is the same.
+        False runs advance and filter as separate kernels: it stores where all edges of a level lead before a filter
+        finds the new vertices. The buffer in between holds all edges of a level, or as many as `allocation` says; each
+        level is then a superstep. False requires direction="push". Default: one kernel does both, and nothing is
+        stored. The answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -399,13 +405,13 @@ def bfs(
     Raises
     ------
     VertexNotFound
-        Where `source` is not a vertex.
+        If `source` is not a vertex.
     InputError
-        Where `G` is not a Graph, or an argument has no such value.
+        If `G` is not a Graph, or an argument has no such value.
     OverBudget
-        Where it would need more memory than there is, or than it was given.
+        If it would need more memory than there is, or than it was given.
     PeerLost
-        Where a worker died and could not be replaced in time.
+        If a worker died and could not be replaced in time.
 
     Notes
     -----

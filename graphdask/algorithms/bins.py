@@ -1,7 +1,8 @@
-"""Bins: sums over the rows of a large Csr, where what they gather is taken to the rows before it is added up.
+"""Bins: sums over the rows of a large Csr that move what rows gather to the rows before they add it up.
 
-x is read by segments and rows are summed by bins, each of which fits in a processor's shared memory, so that no edge
-reads from anywhere at random but from there. The order of additions is the same as without (kernels/pagerank/bins.py).
+x is read by segments and rows are summed by bins. Each segment and each bin fits in the shared memory of a processor,
+so that random reads go to shared memory only. The order of additions is the same as without bins
+(kernels/pagerank/bins.py).
 
 Source: Beamer, Asanovic, Patterson, Reducing PageRank communication via propagation blocking (IPDPS 2017).
 """
@@ -39,7 +40,7 @@ PER_RUN = 16
 
 @dataclass(frozen=True)
 class Shape:
-    """How x and edges are divided, as far as that depends on nothing but their numbers."""
+    """How x and edges are divided, as far as that depends on their numbers only."""
 
     hot: int
     """The first of x, which are in shared memory wherever they are read."""
@@ -66,25 +67,25 @@ class Shape:
 
     @property
     def share(self) -> int:
-        """Edges of a bin that there is room for whatever they point at, but for the last chunk."""
+        """The number of edges that fit in a bin whatever they point at, without the last chunk."""
         return (self.room - 32 * (self.segments + 1)) // (2 + 32 // self.packet) - CHUNK
 
     @property
     def pays(self) -> bool:
-        """Whether packets are filled."""
+        """Whether packets are filled well enough that bins pay."""
         return self.segments > 0 and self.share >= PER_RUN * self.segments
 
     def bins(self, edges: int) -> int:
-        """How many, at most."""
+        """Return the largest number of bins."""
         return -(-edges // self.share)
 
     def packets(self, edges: int) -> int:
-        """How many, at most."""
+        """Return the largest number of packets."""
         runs = min(self.bins(edges) * self.segments, edges)
         return (edges + runs * (self.packet - 1)) // self.packet
 
     def memory(self, edges: int, index: int) -> tuple[int, int]:
-        """Bytes at most, besides lists of rows and chunks: of what is kept, and while it is made."""
+        """Return the most bytes, without lists of rows and chunks: of what is kept, and while it is made."""
         packets, table = self.packets(edges), 4 * self.bins(edges) * self.segments
         parts = packets * self.packet // (PART * self.width) + self.segments + 1
         kept = packets * (4 + 2 * self.packet) + 2 * edges + 20 * self.bins(edges) + 8 * parts + 64
@@ -117,7 +118,7 @@ class Bins:
         cls, env: Environment, csr: Csr, shape: Shape, real: Any, weight: Any, place: Array, goes: Array | None,
         chunks: tuple[Array, Array, Array],
     ) -> Bins:  # fmt: skip
-        """Lay out.
+        """Lay out the edges of a Csr in bins.
 
         Parameters
         ----------
@@ -173,8 +174,11 @@ class Bins:
         self, x: Array, weights: Array, unit: float, values: Array, sums: Array, partial: Array,
         wanted: Array | None = None,
     ) -> None:  # fmt: skip
-        """Write to `sums`, or `partial`, what rows and chunks gather; `values` has room for all packets, as x is;
-        weights are codes of this unit. Nothing where `wanted`, one uint64, is 0."""
+        """Write the sums of rows to `sums` and those of chunks to `partial`.
+
+        `values` is a buffer for all packets, of the dtype of x. `weights` are codes of unit `unit`. Nothing is written
+        if `wanted`, one uint64, is 0.
+        """
         shape, items, count = self.shape, len(self.item_segment), len(self.first_edge) - 1
         self.kernels.bins_fill(
             THREADS * items, items, self.item_segment, self.item_packet, shape.hot, shape.width, shape.length,
@@ -192,8 +196,8 @@ class Bins:
 def _cut(env: Environment, kernels: Any, csr: Csr, place: Array, shape: Shape) -> tuple[Array, int, Array]:
     """Where bins begin, the edges from one to the next but for the last chunk, and the packets of each by segments.
 
-    First there is room for whatever they point at. Then bins are as large as the fullest of them allows, if none of the
-    new ones has more than there is room for.
+    At first the edges of a bin fit whatever they point at. Then bins become as large as the fullest of them allows, if
+    all of the new ones fit.
     """
     xp, share = env.xp, shape.share
     found = None

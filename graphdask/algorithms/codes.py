@@ -1,9 +1,9 @@
-"""Codes: weights in the fewest bytes from which a kernel makes each of them again to the last bit.
+"""Codes: weights in the fewest bytes from which a kernel restores each of them to the last bit.
 
-A weight that is a whole number of units, at most 255 or 65535 of them, is that number, in one or two bytes; the unit is
-a power of two, so that whole numbers, halves and quarters have codes, and a product with it is exact. Other weights are
-float32 where that holds every one of them, or where x is float32, else float64. Sums have the same bits either way: how
-many bytes a sum reads is all that changes.
+If all weights are whole numbers of a unit, at most 255 or 65535 of it, their codes are these numbers, in one or two
+bytes. The unit is a power of two, so that whole numbers, halves and quarters have codes, and a product with it is
+exact. Otherwise the weights are float32 if that holds every one of them or if x is float32, and else float64. Codes do
+not change the bits of a sum; they change only how many bytes it reads.
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ class Codes:
 
     @classmethod
     def of(cls, env: Environment, weights: Array, real: Any) -> Codes:
-        """The narrowest that hold every weight, as `real` has it; negative ones, and those that are not finite, are
-        held by floats only."""
+        """Return the narrowest codes that hold every weight, as `real` has it.
+
+        Only floats hold weights that are negative or not finite.
+        """
         single = np.dtype(real) == NARROW
         most = float(weights.max()) if len(weights) else 0.0
         if single:
@@ -53,13 +55,13 @@ class Codes:
         return cls(WIDE if wide and not single else NARROW, 1.0, single)
 
     def write(self, env: Environment, weights: Array) -> Array:
-        """The codes, in the order of the weights."""
+        """Return the codes, in the order of the weights."""
         out = env.xp.empty(len(weights), self.dtype)
         self.kernels(env, weights).codes_write(len(weights), weights, int(self.single), self.unit, out)
         return out
 
     def kernels(self, env: Environment, weights: Array) -> Any:
-        """Those that write them."""
+        """Return the kernels that write codes."""
         return env.kernels("codes", given_t=weights.dtype, weight_t=self.dtype)
 
 

@@ -1,16 +1,17 @@
 """Connected components (weak ones, where edges are directed): every vertex gets the smallest id of its component.
 
-Each rank joins its own vertices and ghosts into trees. First each row is hooked to a few neighbours; most vertices are
+Each rank joins its own vertices and ghosts into trees. First it hooks each row to a few neighbours; most vertices are
 then in one tree, the *giant*, and only the rows outside it are hooked in full (Afforest). A tree is labelled with its
-smallest own id, and owners tell their labels to ghosts. A ghost in a tree then says which label here and which label
-there are one component. What no rank has seen are edges between the giants of two ranks, whose rows both left out: one
-such edge is searched for, and usually the first that is looked at is one. The distinct pairs of labels, few in all but
-contrived cases, go to every rank, and each joins them by itself: two supersteps, whatever the graph.
+smallest own id, and owners send their labels to ghosts. A ghost in a tree then shows which label here and which label
+there are one component. No rank has visited the edges between the giants of two ranks, because both skipped these rows.
+So they search for one such edge, and usually the first edge that they visit is one. The distinct pairs of labels, few
+in all but contrived cases, go to every rank, and each rank joins them by itself. This takes two supersteps for every
+graph.
 
-Where GPUs can search together, a search from a vertex of very many edges comes first (graphdask.algorithms._flood). If
-it reaches half of the edges, the GPUs label the rest too without their hosts, and all that is above is left out.
+If GPUs can search together, a search from a vertex of very many edges comes first (graphdask.algorithms._flood). If it
+reaches half of the edges, the GPUs also label the rest without their hosts, and the steps above are skipped.
 
-Allocated just-enough or in part, the list of the rows outside the giant has room for those that a count has found.
+If memory is allocated just-enough or in part, the rows outside the giant are counted before their list is allocated.
 
 Sources: Pan et al., Multi-GPU Graph Analytics, Section IV (CC); Sutton, Ben-Nun, Barak, Optimizing parallel graph
 connectivity computation via subgraph sampling (Afforest, 2018); Jaiganesh, Burtscher (2018).
@@ -70,7 +71,7 @@ class ComponentsResult(Result):
 
     @property
     def num_components(self) -> int:
-        """How many components there are."""
+        """The number of components."""
         label = self._internal("label")
         return int((label == np.arange(len(label))).sum())
 
@@ -103,7 +104,7 @@ class ConnectedComponents(Primitive[State]):
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         kernels = env.kernels("components", index_t=dtype)
         labels = flood(part, env)
-        if labels is not None:  # what was looked at stands in supersteps of its own
+        if labels is not None:  # the edges visited are counted in supersteps of their own
             none = labels[:0]
             return State(none, labels, -1, none, True), Messages(none, none, {}, False)
         link, edges = xp.arange(slots, dtype=dtype), 0
@@ -232,12 +233,13 @@ def connected_components(
     ----------
     G : Graph
     exchange : {"selective", "broadcast"}, optional
-        Tell the label of a vertex to the ranks that have a ghost of it, or to everyone. Default: selective. The answer
-        is the same.
+        "selective" sends the label of a vertex to the ranks that have a ghost of it; "broadcast" sends it to every
+        rank. Default: selective. The answer is the same.
     allocation : {"maximal", "just-enough", "fixed"} or float, optional
-        Room for the vertices outside the largest tree: for all; for an estimate, which grows to their number; or for a
-        fixed share of all (the number; 0.75 for "fixed"), where OverBudget says which would do if it does not. Default:
-        maximal. The answer is the same.
+        Memory for the vertices outside the largest tree. "maximal" allocates it for all vertices. "just-enough"
+        allocates an estimate, which grows to their number. "fixed" allocates it for 0.75 of all vertices, and a number
+        for that share of them; if the share does not suffice, OverBudget names one that does. Default: maximal. The
+        answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -253,11 +255,11 @@ def connected_components(
     Raises
     ------
     InputError
-        Where `G` is not a Graph, or an argument has no such value.
+        If `G` is not a Graph, or an argument has no such value.
     OverBudget
-        Where it would need more memory than there is, or than it was given.
+        If it would need more memory than there is, or than it was given.
     PeerLost
-        Where a worker died and could not be replaced in time.
+        If a worker died and could not be replaced in time.
 
     References
     ----------

@@ -1,9 +1,10 @@
-"""Core numbers by peeling: take away, again and again, what has at most k neighbours left, for rising k.
+"""Core numbers by peeling: remove, again and again, the vertices that have at most k neighbours left, for rising k.
 
-State: how many neighbours each own vertex has left, and a queue of the vertices in the order in which they go. A
-superstep takes in how many neighbours were lost on other ranks, empties the queue, and tells the owners of ghosts how
-many those lost. When no rank has told anything, all ranks go on to the least degree that is left anywhere, which they
-vote. What is left when level k is done is the (k+1)-core, whatever the order of events within the level.
+State: the number of neighbours that each own vertex has left, and a queue of the vertices in the order of their
+removal. A superstep takes in how many neighbours vertices lost on other ranks, empties the queue, and sends how many
+neighbours ghosts lost to their owners. When no rank has sent anything, all ranks advance to the least degree that is
+left on any rank, which they find by a vote. The vertices left after level k are the (k+1)-core, whatever the order of
+events within the level.
 
 Sources: Seidman, Network structure and minimum degree (1983); Batagelj, Zaversnik, An O(m) algorithm for cores
 decomposition of networks (2003).
@@ -34,17 +35,17 @@ class State:
     degree: Array
     """Per own vertex, distinct neighbours left."""
     core: Array
-    """Per own vertex; -1 where it is not removed yet."""
+    """Per own vertex; -1 if it is not removed yet."""
     order: Array
     """int64 per own vertex: superstep and place in the queue of its removal."""
     queue: Array
     """Own vertices as they are removed."""
     lost: Array
-    """Per slot of a ghost, neighbours lost since its owner was told."""
+    """Per slot of a ghost, neighbours lost since the last message to its owner."""
     ghost_queue: Array
     hubs: Array
     counters: Array
-    """int64: queue length, ghosts to tell of, hubs, edges looked at, how much of the queue is done."""
+    """int64: queue length, ghosts to send, hubs, edges visited, how much of the queue is done."""
     alive: Array
     """Own vertices that may be left."""
     level: int = -1
@@ -73,7 +74,7 @@ class CoreNumber(Primitive[State]):
     needs_all = "its queue ends with every vertex in it"
 
     def _lists(self, part: Part, allocation: Allocation) -> tuple[int, int]:
-        """Entries of the lists of ghosts and of rows put aside."""
+        """Entries of the lists of ghosts and of deferred rows."""
         ghosts = part.num_slots - part.num_owned
         if not allocation.partial:
             return ghosts, part.num_owned
@@ -166,10 +167,12 @@ def core_number(
     G : Graph
         Undirected; `G.to_undirected()` makes one of a directed graph.
     exchange : {"selective", "broadcast"}, optional
-        Tell the owner of a vertex only what it lost, or everyone. Default: selective. The answer is the same.
+        "selective" sends how many neighbours a vertex lost to its owner only; "broadcast" sends it to every rank.
+        Default: selective. The answer is the same.
     allocation : {"maximal", "just-enough"}, optional
-        Room of lists: for all vertices, or for as many as there can be in this graph. Every vertex ends in the queue,
-        so a fixed share is refused. Default: maximal. The answer is the same.
+        Length of lists. "maximal" allocates them for all vertices, "just-enough" for as many entries as there can be
+        in this graph. A fixed share is not supported, because every vertex ends in the queue. Default: maximal. The
+        answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -184,11 +187,11 @@ def core_number(
     Raises
     ------
     InputError
-        Where `G` is not a Graph or directed, or an argument has no such value.
+        If `G` is not a Graph or is directed, or an argument has no such value.
     OverBudget
-        Where it would need more memory than there is.
+        If it would need more memory than there is.
     PeerLost
-        Where a worker died and could not be replaced in time.
+        If a worker died and could not be replaced in time.
 
     References
     ----------

@@ -2,11 +2,11 @@
 and Dynamic Frontier with Pruning.
 
 Every vertex has a self-loop, given to those that have none, so that there are no dead ends. Iterations pull over the
-in-edges of the vertices that are affected; the frontier methods mark more of them, over out-edges, as ranks change. The
-affected vertices are listed anew in each iteration, those of few and of many edges apart, for different kernels.
-Marks are in dynamic_marking.py, and what ranks of the gang tell each other in dynamic_telling.py.
+in-edges of the vertices that are affected; the frontier methods mark more of them, over out-edges, as ranks change.
+Each iteration lists the affected vertices again, those of few and of many edges apart, for different kernels. Marks are
+in dynamic_marking.py. The messages between the ranks of the gang are in dynamic_telling.py.
 
-Where vertices have appeared, the ranks of the others are scaled by the numbers of vertices: they are exact then for the
+If vertices have appeared, the ranks of the others are scaled by the numbers of vertices. They are then exact for the
 new vertices standing alone, each with its self-loop, so that only the edges of the batch are left to follow.
 
 With `error` in place of the tolerance an iteration is the last when the bound of rank_error.py has come down to it. A

@@ -1,8 +1,8 @@
-"""What ranks tell each other in PageRank of a dynamic graph.
+"""Messages between ranks in PageRank of a dynamic graph.
 
-Where all vertices are ranked, a rank is told the contributions of all vertices of which it has out-neighbours, in an
-order that both sides keep until edges change. Where few are, it is told the contributions that changed, with the slots
-that they have there, and the marks of vertices that it owns, as bits of words; what it was told in one call it knows in
+If all vertices are ranked, a rank receives the contributions of all vertices of which it has out-neighbours, in an
+order that both sides keep until edges change. If few are ranked, it receives the contributions that changed, with their
+slots on that rank, and the marks of vertices that it owns, as bits of words. It keeps what it received in one call for
 the next one.
 """
 
@@ -17,14 +17,17 @@ from graphdask.engine.loop import Environment, Inbox
 
 
 def slots_of_others(part: DynamicPart, env: Environment) -> tuple[Array, Array]:
-    """Where the slots of each rank's vertices are here, and those of own ones there: `bounds` and `shifts` of State."""
+    """Return where the slots of each rank's vertices are here, and where those of own vertices are there.
+
+    They are `bounds` and `shifts` of State.
+    """
     first = part.vertex_map.offsets[: part.size]
     shifts = (first[part.rank] - first) % max(part.num_vertices, 1)
     return env.backend.from_host(part.slot_bounds), env.backend.from_host(shifts)
 
 
 def audience(part: DynamicPart, env: Environment) -> Audience:
-    """Who needs to know of whom; every rank must call it where edges have changed."""
+    """Return which rank needs which vertices; every rank must call it if edges have changed."""
     if part.audience is None:
         xp, size, dtype = env.xp, part.size, part.vertex_map.dtype
         own = [part.ids[:0] if r == part.rank else xp.flatnonzero(part.held[r]).astype(dtype) for r in range(size)]
@@ -37,7 +40,7 @@ def audience(part: DynamicPart, env: Environment) -> Audience:
 
 
 def everything(part: DynamicPart, state: State, env: Environment) -> tuple[np.ndarray, dict[str, Array]]:
-    """The contributions of all own vertices, for those who need them: where each rank's begin, and these."""
+    """Return where the records for each rank begin, and the contributions of all own vertices that ranks need."""
     known = audience(part, env)
     contribution = env.xp.empty(len(known.own), np.float64)
     kernels = env.kernels("telling", index_t=part.vertex_map.dtype)
@@ -46,7 +49,7 @@ def everything(part: DynamicPart, state: State, env: Environment) -> tuple[np.nd
 
 
 def count_changes(part: DynamicPart, state: State, env: Environment, ranked: Lists) -> None:
-    """Count the changes of `ranked` vertices and the words of marks, behind the other counters, which have been 0."""
+    """Count the changes of `ranked` vertices and the words of marks, behind the other counters; the counts were 0."""
     kernels, counters = env.kernels("telling", index_t=part.vertex_map.dtype), state.counters[COUNTERS:]
     for listed, count in zip(ranked.of, ranked.counts, strict=True):
         kernels.telling_count(
@@ -60,7 +63,7 @@ def count_changes(part: DynamicPart, state: State, env: Environment, ranked: Lis
 def changes(
     part: DynamicPart, state: State, env: Environment, ranked: list[Array], counters: np.ndarray
 ) -> tuple[np.ndarray, dict[str, Array]]:
-    """What was counted, as records: of each rank contributions, and then marks; where each rank's begin, and these."""
+    """Return where the records for each rank begin, and the records that were counted: contributions, then marks."""
     xp, size, dtype = env.xp, part.size, part.vertex_map.dtype
     kernels, found = env.kernels("telling", index_t=dtype), counters[COUNTERS:].astype(np.int64)
     counts, marks = found[:size], found[size + 1 :]
@@ -84,7 +87,7 @@ def changes(
 
 
 def take_in(part: DynamicPart, state: State, inbox: Inbox, env: Environment) -> None:
-    """Take in what other ranks told."""
+    """Take in what other ranks have sent."""
     kernels, contribution = env.kernels("telling", index_t=part.vertex_map.dtype), inbox.records["contribution"]
     if "vertex" in inbox.records:
         kernels.telling_take(len(contribution), inbox.records["vertex"], contribution, state.x, state.affected)
@@ -93,7 +96,7 @@ def take_in(part: DynamicPart, state: State, inbox: Inbox, env: Environment) -> 
 
 
 def take_back(part: DynamicPart, state: State, env: Environment) -> None:
-    """Undo the last telling, which nobody takes in any more: changes are to be told again, and marks."""
+    """Undo the last message, which no rank takes in any more: its changes and marks are to be sent again."""
     state.told[state.last] = -1.0
     if state.marks is not None:
         vertex, words, begins, ends = state.marks
