@@ -1,6 +1,6 @@
-"""What a person is told of compilation: when it begins to take long, and at the end of the call what it took.
+"""Messages to a person about compilation: one when it becomes long, and one with its duration after the call.
 
-On standard error, where a person watches; never on standard output, on which data may stream.
+They go to standard error if a person watches. They never go to standard output, because data may stream there.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from graphdask.display.notebook import bar_class, is_watched
 from graphdask.kernels.common.compiling import NOTHING, Compiled, account, forget, observe, process, since
 
 LONG = 0.3
-"""Seconds of compilation of which a person is told."""
+"""Seconds of compilation above which a person gets a message."""
 
 _open = threading.local()
 
 
 def write(text: str) -> None:
-    """A line on standard error, above a progress bar if there is one."""
+    """Write a line to standard error, above a progress bar if there is one."""
     bar_class().write(text, file=sys.stderr)
 
 
 def in_words(compiled: Compiled, whole: float) -> str:
-    """What was compiled in a call that took so many seconds as a whole."""
+    """Return a text of what was compiled in a call that took `whole` seconds."""
     kernels = "1 kernel" if compiled.kernels == 1 else f"{compiled.kernels:,} kernels"
     return f"compiled {kernels} in {compiled.seconds:.1f} s of {whole:.1f} s; the next call does not"
 
 
 class FirstUse:
-    """Context manager around a call: tells of what is compiled in it, or does nothing.
+    """Context manager around a call that reports what is compiled in it, or does nothing.
 
-    Within another one of the same thread it leaves the telling to that one.
+    Inside another one of the same thread, it leaves the report to that one.
 
     Parameters
     ----------
     label : str
-        What is done.
+        The name of the call, with which a line begins.
     show : bool, optional
-        Whether to tell; default: where a person watches.
+        Whether to report. Default: if a person watches.
     write : callable, optional
-        Writes a line; default: to standard error.
+        A function that writes a line. Default: write to standard error.
     """
 
     def __init__(self, label: str, show: bool | None, write: Callable[[str], None] = write):
@@ -78,7 +78,7 @@ class FirstUse:
                 self._write(f"{self.label}: {in_words(self.spent, time.perf_counter() - self._started)}")
 
     def elsewhere(self, seconds: float) -> None:
-        """Take in for how long workers have compiled, from any thread."""
+        """Take in for how many seconds workers have compiled; any thread may call it."""
         if self._outer is not None:
             self._outer.elsewhere(seconds)
         elif not self._inner and seconds > LONG:

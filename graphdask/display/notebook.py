@@ -1,4 +1,4 @@
-"""Whether a person looks at this process through a notebook, and the progress bar for where they look."""
+"""Whether a person watches this process in a notebook or a terminal, and the progress bar for either."""
 
 from __future__ import annotations
 
@@ -8,22 +8,27 @@ from typing import Any
 
 
 def in_notebook() -> bool:
-    """Whether the kernel of a notebook runs this process. That ipykernel is loaded says nothing: ipywidgets loads it,
-    and so does tqdm where ipywidgets is installed."""
+    """Return whether the kernel of a notebook runs this process.
+
+    That ipykernel is loaded does not show it: ipywidgets loads it, and so does tqdm if ipywidgets is installed.
+    """
     ipython = sys.modules.get("IPython")
     return getattr(ipython.get_ipython() if ipython is not None else None, "kernel", None) is not None
 
 
 def is_watched(wanted: bool | None = None) -> bool:
-    """Whether to show progress: as asked, or where a person watches: standard error is a terminal, or this is a
-    notebook."""
+    """Return whether to show progress: `wanted`, or if it is None, whether a person watches.
+
+    A person watches if standard error is a terminal or if this is a notebook.
+    """
     return sys.stderr.isatty() or in_notebook() if wanted is None else wanted
 
 
 def bar_class() -> Any:
-    """The bar of a notebook where it can show one, and that of a terminal, which a notebook shows as text, elsewhere.
+    """Return the progress bar of a notebook if it can show one, or else that of a terminal.
 
-    As `tqdm.auto`, which warns where a notebook has no ipywidgets.
+    A notebook shows the bar of a terminal as text. `tqdm.auto` chooses alike, but warns if a notebook has no
+    ipywidgets.
     """
     if in_notebook() and importlib.util.find_spec("ipywidgets") is not None:
         from tqdm.notebook import tqdm as notebook_bar

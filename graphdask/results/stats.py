@@ -54,7 +54,7 @@ class Stats:
     """How often the run was started again after a lost worker."""
     streamed: dict[str, Any] = field(default_factory=dict)
     """Of a graph on disk: `sweeps` over it; `nbytes` that were read; the `least` that had to be, each edge that was
-    looked at once (as many as were looked at, but no more than those chunks have); and bytes of the `distinct` chunks
+    visited once (as many as were visited, but no more than those chunks have); and bytes of the `distinct` chunks
     that were needed, which for samples are the least; chunks that were `chunks_read`, `chunks_resident` in memory,
     `chunks_skipped` as no source had changed, and `chunks_unused`, read ahead in vain; seconds of `reading` and of
     `waiting` for it, `overlap` with computation as a share of reading, `bandwidth` in bytes per second of the whole
@@ -110,23 +110,23 @@ class Stats:
 
     @property
     def edges(self) -> int:
-        """Edges looked at, over all supersteps and ranks.
+        """The number of edges visited, over all supersteps and ranks.
 
-        Of samplers it is the edges that they draw, however many candidates they look at for that: of traversal
-        samplers, layers and Specs those of the result. Of walks, and of pools of frontier sampling, it is steps; where
-        the whole graph is on a device, those that they were to make, though some end before. Samples of edges in one
-        pass look at all edges.
+        For samplers it is the number of edges that they draw, however many candidates they visit for that. For
+        traversal samplers, layers and Specs these are the edges of the result. For walks, and for pools of frontier
+        sampling, it is the number of steps; if the whole graph is on a device, it is the number of steps that they were
+        to make, although some end before. Samplers of edges in one pass visit all edges.
         """
         return sum(step["edges"] for step in self.supersteps)
 
     @property
     def bytes_sent(self) -> int:
-        """Payload bytes between ranks, over all supersteps, with what is sent before the first and after the last."""
+        """Payload bytes sent between ranks: in all supersteps, before the first and after the last."""
         return sum(step["bytes_sent"] for step in self.supersteps)
 
     @property
     def compiling_in_words(self) -> str:
-        """What compiling took besides, as the end of a sentence; empty where nothing was compiled."""
+        """The seconds of compilation, as the end of a sentence; empty if nothing was compiled."""
         if not self.compiled:
             return ""
         kernels = "1 kernel" if self.compiled == 1 else f"{self.compiled:,} kernels"
@@ -146,7 +146,7 @@ class Stats:
 
     @property
     def shares(self) -> list[Share]:
-        """For each superstep, where its time went on the mean of the ranks."""
+        """For each superstep, how its time was spent, as the mean of the ranks."""
         return [Share.of(same) for same in zip(*self.ranks_detail, strict=True)]
 
     def to_dict(self) -> dict[str, Any]:

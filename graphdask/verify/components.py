@@ -2,8 +2,8 @@
 
 1. Labels are equal across every edge, so a component has one label.
 2. A label is not above the id of any vertex that has it.
-3. A search from all vertices that are their own label, over edges either way, reaches every vertex: each component
-   holds the vertex that its label names. With 2, the label is the smallest id of the component.
+3. A search from all vertices that are their own label, ignoring the direction of edges, reaches every vertex: each
+   component holds the vertex that its label names. With 2, the label is the smallest id of the component.
 """
 
 from __future__ import annotations

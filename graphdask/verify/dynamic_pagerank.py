@@ -1,12 +1,12 @@
 """PageRank of a dynamic graph proved in linear time, distributed.
 
-1. Every rank is a number, and no less than what walkers who start anew bring: (1 - damping) / vertices.
-2. One more iteration over all vertices changes the ranks, summed, by no more than what the method may leave: the
-   residual for every vertex; and of the frontier methods, what vertices were not told of, at most the larger tolerance
-   of theirs, relative, in each iteration; all this since every vertex was ranked last. Divided by 1 - damping, that
-   change bounds the L1 distance to the exact ranks.
+1. Every rank is a number, and at least its teleport share, (1 - damping) / vertices.
+2. One more iteration over all vertices changes the ranks, summed, by no more than what the method may leave. That is
+   the residual for every vertex. For the frontier methods it is also the changes that they did not propagate, in each
+   iteration at most the larger of their two relative tolerances. Both count since every vertex was last ranked. Divided
+   by 1 - damping, the change bounds the L1 distance to the exact ranks.
 3. Iterations, residual and tolerance agree on whether it converged.
-4. Ranks of the method static sum to 1 within 1e-9. Those of nd do where those that it began with did, and else up to
+4. Ranks of the method static sum to 1 within 1e-9. Those of nd do if those that it began with did, and otherwise up to
    the residual of each vertex / (1 - damping).
 """
 
@@ -45,9 +45,7 @@ def _support(
     if not len(places):
         return None
     place = int(places[0])
-    return Violation(
-        -1, -1, f"a vertex has the rank {float(rank[place]):g}, less than its share of walkers who start anew, or none"
-    )
+    return Violation(-1, -1, f"a vertex has the rank {float(rank[place]):g}, less than its teleport share, or none")
 
 
 def _claims(primitive: DynamicPageRank, result: RankResult) -> Violation | None:

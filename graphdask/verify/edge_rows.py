@@ -23,7 +23,7 @@ from graphdask.sample.sampler import routed
 from graphdask.verify.violation import Violation, first_of_all
 
 BATCH = 1 << 22
-"""Edges that are asked about together, where each may be taken again."""
+"""Edges that are checked together, if each may be taken again."""
 
 
 def verify(
@@ -54,11 +54,11 @@ def _claims(
     """The edges that have rows: `row`, `src`, `dst`, `instance`, `step`, and `kind` where edges have types."""
     rows, src, dst = result.columns["edge"], taken.src, taken.dst
     if rows.size != len(src):
-        return Violation(-1, -1, f"{rows.size} rows are told of {len(src)} edges"), {"row": rows.reshape(-1)[:0]}
+        return Violation(-1, -1, f"{rows.size} rows are given for {len(src)} edges"), {"row": rows.reshape(-1)[:0]}
     rows = rows.reshape(-1)
     taking = (src >= 0) & (dst >= 0)
     checks = (
-        ((rows != -1) & ~taking, "a row is told where no edge was taken, at {vertex}"),
+        ((rows != -1) & ~taking, "a row is given where no edge was taken, at {vertex}"),
         (
             (rows == -1) & taking & ~_without(xp, sampler, result, src, dst),
             "the edge from {vertex} to {other} has no row",
@@ -129,7 +129,7 @@ class _Given:
         }
 
     def first_wrong(self, env: Environment, claims: dict[str, Array], sampler: Any, once: bool) -> Violation | None:
-        """The first edge whose row is another one's; with `once`, or whose row is told twice. Every rank calls it."""
+        """Return the first edge with the row of another one or, if `once`, a row given twice. Every rank calls it."""
         xp, claims = env.xp, self._exchanged(env, claims)
         at = claims["row"] - self.first
         src, dst = claims["src"], claims["dst"]
@@ -144,7 +144,7 @@ class _Given:
         elif self.weights is not None and getattr(sampler, "bias", None) == "weight":
             checks.append((~(self.weights[at] > 0), "row {row} has no weight above 0 to be drawn by"))
         if once:
-            checks.append((_again(xp, claims), "row {row} is told twice of one draw, from {vertex} to {other}"))
+            checks.append((_again(xp, claims), "row {row} is given twice in one draw, from {vertex} to {other}"))
         for wrong, message in checks:
             places = xp.flatnonzero(wrong)
             if len(places):

@@ -35,7 +35,7 @@ def verify(context: RankContext, part: Part, primitive: Traversal, result: RankR
 def proved(
     context: RankContext, part: Part, primitive: Traversal, result: RankResult, owners: type[Owners]
 ) -> Violation | None:
-    """The same, with what owners of vertices know of the edges that a sampler sees."""
+    """Return this rank's first violation, or None, by the edges of a sampler that the owners of vertices know."""
     sampler = primitive if part.size > 1 else primitive.share(context.comm.rank, context.comm.size)
     asked = owners(context, part, sampler)
     columns = {name: context.backend.to_host(column) for name, column in result.columns.items()}
@@ -52,7 +52,7 @@ def proved(
 
 
 def standing(sampler: Traversal, first: int, last: int, n: int, columns: dict[str, np.ndarray]) -> Violation | None:
-    """The first edge that stands where it cannot, by itself and the one before."""
+    """Return the first edge that is out of place, judged by itself and the preceding edge."""
     src, dst, hop, instance = (columns[name] for name in ("src", "dst", "hop", "instance"))
     wrong = (instance < first) | (instance >= last) | (hop < 0) | (hop >= len(sampler.fanouts))
     wrong |= (src < 0) | (src >= n) | (dst < 0) | (dst >= n)
@@ -139,14 +139,14 @@ class Grown:
         return Violation(int(vertices[place]), -1, "vertex {vertex}, or its frontier, gave too many edges or too few")
 
     def existing(self, there: np.ndarray) -> Violation | None:
-        """The first edge that the graph has not, or not as often."""
+        """Return the first edge that the graph does not have, or not as often."""
         wrong = self.times > there if not self.sampler.replace else there == 0
         message = "in instance {instance}, the edge from {vertex} to {other} is none of the graph, or too often there"
         return first_wrong(wrong, self.src, self.dst, self.instance, message)
 
 
 def keys_of(instances: np.ndarray, vertices: np.ndarray, first: int, n: int) -> np.ndarray:
-    """One number for an instance and a vertex; of Python's own where 64 bits are too few."""
+    """Return one number for an instance and a vertex, as a Python integer if 64 bits are too few."""
     if len(instances) and (int(instances.max()) - first + 1) * n >= 2**63:
         return (instances - first).astype(object) * n + vertices
     return (instances - first) * n + vertices
@@ -170,7 +170,7 @@ def _counted(places: np.ndarray, src: np.ndarray, dst: np.ndarray, instance: np.
 
 
 class Owners:
-    """What the owners of vertices answer. Every rank makes one, and asks as often as the others."""
+    """Answers of the owners of vertices. Every rank makes one, and asks as often as the others."""
 
     def __init__(self, context: RankContext, part: Part, sampler: Any):
         self.context, self.part = context, part
@@ -193,19 +193,19 @@ class Owners:
         self._edges = row[kept] * part.num_vertices + ids[kept]  # rows are in the order of ids
 
     def of_frontiers(self, grown: Grown) -> np.ndarray:
-        """How many edges the vertices of the frontiers have."""
+        """Return how many edges the vertices of the frontiers have."""
         return self.degrees(grown.vertices)
 
     def of_edges(self, grown: Grown) -> np.ndarray:
-        """How often the sampled edges are there."""
+        """Return how often the graph has the sampled edges."""
         return self.multiplicities(grown.src, grown.dst)
 
     def degrees(self, vertices: np.ndarray) -> np.ndarray:
-        """How many edges vertices have."""
+        """Return how many edges vertices have."""
         return self.ask(vertices, lambda rows: self._degrees[rows])
 
     def multiplicities(self, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
-        """How often edges are there."""
+        """Return how often the graph has the edges."""
 
         def answer(rows: np.ndarray, ends: np.ndarray) -> np.ndarray:
             wanted = rows * self.part.num_vertices + ends
@@ -214,7 +214,7 @@ class Owners:
         return self.ask(src, answer, dst)
 
     def ask(self, vertices: np.ndarray, answer: Callable[..., np.ndarray], *more: np.ndarray) -> np.ndarray:
-        """What the owners of vertices answer to their rows and what else is asked."""
+        """Return the answers of the owners of vertices, who get the rows of these and the columns of `more`."""
         part, backend, comm = self.part, self.context.backend, self.context.comm
         dtype = part.vertex_map.dtype
         positions = part.vertex_map.to_position(backend, backend.from_host(vertices.astype(dtype)))

@@ -1,6 +1,6 @@
 """A PageRank result proved in linear time, distributed.
 
-1. Every rank is a number, and no less than what walkers who start anew bring: (1 - damping) times the vertex's share.
+1. Every rank is a number, and at least its teleport share, (1 - damping) times the vertex's share of all teleports.
 2. One more iteration changes the ranks, summed, by no more than damping times their last change: the iteration is a
    contraction by that factor. So the last change was what the result says, and bounds the distance to the exact ranks.
 3. Iterations, residual and tolerance agree on whether it converged.
@@ -34,7 +34,7 @@ class _Ranks:
 
     ranks: Array
     nbytes = 0
-    """What it takes besides the result."""
+    """Bytes besides the result."""
 
     def of(self, part: Part, env: Environment) -> Array:
         return self.ranks
@@ -66,8 +66,7 @@ def _support(context: RankContext, part: Part, primitive: PageRank, result: Rank
     return Violation(
         int(part.ids[place]),
         -1,
-        f"vertex {{vertex}} has the rank {float(rank[place]):g}, less than its share of walkers who start anew, or no "
-        f"rank at all",
+        f"vertex {{vertex}} has the rank {float(rank[place]):g}, less than its teleport share, or no rank at all",
     )
 
 
@@ -94,7 +93,7 @@ def _iteration(context: RankContext, part: Part, primitive: PageRank, result: Ra
 
 
 def claims(primitive: PageRank, result: RankResult) -> Violation | None:
-    """Whether what a result says of itself goes together."""
+    """Return a violation if iterations, residual and convergence of a result contradict each other."""
     said = result.values
     reached = said["residual"] <= primitive.tol
     # the largest change is no larger than their sum, which is what bounds the error
@@ -110,7 +109,7 @@ def claims(primitive: PageRank, result: RankResult) -> Violation | None:
 
 
 def mass(context: RankContext, result: RankResult) -> Violation | None:
-    """Whether the ranks sum to 1."""
+    """Return a violation if the ranks do not sum to 1."""
     xp, rank = context.backend.xp, result.columns["rank"]
     fixed = xp.rint(rank.astype(np.float64) * DANGLING_SCALE).astype(np.int64).sum(dtype=np.int64)
     everyone = context.comm.allgather(np.array([int(fixed)], np.int64))

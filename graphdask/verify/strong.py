@@ -9,8 +9,8 @@
 
 With 1 and 2, 3 gives that the classes are the components. Each step is linear in vertices and edges; the supersteps of
 2 and 3 grow with the diameters of the classes and the depth of the quotient graph, as far as these cross partitions.
-Steps 1 and 2 use nothing of the algorithm; 3 uses its trimming, and what is left of few classes is looked at by each
-rank as in its last step. The edges are those of the partitions, which `Graph.verify` proves.
+Steps 1 and 2 use nothing of the algorithm. Step 3 uses its trimming; if few classes are left, each rank processes them
+as in the last step of the algorithm. The edges are those of the partitions, which `Graph.verify` proves.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Walks proved in linear time, distributed.
 
-1. A walk begins at its start, its vertices exist, and behind the last there is nothing.
-2. Every step is an edge whose bias is above 0, or goes back to the start, or anywhere, where walks do that, or stays,
-   where they may.
+1. A walk begins at its start, its vertices exist, and nothing follows the last one.
+2. Every step is an edge whose bias is above 0; or it goes back to the start or to any vertex, if walks do that; or it
+   stays, if they may.
 3. A walk that is shorter than asked ended at a vertex without such edges.
 
-Steps are looked at by the owners of the vertices that they leave.
+The owner of a vertex checks the steps that leave it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from graphdask.sample.sampler import routed
 from graphdask.verify.violation import Violation, first_of_all
 
 BATCH = 1 << 22
-"""Steps that are looked at together."""
+"""Steps that are checked together."""
 
 
 def verify(context: RankContext, part: Part, primitive: Walkers, result: RankResult) -> Violation | None:
@@ -37,7 +37,7 @@ def verify(context: RankContext, part: Part, primitive: Walkers, result: RankRes
 
 
 def shaped(context: RankContext, part: Part, primitive: Walkers, result: RankResult) -> Violation | None:
-    """The first walk that is none, whatever its steps are."""
+    """Return the first walk with a wrong shape, length, start or vertex, whatever its steps are."""
     xp = context.backend.xp
     walks, lengths = result.columns["walks"], result.columns["lengths"]
     bounds = primitive.homes(context.comm.size)
@@ -66,7 +66,7 @@ def shaped(context: RankContext, part: Part, primitive: Walkers, result: RankRes
 def first_wrong_step(
     context: RankContext, part: Part, primitive: Walkers, walks: Array, values: Array | None
 ) -> Violation | None:
-    """The first step of walks that is no edge whose value is above 0, though it has to be."""
+    """Return the first step of a walk that must be an edge whose value is above 0 and is none."""
     rows = max(1, BATCH // max(primitive.length, 1))
     batches = (_questions(primitive, walks[row : row + rows]) for row in range(0, len(walks), rows))
     return first_no_edge(context, part, values, -(-len(walks) // rows), batches)
@@ -75,8 +75,11 @@ def first_wrong_step(
 def first_no_edge(
     context: RankContext, part: Part, values: Array | None, count: int, batches: Iterator[tuple[Array, Array]]
 ) -> Violation | None:
-    """The first of (vertices, vertices that came after) that is no edge of a value above 0; where -1 came after, the
-    first that has such an edge. Every rank calls it with as many batches as it has, which it says in `count`."""
+    """Return the first of (vertices, their successors) that is no edge of a value above 0.
+
+    If the successor is -1, it is the first vertex that has such an edge. Every rank calls it with as many batches as it
+    has, which is `count`.
+    """
     xp, backend, dtype, found = context.backend.xp, context.backend, part.vertex_map.dtype, None
     ids = part.ids if is_whole(part) else fetch_ghosts(context.comm, backend, part, [part.ids])[0]
     kernels = backend.kernels("walk_check", index_t=dtype, bias_t=np.int32 if values is None else values.dtype)
@@ -129,7 +132,7 @@ def _to_owners(context: RankContext, part: Part, position: Array, target: Array)
 
 
 def edge_values(context: RankContext, part: Part, bias: str | None) -> Array | None:
-    """Biases of the edges, None where all count."""
+    """Return the biases of the edges; None if all edges count."""
     if bias == "degree":
         degrees = part.out.indptr[1:] - part.out.indptr[:-1]
         if not is_whole(part):

@@ -66,7 +66,7 @@ def test_a_row_of_another_edge_is_found(name, directed):
 
 
 @pytest.mark.parametrize("parts", [1, 3])
-def test_a_row_that_is_missing_or_told_of_nothing_is_found(parts):
+def test_a_row_that_is_missing_or_given_for_nothing_is_found(parts):
     s = SAMPLERS["walk"](graph(parts), placement="partitioned")
     edge = rows_of(s)["edge"]
     was = int(edge[0, 0])
@@ -77,13 +77,13 @@ def test_a_row_that_is_missing_or_told_of_nothing_is_found(parts):
     walks = gd.sample.random_walk(gd.from_edges([0, 1], [1, 2]), [0, 1], 3, edge_rows=True)
     assert walks.edge.tolist() == [[0, 1, -1], [1, -1, -1]]
     rows_of(walks)["edge"][1, 2] = 0
-    with pytest.raises(VerificationError, match="a row is told where no edge was taken"):
+    with pytest.raises(VerificationError, match="a row is given where no edge was taken"):
         walks.verify()
 
 
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("name", ["neighbors", "edges", "saint", "layer"])
-def test_a_row_that_is_told_of_two_parallel_edges_is_found(name, parts):
+def test_a_row_given_for_two_parallel_edges_is_found(name, parts):
     G = gd.from_edges([0, 0, 0, 1], [1, 1, 1, 2], num_vertices=3).partition(parts)
     s = {
         "neighbors": lambda: S.neighbors(G, [0], [3], edge_rows=True, placement="partitioned"),
@@ -93,7 +93,7 @@ def test_a_row_that_is_told_of_two_parallel_edges_is_found(name, parts):
     }[name]().verify()
     columns = rows_of(s)
     columns["edge"][columns["edge"] == 2] = 1
-    with pytest.raises(VerificationError, match="row 1 is told twice of one draw"):
+    with pytest.raises(VerificationError, match="row 1 is given twice in one draw"):
         s.verify()
 
 

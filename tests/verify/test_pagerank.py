@@ -62,10 +62,10 @@ def test_true_ranks_pass_and_a_changed_one_is_named(way, parts):
 
 @pytest.mark.parametrize("parts", PARTS)
 @pytest.mark.parametrize(("amount", "factor"), [(np.nan, 1), (np.inf, 1), (0, 0), (0, -1), (0, 0.5), (7, 1)])
-def test_a_rank_below_the_share_of_walkers_who_start_anew_is_named(amount, factor, parts):
+def test_a_rank_below_its_teleport_share_is_named(amount, factor, parts):
     result = ranked(parts)
     change(result, 50, amount, factor)
-    with pytest.raises(gd.VerificationError, match=r"vertex 50 has the rank .*, less than its share"):
+    with pytest.raises(gd.VerificationError, match=r"vertex 50 has the rank .*, less than its teleport share"):
         result.verify()
 
 
