@@ -17,9 +17,9 @@ vertices and edges of such a superstep are sums over its levels. GPUs that can w
 all levels by themselves (bfs_team.cu). A single GPU that only pushes processes levels that are not small in the same
 way: its pushes claim vertices.
 
-Queues hold all vertices. If memory is allocated just-enough or in part, they hold what a launch may find at most: no
-more vertices than the frontier has edges, and none that is reached already. The frontier includes the vertices that
-arrived, which are counted for this.
+Queues are long enough for all vertices. If memory is allocated just-enough or in part, they are long enough for what a
+launch may find at most: no more vertices than the frontier has edges, and none that is reached already. The frontier
+includes the vertices that arrived, which are counted for this.
 
 The host reads one row of counters in a superstep, at its end. Kernels read on the device what they need from earlier
 kernels. There are two rows: the last kernel of a superstep prepares the row of the next one.

@@ -1,10 +1,10 @@
 """Core numbers by peeling: remove, again and again, the vertices that have at most k neighbours left, for rising k.
 
 State: the number of neighbours that each own vertex has left, and a queue of the vertices in the order of their
-removal. A superstep takes in how many neighbours vertices lost on other ranks, empties the queue, and sends how many
-neighbours ghosts lost to their owners. When no rank has sent anything, all ranks advance to the least degree that is
-left on any rank, which they find by a vote. The vertices left after level k are the (k+1)-core, whatever the order of
-events within the level.
+removal. A superstep takes in how many neighbours vertices lost on other ranks, empties the queue, and notifies the
+owners of ghosts how many neighbours these lost. When no rank has sent anything, all ranks advance to the least degree
+that is left on any rank, which they find by a vote. The vertices left after level k are the (k+1)-core, whatever the
+order of events within the level.
 
 Sources: Seidman, Network structure and minimum degree (1983); Batagelj, Zaversnik, An O(m) algorithm for cores
 decomposition of networks (2003).
@@ -167,7 +167,7 @@ def core_number(
     G : Graph
         Undirected; `G.to_undirected()` makes one of a directed graph.
     exchange : {"selective", "broadcast"}, optional
-        "selective" sends how many neighbours a vertex lost to its owner only; "broadcast" sends it to every rank.
+        "selective" notifies only the owner of a vertex how many neighbours it lost; "broadcast" notifies every rank.
         Default: selective. The answer is the same.
     allocation : {"maximal", "just-enough"}, optional
         Length of lists. "maximal" allocates them for all vertices, "just-enough" for as many entries as there can be
