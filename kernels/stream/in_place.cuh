@@ -1,6 +1,6 @@
-// Rows of a layered edge list that a kernel reads where they are, in host memory that is page-locked: reads begin at
-// multiples of 128 bytes, so that no line travels twice, and a thread by itself reads 16 bytes at a time. After Min et al.,
-// EMOGI: efficient memory-access for out-of-memory graph-traversal in GPUs, PVLDB 14 (2020).
+// Rows of a layered edge list that a kernel reads in place, in page-locked host memory: reads begin at multiples of 128
+// bytes, so that no line travels twice, and a thread by itself reads 16 bytes at a time. After Min et al., EMOGI:
+// efficient memory-access for out-of-memory graph-traversal in GPUs, PVLDB 14 (2020).
 #pragma once
 #include "common/chunks.cuh"
 #include "common/common.cuh"
@@ -24,7 +24,7 @@ struct Rows {
     number *asked;
 
     __device__ __forceinline__ unsigned int degree(long long row) const { return ends[row + 1] - ends[row]; }
-    // Where the edges of a row are; null where its chunk is not in memory yet, which the host is told.
+    // Where the edges of a row are; null if its chunk is not in memory yet, which `missing` reports to the host.
     __device__ __forceinline__ const index_t *where(long long row, number *missing) const {
         const long long chunk = chunk_of(row, firsts, chunks);
         if (!*(volatile number *)(asked + chunk)) atomicExch(asked + chunk, 1ULL);
@@ -45,7 +45,7 @@ __device__ __forceinline__ void add_up(number mine, number *out) {
 __device__ __forceinline__ int place_in(const index_t *address, int unit) {
     return (int)((number)address / sizeof(index_t) % unit);
 }
-// Sectors that the edges from `begin` on touch, but the first one if somebody has touched it.
+// Sectors that the edges from `begin` on touch, except the first one if it has been touched already.
 __device__ __forceinline__ number sectors_of(const index_t *begin, long long length, bool had) {
     const int lead = place_in(begin, SECTOR);
     return (number)((lead + length + SECTOR - 1) / SECTOR - (had && lead));

@@ -1,25 +1,25 @@
-"""A layered edge list, a chunk at a time: what a CPU does with the rows of a chunk that is in memory.
+"""CPU kernels for one chunk of a layered edge list that is in memory.
 
-n        rows of the chunk, or edges of a block
-first    the position of its first row; rows stand in order of positions
-indptr   int64 per row: where its edges begin in `targets`, and where the last row's end
-ids      index dtype per row: the vertex number, or empty where positions are vertex numbers
-targets  index dtype per edge: the position of the vertex at its end
-weights  one for each edge (each = -1), or a single one for all (each = 0): edge e weighs weights[e & each]
-active   bool per position: its distance has fallen since its edges were looked at last
-label    int64 per position: a distance times 2^32, plus the number of the vertex before; the largest where unreached
-near     uint8 per position: the distance in the label up to 254, else 255; a small table that most edges need no more
-         than: a vertex is nearer already
-highest  int64, 255: of each distance in `near`, the largest number of a vertex before that a label was given with it;
-         whoever has a larger one has nothing to offer where `near` says that distance
-distance int64 or float64 per position; the largest, or infinity where unreached
-queue    index dtype, room for the rows of a chunk: active ones of this chunk
-keys     int64 per edge: the position of its row times 2^32, plus the number of the vertex at its end
-cursor   int64 per value of a half of the keys: where the next key with it goes
-counters int64: rows that were worked off, edges looked at, and what a kernel counts besides
-number   int32 per position: the number of a vertex that was reached, or -1
-layer    int64, 4: where the layer before that of the last row begins, where its own begins, its depth, and the last
-         position that was reached
+n        number of rows of the chunk, or of edges of a block
+first    the position of the first row; rows are in the order of positions
+indptr   int64 per row: where its edges begin in `targets`; a last entry says where those of the last row end
+ids      index dtype per row: the vertex number; empty if positions are vertex numbers
+targets  index dtype per edge: the position of its target
+weights  one per edge (each = -1) or a single one for all edges (each = 0): edge e has the weight weights[e & each]
+active   bool per position: whether its distance has decreased since its edges were last scanned
+label    int64 per position: a distance times 2^32, plus the number of the predecessor; the largest value if unreached
+near     uint8 per position: the distance in the label up to 254, else 255. The table is small, and most edges need
+         nothing else, because it shows that their target is nearer already
+highest  int64, 255: for each distance in `near`, the largest number of a predecessor in a label given with it. A row
+         with a larger number cannot improve a label if `near` has that distance
+distance int64 or float64 per position; the largest value, or infinity, if unreached
+queue    index dtype, one entry per row of the chunk: the active rows of this chunk
+keys     int64 per edge: the position of its row times 2^32, plus the vertex number of its target
+cursor   int64 per value of one half of the keys: where the next key with this value is stored
+counters int64: number of rows processed, number of edges scanned, and what else a kernel counts
+number   int32 per position: the vertex number if it was reached, else -1
+layer    int64, 4: where the layer before that of the last row begins, where the layer of the last row begins, the depth
+         of the latter, and the last position that was reached
 """
 
 import numpy as np
@@ -30,23 +30,23 @@ from graphdask.kernels.sssp.paths import plus, unreached
 from graphdask.kernels.stream.layered_counters import FOUND, LOOKED, WORKED
 
 u64 = np.uint64
-"""Numba asks of a signed index whether it counts from the end; of an unsigned one it does not."""
+"""Numba tests whether a signed index counts from the end; it does not test an unsigned one."""
 NEAR = 255
-"""From here on distances do not stand in `near`."""
+"""Distances from this one on are not stored in `near`."""
 BLOCK = 32
-"""Edges whose ends are looked up in `near` without a branch between them."""
+"""Number of edges whose targets are looked up in `near` without a branch between them."""
 
 
 @twin
 def layered_degrees(n, vertices, first, degree):
-    """Count how often each vertex, or position from the first on, is there."""
+    """Count how often each vertex, or each position from `first` on, occurs."""
     for e in range(u64(n)):
         degree[u64(np.int64(vertices[e]) - first)] += 1
 
 
 @twin
 def layered_indptr(n, degrees, indptr):
-    """Where the edges of rows begin, and the last ones end."""
+    """Compute where the edges of each row begin, and where those of the last row end."""
     end = np.int64(0)
     indptr[0] = end
     for row in range(n):
@@ -56,7 +56,7 @@ def layered_indptr(n, degrees, indptr):
 
 @twin
 def layered_deal(n, keys, shift, first, cursor, out):
-    """Put each key where the cursor of its upper or lower half stands; those of a half stay in order."""
+    """Store each key at the cursor of its upper or lower half. Keys with the same half keep their order."""
     for e in range(u64(n)):
         key = keys[e]
         half = u64(((key >> shift) & 0xFFFFFFFF) - first)
@@ -105,8 +105,11 @@ def _relax_weighted(
 def layered_relax(
     n, first, begin, end, indptr, ids, targets, weights, each, active, near, label, highest, queue, counters
 ):  # fmt: skip
-    """Let labels fall along the edges of active rows, until no row of the chunk is active. Positions before `begin` and
-    from `end` on are others' rows: they are marked, too, where only the vertex before is another one."""
+    """Decrease labels along the edges of active rows until no row of the chunk is active.
+
+    Positions before `begin` and from `end` on are rows of other ranks. They are marked as active also if only their
+    predecessor changes.
+    """
     if each:
         _relax_weighted(
             n, first, begin, end, indptr, ids, targets, weights, active, near, label, queue, counters
@@ -166,7 +169,7 @@ def layered_relax(
 
 @within
 def _first_between(targets, e, last, low, high):
-    """The first edge to a position from `low` on and before `high`, or `last`."""
+    """Return the first edge to a position from `low` on and before `high`, or `last` if there is none."""
     while last - e >= u64(BLOCK):
         count = 0
         for i in range(u64(BLOCK)):
@@ -182,10 +185,11 @@ def _first_between(targets, e, last, low, high):
 
 @twin
 def layered_pull(n, first, indptr, ids, targets, number, depth, parent, layer, counters):
-    """Depths and parents, by vertex number, where edges stand at both ends and rows in the order of their layers.
+    """Compute depths and parents by vertex number if rows are in the order of their layers.
 
-    Who has an edge to the layer before is in the layer of the row before, and the first such edge leads to the parent:
-    ends stand in the order of their numbers. Else the row begins a layer; that of depth 0 has no edge that leads back.
+    Both ends store each edge. A row with an edge to the previous layer is in the layer of the row that precedes it.
+    The first such edge leads to the parent, because targets are in the order of their vertex numbers. Any other row
+    begins a layer. The layer of depth 0 has no edge that leads back.
     """
     counters[FOUND] = 0
     for row in range(n):
@@ -210,7 +214,7 @@ def layered_pull(n, first, indptr, ids, targets, number, depth, parent, layer, c
 
 @twin
 def layered_unpack(n, first, ids, label, distance, parent):
-    """Distances, -1 where unreached, and the vertices before of some rows, by vertex number."""
+    """Store the distances, -1 if unreached, and the predecessors of some rows by vertex number."""
     none = unreached(label)
     for row in range(n):
         some, v = label[first + row], ids[row]
@@ -220,7 +224,10 @@ def layered_unpack(n, first, ids, label, distance, parent):
 
 @twin
 def layered_relax_wide(n, first, indptr, targets, weights, each, active, distance, queue, counters):
-    """The same with distances that leave no room for the vertex before."""
+    """Decrease distances along the edges of active rows until no row of the chunk is active.
+
+    These distances use all bits, so the predecessor is not stored with them.
+    """
     none, size, head, waiting, mask = unreached(distance), n, 0, 0, u64(each)
     for row in range(n):
         if active[first + row]:
@@ -251,7 +258,10 @@ def layered_relax_wide(n, first, indptr, targets, weights, each, active, distanc
 
 @twin
 def layered_parents(n, first, indptr, ids, targets, weights, each, distance, parent, flat, counters):
-    """Offer each row as the parent of what its tight edges lead to; `flat` are the rows with one that adds nothing."""
+    """Offer each row as the parent of the vertices that its tight edges lead to.
+
+    `flat` marks the rows with a tight edge that adds nothing to the distance.
+    """
     none = unreached(distance)
     for row in range(n):
         u = first + row
@@ -272,7 +282,10 @@ def layered_parents(n, first, indptr, ids, targets, weights, each, distance, par
 
 @twin
 def layered_flat(n, first, indptr, ids, targets, weights, each, distance, hops, hop, parent, active, counters):
-    """From rows `hop` edges that add nothing away from a vertex with a nearer parent, go one further."""
+    """Go one hop further along edges that add nothing to the distance.
+
+    It starts from the rows that are `hop` such edges away from a vertex with a nearer parent.
+    """
     for row in range(n):
         u = first + row
         if hops[u] != hop:
@@ -302,7 +315,7 @@ def _root(tree, u):
 
 @twin
 def layered_hook(n, first, indptr, targets, tree, giant, counters):
-    """Join the trees at both ends of each edge; rows in the tree `giant` are passed over."""
+    """Join the trees at both ends of each edge; skip rows in the tree `giant`."""
     for row in range(n):
         u = _root(tree, tree[u64(first + row)])
         if u == giant:
@@ -323,7 +336,7 @@ def layered_hook(n, first, indptr, targets, tree, giant, counters):
 
 @twin
 def layered_join(n, vertices, roots, tree):
-    """Join the trees of pairs of positions."""
+    """Join the trees of each pair of positions."""
     for k in range(n):
         u, v = _root(tree, tree[u64(vertices[k])]), _root(tree, tree[u64(roots[k])])
         if u < v:
@@ -334,7 +347,7 @@ def layered_join(n, vertices, roots, tree):
 
 @twin
 def layered_outside(n, first, tree, giant, counters):
-    """Whether one of some rows is not in the tree `giant`."""
+    """Find out whether one of some rows is outside the tree `giant`; `counters[FOUND]` is 1 if so, else 0."""
     counters[FOUND] = 0
     for row in range(n):
         if _root(tree, tree[u64(first + row)]) != giant:
@@ -351,7 +364,7 @@ def layered_flatten(n, tree):
 
 @twin
 def layered_least(n, first, ids, tree, least):
-    """The smallest vertex number of each tree, at its root."""
+    """Store the smallest vertex number of each tree at its root."""
     for row in range(n):
         root = tree[first + row]
         least[root] = min(least[root], ids[row])
@@ -359,7 +372,7 @@ def layered_least(n, first, ids, tree, least):
 
 @twin
 def layered_named(n, first, ids, tree, least, label):
-    """By vertex number what stands at the root of the tree of each row."""
+    """Store by vertex number, for each row, the value of `least` at the root of its tree."""
     for row in range(n):
         label[ids[row]] = least[tree[first + row]]
 
@@ -375,8 +388,11 @@ def layered_loops(n, first, indptr, targets, loop):
 
 @twin
 def layered_check(n, first, indptr, ids, targets, weights, each, distance, parent, witnessed, bad):
-    """Look for an edge that can relax, the first of which goes to `bad` by its positions; mark with 1 whoever has a
-    tight edge from its parent, which is nearer, and with 2 one at the same distance."""
+    """Search for an edge that can relax; store the positions of the ends of the first one in `bad`.
+
+    Mark with 1 each vertex that has a tight edge from its parent if the parent is nearer, and with 2 each vertex that
+    has one from a parent at the same distance.
+    """
     none = unreached(distance)
     for row in range(n):
         u = first + row
@@ -400,7 +416,7 @@ def layered_check(n, first, indptr, ids, targets, weights, each, distance, paren
 
 @twin
 def layered_differ(n, first, indptr, targets, label, bad):
-    """Look for an edge between two labels, the first of which goes to `bad` by its positions."""
+    """Search for an edge between two labels; store the positions of the ends of the first one in `bad`."""
     for row in range(n):
         u = first + row
         for e in range(indptr[row], indptr[row + 1]):

@@ -1,5 +1,5 @@
-"""Places among the counters of layered.py, also for who reads them and imports no Numba."""
+"""Indices of the counters of layered.py, also for modules that read them without an import of Numba."""
 
 WORKED, LOOKED, FOUND = 0, 1, 2
 UNREACHED, ALONE = 255, 254
-"""In place of a depth, in layered_levels.py: of a row that has not been reached, and of one that has no edges."""
+"""Values in place of a depth in layered_levels.py: for a row that is not reached yet, and for one without edges."""

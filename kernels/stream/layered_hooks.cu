@@ -1,7 +1,8 @@
-// Trees over the rows of an undirected layered edge list where they are, in host memory that is page-locked. First over
-// the edges in the first 32 bytes of every row, after which most positions are in one tree; then over the others of the
-// rows outside of the largest: an edge that leaves it is met at its other end. After Sutton, Ben-Nun, Barak, Optimizing
-// parallel graph connectivity computation via subgraph sampling (2018). Twins and arguments: layered_hooks.py.
+// Trees over the rows of an undirected layered edge list in place, in page-locked host memory. First over the edges in
+// the first 32 bytes of every row, after which most positions are in one tree; then over the other edges of the rows
+// outside the largest tree: an edge that leaves that tree is visited from its other end. After Sutton, Ben-Nun, Barak,
+// Optimizing parallel graph connectivity computation via subgraph sampling (2018). Twins and arguments:
+// layered_hooks.py.
 #include "stream/in_place.cuh"
 #include "components/trees.cuh"
 
@@ -34,7 +35,7 @@ extern "C" __global__ void layered_hook_first(long long n, long long chunks, con
     add_up(worked, state + SECTORS);
 }
 
-// A warp takes a row; n is 32 for each.
+// A warp processes a row; n is 32 per row.
 extern "C" __global__ void layered_hook_rest(long long n, long long chunks, const long long *firsts,
                                              const long long *begins, const unsigned long long *bases,
                                              const unsigned int *ends, index_t *link, long long giant,
@@ -45,7 +46,7 @@ extern "C" __global__ void layered_hook_rest(long long n, long long chunks, cons
     number worked = 0, looked = 0, sectors = 0;
     GD_FOR(t, n) {
         const long long row = t / 32, length = rows.degree(row);
-        if (length <= 1) continue;  // which was met
+        if (length <= 1) continue;  // its edge was visited
         // lanes may find different roots: others hook them meanwhile
         if (__shfl_sync(0xffffffffu, find_root((index_t)row, link), 0) == largest) continue;
         const index_t *const at = rows.where(row, state + MISSING);

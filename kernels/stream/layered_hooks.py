@@ -1,14 +1,15 @@
 """Trees over rows that stay in the host's memory: twins of layered_hooks.cu.
 
-n        positions; of `layered_hook_rest` 32 for each
-link     index dtype per position: one of its tree that stands before it, or itself
-giant    a position: rows in its tree are passed over; -1: none are
-state    64-bit integers: rows that were WORKED off, edges LOOKED at, SECTORS of 32 bytes read; and whether a chunk was
-         MISSING: launched again with that chunk, a kernel does all again, which changes nothing where it was done
+n        number of positions; in `layered_hook_rest` 32 per position
+link     index dtype per position: an earlier position of its tree, or itself
+giant    a position: rows in its tree are skipped; -1: no rows are skipped
+state    64-bit integers. WORKED, LOOKED, SECTORS: rows processed, edges scanned, sectors of 32 bytes read. MISSING:
+         whether a chunk was missing. If a kernel is launched again with that chunk, it repeats all rows; what was done
+         before does not change
 chunks, firsts, begins, bases, ends, asked: as in layered_search.py
 
-`layered_hook_first` joins trees over the edges in the first 32 bytes of each row, counted from where these are in
-memory; `layered_hook_rest` over the others.
+`layered_hook_first` joins trees over the edges in the first 32 bytes of each row, at a multiple of 32 bytes in memory;
+`layered_hook_rest` joins trees over the other edges.
 """
 
 import numpy as np

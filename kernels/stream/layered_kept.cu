@@ -1,14 +1,15 @@
-// Sums of the rows of some chunks of a layered edge list that stay on the device, in one launch. A warp takes 32 rows at a
-// time, of which it is known where their edges begin: those of few edges a thread each, others eight threads or all. Of
-// longer ones it lists the parts, which all warps deal out among themselves when blocks have met, and last their sums.
-// The order of additions in a row is that of lanes.py, as in layered_sums.cu. Twins and arguments: layered_kept.py.
+// Sums of the rows of some chunks of a layered edge list that stay on the device, in one launch. A warp takes 32 rows
+// at a time; it is known where their edges begin. A row of few edges is summed by one thread, other rows by eight
+// threads or by the whole warp. The parts of longer rows are listed. After a barrier all warps share these parts, and
+// after another one they add up the sums of the parts. The order of additions in a row is that of lanes.py, as in
+// layered_sums.cu. Twins and arguments: layered_kept.py.
 #include "common/chunks.cuh"
 #include "common/common.cuh"
 #include "common/grid.cuh"
 #include "common/row_sums.cuh"
 
-// Counters, in turns with those of layered_sums.cu: how often blocks met; tiles that warps have taken; longer rows, and
-// their parts.
+// Counters, in turns with those of layered_sums.cu: arrivals of blocks at the barrier; tiles that warps have taken;
+// longer rows, and their parts.
 #define ARRIVED 0
 #define TAKEN 1
 #define LONG 3
@@ -136,7 +137,7 @@ __device__ __forceinline__ void sum_tile(const Chunks &chunks, long long tile, d
     }
 }
 
-// The next tile for a warp: their edges differ too much to be dealt out beforehand.
+// The next tile for a warp. Tiles are not assigned beforehand, because their numbers of edges differ too much.
 __device__ __forceinline__ long long take(unsigned long long *counters, int lane) {
     const long long tile = lane == 0 ? (long long)atomicAdd(counters + TAKEN, 1ULL) : 0;
     return __shfl_sync(GD_WARP, tile, 0);

@@ -1,26 +1,26 @@
 """Sums of the rows of some chunks of a layered edge list that stay on the device: twins of layered_kept.cu.
 
-n        threads; a launch of kept_sum must be cooperative
-tiles    of up to 32 rows each, those of the first chunk, then of the next
-table    int64, shape (8, chunks), for each chunk: where its degrees begin in `words`, where its targets do, where its
-         weights do in `weights`; its rows; which of them are summed, from the fifth line to the sixth - 1; where in
-         `sums` the first of these goes; its first tile
-words    uint32: memory of degrees, and of targets; chunks have fewer than 2^31 edges
-edges    int64 per tile: how many it has
-upto     int64 per tile: the sums of `edges`
-weights  memory of weights, which count where `weighted`
-x        real_t per position: what is summed
-sums     float64 per row that is summed: the sum of x, or weight * x, over its edges
-items    int64: the parts of rows of more than 256 edges, by chunk, first edge and number of edges; `partial`, float64:
-         their sums; room for two for each 257 edges
-goes     int64, of these rows: where in `sums` each goes; `places` and `parts`, index dtype: where its parts begin, and
-         how many there are; room for one for each 257 edges
-counters 64-bit integers, as in layered_sums.py: how often blocks met, the next tile, and, the last two, how many longer
-         rows and parts there are; all 0 before
-cleared  the counters of the next launch, which this one sets to 0
-real_t   of ranks; weights are as narrow in products, and sums are float64
+n        number of threads; a launch of kept_sum must be cooperative
+tiles    number of tiles. A tile has up to 32 rows; those of the first chunk come first, then those of the next
+table    int64, shape (8, chunks), for each chunk: where its degrees and where its targets begin in `words`; where its
+         weights begin in `weights`; its number of rows; the rows that are summed, from the fifth line to the
+         sixth - 1; where the sum of the first of these is stored in `sums`; its first tile
+words    uint32: buffer of degrees and of targets; chunks have fewer than 2^31 edges
+edges    int64 per tile: its number of edges
+upto     int64 per tile: the prefix sums of `edges`, each with its own tile
+weights  buffer of weights, which are used if `weighted`
+x        real_t per position: the values that are summed
+sums     float64 per row that is summed: the sum of x, or of weight * x, over its edges
+items    int64: the parts of rows of more than 256 edges, by chunk, first edge and number of edges. `partial`, float64:
+         their sums. Both hold up to two entries per 257 edges
+goes     int64 per row of more than 256 edges: where its sum is stored in `sums`. `places` and `parts`, index dtype:
+         where its parts begin, and how many there are. All three hold up to one entry per 257 edges
+counters 64-bit integers, as in layered_sums.py: arrivals of blocks at the barrier, the next tile, and, as the last two,
+         the number of longer rows and of their parts; all are 0 before the launch
+cleared  the counters of the next launch, which this launch sets to 0
+real_t   the type of ranks. Products use weights converted to it; sums are float64
 
-The order of additions in a row is that of lanes.py. A CPU has nothing to balance, and lists nothing.
+The order of additions in a row is that of lanes.py. The CPU twin has no load to balance, so it lists nothing.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ from graphdask.kernels.stream.layered_sums import COUNTERS, MACROS
 __all__ = ["COLUMN", "COUNTERS", "MACROS", "TILE", "kept_sum", "kept_tiles"]
 
 TILE = 32
-"""Rows."""
+"""Rows of a tile."""
 COLUMN = 8
 """Words of `table` for each chunk."""
 

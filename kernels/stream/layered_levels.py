@@ -1,11 +1,11 @@
-"""Level-synchronous search over chunks, along edges of the length 1 that stand at both ends, as a CPU does it.
+"""Level-synchronous search over chunks on a CPU, along edges of length 1 that both ends store.
 
 level    uint8 per position: the depth, or UNREACHED, or ALONE
-above    int32 per position: the position of the vertex before, of those that are reached
+above    int32 per position: the position of the predecessor, if the position is reached
 number   int32 per position: its vertex number
 
-The vertex before is the neighbour of the smallest number that is one nearer. Ends stand in the order of their numbers,
-so a row that pulls takes the first; of those that push to a row the smallest stays.
+The predecessor is the neighbour with the smallest number among those that are one level nearer. Targets are in the
+order of their numbers, so a row that pulls takes the first one; of the rows that push to a row the smallest is kept.
 """
 
 import numpy as np
@@ -18,9 +18,9 @@ u64 = np.uint64
 
 @twin
 def levels_pull(n, begin, first, indptr, targets, level, above, depth):
-    """Reach rows, from `begin` on, from who is at a depth; how many, and the edges looked at.
+    """Reach rows, from `begin` on, from vertices at `depth`; return how many were reached and how many edges scanned.
 
-    Others may reach rows of theirs meanwhile: these become of the next depth, which nobody looks for.
+    Other threads may reach their own rows at the same time. Such rows get the next depth, which no thread searches for.
     """
     found, looked, wanted = 0, 0, np.uint8(depth)
     for row in range(begin, begin + n):
@@ -43,7 +43,7 @@ def levels_pull(n, begin, first, indptr, targets, level, above, depth):
 
 @twin
 def levels_push(n, first, indptr, targets, number, level, above, depth):
-    """Reach whoever has an edge to a row at a depth; how many, and the edges looked at."""
+    """Reach the neighbours of rows at `depth`; return how many were reached and how many edges were scanned."""
     found, looked = 0, 0
     for row in range(n):
         u = u64(first + row)
@@ -63,7 +63,7 @@ def levels_push(n, first, indptr, targets, number, level, above, depth):
 
 @twin
 def levels_unpack(n, number, level, above, depth, parent):
-    """Depths and parents by vertex number, -1 where unreached."""
+    """Store depths and parents by vertex number, -1 if unreached."""
     for u in range(n):
         v = u64(number[u])
         reached = level[u] < ALONE

@@ -1,7 +1,7 @@
-// Paths over a chunk of a layered edge list that is on the device: labels fall along the edges of active rows until no row
-// of the chunk is active, all rounds in one kernel whose blocks wait for each other, so that nobody asks the host whether
-// to go on. After WolfPath, International Journal of Parallel Programming 47 (2019), Section 4.2. Twins and arguments:
-// layered_paths.py.
+// Paths over a chunk of a layered edge list that is on the device: labels decrease along the edges of active rows until
+// no row of the chunk is active. One kernel runs all rounds. Its blocks wait for each other, so the host is not asked
+// whether to go on. After WolfPath, International Journal of Parallel Programming 47 (2019), Section 4.2. Twins and
+// arguments: layered_paths.py.
 #include "common/grid.cuh"
 #include "sssp/paths.cuh"
 
@@ -39,7 +39,7 @@ struct Fall : NoQueue {
     unsigned char *active;
     dist_t *labels;
 
-    // Labels only fall: one that a cache kept is the present one or larger, and costs a look at memory, nothing else.
+    // Labels only decrease: a cached one is the present one or larger, so it costs a read of memory, nothing else.
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
         const index_t v = targets[edge], id = ids ? ids[row] : (index_t)(first + row);
         const dist_t label = Label<dist_t>::extend(labels[first + row], weights[edge & each], id, packed);
@@ -49,8 +49,9 @@ struct Fall : NoQueue {
     }
 };
 
-// A round lists the active rows and clears their marks, then lets labels fall: the marks that are set meanwhile belong to
-// the next one. Of three places for each count one is in use, and the next is cleared: its readers have passed a barrier.
+// A round lists the active rows and clears their marks, then decreases labels; marks that are set meanwhile belong
+// to the next round. Each count has three places: one is in use, and the next is cleared; its readers have passed a
+// barrier.
 extern "C" __global__ void layered_relax_chunk(long long n, long long first, long long begin, long long end,
                                                const long long *indptr, const index_t *ids, const index_t *targets,
                                                const weight_t *weights, long long each, long long packed,
@@ -86,7 +87,7 @@ extern "C" __global__ void layered_relax_chunk(long long n, long long first, lon
     }
 }
 
-// What others have seen, of own vertices; one may stand there several times.
+// Labels of own vertices that other ranks have found; a vertex may occur several times.
 extern "C" __global__ void layered_take(long long n, const index_t *positions, const dist_t *values, long long packed,
                                         unsigned char *active, dist_t *labels) {
     GD_FOR(i, n) {

@@ -1,22 +1,23 @@
 """Paths over a chunk of a layered edge list on the device: twins of layered_paths.cu.
 
-n        rows of the chunk; or of positions
-first    the position of its first row; rows stand in order of positions
-begin    positions from here up to `end` are this rank's; those of others are marked, too, where only the vertex before
-         is another one
-indptr   int64 per row: where its edges begin in `targets`, and where the last row's end
-ids      index dtype per row: the vertex number; None (a null pointer) where positions are vertex numbers
-targets  index dtype per edge: the position of the vertex at its end
-weights  one for each edge (each = -1), or a single one for all (each = 0): edge e weighs weights[e & each]
-packed   whether labels are a distance times 2^32 plus the number of the vertex before; else distances
-active   uint8 per position: its distance has fallen since its edges were looked at last
-labels   dist_t per position: int64 or float64; the largest, or infinity where unreached
-distance the same, never packed; in `layered_unpack` int32 per vertex number, or `wide` in its place, -1 where unreached
-positions of what others have seen, with `values`, labels; n counts these
-queue    index dtype, room for the rows of a chunk
-hubs     index dtype, room for its rows of more than 4,096 edges, which a GPU deals out among all blocks
-counters 64-bit integers: rows that were worked off, edges looked at; and what the host clears before a chunk: how often
-         blocks met, three counts of rows, three of hubs
+n        number of rows of the chunk, or of positions
+first    the position of its first row; rows are in the order of positions
+begin    positions from here up to `end` belong to this rank; those of other ranks are marked also if only their
+         predecessor changes
+indptr   int64 per row: where its edges begin in `targets`; a last entry says where those of the last row end
+ids      index dtype per row: the vertex number; None (a null pointer) if positions are vertex numbers
+targets  index dtype per edge: the position of its target
+weights  one per edge (each = -1) or a single one for all edges (each = 0): edge e has the weight weights[e & each]
+packed   whether labels are a distance times 2^32 plus the number of the predecessor; otherwise they are distances
+active   uint8 per position: whether its distance has decreased since its edges were last scanned
+labels   dist_t per position: int64 or float64; the largest value, or infinity, if unreached
+distance dist_t per position, never packed; in `layered_unpack` int32 per vertex number, or `wide` in its place, -1 if
+         unreached
+positions of vertices for which other ranks have found labels, which are in `values`; n counts these
+queue    index dtype, one entry per row of the chunk
+hubs     index dtype, one entry per row of the chunk with more than 4,096 edges, which a GPU shares among all blocks
+counters 64-bit integers: number of rows processed, number of edges scanned; and, cleared by the host before a chunk,
+         arrivals of blocks at the barrier, three counts of rows, three of hubs
 
 A launch of `layered_relax_chunk` must be cooperative.
 """
@@ -31,7 +32,7 @@ MACROS = [
 ]
 WORKED, LOOKED, COUNTERS = 0, 1, 9
 CLEARED = 2
-"""From this one on they are 0 before a chunk."""
+"""Counters from this one on are 0 before a chunk."""
 
 
 def _of(first, n, ids):

@@ -1,6 +1,6 @@
-"""What a CPU looks for in the rows of chunks to prove core numbers, strong components and triangles.
+"""CPU kernels over the rows of chunks for the proof of core numbers, strong components and triangles.
 
-Rows are given as in layered_rows.py; neighbours that are the same stand beside each other.
+Rows are given as in layered_rows.py; equal neighbours are adjacent.
 """
 
 from graphdask.kernels.common.twin import twin
@@ -9,7 +9,7 @@ from graphdask.kernels.stream.layered_counters import FOUND, LOOKED, WORKED
 
 @twin
 def rows_at_least(n, first, indptr, targets, core, left):
-    """How many neighbours of the same core number or more a row has: `left`, int32 per position."""
+    """Count the neighbours of each row that have at least its core number, in `left`, int32 per position."""
     for row in range(n):
         u = first + row
         for e in range(indptr[row], indptr[row + 1]):
@@ -20,7 +20,11 @@ def rows_at_least(n, first, indptr, targets, core, left):
 
 @twin
 def rows_peel(n, first, low, high, indptr, targets, active, core, left, counters):
-    """Remove active rows: neighbours of the same core number have one less left, and go once that is the number."""
+    """Remove active rows.
+
+    Each of their neighbours with the same core number has one less in `left`, and is removed too once that is the
+    number.
+    """
     waiting = True
     while waiting:
         waiting = False
@@ -44,7 +48,7 @@ def rows_peel(n, first, low, high, indptr, targets, active, core, left, counters
 
 @twin
 def rows_between(n, first, indptr, targets, label, arriving):
-    """How many edges from other labels arrive at each: `arriving`, int64 by label."""
+    """Count the edges that arrive at each label from other labels, in `arriving`, int64 by label."""
     for row in range(n):
         u = first + row
         for e in range(indptr[row], indptr[row + 1]):
@@ -55,8 +59,10 @@ def rows_between(n, first, indptr, targets, label, arriving):
 
 @twin
 def rows_leave(n, first, low, high, indptr, targets, active, label, arriving, gone, counters):
-    """Take out active rows, whose labels no edge arrives at any more, with their edges; of labels at which the last one
-    arrived, the row that it led to becomes active."""
+    """Remove active rows and their edges; no edge arrives at the labels of these rows any more.
+
+    If the last edge that arrived at a label is removed, the row that it led to becomes active.
+    """
     waiting = True
     while waiting:
         waiting = False
@@ -79,7 +85,7 @@ def rows_leave(n, first, low, high, indptr, targets, active, label, arriving, go
 
 @twin
 def rows_distinct(n, first, indptr, targets, back_indptr, back_targets, both, mark, degree):
-    """How many distinct neighbours rows have, in either direction; `mark`, uint8 per position, is and stays 0."""
+    """Count the distinct neighbours of rows, ignoring direction; `mark`, uint8 per position, is and stays 0."""
     for row in range(n):
         u = first + row
         for way in range(2 if both else 1):
@@ -96,8 +102,11 @@ def rows_distinct(n, first, indptr, targets, back_indptr, back_targets, both, ma
 
 @twin
 def rows_among(n, first, indptr, targets, near, found):
-    """Count the distinct edges between neighbours of up to 32 vertices: bit k of `near`, uint32 per position, says who
-    is a neighbour of the k-th, and `found`, int64, has a number for each."""
+    """Count the distinct edges between neighbours of each of up to 32 vertices.
+
+    Bit k of `near`, uint32 per position, says whether a position is a neighbour of the k-th vertex. `found`, int64, has
+    a count for each vertex.
+    """
     for row in range(n):
         u = first + row
         if near[u] == 0:

@@ -1,13 +1,13 @@
-"""A search along edges of the length 1 that stand at both ends, a chunk at a time, as a CPU does it; see layered.py.
+"""A search on a CPU along edges of length 1 that both ends store, a chunk at a time; see layered.py.
 
-number   int32 per position: its vertex number, or empty where positions are vertex numbers
-state    uint8 per position: twice a distance below FAR, and 1 more where the row is not active; else 255
-label    as in layered.py; of an active row whose distance is in `state`, what is left there from before. While rows of
-         a chunk are worked off, the complement of one with the position of the vertex before, in place of its number
+number   int32 per position: its vertex number; empty if positions are vertex numbers
+state    uint8 per position: twice a distance below FAR, plus 1 if the row is not active; else 255
+label    as in layered.py. An active row whose distance is in `state` still has an old label. While the rows of a chunk
+         are processed, it may be the complement of a label with the position of the predecessor in place of its number
 
-A row that is worked off finds the vertex before it itself: the first end that is one nearer, as ends stand in the order
-of their numbers. So of what is offered to an active row only what is nearer matters, which a small table says; labels
-are written in the order of rows. What comes to be at such a distance later offers itself.
+A row that is processed finds its predecessor itself: the first target that is one nearer, because targets are in the
+order of their numbers. So an offer to an active row matters only if it is nearer, which a small table shows. Labels are
+written in the order of rows. A row that gets such a distance later offers itself.
 """
 
 import numpy as np
@@ -17,12 +17,12 @@ from graphdask.kernels.stream.layered_counters import LOOKED, WORKED
 
 u64 = np.uint64
 FAR = 127
-"""From here on distances do not stand in `state`."""
+"""Distances from this one on are not stored in `state`."""
 
 
 @twin
 def layered_reach(n, first, indptr, number, targets, active, state, label, queue, counters):
-    """Go on along the edges of active rows, until no row of the chunk is active."""
+    """Continue the search along the edges of active rows until no row of the chunk is active."""
     size, head, waiting = n, 0, 0
     for row in range(n):
         if active[first + row]:
@@ -76,7 +76,7 @@ def layered_reach(n, first, indptr, number, targets, active, state, label, queue
 
 @within
 def _first_nearer(targets, e, end, state, nearer):
-    """The first edge to who is nearer, active or not, or `end`."""
+    """Return the first edge to a nearer vertex, active or not, or `end` if there is none."""
     while e < end and state[u64(targets[e])] | np.uint8(1) != nearer:
         e += u64(1)
     return e
@@ -84,6 +84,6 @@ def _first_nearer(targets, e, end, state, nearer):
 
 @within
 def _named(label, number):
-    """A label with the number of the vertex before, of the complement of one with its position."""
+    """Convert the complement of a label with the position of the predecessor to a label with its number."""
     above = ~label & 0xFFFFFFFF
     return ~label >> 32 << 32 | (np.int64(number[u64(above)]) if len(number) else above)

@@ -1,12 +1,12 @@
-"""Rows of chunks, as a CPU goes over them for labels, cores, strong components and triangles.
+"""CPU kernels over the rows of chunks for labels, cores, strong components and triangles.
 
-n        rows
-first    the position of row 0; rows stand in the order of positions
-indptr   int64 per row: where its edges begin in `targets`, int32 positions, and where those of the last end; of
-         in-edges `back_indptr` and `back_targets`, where there are `both`
-active   uint8 per position: whether a row waits to be gone over
-low      the first own position, and `high`, the one after the last: only these become active
-counters int64: rows that were worked off, edges looked at, values that changed
+n        number of rows
+first    the position of row 0; rows are in the order of positions
+indptr   int64 per row: where its edges begin in `targets`, int32 positions; a last entry says where those of the last
+         row end. `back_indptr` and `back_targets` are the same for in-edges, if `both`
+active   uint8 per position: whether a row waits to be processed
+low      the first own position, and `high`, the one after the last: only own positions become active
+counters int64: number of rows processed, of edges scanned, of values that changed
 """
 
 from graphdask.kernels.common.twin import twin
@@ -17,7 +17,10 @@ SHORT = 32
 
 @twin
 def rows_frequent(n, begin, indptr, targets, back_indptr, back_targets, both, label, room, fresh):
-    """The most frequent label among the neighbours of rows, the smallest of several; how many edges were looked at."""
+    """Store the most frequent label among the neighbours of each row; return how many edges were scanned.
+
+    Of several labels that are most frequent it is the smallest.
+    """
     looked = 0
     for row in range(begin, begin + n):
         size = 0
@@ -49,9 +52,10 @@ def rows_frequent(n, begin, indptr, targets, back_indptr, back_targets, both, la
 
 @twin
 def rows_core(n, first, low, high, indptr, targets, active, core, room, counters):
-    """Lower `core`, int32 per position, from the core number or more to what neighbours allow, until no row here waits.
+    """Lower `core`, int32 per position, to what neighbours allow, until no row of the chunk is active.
 
-    Neighbours that stand beside each other and are the same are one; `room` is for the largest value and one more.
+    `core` is an upper bound of the core number at first. Equal adjacent neighbours count once. The workspace has one
+    entry more than the largest value.
     """
     waiting = True
     while waiting:
@@ -91,7 +95,7 @@ def rows_core(n, first, low, high, indptr, targets, active, core, room, counters
 
 @twin
 def rows_spread(n, first, low, high, indptr, targets, active, colour, counters):
-    """Let the colours of active rows go along their edges: the smallest stays, and -1 is nobody."""
+    """Propagate the colours of active rows along their edges. The smallest one stays; -1 takes no part."""
     waiting = True
     while waiting:
         waiting = False
@@ -115,7 +119,7 @@ def rows_spread(n, first, low, high, indptr, targets, active, colour, counters):
 
 @twin
 def rows_collect(n, first, low, high, indptr, targets, active, colour, reached, counters):
-    """Let what is reached go along the edges of active rows, to whoever has the same colour."""
+    """Mark as reached the targets of active rows that have the same colour, until no row of the chunk is active."""
     waiting = True
     while waiting:
         waiting = False
@@ -138,7 +142,7 @@ def rows_collect(n, first, low, high, indptr, targets, active, colour, reached, 
 
 @twin
 def rows_alone(n, first, indptr, targets, colour, counters):
-    """Give rows without an edge to another one that has a colour the colour -1 - c in place of c."""
+    """Change the colour c of each row without an edge to another row that has a colour to -1 - c."""
     changed = True
     while changed:
         changed = False
@@ -159,7 +163,7 @@ def rows_alone(n, first, indptr, targets, colour, counters):
 
 @twin
 def _higher(u, row, indptr, targets, back_indptr, back_targets, both, degree, mark, found, ties):
-    """The distinct neighbours of a row that come after it by degree, then position; how many, and how many have it."""
+    """Store the distinct neighbours of a row that follow it by degree, then position, and their ties; count them."""
     size = 0
     for e in range(indptr[row], indptr[row + 1]):
         mark[targets[e]] |= 1
@@ -185,10 +189,10 @@ def rows_higher(
     n, first, indptr, targets, back_indptr, back_targets, both, degree, mark, room, room_ties, begins, ends, ties,
     joined,
 ):  # fmt: skip
-    """Append the higher neighbours of rows to `ends` and `ties`, as long as there is room: how many rows had it.
+    """Append the higher neighbours of rows to `ends` and `ties` until these are full; return how many rows fitted.
 
-    Where those of a row begin goes to `begins`, int64, which is given from where that of row 0 stands; how many are the
-    neighbours of both ends is added to `joined`, uint32 per position.
+    `begins`, int64, gets where the neighbours of each row begin. Its first entry is that of row 0, which is given. The
+    number of these neighbours is added to `joined`, uint32 per position, for both ends.
     """
     for row in range(n):
         u = first + row
@@ -209,9 +213,11 @@ def rows_triangles(
     n, first, indptr, targets, back_indptr, back_targets, both, degree, mark, room, room_ties, begin, end, begins, ends,
     ties, links, counters,
 ):  # fmt: skip
-    """Triangles of rows as lowest vertices whose middle ones are the positions from `begin` to `end`, whose higher
-    neighbours are given. `links`, int64 per position, are ties between the other two corners; counters: triangles,
-    edges looked at, all that was added to links."""
+    """Count the triangles whose lowest vertex is a row and whose middle vertex is a position from `begin` to `end`.
+
+    The higher neighbours of the middle vertices are given. `links`, int64 per position, counts ties between the other
+    two corners. The counters are triangles, edges scanned, and the sum of all that was added to `links`.
+    """
     for row in range(n):
         u = first + row
         counters[1] += indptr[row + 1] - indptr[row]

@@ -1,9 +1,9 @@
-// A search over the rows of a layered edge list where they are, in host memory that is page-locked: no chunk is copied,
-// a kernel reads the rows that it needs over the bus. A level is pushed along the rows of its vertices, each of which is
-// read once; or pulled, where these have many edges: who is not reached looks for its first neighbour of the level, most
-// often in the first 32 bytes of its row. All levels run in one launch, whose blocks wait for each other.
-// Rows that stand side by side are read as one. After Beamer, Asanovic, Patterson, Direction-optimizing breadth-first
-// search (2012). Twin and arguments: layered_search.py.
+// A search over the rows of a layered edge list in place, in page-locked host memory: no chunk is copied; a kernel
+// reads the rows that it needs over the bus. A level is pushed along the rows of its vertices, and each of these is
+// read once. If they have many edges, the level is pulled: each unreached vertex searches for its first neighbour of
+// the level, most often in the first 32 bytes of its row. All levels run in one launch, whose blocks wait for each
+// other. Adjacent rows are read as one. After Beamer, Asanovic, Patterson, Direction-optimizing breadth-first search
+// (2012). Twin and arguments: layered_search.py.
 #include "common/grid.cuh"
 #include "stream/in_place.cuh"
 #include "common/rows.cuh"
@@ -21,9 +21,9 @@
 #define MISSING 16
 
 #define NONE 0x7fffffffffffffffLL
-#define AHEAD 4    // edges that a thread asks for before it looks at the first
-#define PULL 4     // a level is pulled where so many times its edges are more than those of who is not reached
-#define ALONE 64   // edges from the line on in which a row begins, that a thread looks at before the row is a warp's
+#define AHEAD 4    // edges that a thread requests before it reads the first
+#define PULL 4     // a level is pulled if its edges, so many times, are more than those of unreached vertices
+#define ALONE 64   // edges from the line on in which a row begins, that a thread scans before a warp takes the row
 
 // Rows and labels, and what a thread has counted.
 struct Search {
@@ -63,7 +63,7 @@ struct Search {
             edges += rows.degree(v);
         }
     }
-    // Take part of what has been counted to where all blocks see it; all threads call it.
+    // Add part of the counts to the state, which all blocks see; all threads call it.
     __device__ __forceinline__ void tell() {
         add_up(found, state + FOUND + (depth + 1) % 3);
         add_up(edges, state + EDGES + (depth + 1) % 3);
@@ -110,7 +110,7 @@ __device__ __forceinline__ void push(Search &s, long long n, const index_t *list
         scan[t + 1] = items;
         if (t == 0) scan[0] = 0;
         gd_scan(scan);
-        const int total = scan[GD_ROWS];  // whole lines, so that a warp looks at one line at a time
+        const int total = scan[GD_ROWS];  // whole lines, so that a warp reads one line at a time
         for (int begin = 0; begin < total; begin += AHEAD * GD_ROWS) {
             index_t v[AHEAD];
             int row[AHEAD];
@@ -132,7 +132,7 @@ __device__ __forceinline__ void push(Search &s, long long n, const index_t *list
     }
 }
 
-// The same for rows of many edges, which all blocks deal out among themselves.
+// Push the rows of many edges, which all blocks share.
 __device__ __forceinline__ void push_hubs(Search &s, const index_t *hubs, long long count) {
     __shared__ int scan[GD_ROWS + 1];
     const int t = threadIdx.x;
@@ -173,7 +173,7 @@ __device__ __forceinline__ void push_hubs(Search &s, const index_t *hubs, long l
     }
 }
 
-// Who is not reached looks for its first neighbour at this level; rows are in the order of vertex numbers.
+// Each unreached vertex searches for its first neighbour at this level; rows are in the order of vertex numbers.
 __device__ __forceinline__ void pull(Search &s) {
     __shared__ number first[GD_ROWS];  // addresses
     __shared__ index_t waiting[GD_ROWS];
@@ -238,7 +238,7 @@ __device__ __forceinline__ void pull(Search &s) {
     }
 }
 
-// Of three places for each count one is in use, one is counted in, and the next is cleared: its readers have passed a
+// Each count has three places: one is in use, one is counted in, and the next is cleared; its readers have passed a
 // barrier.
 extern "C" __global__ void layered_search(long long n, long long chunks, const long long *firsts,
                                           const long long *begins, const unsigned long long *bases,

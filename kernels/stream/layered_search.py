@@ -1,25 +1,27 @@
 """A search over rows that stay in the host's memory: the twin of layered_search.cu, level by level.
 
-n        positions
-firsts   int64 per chunk: the position of its first row; rows stand in order of positions
-begins   int64 per chunk: edges of the chunks before it
-bases    64 bits per chunk: the address of the ends of its edges, int32 positions by row, each row in the order of
-         vertex numbers, from a multiple of 16 bytes up to one; 0 where it is not in memory
-ends     uint32, n + 1: edges of all rows before this one, modulo 2^32
-ids      index dtype per position: the vertex number; None (a null pointer) where positions are vertex numbers
-pulls    whether rows are those of in-edges too, so that who is not reached may look for its parent
-labels   int64 per position: a distance times 2^32 plus the number of the vertex before; the largest where unreached
-queues   index dtype, twice `room`: positions that are at a level, by level modulo 2
-hubs     index dtype, room for all rows of more than 4,096 edges
-state    64-bit integers. ARRIVED, how often blocks met, is 0 at first; DEPTH, the level that is looked at next; LISTED,
-         whether those at it are in their queue; LEFT, edges of those that are not at a level before it; what has been
-         done: rows WORKED off, edges LOOKED at, SECTORS of 32 bytes read. By level modulo 3: how many were FOUND and
-         their EDGES; HUBS, rows that are listed, and MISSING, whether a chunk was not in memory, which are 0 at first
-asked    64-bit integers per chunk: whether a row of it was asked for
+n        number of positions
+firsts   int64 per chunk: the position of its first row; rows are in the order of positions
+begins   int64 per chunk: number of edges in the chunks that precede it
+bases    64 bits per chunk: the address of the targets of its edges, or 0 if the chunk is not in memory. Targets are
+         int32 positions by row, and each row is in the order of vertex numbers. They begin and end at multiples of 16
+         bytes
+ends     uint32, n + 1: number of edges of all rows that precede this one, modulo 2^32
+ids      index dtype per position: the vertex number; None (a null pointer) if positions are vertex numbers
+pulls    whether rows also are those of in-edges, so that an unreached vertex can search for its parent
+labels   int64 per position: a distance times 2^32 plus the number of the predecessor; the largest value if unreached
+queues   index dtype: two queues of the size in the next argument, for the positions of a level, by level modulo 2
+hubs     index dtype, one entry per row of more than 4,096 edges
+state    64-bit integers. ARRIVED: arrivals of blocks at the barrier, 0 at first. DEPTH: the next level. LISTED: whether
+         the positions of that level are in their queue. LEFT: edges of the vertices that are not at an earlier level.
+         WORKED, LOOKED, SECTORS: rows processed, edges scanned, sectors of 32 bytes read. By level modulo 3: FOUND and
+         EDGES, the number of vertices found and of their edges; HUBS, the number of rows that are listed, and MISSING,
+         whether a chunk was not in memory, both 0 at first
+asked    64-bit integers per chunk: whether one of its rows was requested
 
-The launch must be cooperative. It ends when no vertex is at a level, or a chunk is missing: launched again with that
-chunk, it does the level again, which changes nothing where it was done. Of a level that is pushed each label is the
-lowest that is offered; of one that is pulled, the first in the row, which is that.
+The launch must be cooperative. It ends when no vertex is at a level, or when a chunk is missing. If it is launched
+again with that chunk, it repeats the level; what was done before does not change. If a level is pushed, each label is
+the lowest one that is offered. If it is pulled, each label comes from the first neighbour in the row and is the same.
 """
 
 import ctypes
@@ -30,11 +32,11 @@ MACROS = [{"index_t": "int"}]
 ARRIVED, DEPTH, LISTED, LEFT, WORKED, LOOKED, SECTORS, FOUND, EDGES, HUBS, MISSING = *range(8), 10, 13, 16
 STATE = 19
 HUB = 4096
-"""Edges of a row from which on all blocks share it."""
+"""All blocks share a row of more edges than this."""
 
 
 def ends_of(row, chunks, firsts, begins, bases, ends, asked):
-    """The ends of the edges of a row; None where its chunk is not in memory."""
+    """Return the targets of the edges of a row, or None if its chunk is not in memory."""
     chunk = np.searchsorted(firsts[:chunks], row, side="right") - 1
     asked[chunk] = 1
     if not bases[chunk]:

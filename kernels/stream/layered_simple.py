@@ -1,12 +1,14 @@
-"""Rows of a chunk without self-loops and, of parallel edges, with the lightest only: what a CPU does in place."""
+"""CPU kernel that removes self-loops and all but the lightest of parallel edges from the rows of a chunk, in place."""
 
 from graphdask.kernels.common.twin import twin
 
 
 @twin
 def layered_simple(n, first, degrees, targets, weights):
-    """Move the edges that are kept to the front, and count them in `degrees`. Parallel edges stand beside each other by
-    weight. What is in order already stays as it is."""
+    """Move the edges that are kept to the beginning of the arrays, and count them in `degrees`.
+
+    Parallel edges are adjacent, in the order of their weights. Edges that are already in place are not written.
+    """
     e, to = 0, 0
     for row in range(n):
         kept, before = 0, -1

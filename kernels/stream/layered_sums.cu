@@ -1,8 +1,8 @@
 // Sums of the rows of a chunk of a layered edge list, which is on the device for a moment only: nothing is known of it
-// beforehand but how long its rows are. All of it is one launch, in which blocks meet. They add up the lengths of their
-// rows. Then they know where these begin, sum those of few edges, a thread each, and list the others: rows for eight
-// threads, rows for a warp, and of longer ones the parts. Then all warps deal out what is listed among themselves, and
-// last the sums of parts. Nobody waits for more than one round of reads of edges, and one of what these point at.
+// beforehand but how long its rows are. All of it is one launch with barriers for all blocks. Blocks add up the lengths
+// of their rows, which gives where these begin. They sum rows of few edges, a thread each, and list the others: rows
+// for eight threads, rows for a warp, and the parts of longer rows. Then all warps share what is listed, and last they
+// add up the sums of parts. No thread waits for more than one round of reads of edges, and one of what these point at.
 // The order of additions in a row is that of lanes.py, as in pagerank.cu. Twin and arguments: layered_sums.py.
 #include "common/chunks.cuh"
 #include "common/common.cuh"
@@ -12,7 +12,8 @@
 
 #define GD_DIGITS 10  // binary ones, of the number of rows of a kind, 256 at most in a block
 
-// Counters: how often blocks met; rows for eight threads, rows for a warp, longer rows, and the parts of those.
+// Counters: arrivals of blocks at the barrier; rows for eight threads, rows for a warp, longer rows, and the parts of
+// those.
 #define ARRIVED 0
 #define SOME 1
 #define ONES 2
@@ -28,12 +29,12 @@ struct Lists {
     index_t *longer, *places;  // longer rows, and where their parts begin
 };
 
-// Where a block begins to deal out its rows.
+// The rows of a block, and where the edges of the first one begin.
 struct Share {
     long long begin, end, first;
 };
 
-// A block's share of the rows, and where their edges begin; blocks meet here.
+// A block's share of the rows, and where their edges begin; this is a barrier for all blocks.
 __device__ __forceinline__ Share share_of(long long rows, const unsigned *degrees, long long *totals,
                                           unsigned long long *counters) {
     const long long tiles = (rows + GD_SCANNED - 1) / GD_SCANNED;

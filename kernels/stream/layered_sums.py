@@ -1,22 +1,26 @@
 """Sums of the rows of a chunk of a layered edge list on the device: twin of layered_sums.cu.
 
-n        threads; a launch must be cooperative
-rows     rows of the chunk
-low, high: which of them are summed, from `low` to `high` - 1
-degrees  uint32 per row: how many edges it has
-targets, weights: as in layered_paths.py; weights count where `weighted`
-x        real_t per position: what is summed
-sums     float64 per row that is summed: the sum of x, or weight * x, over its edges
-items    int64, room for each row: first edge times 512, plus the number of edges, 256 at most; of rows of 9 to 64 edges
-         from the front on, and of those of 65 to 256 from the end; `goes`, index dtype: which rows these are
-parts    int64, the same of longer rows, 256 edges each; `partial`, float64: their sums; room for two for each 257 edges
-longer   index dtype: these rows; `places`, index dtype: where their parts begin; room for one for each 257 edges
-totals   int64, room for each block: the edges of its rows
-counters 64-bit integers: how often blocks met, and how many there are of each kind; all 0 before
-cleared  the counters of the next launch, which this one sets to 0
-real_t   of ranks; weights are as narrow in products, and sums are float64
+n        number of threads; a launch must be cooperative
+rows     number of rows of the chunk
+low, high: the rows that are summed, from `low` to `high` - 1
+degrees  uint32 per row: its number of edges
+targets, weights: as in layered_paths.py; weights are used if `weighted`
+x        real_t per position: the values that are summed
+sums     float64 per row that is summed: the sum of x, or of weight * x, over its edges
+items    int64, with a capacity of one entry per row: first edge times 512, plus the number of edges, 256 at most. Rows
+         of 9 to 64 edges fill it from the beginning, rows of 65 to 256 edges from the end. `goes`, index dtype: these
+         rows
+parts    int64 per part of a longer row, up to 256 edges each: the same numbers. `partial`, float64: the sums of the
+         parts. Both have a capacity of two entries per 257 edges
+longer   index dtype: the longer rows; `places`, index dtype: where their parts begin. Both have a capacity of one entry
+         per 257 edges
+totals   int64, one entry per block: the number of edges of its rows
+counters 64-bit integers: arrivals of blocks at the barrier, and the number of items of each kind; all are 0 before the
+         launch
+cleared  the counters of the next launch, which this launch sets to 0
+real_t   the type of ranks. Products use weights converted to it; sums are float64
 
-The order of additions in a row is that of lanes.py. A CPU has nothing to balance, and lists nothing.
+The order of additions in a row is that of lanes.py. The CPU twin has no load to balance, so it lists nothing.
 """
 
 import numpy as np
@@ -30,9 +34,9 @@ MACROS = [
 ]  # fmt: skip
 COUNTERS = 5
 BLOCKS = 4
-"""Of a launch, for each processor."""
+"""Blocks of a launch per multiprocessor."""
 LONG = 257
-"""Edges of a row that has parts, at least."""
+"""Smallest number of edges of a row that has parts."""
 
 
 def layered_sum(

@@ -1,6 +1,6 @@
-// What a device does over a chunk of a layered edge list besides paths and sums: trees are joined over its edges, rows
-// with an edge to themselves are marked, positions become slots; and which chunks are left to do, for the host, which
-// reads it behind the chunks that are under way. Twins and arguments: layered_trees.py.
+// Device kernels over a chunk of a layered edge list besides paths and sums. They join trees over its edges, mark rows
+// with an edge to themselves, convert positions to slots, and flag the chunks that are still to be processed. The host
+// reads these flags after the chunks that are under way. Twins and arguments: layered_trees.py.
 #include "common/chunks.cuh"
 #include "common/grid.cuh"
 #include "components/trees.cuh"

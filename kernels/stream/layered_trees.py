@@ -1,19 +1,19 @@
-"""Trees over a chunk of a layered edge list on the device, and what is left to do: twins of layered_trees.cu.
+"""Trees over a chunk of a layered edge list on the device, and the chunks still to process: twins of layered_trees.cu.
 
 n, first, indptr, targets, queue, hubs: as in layered_paths.py
-link     index dtype per position: one of its tree that stands before it, or itself
-giant    a position: rows in its tree are passed over; -1: none are
-counters 64-bit integers: rows that were worked off, edges looked at; and what the host clears before a chunk: how often
-         blocks met, rows, hubs
-firsts   int64 per chunk: the position of its first row; of `chunks` chunks that follow each other
-flags    64-bit integers per chunk: set to 1 where it is left to do, because a row of it is outside of the tree of
-         `giant`, or marked
-marks    uint64: eight marks, of 8 bits each, of positions that follow each other; n counts these words
+link     index dtype per position: an earlier position of its tree, or itself
+giant    a position: rows in its tree are skipped; -1: no rows are skipped
+counters 64-bit integers: number of rows processed, number of edges scanned; and, cleared by the host before a chunk,
+         arrivals of blocks at the barrier, number of rows, number of hubs
+firsts   int64 per chunk: the position of its first row, for `chunks` consecutive chunks
+flags    64-bit integers per chunk: set to 1 if the chunk is still to be processed, because one of its rows is marked or
+         is outside the tree of `giant`
+marks    uint64: eight marks, of 8 bits each, of consecutive positions; n counts these words
 loop     uint8 per position: whether it has an edge to itself
 
-`layered_slots` makes positions, n of them in `targets`, slots of a part whose own vertices are the `rows` positions
-from `first` on: these and those whose places they take change places. `layered_cyclic` makes them slots of one whose
-slots begin there, and go on with the first of all `vertices` after the last.
+`layered_slots` converts n positions in `targets` to slots of a part. The own vertices of this part are the `rows`
+positions from `first` on: these and the ones whose places they take change places. `layered_cyclic` converts them to
+slots of a part whose slots begin at `first` and continue with position 0 after the last of all `vertices`.
 
 A launch of `layered_join` must be cooperative.
 """
@@ -24,11 +24,11 @@ from graphdask.kernels.stream.layered import layered_hook, layered_loops
 
 MACROS = [{"index_t": "int"}]
 COUNTERS, CLEARED = 5, 2
-"""How many there are, and from which on they are 0 before a chunk."""
+"""Number of counters, and the first of those that are 0 before a chunk."""
 
 
 BLOCK = 1 << 16
-"""Edges whose ends are made slots at a time."""
+"""Number of targets that are converted to slots at a time."""
 
 
 def _root(link, v):
