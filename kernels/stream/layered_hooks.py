@@ -8,7 +8,7 @@ state    64-bit integers. WORKED, LOOKED, SECTORS: rows processed, edges scanned
          before does not change
 chunks, firsts, begins, bases, ends, asked: as in layered_search.py
 
-`layered_hook_first` joins trees over the edges in the first 32 bytes of each row, at a multiple of 32 bytes in memory;
+`layered_hook_first` joins trees over the edges in the first sector of 32 bytes of each row, as it is in memory;
 `layered_hook_rest` joins trees over the other edges.
 """
 

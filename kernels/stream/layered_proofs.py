@@ -22,7 +22,7 @@ def rows_at_least(n, first, indptr, targets, core, left):
 def rows_peel(n, first, low, high, indptr, targets, active, core, left, counters):
     """Remove active rows.
 
-    Each of their neighbours with the same core number has one less in `left`, and is removed too once that is the
+    Each of their neighbours with the same core number has one less in `left`. It is removed too when `left` is its core
     number.
     """
     waiting = True
