@@ -7,7 +7,7 @@ table    int64, shape (8, chunks), for each chunk: where its degrees and where i
          sixth - 1; where the sum of the first of these is stored in `sums`; its first tile
 words    uint32: buffer of degrees and of targets; chunks have fewer than 2^31 edges
 edges    int64 per tile: its number of edges
-upto     int64 per tile: the prefix sums of `edges`, each with its own tile
+upto     int64 per tile: the inclusive prefix sums of `edges`
 weights  buffer of weights, which are used if `weighted`
 x        real_t per position: the values that are summed
 sums     float64 per row that is summed: the sum of x, or of weight * x, over its edges

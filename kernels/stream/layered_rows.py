@@ -215,7 +215,7 @@ def rows_triangles(
 ):  # fmt: skip
     """Count the triangles whose lowest vertex is a row and whose middle vertex is a position from `begin` to `end`.
 
-    The higher neighbours of the middle vertices are given. `links`, int64 per position, counts ties between the other
+    The higher neighbours of the middle vertices are given. `links`, int64 per position, sums the ties between the other
     two corners. The counters are triangles, edges scanned, and the sum of all that was added to `links`.
     """
     for row in range(n):

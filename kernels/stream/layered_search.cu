@@ -21,7 +21,7 @@
 #define MISSING 16
 
 #define NONE 0x7fffffffffffffffLL
-#define AHEAD 4    // edges that a thread requests before it reads the first
+#define AHEAD 4    // edges that a thread loads before it uses the first
 #define PULL 4     // a level is pulled if its edges, so many times, are more than those of unreached vertices
 #define ALONE 64   // edges from the line on in which a row begins, that a thread scans before a warp takes the row
 
