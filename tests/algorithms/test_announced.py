@@ -39,7 +39,7 @@ CLOSE = ("bfs", "sssp", "betweenness")
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(("parts", "ghosts"), [(2, "all"), (3, "1-hop")])
 @pytest.mark.parametrize("name", CALLS)
-def test_the_memory_of_ranks_with_mail_is_announced(name, parts, ghosts, rng, monkeypatch):
+def test_the_memory_of_ranks_that_exchange_is_announced(name, parts, ghosts, rng, monkeypatch):
     stand_in(monkeypatch, emulated())
     monkeypatch.setattr(outgoing, "SMALLEST", 1 << 10)
     monkeypatch.setattr(Environment, "peers", lambda env, alone=False: None)

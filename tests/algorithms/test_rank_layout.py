@@ -143,7 +143,7 @@ def test_an_iteration_reads_the_device_once_and_launches_little(parts, monkeypat
         seen.append(counts.copy())
     few, more = seen
     each = {name: (more[name] - few[name]) / 2 for name in more}
-    of_ranks = {"read": parts, "pagerank_update": parts, "mail_gather": parts * (parts > 1)}
+    of_ranks = {"read": parts, "pagerank_update": parts, "segments_gather": parts * (parts > 1)}
     assert {name: each.get(name, 0) for name in of_ranks} == of_ranks
     assert each["slices_sum_chunks"] == 1  # of the rank that has the one row with edges
     assert each.get("pagerank_scatter", 0) <= parts * (parts - 1)

@@ -153,7 +153,7 @@ def test_info_of_what_is_compressed_to_little_takes_little(tmp_path):
         for _ in range(200):
             stream.write(b"1 2\n" * (1 << 19))
     program = f"""if True:
-        from graphdask import backend
+        from graphdask.device import backend
         from graphdask.cli import main
         backend.CpuBackend.free_memory = lambda self: {256 << 20}
         import sys

@@ -240,7 +240,7 @@ def test_a_terminal_is_named_in_one_line(program_path):
 def test_what_never_ends_is_refused(endless, words, tmp_path):
     program = f"""if True:
         import sys
-        from graphdask import backend
+        from graphdask.device import backend
         from graphdask.cli import main
         from graphdask.io import streams
         backend.CpuBackend.free_memory = lambda self: {64 << 20}

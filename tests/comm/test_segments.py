@@ -259,7 +259,7 @@ def test_numbers_that_no_entry_has_are_found(backend, rng):
             backend.synchronize()
 
 
-def test_every_kernel_of_mail_in_few_launches(backend, rng, monkeypatch):
+def test_every_kernel_of_an_exchange_in_few_launches(backend, rng, monkeypatch):
     """Small enough for tools that follow each access of a thread to memory: see CONTRIBUTING."""
     launched, whole, dtype = set(), backend.kernels, np.dtype(np.int32)
 

@@ -73,7 +73,7 @@ def run(gang, program=rank_of, *arguments):
 
 @pytest.mark.parametrize("comm", ["tcp", "ucx", "shm"])
 @pytest.mark.parametrize("parts", [2, 5])
-def test_a_call_of_a_gang_that_has_its_seats_sends_no_task(two_workers, tasks, comm, parts):
+def test_a_call_of_a_gang_that_is_registered_sends_no_task(two_workers, tasks, comm, parts):
     if comm == "ucx":
         needs_ucx()
     with dask.config.set({"graphdask.comm": comm}):
@@ -140,7 +140,7 @@ def test_dask_sees_a_worker_at_work_on_a_long_run(two_workers, tasks, tmp_path):
         eventually(lambda: keys.isdisjoint(chain(*two_workers.run(keys_of_dask).values())))
 
 
-def test_another_data_plane_needs_other_seats(two_workers, tasks):
+def test_another_data_plane_needs_another_registration(two_workers, tasks):
     needs_ucx()
     G = path(5).persist(client=two_workers)
     for comm, sent in (("tcp", True), ("tcp", False), ("shm", True), ("shm", False), ("ucx", True), ("ucx", False)):
@@ -150,7 +150,7 @@ def test_another_data_plane_needs_other_seats(two_workers, tasks):
         assert ("register" in tasks) == sent, comm
 
 
-def test_a_failed_run_gives_the_seats_up(two_workers, tasks):
+def test_a_failed_run_ends_the_registration(two_workers, tasks):
     G = path(5).persist(client=two_workers)
     gang = G.built.gang
     tasks.clear()
@@ -164,7 +164,7 @@ def test_a_failed_run_gives_the_seats_up(two_workers, tasks):
     assert tasks == []
 
 
-def test_gangs_on_the_same_workers_keep_their_seats(two_workers, tasks):
+def test_gangs_on_the_same_workers_stay_registered(two_workers, tasks):
     gangs = [path(length).persist(client=two_workers).built.gang for length in (4, 6)]
     tasks.clear()
     for gang in gangs * 3:
@@ -172,7 +172,7 @@ def test_gangs_on_the_same_workers_keep_their_seats(two_workers, tasks):
     assert tasks == []
 
 
-def test_a_run_that_failed_ends_the_seats_of_another_gang_too(two_workers, tasks):
+def test_a_run_that_failed_ends_the_registration_of_another_gang_too(two_workers, tasks):
     needs_ucx()
     with dask.config.set({"graphdask.comm": "ucx"}):
         one, other = (path(length).persist(client=two_workers).built.gang for length in (4, 6))
@@ -292,13 +292,13 @@ def test_an_order_for_a_run_that_was_ended_is_stale(told):
     assert isinstance(told(), StaleMessage)
 
 
-def test_seats_end_with_the_gang(told):
+def test_a_registration_ends_with_the_gang(told):
     key = told.gang._registration.tasks[told.host.address].key
     told.gang._registration = None
     eventually(lambda: not any(told.client.run(lambda k, dask_worker: k in dask_worker.data, key).values()))
 
 
-def test_a_call_that_is_declined_takes_new_seats(two_workers, tasks):
+def test_a_call_that_is_declined_is_registered_again(two_workers, tasks):
     gang = path(5).persist(client=two_workers).built.gang
     gang._registration = replace(gang._registration, planes=(b"elsewhere",) * 2)
     assert run(gang).summary == [0, 1]

@@ -140,7 +140,7 @@ def test_decompression_ends_where_the_announced_memory_does(module, ending, tmp_
     program = f"""if True:
         import sys
         import graphdask as gd
-        from graphdask import backend
+        from graphdask.device import backend
         gd.read_graph(sys.argv[1])  # loads the parser
         backend.CpuBackend.free_memory = lambda self: {LITTLE}
         def peak():

@@ -112,7 +112,7 @@ def test_what_small_files_become_is_refused_before_memory_is_taken(tmp_path):
     program = f"""if True:
         import sys
         import graphdask as gd
-        from graphdask import backend
+        from graphdask.device import backend
         from graphdask.io import _estimate
         gd.read_graph(sys.argv[1])  # loads the libraries
         backend.CpuBackend.free_memory = lambda self: {LITTLE}
