@@ -124,6 +124,8 @@ def devices_needed(item: pytest.Item) -> int:
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Share the whole suite among processes, unless `-n` says otherwise or they need a quiet machine."""
+    if hasattr(config, "workerinput"):  # one of them
+        return
     option = config.option
     if config.args_source is not pytest.Config.ArgsSource.TESTPATHS or getattr(option, "numprocesses", 0) is not None:
         return  # files are named, or there is no pytest-xdist
