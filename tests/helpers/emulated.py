@@ -46,7 +46,7 @@ SHARED = re.compile(r"__shared__\s+((?:unsigned\s+long\s+long|long\s+long|\w+)(?
 DYNAMIC = re.compile(r"extern\s+__shared__\s+((?:\w+\s+)+)(\w+)\s*\[\];")
 BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*(\d+)[^()]*\)\s*(?:void\s+)?(\w+)\s*\(")
 INCLUDE = re.compile(r'#include "\w+/(\w+\.cuh)"')
-"""All files stand in one folder here."""
+"""All files are written into one folder."""
 DECLARED = re.compile(r"\s*(\w+)((?:\[.*\])?)\s*")
 
 
@@ -90,7 +90,7 @@ def sources() -> dict[str, str]:
     for entry in folders().values():
         if entry.name.endswith((".cu", ".cuh")):
             bare = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n") or " ", entry.read_text())
-            found[entry.name] = shared_in_blocks(INCLUDE.sub(r'#include "\1"', bare))
+            found[entry.name] = shared_in_blocks(bare)
             if "__shared__" in found[entry.name]:
                 raise EmulationError(f"{entry.name}: shared memory that is declared in an unknown way")
     return found
@@ -159,7 +159,7 @@ def compiled(family: str, macros: tuple[str, ...], texts: dict[str, str]) -> Pat
             return made
         folder = Path(name)
         for file, text in (*texts.items(), ("main.cpp", main)):
-            (folder / file).write_text(text)
+            (folder / file).write_text(INCLUDE.sub(r'#include "\1"', text))
         options = [*OPTIONS, *(f"-D{macro}" for macro in macros), f"-I{HEADERS[0].parent}", f"-I{folder}"]
         subprocess.run([program, *options, "-c", "main.cpp", "-o", "main.o"], cwd=folder, check=True, timeout=900)
         # without the sanitizer, whose place the header takes
@@ -181,10 +181,7 @@ class EmulatedKernels:
         self, backend: EmulatedCuda, family: str, macros: tuple[str, ...], cooperative: bool, functions: Any = None
     ):
         self._backend, self._family, self._cooperative = backend, family, cooperative
-        texts = {
-            **sources(),
-            f"{family}.cu": INCLUDE.sub(r'#include "\1"', cuda_text(family, sources()[f"{family}.cu"], functions)),
-        }
+        texts = {**sources(), f"{family}.cu": cuda_text(family, sources()[f"{family}.cu"], functions)}
         # The interpreter's lock stays held: the emulator runs one launch at a time.
         self._library = ctypes.PyDLL(str(library(family, macros, texts)))
         self._library.emulated_status.restype = ctypes.POINTER(ctypes.c_int)

@@ -104,7 +104,7 @@ PEAKS = """if True:
     from graphdask.partition.build import BuildPlan, memory
     from graphdask.io import _estimate
     from graphdask.io._budget import GRAPH, WEIGHT
-    from graphdask.partition import VertexMap
+    from graphdask.partition.vertex_map import VertexMap
 
     def resident(name):
         return next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith(name))
