@@ -1,9 +1,10 @@
 """What every test shares: the data of others, markers, a seeded random generator, a shuffled order.
 
 One seed per run, shown in the header, decides the order of the tests and what `rng` draws. Set
-`GRAPHDASK_TEST_SEED` to that number to repeat a run. `pytest` without paths starts a process for each processor, up to
-four (pytest-xdist; `-n 0`: none). A file, or a folder whose files share a cluster, goes to one of them as a whole, and
-each takes the next when it has none left. Tests marked `quiet` need the machine for themselves, and are skipped there.
+`GRAPHDASK_TEST_SEED` to that number to repeat a run. `pytest` without paths takes a slice of the tests
+(helpers/slices.py; `--all`: all of them), and starts a process for each processor, up to four (pytest-xdist; `-n 0`:
+none). A file, or a folder whose files share a cluster, goes to one of them as a whole, and each takes the next when it
+has none left. Tests marked `quiet` need the machine for themselves, and are skipped there.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import slices
 
 ROOT = Path(__file__).resolve().parents[1]
 SEED = int(os.environ.get("GRAPHDASK_TEST_SEED") or secrets.randbits(32))
@@ -121,11 +123,16 @@ def devices_needed(item: pytest.Item) -> int:
     return 1 if item.get_closest_marker("gpu") is not None else 0
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="run all tests, not one slice of those that take turns")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Share the whole suite among processes, unless `-n` says otherwise or they need a quiet machine."""
     if hasattr(config, "workerinput"):  # one of them
         return
+    os.environ[slices.VARIABLE] = slices.chosen(config, SEED)
     option = config.option
     if config.args_source is not pytest.Config.ArgsSource.TESTPATHS or getattr(option, "numprocesses", 0) is not None:
         return  # files are named, or there is no pytest-xdist
@@ -142,10 +149,13 @@ def pytest_configure() -> None:
 
 
 def pytest_report_header() -> str:
-    return f"graphdask: GRAPHDASK_TEST_SEED={SEED}"
+    return f"graphdask: GRAPHDASK_TEST_SEED={SEED}, {slices.described()}"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if out := slices.left_out(items):
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in out])
+        items[:] = [item for item in items if item.nodeid not in out]
     for item in items:
         needed = devices_needed(item)
         if needed and needed > cuda_devices()[0]:

@@ -15,13 +15,15 @@ def pairs(*parameters: Iterable[Any]) -> list[tuple[Any, ...]]:
     """Combinations of one value of each parameter, each two values of which are together in at least one of them."""
     values = [list(each) for each in parameters]
     everything = list(product(*(range(len(each)) for each in values)))
-    places = list(combinations(range(len(values)), 2))
-    met: set[tuple[int, int, int, int]] = set()
+    bits: dict[tuple[int, int, int, int], int] = {}
+    held = [
+        sum(1 << bits.setdefault((i, c[i], j, c[j]), len(bits)) for i, j in combinations(range(len(values)), 2))
+        for c in everything
+    ]  # the pairs of each combination as the bits of an integer
+    left = (1 << len(bits)) - 1
     chosen = []
-    while True:
-        brought = [{(i, c[i], j, c[j]) for i, j in places} - met for c in everything]
-        best = max(range(len(everything)), key=lambda k: len(brought[k]))
-        if not brought[best]:
-            return [tuple(each[k] for each, k in zip(values, c, strict=True)) for c in chosen]
-        met |= brought[best]
-        chosen.append(everything[best])
+    while left:
+        best = max(range(len(everything)), key=lambda k: (held[k] & left).bit_count())
+        left &= ~held[best]
+        chosen.append(tuple(each[k] for each, k in zip(values, everything[best], strict=True)))
+    return chosen

@@ -11,6 +11,7 @@ import ast
 import inspect
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import click
 import pytest
@@ -47,10 +48,13 @@ EXCEPTIONS = {
 }
 """A module, or MODULE:FUNCTION(PARAMETER), and why a parameter is not read there."""
 
-TREES = {
-    name: ast.parse(path.read_text()) for name, path in sources().items() if not name.startswith("graphdask.kernels")
-}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Of the modules without kernels."""
+    return {name: ast.parse(path.read_text()) for name, path in sources().items() if "graphdask.kernels" not in name}
 
 
 def public(kind: Callable[[object], bool]) -> set[tuple[str, str]]:
@@ -87,7 +91,7 @@ def unread(function: Function) -> list[str]:
 def methods_of_interfaces() -> set[tuple[str, str]]:
     """Methods, by class and name, that another class above or below theirs has too; not of public classes."""
     bases, own = defaultdict(set), defaultdict(set)
-    for tree in TREES.values():
+    for tree in trees().values():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 bases[node.name] |= {name.id for base in node.bases for name in ast.walk(base) if hasattr(name, "id")}
@@ -105,7 +109,7 @@ def methods_of_interfaces() -> set[tuple[str, str]]:
 def handed_on() -> set[str]:
     """Functions that somebody is given to call: their parameters are those that the caller has."""
     names = set()
-    for tree in TREES.values():
+    for tree in trees().values():
         called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
         names |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called}
         names |= {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and id(n) not in called}
@@ -115,7 +119,7 @@ def handed_on() -> set[str]:
 def test_every_parameter_is_read():
     alike, given_on, offered = methods_of_interfaces(), handed_on(), public(inspect.isfunction)
     found, used = [], set()
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         for owner, function in functions(tree):
             name = function.name
             if (
@@ -153,24 +157,39 @@ def words(tree: ast.AST) -> set[str]:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             found.add(node.value)
         elif isinstance(node, ast.Call) and any(each.arg is None for each in node.keywords):
-            found |= PARAMETERS[ast.unparse(node.func).rpartition(".")[2]]
+            found |= parameters_by_name()[ast.unparse(node.func).rpartition(".")[2]]
             if isinstance(node.func, ast.Call):  # of getattr: of a function that a table names
                 texts = [each.value for each in ast.walk(tree) if isinstance(each, ast.Constant)]
-                found |= set().union(*(PARAMETERS[text] for text in texts if isinstance(text, str)))
+                found |= set().union(*(parameters_by_name()[text] for text in texts if isinstance(text, str)))
     return found
 
 
-PARAMETERS: dict[str, set[str]] = defaultdict(set)
-"""Of functions, whose bodies read them all, and of dataclasses, by their names."""
-for _tree in TREES.values():
-    for _, _function in functions(_tree):
-        PARAMETERS[_function.name] |= set(parameters(_function))
-    for _node in ast.walk(_tree):
-        if isinstance(_node, ast.ClassDef) and any("dataclass" in ast.unparse(each) for each in _node.decorator_list):
-            fields = {each.target.id for each in _node.body if isinstance(each, ast.AnnAssign)}
-            PARAMETERS[_node.name] |= fields if _node.name != "Request" else set()
+@cache
+def parameters_by_name() -> dict[str, set[str]]:
+    """Of functions, whose bodies read them all, and of dataclasses."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for tree in trees().values():
+        for _, function in functions(tree):
+            found[function.name] |= set(parameters(function))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and any("dataclass" in ast.unparse(each) for each in node.decorator_list):
+                fields = {each.target.id for each in node.body if isinstance(each, ast.AnnAssign)}
+                found[node.name] |= fields if node.name != "Request" else set()
+    return found
 
-SHARED = {name for name in TREES if name.startswith("graphdask.commands.") and "Request" not in ast.dump(TREES[name])}
+
+@cache
+def words_of(module: str) -> set[str]:
+    return words(trees()[module])
+
+
+@cache
+def shared() -> set[str]:
+    """Modules of commands that take no request whole."""
+    return {
+        name for name, tree in trees().items()
+        if name.startswith("graphdask.commands.") and "Request" not in ast.dump(tree)
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [name for name, _ in commands(cli)])
@@ -180,7 +199,7 @@ def test_every_option_of_a_command_is_read(name):
     named = set(inspect.signature(function).parameters)  # of which the test above says that they are read
     closed = inspect.getclosurevars(function).nonlocals.values()
     own = {function.__module__, *(each.__module__ for each in closed if inspect.isfunction(each))}
-    read = set().union(*(words(TREES[module]) for module in own | SHARED))
+    read = set().union(*(words_of(module) for module in own | shared()))
     options = {parameter.name for parameter in command.params if parameter.expose_value}
     assert options - named - read == set()
 

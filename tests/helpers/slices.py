@@ -1,0 +1,72 @@
+"""Which tests a run takes: all of them, or those that every run takes and one of ten slices of the others.
+
+Cases of a matrix, which is a test with more than MANY cases, and tests with one of the markers TURNS are divided into
+SLICES slices. Slices that follow each other hold every case between them. A run takes one slice where it runs the whole
+suite; `pytest --all`, and a run of named files, of `-k` or of a marker, take all.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+SLICES = 10
+MANY = 8
+"""Cases of a test that every run takes whole."""
+FEWEST = 4
+"""Cases of a matrix that a run takes at least."""
+TURNS = ("slow", "chaos", "slurm")
+"""Markers of tests that take turns."""
+VARIABLE = "GRAPHDASK_TEST_SLICE"
+
+
+def chosen(config: pytest.Config, seed: int) -> str:
+    """What the processes of a run are told in the variable: a number, or "all"."""
+    option = config.option
+    named = config.args_source is not pytest.Config.ArgsSource.TESTPATHS or option.keyword
+    if named or option.all or option.markexpr not in ("", "not quiet"):
+        return "all"
+    return str(int(os.environ.get(VARIABLE) or seed) % SLICES)
+
+
+def described() -> str:
+    slice_of_run = os.environ.get(VARIABLE, "all")
+    return "all tests" if slice_of_run == "all" else f"slice {slice_of_run} of {SLICES} (pytest --all runs all tests)"
+
+
+def _spread(names: Iterable[str]) -> list[str]:
+    """In an order that has nothing to do with that of the parameters."""
+    return sorted(names, key=lambda name: (zlib.crc32(name.encode()), name))
+
+
+def _groups(items: Iterable[pytest.Item]) -> Iterator[tuple[list[str], int]]:
+    """Names of the tests that are divided together, and into how many parts."""
+    cases: dict[tuple[str, str], list[str]] = defaultdict(list)
+    turns = []
+    for item in items:
+        if item.get_closest_marker("quiet") is not None:
+            continue
+        if any(item.get_closest_marker(name) is not None for name in TURNS):
+            turns.append(item.nodeid)
+        else:
+            cases[str(item.path), getattr(item, "originalname", item.name)].append(item.nodeid)
+    yield sorted(turns), SLICES
+    for names in cases.values():
+        if len(names) > MANY:
+            yield _spread(names), min(SLICES, len(names) // FEWEST)
+
+
+def left_out(items: Iterable[pytest.Item]) -> set[str]:
+    """Names of the tests that another slice than that of this run holds."""
+    number = os.environ.get(VARIABLE, "all")
+    if number == "all":
+        return set()
+    out: set[str] = set()
+    for names, parts in _groups(items):
+        first = zlib.crc32(names[0].encode()) if names else 0
+        out.update(name for place, name in enumerate(names) if (place + first) % parts != int(number) % parts)
+    return out
