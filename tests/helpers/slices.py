@@ -26,16 +26,16 @@ VARIABLE = "GRAPHDASK_TEST_SLICE"
 
 def chosen(config: pytest.Config, seed: int) -> str:
     """What the processes of a run are told in the variable: a number, or "all"."""
-    option = config.option
+    option, given = config.option, os.environ.get(VARIABLE, "")
     named = config.args_source is not pytest.Config.ArgsSource.TESTPATHS or option.keyword
-    if named or option.all or option.markexpr not in ("", "not quiet"):
+    if named or option.all or option.markexpr not in ("", "not quiet") or given == "all":
         return "all"
-    return str(int(os.environ.get(VARIABLE) or seed) % SLICES)
+    return str(int(given or seed) % SLICES)
 
 
 def described() -> str:
-    slice_of_run = os.environ.get(VARIABLE, "all")
-    return "all tests" if slice_of_run == "all" else f"slice {slice_of_run} of {SLICES} (pytest --all runs all tests)"
+    number = os.environ.get(VARIABLE, "all")
+    return "all tests" if number == "all" else f"slice {number} of {SLICES} (pytest --all runs all tests)"
 
 
 def _spread(names: Iterable[str]) -> list[str]:

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 from quiet import hold, load, processors
@@ -31,7 +32,12 @@ def test_random(rng):
 
 @pytest.mark.parametrize("i", range(20))
 def test_order(i): ...
+
+@pytest.mark.slow
+@pytest.mark.parametrize("i", range(3))
+def test_long(i): ...
 """
+WHOLE = ("-o", "testpaths=tests", "-n", "0")
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +46,12 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("project")
     (folder / "tests").mkdir()
     shutil.copy(ROOT / "tests" / "conftest.py", folder / "tests")
+    (folder / "helpers").mkdir()
+    shutil.copy(ROOT / "tests" / "helpers" / "slices.py", folder / "helpers")
     (folder / "tests" / "test_rules.py").write_text(TESTS)
     (folder / "tests" / "test_more.py").write_text("def test_more(): ...\n")
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    gpu: one\n    multigpu: several\n")
+    settings = "[pytest]\npythonpath = helpers\nmarkers =\n    gpu: one\n    multigpu: several\n    slow: long\n"
+    (folder / "pytest.ini").write_text(settings)
     command = [
         sys.executable,
         "-m",
@@ -55,9 +64,10 @@ def run(tmp_path_factory):
         str(folder),
     ]
 
-    def run_with(seed: int, *options: str) -> str:
+    def run_with(seed: int, *options: str, number: str = "") -> str:
         environment = os.environ | {
             "GRAPHDASK_TEST_SEED": str(seed),
+            "GRAPHDASK_TEST_SLICE": number,
             "CUDA_VISIBLE_DEVICES": "",
             "COLUMNS": "200",
         }
@@ -88,7 +98,7 @@ def test_a_skipped_test_says_why(printed, reason):
 
 
 def test_the_seed_stands_in_the_header_and_beside_a_failure(printed):
-    assert "graphdask: GRAPHDASK_TEST_SEED=7\n" in printed
+    assert "graphdask: GRAPHDASK_TEST_SEED=7, all tests\n" in printed
     assert "repeat with GRAPHDASK_TEST_SEED=7\n" in printed
 
 
@@ -118,8 +128,26 @@ def test_the_whole_suite_runs_on_all_processors(run, printed):
     pytest.importorskip("xdist", reason="needs pytest-xdist, which the extra 'test' installs")
     whole = run(7, "-o", "testpaths=tests")
     assert set(re.findall(r"^\[(gw\d)\]", whole, re.MULTILINE)) >= {"gw0", "gw1"}
-    for alone in (printed, run(7, "-o", "testpaths=tests", "-n", "0")):
+    for alone in (printed, run(7, *WHOLE)):
         assert "[gw0]" not in alone
+
+
+def test_ten_slices_hold_every_test(run):
+    seen = Counter()
+    for number in range(10):
+        printed = run(7, *WHOLE, number=str(number))
+        assert f"slice {number} of 10 (pytest --all runs all tests)" in printed
+        matrix = order(printed)
+        assert len(matrix) == 4
+        seen.update([*matrix, *re.findall(r"::(test_more) PASSED", printed)])
+        seen.update(re.findall(r"::(test_long\[\d\]) PASSED", printed))
+    assert seen.keys() == {*map(str, range(20)), "test_more", *(f"test_long[{i}]" for i in range(3))}
+    assert [seen["test_more"], seen["test_long[0]"], seen["test_long[1]"]] == [10, 1, 1]
+
+
+@pytest.mark.parametrize("options", [(*WHOLE, "--all"), (*WHOLE, "-m", "not gpu"), ("tests/test_rules.py",)])
+def test_all_tests_run_on_request_and_where_some_are_named(run, options):
+    assert sorted(order(run(7, *options, number="3"))) == sorted(map(str, range(20)))
 
 
 def test_a_figure_fails_only_where_the_machine_was_quiet():
