@@ -1,7 +1,8 @@
 """One level of a push of breadth-first search: from the edges of the frontier to what they reach for the first time.
 
-Fused, one kernel visits the edges and keeps what is new. Not fused, an advance writes down where every edge leads, and
-a filter goes through that afterwards: a launch more, and an array as long as the edges of the frontier, up to all.
+One kernel visits the edges and keeps what is new. For comparison, the benchmark of choices can run a push as two
+kernels: an advance stores where every edge leads, and a filter reads that. This takes one more launch, and an array as
+long as the edges of the frontier, up to all edges.
 
 Source: Pan et al., Multi-GPU Graph Analytics, Section VI-C (kernel fusion).
 """
@@ -19,31 +20,26 @@ LONG = 1 << 40
 """What a row of very many edges adds to a weight beside them."""
 
 
-def led_entries(part: Part, either_way: bool) -> int:
-    """What an advance writes down at most: two entries for each edge of one direction."""
-    return 2 * max(csr.num_edges for csr in (part.directions if either_way else [part.out]))
+def led_memory(part: Part, allocation: Allocation) -> int:
+    """Return the bytes of `advance_buffer` at first."""
+    return part.vertex_map.dtype.itemsize * allocation.first(2 * part.out.num_edges)
 
 
-def led_memory(part: Part, allocation: Allocation, either_way: bool) -> int:
-    """Its bytes at first."""
-    return part.vertex_map.dtype.itemsize * allocation.first(led_entries(part, either_way))
-
-
-def advance_buffer(part: Part, env: Environment, either_way: bool) -> Buffer:
-    """Where it writes."""
+def advance_buffer(part: Part, env: Environment) -> Buffer:
+    """Return the buffer between advance and filter."""
     what = "the array between advance and filter of BFS, two entries for each edge of a level,"
-    return env.buffer(what, led_entries(part, either_way), part.vertex_map.dtype)
+    return env.buffer(what, 2 * part.out.num_edges, part.vertex_map.dtype)
 
 
 def make_room(part: Part, state: State, either_way: bool) -> None:
     """In the next level, for what the edges of the frontier lead to at most; where memory is allocated in part."""
-    led = edges = state.weight % LONG
+    edges = state.weight % LONG
     if either_way and len(part.directions) > 1:
-        edges, led = part.num_slots, led_entries(part, either_way) // 2
+        edges = part.num_slots
     state.queue_buffer.fit(min(edges, state.unreached))
     state.ghost_queue.fit(edges)
     if state.led is not None:
-        state.led.fit(2 * led)
+        state.led.fit(2 * edges)
 
 
 def push(part: Part, state: State, here: object, either_way: bool, env: Environment) -> None:

@@ -37,8 +37,8 @@ class State:
     alone: Peers | None
     """Where one GPU, which has all, pushes large levels as a team of one."""
     led: Buffer | None = None
-    """Where edges of the frontier lead and the ids of what they are of, two entries for each; None where a push is
-    fused."""
+    """Where edges of the frontier lead and the ids of what they are of, two entries for each; None if a push is one
+    kernel."""
     count: int = 0
     """Length of the frontier, or more if vertices have arrived."""
     weight: int = 0

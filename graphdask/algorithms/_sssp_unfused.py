@@ -1,4 +1,4 @@
-"""The steps of a superstep of shortest paths if kernels are not fused.
+"""The steps of a superstep of shortest paths as separate kernels, which the benchmark of choices compares.
 
 A step relaxes the edges of the near vertices. An advance stores the vertex that each edge leads to and the label that
 the edge offers; a filter reads these and lowers labels. If no vertices are near, the step splits the far ones instead.

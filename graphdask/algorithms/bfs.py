@@ -102,6 +102,8 @@ class BreadthFirstSearch(Primitive[State]):
     votes = Direction.VOTES
     verifier = "graphdask.verify.bfs"
     result_type = BfsResult
+    fused = True
+    """Whether a push is one kernel. The benchmark of choices sets False; then `direction` must be "push"."""
 
     def __init__(self, sources: tuple[int, ...], either_way: bool = False, direction: str = "push"):
         self.sources, self.either_way, self.direction = sources, either_way, direction
@@ -117,13 +119,8 @@ class BreadthFirstSearch(Primitive[State]):
     def memory(self, part: Part, allocation: Allocation) -> int:
         return search_memory(part, allocation, self._can_pull(part))
 
-    @property
-    def needs_fused(self) -> str:  # type: ignore[override]
-        pulls = "a pull ends a row at the first edge from the frontier, and has no filter behind it"
-        return "" if self.direction == "push" else f"{pulls}; take direction='push'"
-
     def memory_on(self, part: Part, env: Environment) -> int:
-        led = 0 if env.fused else led_memory(part, env.allocation, self.either_way)
+        led = 0 if self.fused else led_memory(part, env.allocation)
         return self.memory(part, env.allocation) + led
 
     def memory_together(self, part: Part, env: Environment) -> int | None:
@@ -133,7 +130,7 @@ class BreadthFirstSearch(Primitive[State]):
         return team_search_memory(part, self._can_pull(part)) + TeamSearch.nbytes(peers, part, env)
 
     def _peers(self, part: Part, env: Environment) -> Peers | None:
-        apart = self.either_way and len(part.directions) > 1
+        apart = (self.either_way and len(part.directions) > 1) or not self.fused
         return None if apart else env.peers(alone=self.direction == "push" and part.inward is not None)
 
     def _can_pull(self, part: Part) -> bool:
@@ -160,7 +157,7 @@ class BreadthFirstSearch(Primitive[State]):
             env.scratch("BFS's list of long rows", owned, dtype, put_aside(part.out)),
             (counters[:COUNTERS], counters[COUNTERS:-1]), counters[-1:],
             direction, env.kernels("bfs", index_t=dtype), unreached, peers if env.size == 1 else None,
-            None if env.fused else advance_buffer(part, env, self.either_way),
+            None if self.fused else advance_buffer(part, env),
         )  # fmt: skip
         kernels = state.kernels
         kernels.bfs_init(slots, depths, state.depth, state.parent, state.seen)
@@ -262,7 +259,7 @@ class BreadthFirstSearch(Primitive[State]):
 
     def _is_small(self, part: Part, state: State, env: Environment) -> bool:
         """Whether one launch may go through this level and more, none of them of more than SMALL vertices."""
-        alone = env.size == 1 and env.fused and not (self.either_way and len(part.directions) > 1)
+        alone = env.size == 1 and self.fused and not (self.either_way and len(part.directions) > 1)
         if env.allocation.scheme == "fixed" and len(state.queues[0]) < min(SMALL, part.num_owned):
             return False
         return alone and env.backend.name == "cuda" and state.count > 0 and 0 <= state.weight <= SMALL
@@ -361,7 +358,6 @@ def bfs(
     direction: str = "auto",
     exchange: str | None = None,
     allocation: str | float | None = None,
-    fused: bool | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> BfsResult:
@@ -384,11 +380,6 @@ def bfs(
         estimate, which grows before a launch that may need more. "fixed" allocates 0.75 of the maximum, and a number
         that share of it; if the share may not suffice, OverBudget names one that does. Default: maximal. The answer is
         the same.
-    fused : bool, optional
-        False runs advance and filter as separate kernels: it stores where all edges of a level lead before a filter
-        finds the new vertices. The buffer in between holds all edges of a level, or as many as `allocation` says; each
-        level is then a superstep. False requires direction="push". Default: one kernel does both, and nothing is
-        stored. The answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -420,7 +411,7 @@ def bfs(
 
     References
     ----------
-    Pan, Wang, Wu, Yang, Owens: Multi-GPU Graph Analytics, IPDPS 2017, Sections IV, VI-A and VI-C. Beamer, Asanovic,
+    Pan, Wang, Wu, Yang, Owens: Multi-GPU Graph Analytics, IPDPS 2017, Sections IV and VI-A. Beamer, Asanovic,
     Patterson: Direction-optimizing breadth-first search, SC 2012.
 
     Examples
@@ -441,7 +432,6 @@ def bfs(
         BreadthFirstSearch((start,), direction=direction),
         exchange=exchange,
         allocation=allocation,
-        fused=fused,
         client=client,
         progress=progress,
     )

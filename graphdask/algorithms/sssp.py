@@ -46,7 +46,6 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._bfs_push import led_memory
 from graphdask.algorithms._lengths import breadth_of, bucket_unit, distance_range, fit_weights, sparse
 from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, tree_memory, unreached, weights_of
 from graphdask.algorithms._sssp_state import ACTED, COUNTERS, EDGES, FAR, GHOSTS, NEAR, SPLIT, STEP, State, Work
@@ -55,7 +54,7 @@ from graphdask.algorithms._sssp_unfused import advance, between, between_memory
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, exchange_bytes, put_aside, reachable
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
-from graphdask.engine.team import TeamMemory
+from graphdask.engine.team import Peers, TeamMemory
 from graphdask.errors import GraphdaskWarning, InputError, outside, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.kernels.sssp import sssp_team as at
@@ -111,8 +110,9 @@ class ShortestPaths(Primitive[State]):
     name = "SSSP"
     verifier = "graphdask.verify.sssp"
     result_type = ShortestPathsResult
-    needs_fused = ""
     votes = 4
+    fused = True
+    """Whether a superstep is one kernel. The benchmark of choices sets False."""
 
     def __init__(
         self, source: int, delta: float | None, unit: float, distance: np.dtype, flat: bool, most: float = math.inf
@@ -140,28 +140,30 @@ class ShortestPaths(Primitive[State]):
 
     def memory_on(self, part: Part, env: Environment) -> int:
         exchange = exchange_bytes(part, self.label.itemsize, joined=True)
-        apart = 0 if env.fused else between_memory(part, env.allocation, self.label)
-        tree = 0 if env.fused or not self.flat else led_memory(part, env.allocation, False)
-        return self._memory(part, env.allocation, exchange + apart, tree)
+        apart = 0 if self.fused else between_memory(part, env.allocation, self.label)
+        return self._memory(part, env.allocation, exchange + apart)
 
     def memory_together(self, part: Part, env: Environment) -> int | None:
-        peers = env.peers(alone=not sparse(part))
+        peers = self._peers(part, env)
         if peers is None:
             return None
         return self._memory(part, env.allocation, 0) + TeamPaths.nbytes(peers, part, env, self.label)
 
-    def _memory(self, part: Part, allocation: Allocation, exchange: int, level: int = 0) -> int:
-        """The bytes, with so many for the exchange of the search and of the level of equal distances."""
+    def _peers(self, part: Part, env: Environment) -> Peers | None:
+        return env.peers(alone=not sparse(part)) if self.fused else None
+
+    def _memory(self, part: Part, allocation: Allocation, exchange: int) -> int:
+        """The bytes, with so many for the exchange of the search."""
         index, slots, owned = part.vertex_map.dtype.itemsize, part.num_slots, part.num_owned
         ghosts = slots - owned
         most_near, most_aside = self._queued(part, allocation)
         near, far = allocation.first(owned, most_near), allocation.first(slots, most_near + ghosts)
         search = exchange + (self.label.itemsize + 4) * slots + index * (2 * near + 2 * far + ghosts + most_aside)
-        return search if self.with_parents else max(search, tree_memory(part, self.distance, self.flat) + level)
+        return search if self.with_parents else max(search, tree_memory(part, self.distance, self.flat))
 
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
-        peers = env.peers(alone=not sparse(part))
+        peers = self._peers(part, env)
         memory = None if peers is None else TeamPaths.memory(peers, part, env, self.label)
         labels = xp.full(slots, unreached(self.label), self.label)
         control = np.zeros(COUNTERS + 4, np.int64)
@@ -182,7 +184,7 @@ class ShortestPaths(Primitive[State]):
         state.work = Work(
             xp.full(slots, -1, np.int32), near, far, xp.empty(slots - owned, dtype), xp.empty(most_aside, dtype), words,
             words[:COUNTERS], words[COUNTERS:-1].view(np.float64), words[-1:].view(self.distance)[:1],
-            None if env.fused else between(part, env, self.label, self.distance),
+            None if self.fused else between(part, env, self.label, self.distance),
         )  # fmt: skip
         if memory is not None:
             return state, self._together(part, state, memory, env)
@@ -234,7 +236,7 @@ class ShortestPaths(Primitive[State]):
         splits = self._buckets(part, state, inbox, env)
         delta = self.delta or self.unit * breadth_of(part, env.backend.name) * state.widened
         enough = ENOUGH[env.backend.name] if part.size > 1 else 2**62
-        if env.fused:
+        if self.fused:
             kernels.sssp_advance(
                 HUB_THREADS, state.step, state.split, splits, enough, nearest, delta, self.most,
                 part.out.indptr, part.out.indices, state.weights, state.each, part.ids, state.labels, work.stamp,
@@ -276,6 +278,7 @@ class ShortestPaths(Primitive[State]):
         if state.too_far:
             del state.labels
             wide = ShortestPaths(self.source, self.delta, self.unit, np.dtype(np.int64), self.flat)
+            wide.fused = self.fused
             again = env.run(part, wide)
             return {**again.columns, **again.values}
         if self.with_parents:
@@ -304,6 +307,13 @@ UNWEIGHTED = (
 )
 
 
+def search_from(G: Graph, start: int, delta: float | None, client: Any, progress: bool | None) -> ShortestPaths:
+    """Return the primitive of a search from a vertex number, with what it needs to know about the weights."""
+    facts = fit_weights(G, "; sssp takes weights of 0 or more", client, progress)
+    distance, most = distance_range(G, facts)
+    return ShortestPaths(start, delta, bucket_unit(G, facts), distance, facts.least == 0, most)
+
+
 def sssp(
     G: Graph,
     source: Any,
@@ -311,7 +321,6 @@ def sssp(
     delta: float | None = None,
     exchange: str | None = None,
     allocation: str | float | None = None,
-    fused: bool | None = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> ShortestPathsResult:
@@ -336,11 +345,6 @@ def sssp(
         edge leads to, which are counted first. "fixed" or a float: for that share of all vertices (0.75 for "fixed");
         if it may be too little, OverBudget names a share that suffices. Queues never grow, because one launch goes
         through many steps. The answer is the same.
-    fused : bool, optional
-        False runs advance and filter as separate kernels: the ends of all edges of a step, and the distances that the
-        edges offer, are stored in a buffer, allocated as `allocation` says, before a filter lowers distances. Each step
-        then needs several launches. Default: one kernel relaxes and queues through all steps of a superstep, and
-        nothing is stored. The answer is the same.
     client : distributed.Client, optional
         Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
@@ -403,17 +407,14 @@ def sssp(
     start = int(G.ids.to_internal(source, "source"))
     if not G.weighted:
         warnings.warn(UNWEIGHTED, GraphdaskWarning, stacklevel=outside())
-    facts = fit_weights(G, "; sssp takes weights of 0 or more", client, progress)
-    width = None if delta is None else float(delta)
-    distance, most = distance_range(G, facts)
-    search = ShortestPaths(start, width, bucket_unit(G, facts), distance, facts.least == 0, most)
+    search = search_from(G, start, None if delta is None else float(delta), client, progress)
     result: ShortestPathsResult = runtime().run(
-        G, search, exchange=exchange, allocation=allocation, fused=fused, client=client, progress=progress
+        G, search, exchange=exchange, allocation=allocation, client=client, progress=progress
     )
     too_far = result._value("too_far")
     if too_far != NO_VERTEX:
         raise InputError(
             f"the distance of vertex {G.ids.to_caller(np.array([too_far]))[0]} is too large for "
-            f"{'float64' if distance.kind == 'f' else 'int64'}; scale the weights down"
+            f"{'float64' if search.distance.kind == 'f' else 'int64'}; scale the weights down"
         )
     return result

@@ -22,7 +22,7 @@ import numpy as np
 from graphdask.bench.analysis import gap
 from graphdask.bench.analysis.algorithms import Algorithm, chosen
 from graphdask.bench.analysis.anew import forget_tables
-from graphdask.bench.analysis.choices import AS_GIVEN, CHOICES, Choice
+from graphdask.bench.analysis.choices import AS_GIVEN, CHOICES, UNFUSED, Choice, search_unfused
 from graphdask.bench.analysis.graphs import Case, Facts, cases, input_edges, weighted
 from graphdask.bench.analysis.peers import PEERS, Edges
 from graphdask.bench.analysis.peers import measure as measure_peer
@@ -241,6 +241,8 @@ def _of_algorithms(case: Case, plan: Plan, graph: Any, algorithms: list[Algorith
                 yield record | {"skipped": f"{'' if algorithm.directed else 'un'}directed graphs only"}
             elif unused := [name for name in choice.where if not algorithm.takes(name)]:
                 yield record | {"skipped": f"{algorithm.function} has no option {unused[0]}"}
+            elif not choice.fused and algorithm.name not in UNFUSED:
+                yield record | {"skipped": f"no kernel of {algorithm.name} can be separated into advance and filter"}
             elif not len(numbers):
                 yield record | {"skipped": "the graph has no edge to another vertex"}
             else:
@@ -272,7 +274,10 @@ def _measured(
     reached = edges if algorithm.source else [graph.num_edges] * plan.repeats
 
     def once(source: Any) -> Any:
-        return algorithm.run(graph, source, **{**plan.where, **choice.where})
+        where = {**plan.where, **choice.where}
+        if not choice.fused:
+            return search_unfused(algorithm.function, graph, source, **where)
+        return algorithm.run(graph, source, **where)
 
     def memory() -> dict[str, Any]:
         with quiet(), PeakMemory(plan.device, size, plan.client is None) as memory:

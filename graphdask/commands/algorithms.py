@@ -8,7 +8,7 @@ import click
 
 from graphdask.commands import neighbourhoods
 from graphdask.commands.entry import Entry, public
-from graphdask.commands.options import allocation_option, fused_option
+from graphdask.commands.options import allocation_option
 from graphdask.display import terminal
 from graphdask.errors import InputError
 
@@ -98,9 +98,8 @@ ENTRIES: tuple[Entry, ...] = (
             click.option("--direction", type=click.Choice(["auto", "push", "pull"]), default="auto", show_default=True,
                          help="Look along the edges from the frontier, or back to it; the answer is the same."),
             allocation_option,
-            fused_option,
         ),
-        ("source", "direction", "allocation", "fused"),
+        ("source", "direction", "allocation"),
     ),
     Entry(
         "sssp", "Shortest paths from a vertex by the sums of their weights, and parents.", public("sssp"), _distances,
@@ -110,9 +109,8 @@ ENTRIES: tuple[Entry, ...] = (
             click.option("--delta", type=float, metavar="WIDTH",
                          help="Width of a bucket of distances. Default: an estimate."),
             allocation_option,
-            fused_option,
         ),
-        ("source", "delta", "allocation", "fused"), weights=True,
+        ("source", "delta", "allocation"), weights=True,
     ),
     Entry(
         "components", "Connected components; of a directed graph the weak ones.", public("connected_components"),

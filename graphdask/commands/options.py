@@ -219,11 +219,6 @@ allocation_option = click.option(
     help="Room of queues: maximal, just-enough (grows), fixed (0.75 of the maximum), or a share such as 0.25.",
 )  # fmt: skip
 
-fused_option = click.option(
-    "--fused/--no-fused", "fused", default=None,
-    help="Filter what edges lead to where they are read, or from an array afterwards; default: fused.",
-)  # fmt: skip
-
 partition_options = stacked(
     click.option("--partitions", type=click.IntRange(min=1), help="Default: one for each worker."),
     click.option(

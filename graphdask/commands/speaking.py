@@ -25,7 +25,6 @@ OPTIONS = {
     "ghosts": "--ghosts",
     "exchange": "--exchange",
     "allocation": "--allocation",
-    "fused": "--fused",
     "direction": "--direction",
     "id_width": "--id-width",
     "device": "--device",
@@ -119,7 +118,6 @@ def in_options(message: str) -> str:
     message = message.replace("directed=False", "--undirected").replace("directed=True", "--directed")
     message = message.replace("weights=False", "--no-weights").replace("weights=True", "--weights")
     message = message.replace("weighted=False", "--unweighted").replace("weighted=True", "--weighted")
-    message = message.replace("fused=False", "--no-fused").replace("fused=True", "--fused")
     message = message.replace("header=False", "--no-header").replace("header=True", "--header")
     message = message.replace("na_values=()", "--na-values ''").replace("comment=''", "--comment ''")
     message = re.sub(

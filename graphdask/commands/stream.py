@@ -25,7 +25,7 @@ ALONE = (
     *("header", "skip_rows", "na_values", "columns", "delimiter", "comment"),
 )
 """Options of `run` and `sample` that say nothing of a graph that is streamed from a file that says everything."""
-OWN = ("allocation", "fused")
+OWN = ("allocation",)
 """The same among the options of an algorithm."""
 
 
@@ -164,7 +164,7 @@ def refuse(request: Any, own: Mapping[str, Any] | None = None) -> None:
 
 def refuse_option(name: str, value: Any, path: Path) -> NoReturn:
     """Raise InputError for an option that says nothing of a file that is streamed."""
-    opposite = {"directed": "--undirected", "weights": "--no-weights", "fused": "--no-fused", "header": "--no-header"}
+    opposite = {"directed": "--undirected", "weights": "--no-weights", "header": "--no-header"}
     negative = opposite.get(name) if value is False else None
     option = negative or {"file_format": "--format"}.get(name, "--" + name.replace("_", "-"))
     raise InputError(f"{option} has no meaning for {path.name}, which is streamed as it is")

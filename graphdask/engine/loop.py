@@ -81,8 +81,6 @@ class Environment:
     """Value of `comm.bytes_sent` when a superstep last recorded it."""
     allocation: Allocation = MAXIMAL
     """How much memory queues are given."""
-    fused: bool = True
-    """Whether an advance over edges and the filter of what they lead to are one kernel, with nothing stored between."""
     frugal: bool = False
     """Whether there is no memory for what only makes a primitive faster."""
     growth: Growth = field(default_factory=Growth, repr=False)
@@ -149,7 +147,7 @@ class Environment:
         comm = self.comm
         assert comm is not None
         apart = not alone if self.size == 1 else self.exchange != "selective"
-        if apart or self.backend.name != "cuda" or self.allocation.partial or not self.fused:
+        if apart or self.backend.name != "cuda" or self.allocation.partial:
             return None
         if self._met is None:
             self._met = (NoPeers(comm, self.backend) if self.size == 1 else comm.peers(self.backend),)
@@ -219,12 +217,12 @@ class RankContext:
     memory_share: float = 1.0
     on_superstep: Callable[[Superstep], None] | None = None
 
-    def environment(self, exchange: Exchange, allocation: Allocation = MAXIMAL, fused: bool = True) -> Environment:
+    def environment(self, exchange: Exchange, allocation: Allocation = MAXIMAL) -> Environment:
         """The environment of a primitive on this rank."""
         comm = self.comm
         return Environment(
             self.backend, comm.rank, comm.size, exchange, self.deadline, self.memory_share, self.on_superstep, comm,
-            allocation=allocation, fused=fused,
+            allocation=allocation,
         )  # fmt: skip
 
 
@@ -256,8 +254,6 @@ class Primitive(ABC, Generic[S]):
     queues = True  # whether it has queues, whose memory the scheme of allocation decides
     needs_all = ""
     """Why a fixed allocation is not supported, as a clause after "because"; empty if it is supported."""
-    needs_fused = "none of its kernels can store the ends of edges for a separate kernel to filter"
-    """Why kernels that are not fused are not supported; empty if they are supported."""
 
     @property
     def inward(self) -> bool:

@@ -19,7 +19,6 @@ from graphdask.engine.buffers import MAXIMAL, Allocation
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.errors import (
     GraphdaskError,
-    InputError,
     OverBudget,
     PeerLost,
     SchedulerLost,
@@ -50,10 +49,8 @@ from graphdask.verify.graph import raise_violation
 from graphdask.verify.graph import verify as verify_graph
 
 
-def _run(
-    context: RankContext, part: Part, primitive: Any, exchange: Any, allocation: Allocation, fused: bool
-) -> RankResult:
-    return run_primitive(context.comm, part, primitive, context.environment(exchange, allocation, fused))
+def _run(context: RankContext, part: Part, primitive: Any, exchange: Any, allocation: Allocation) -> RankResult:
+    return run_primitive(context.comm, part, primitive, context.environment(exchange, allocation))
 
 
 def _verify(context: RankContext, part: Part, primitive: Any, result: RankResult) -> Any:
@@ -88,16 +85,13 @@ class GangRuntime(DynamicRuntime):
         *,
         exchange: str | None = None,
         allocation: str | float | None = None,
-        fused: bool | None = None,
         client: Any = None,
         progress: bool | None = None,
     ) -> Any:
         graph = graph.present
         config = Config.load(exchange=exchange, allocation=allocation, progress=progress)
-        if fused is not None and not isinstance(fused, bool | np.bool_):
-            raise InputError(f"fused={fused!r} is neither true nor false")
         if isinstance(graph, StreamedGraph):
-            check(graph, primitive, exchange, allocation, fused)
+            check(graph, primitive, exchange, allocation)
             return self._opened(
                 graph, client, config, lambda *where: on_disk.run(graph, primitive, config, *where), primitive.name
             )
@@ -110,8 +104,6 @@ class GangRuntime(DynamicRuntime):
                 f"{primitive.name} does not support a fixed allocation, because {primitive.needs_all}; use "
                 f"allocation='maximal' or allocation='just-enough'"
             )
-        if fused is not None and not fused and primitive.needs_fused:
-            raise Unsupported(f"{primitive.name} does not support fused=False: {primitive.needs_fused}")
 
         def compute(built: Built, restarts: int) -> Any:
             show = is_watched(config.progress)
@@ -122,7 +114,6 @@ class GangRuntime(DynamicRuntime):
                 primitive,
                 chosen,
                 scheme,
-                fused is None or bool(fused),
                 summary=RankResult.without_columns,
                 label=primitive.name,
                 show=show,

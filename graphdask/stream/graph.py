@@ -389,13 +389,13 @@ class StoredPiece:
         return src, dst, weights, backend.from_host(np.concatenate(numbers).astype(numbered, copy=False))
 
 
-def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any, fused: Any) -> None:
+def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any) -> None:
     """Raise Unsupported for what cannot be streamed, before any work."""
     if type(primitive) not in STREAMED:
         raise Unsupported(
             f"{primitive.name} has no streamed form ({NAMES} have); S.in_memory() is the same graph in memory"
         )
-    for name, value in (("exchange", exchange), ("allocation", allocation), ("fused", fused)):
+    for name, value in (("exchange", exchange), ("allocation", allocation)):
         if value is not None:
             raise Unsupported(f"{name}= has no meaning for a streamed graph; leave it out")
     if isinstance(primitive, BreadthFirstSearch) and primitive.direction == "pull":

@@ -24,6 +24,7 @@ from reference import (
 
 import graphdask as gd
 from graphdask.algorithms.bfs import SMALL
+from graphdask.bench.analysis.choices import search_unfused
 from graphdask.engine import buffers
 from graphdask.engine.buffers import Allocation, Buffer, Growth
 from graphdask.errors import InputError, OverBudget, Unsupported
@@ -298,9 +299,9 @@ def test_what_was_announced_with_what_has_grown_is_the_peak(name, allocation):
     graph = gd.from_edges(src, dst, num_vertices=n, directed=name == "strong").partition(1, device="cpu").persist()
     calls = {
         "bfs": lambda: gd.bfs(graph, 0, allocation=allocation),
-        "not fused": lambda: gd.bfs(graph, 0, direction="push", fused=False, allocation=allocation),
+        "not fused": lambda: search_unfused("bfs", graph, 0, allocation=allocation),
         "sssp": lambda: gd.sssp(graph, 0, allocation=allocation),
-        "sssp not fused": lambda: gd.sssp(graph, 0, fused=False, allocation=allocation),
+        "sssp not fused": lambda: search_unfused("sssp", graph, 0, allocation=allocation),
         "components": lambda: gd.connected_components(graph, allocation=allocation),
         "label_propagation": lambda: gd.label_propagation(graph, 2, allocation=allocation),
         "strong": lambda: gd.strongly_connected_components(graph, allocation=allocation),

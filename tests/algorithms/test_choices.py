@@ -29,13 +29,11 @@ CALLS = {
     "labels": lambda G, **where: gd.label_propagation(G, 4, **where),
 }
 UNDIRECTED = ("triangles", "core")
-FUSED = ("bfs", "push", "pull", "sssp")
-UNFUSED = ("push", "sssp")
 QUEUES = CALLS.keys() - {"pagerank", "self-loops", "triangles", "clustering"}
 NEED_ALL = ("core", "strong")
 WAYS = pairs(
     NAMES, ["range", "random", "biased-random", "metis", "own"], ["all", "1-hop"], ["selective", "broadcast"], [32, 64],
-    ["maximal", "just-enough", 1.0], [None, True, False], [1, 2, 3, 4, 7],
+    ["maximal", "just-enough", 1.0], [1, 2, 3, 4, 7],
 )  # fmt: skip
 
 
@@ -46,7 +44,7 @@ def bits(result):
 @pytest.mark.parametrize("call", CALLS)
 def test_answers_have_the_same_bits_with_every_choice(call, rng):
     alone = {}
-    for name, by, ghosts, exchange, width, allocation, fused, parts in WAYS:
+    for name, by, ghosts, exchange, width, allocation, parts in WAYS:
         if by == "metis":
             pytest.importorskip("pymetis")
         n, src, dst, directed = GRAPHS[name]()
@@ -59,12 +57,6 @@ def test_answers_have_the_same_bits_with_every_choice(call, rng):
         where = {"exchange": exchange}
         if call in QUEUES:
             where["allocation"] = allocation
-        if call in FUSED:
-            where["fused"] = fused
-        if fused is False and call in FUSED and call not in UNFUSED:
-            with pytest.raises(gd.Unsupported, match=r".* does not support fused=False: .*"):
-                CALLS[call](divided, **where)
-            where["fused"] = None
         found = CALLS[call](divided, **where).verify()
         assert found.stats.exchange == exchange
         assert found.stats.ghosts == ghosts
@@ -82,13 +74,10 @@ def test_a_share_that_may_not_do_is_refused_with_the_reason(call):
     assert ("does not support" in str(raised.value)) == never
 
 
-@pytest.mark.parametrize("call", sorted(CALLS.keys()))
+@pytest.mark.parametrize("call", sorted(CALLS.keys() - QUEUES))
 def test_an_option_that_would_do_nothing_is_not_there(call):
-    graph = gd.from_edges([0, 1], [1, 2], directed=False)
-    for option, value, takers in (("allocation", "maximal", QUEUES), ("fused", True, FUSED)):
-        if call not in takers:
-            with pytest.raises(TypeError, match=option):
-                CALLS[call](graph, **{option: value})
+    with pytest.raises(TypeError, match="allocation"):
+        CALLS[call](gd.from_edges([0, 1], [1, 2], directed=False), allocation="maximal")
 
 
 def test_the_setting_for_queues_leaves_algorithms_without_queues_alone(monkeypatch):

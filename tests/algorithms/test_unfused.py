@@ -1,8 +1,6 @@
-"""Searches whose advance and filter are two kernels give what the fused kernel gives, bit for bit, or say why not."""
+"""Searches whose advance and filter are two kernels give what the fused kernel gives, bit for bit."""
 
 from __future__ import annotations
-
-from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -12,10 +10,9 @@ from graphs import GRAPHS
 from kernel_launch import POISON, Launch, check_queue, random_rows
 
 import graphdask as gd
-from graphdask.engine.loop import Primitive
+from graphdask.bench.analysis.choices import search_unfused
 from graphdask.kernels.bfs.bfs import COUNTERS, EDGES, GHOSTS, HERE, NEXT
 from graphdask.kernels.bfs.bfs_unfused import LED
-from graphdask.runtime import runtime
 
 OWNED, SLOTS = 70, 110
 
@@ -58,6 +55,14 @@ def of(make, *where, weights="none", **how):
 
 def push(graph, source=0, **how):
     return gd.bfs(graph, source, direction="push", **how)
+
+
+def push_apart(graph, source=0, **how):
+    return search_unfused("bfs", graph, source, **how)
+
+
+def paths_apart(graph, source=0, **how):
+    return search_unfused("sssp", graph, source, **how)
 
 
 def check_same(found, expected):
@@ -116,8 +121,8 @@ def test_a_search_has_the_same_bits(name, parts):
     graph = of(GRAPHS[name], parts, device="cpu")
     source = graph.num_vertices // 3
     exchange, allocation = ("selective", "just-enough") if parts % 2 else ("broadcast", 1.0)
-    found = push(graph, source, fused=False, exchange=exchange, allocation=allocation).verify()
-    expected = push(graph, source, fused=True, exchange=exchange)
+    found = push_apart(graph, source, exchange=exchange, allocation=allocation).verify()
+    expected = push(graph, source, exchange=exchange)
     check_same(found, expected)
     assert [step["edges"] for step in found.stats] == [step["edges"] for step in expected.stats]
 
@@ -128,7 +133,7 @@ def test_a_search_on_the_emulator_of_a_gpu_has_the_same_bits(make, parts, monkey
     stand_in(monkeypatch, emulated())
     expected = push(of(make, parts, device="cpu"))
     for allocation in ("maximal", "just-enough"):
-        found = push(of(make, parts, device="cuda"), fused=False, allocation=allocation).verify()
+        found = push_apart(of(make, parts, device="cuda"), allocation=allocation).verify()
         check_same(found, expected)
         assert [step["edges"] for step in found.stats] == [step["edges"] for step in expected.stats]  # level by level
 
@@ -138,7 +143,7 @@ def test_shortest_paths_have_the_same_bits(name, weights, parts):
     graph = of(GRAPHS[name], parts, weights=weights, device="cpu")
     source = graph.num_vertices // 3
     exchange, allocation = ("selective", "just-enough") if parts % 2 else ("broadcast", 1.0)
-    found = gd.sssp(graph, source, fused=False, exchange=exchange, allocation=allocation).verify()
+    found = paths_apart(graph, source, exchange=exchange, allocation=allocation).verify()
     check_same(found, gd.sssp(graph, source))
 
 
@@ -151,63 +156,30 @@ def test_shortest_paths_on_the_emulator_of_a_gpu_have_the_same_bits(make, weight
     expected = gd.sssp(of(make, parts, weights=weights, device="cpu"), 0)
     graph = of(make, parts, weights=weights, device="cuda")
     for allocation, delta in (("maximal", None), ("just-enough", 0.5)):
-        check_same(gd.sssp(graph, 0, delta=delta, fused=False, allocation=allocation).verify(), expected)
+        check_same(paths_apart(graph, 0, delta=delta, allocation=allocation).verify(), expected)
 
 
 def test_what_lies_between_the_kernels_is_announced_and_allocated():
     graph = of(star, 1, device="cpu")
-    fused, maximal = push(graph).stats, push(graph, fused=False).stats
+    fused, maximal = push(graph).stats, push_apart(graph).stats
     between = 2 * 4 * 2 * graph.num_edges  # both directions of an edge: two entries of 32 bits each
     assert maximal.memory - fused.memory == maximal.allocated_start - fused.allocated_start == between
-    grown = push(graph, fused=False, allocation="just-enough").stats
+    grown = push_apart(graph, allocation="just-enough").stats
     assert grown.memory - push(graph, allocation="just-enough").stats.memory < between
     assert grown.growths > 0
     with pytest.raises(gd.OverBudget, match=r"the array between advance and filter of BFS, .* use allocation="):
-        push(of(clique, 1, device="cpu"), fused=False, allocation=0.4)
+        push_apart(of(clique, 1, device="cpu"), allocation=0.4)
 
 
 @pytest.mark.parametrize(("weights", "label"), [("above 0", 8), ("integers", 4), ("double", 8)])
 def test_what_lies_between_relaxing_and_queueing_is_announced_and_allocated(weights, label):
     graph = of(star, 1, weights=weights, device="cpu")
-    fused, maximal = gd.sssp(graph, 0).stats, gd.sssp(graph, 0, fused=False).stats
+    fused, maximal = gd.sssp(graph, 0).stats, paths_apart(graph, 0).stats
     between = (4 + label) * 2 * graph.num_edges
     assert maximal.allocated_start - fused.allocated_start == pytest.approx(between, abs=8)  # the limit after a split
-    assert maximal.memory - fused.memory == between if weights == "above 0" else maximal.memory > fused.memory
-    grown = gd.sssp(graph, 0, fused=False, allocation="just-enough").stats
+    assert maximal.memory - fused.memory == between if weights == "above 0" else maximal.memory >= fused.memory
+    grown = paths_apart(graph, 0, allocation="just-enough").stats
     assert grown.allocated_start < maximal.allocated_start - between // 2
     assert grown.growths > 0
     with pytest.raises(gd.OverBudget, match=r"the array between advance and filter of SSSP, .* use allocation="):
-        gd.sssp(of(clique, 1, weights=weights, device="cpu"), 0, delta=1e9, fused=False, allocation=0.3)
-
-
-def test_none_and_true_are_one_kernel():
-    graph = of(star, 2, device="cpu")
-    for fused in (None, True, np.True_):
-        assert push(graph, fused=fused).stats.memory == push(graph).stats.memory
-
-
-@pytest.mark.parametrize("direction", ["auto", "pull"])
-def test_a_search_that_may_pull_says_what_to_do(direction):
-    with pytest.raises(gd.Unsupported, match=r"BFS does not support fused=False: a pull .* take direction='push'"):
-        gd.bfs(of(star, 2, device="cpu"), 0, direction=direction, fused=False)
-
-
-def test_whatever_is_neither_true_nor_false_is_refused():
-    graph = of(star, 1, device="cpu")
-    for call in (gd.bfs, gd.sssp):
-        with pytest.raises(gd.InputError, match="fused='no' is neither True, False nor None"):
-            call(graph, 0, fused="no")
-
-
-def test_an_algorithm_of_ones_own_is_refused_unless_it_says_otherwise():
-    class Own(Primitive):
-        name, columns = "own", MappingProxyType({})
-        verifier, result_type = "", None
-
-        def memory(self, part, allocation):
-            return 0
-
-        init = superstep = result = memory
-
-    with pytest.raises(gd.Unsupported, match="own does not support fused=False: none of its kernels"):
-        runtime().run(of(star, 1, device="cpu"), Own(), fused=False)
+        paths_apart(of(clique, 1, weights=weights, device="cpu"), 0, delta=1e9, allocation=0.3)

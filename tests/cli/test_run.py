@@ -186,25 +186,6 @@ def test_an_allocation_that_cannot_be_is_refused(call, path_graph, options, code
     assert " ".join(said.split()) in " ".join(result.stderr.split())
 
 
-@pytest.mark.parametrize("command", ["run", "profile"])
-def test_kernels_are_fused_or_not_as_asked_for(call, path_graph, command):
-    def told(*options):
-        return call(command, *options, "--partitions", 1, "--device", "cpu")
-
-    search = "bfs", path_graph, "--source", 10, "--direction", "push", "--json"
-    plain, fused, apart = (json.loads(told(*search, *way).stdout) for way in ((), ("--fused",), ("--no-fused",)))
-    assert plain["answer"] == fused["answer"] == apart["answer"]
-    assert plain["stats"]["memory"] == fused["stats"]["memory"] < apart["stats"]["memory"]
-    for options, said in (
-        (("bfs", path_graph, "--source", 10), "BFS does not support --no-fused: a pull"),
-        (("bfs", path_graph, "--source", 10), "take --direction push"),
-        (("pagerank", path_graph), "No such option"),
-    ):
-        refused = told(*options, "--no-fused")
-        assert refused.exit_code == 2
-        assert said in " ".join(refused.stderr.split())
-
-
 def test_the_program_runs_on_workers_and_writes_what_scipy_finds(program, slashdot, tmp_path):
     file, matrix = slashdot
     done = program("run", "bfs", file, "--source", "0", "--workers", "2", "--verify", "--output", "depth.parquet")

@@ -243,7 +243,6 @@ def test_what_cannot_be_streamed_says_what_to_do(stored):
         (lambda: gd.sssp(S, 0, delta=2), "leave delta= out"),
         (lambda: gd.bfs(S, 0, exchange="selective"), "exchange= has no meaning"),
         (lambda: gd.bfs(S, 0, allocation="fixed"), "allocation= has no meaning"),
-        (lambda: gd.bfs(S, 0, direction="push", fused=False), "fused= has no meaning"),
         (lambda: S.partition(2, "random"), r"S\.in_memory\(\)\.partition"),
         (lambda: S.partition(2, device="cuda"), "give the number of parts alone"),
     ):

@@ -10,6 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.algorithms.sssp import search_from
+from graphdask.runtime import runtime
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -20,6 +24,8 @@ class Choice:
     """Arguments of `Graph.partition`."""
     where: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of an algorithm."""
+    fused: bool = True
+    """Whether advance and filter are one kernel."""
 
 
 AS_GIVEN = Choice("")
@@ -36,5 +42,20 @@ CHOICES = (
     Choice("64-bit ids", {"id_width": 64}),
     Choice("just-enough", where={"allocation": "just-enough"}),
     Choice("fixed", where={"allocation": "fixed"}),
-    Choice("not fused", where={"fused": False}),
+    Choice("not fused", fused=False),
 )
+UNFUSED = ("bfs-push", "sssp", "sssp-float32")
+"""The algorithms whose advance and filter can be separate kernels; a pull has no filter."""
+
+
+def search_unfused(
+    function: str, G: Any, source: Any, delta: float | None = None, client: Any = None, **where: Any
+) -> Any:
+    """Run `bfs`, pushing, or `sssp` with advance and filter as separate kernels.
+
+    A buffer between them stores where the edges of a level or step lead. The answer is the same.
+    """
+    start = int(G.ids.to_internal(source, "source"))
+    search: Any = BreadthFirstSearch((start,)) if function == "bfs" else search_from(G, start, delta, client, False)
+    search.fused = False
+    return runtime().run(G, search, client=client, **where)
