@@ -65,11 +65,11 @@ class State:
     widened: float = 1.0
     """By what the current bucket is wider than the first."""
     looked: tuple[float, float] = (-1.0, 0.0)
-    """Edges looked at by all ranks in the bucket before and in this one, so far; of several the mean; -1 before
+    """Edges visited by all ranks in the bucket before and in this one, so far; of several the mean; -1 before
     the first."""
     acted: int = 0
     """Vertices whose edges were relaxed."""
     edges: int = 0
-    """Edges looked at."""
+    """Edges visited."""
     too_far: bool = False
     """Whether there are vertices beyond the last bucket; the same on all ranks."""

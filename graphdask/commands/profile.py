@@ -126,7 +126,7 @@ def in_words(terms: BspTerms, awaited: str) -> list[tuple[str, str]]:
         "wait": f"waiting for {awaited}", "l": "l, what supersteps cost without any work",
     }[terms.bottleneck]  # fmt: skip
     return [
-        ("W", f"{terms.work_edges:,} edges looked at; {terms.work_seconds * 1e3:.4g} ms of computation"),
+        ("W", f"{terms.work_edges:,} edges visited; {terms.work_seconds * 1e3:.4g} ms of computation"),
         ("C", f"{terms.coding_seconds * 1e3:.4g} ms of splitting and coding"),
         ("H", f"{terms.volume_vertices:,} vertices, {terminal.size(terms.volume_bytes)} sent; "
               f"{terms.transfer_seconds * 1e3:.4g} ms of exchange"),

@@ -192,7 +192,7 @@ def traffic(streamed: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         *disk,
         ("streamed", f"{size(streamed['nbytes'])} in {read}, {size(streamed['bandwidth'])}/s; "
-                     f"{size(streamed['least'])} are the least for what was looked at, {size(streamed['distinct'])} in "
+                     f"{size(streamed['least'])} are the least for what was visited, {size(streamed['distinct'])} in "
                      "distinct chunks"),
         ("chunks", f"{streamed['chunks_skipped']:,} skipped, {streamed['chunks_resident']:,} found in memory, "
                    f"{streamed['chunks_unused']:,} read in vain"),

@@ -163,7 +163,7 @@ def of_run(stats: Any) -> list[tuple[str, Any]]:
     ranks = "1 rank" if stats.ranks == 1 else f"{stats.ranks} ranks"
     facts: list[tuple[str, Any]] = [
         ("ran on", f"{ranks} ({devices}) over {stats.transport}"),
-        ("took", f"{duration(stats.seconds)} in {len(stats):,} supersteps, {stats.edges:,} edges looked at"),
+        ("took", f"{duration(stats.seconds)} in {len(stats):,} supersteps, {stats.edges:,} edges visited"),
         *([("compiled", f"{stats.compiled:,} kernels in {duration(stats.compile_seconds)}")] if stats.compiled else []),
         ("memory", f"{size(max(stats.memory, stats.allocated_end))} beside the graph, on the rank that has most"),
     ]

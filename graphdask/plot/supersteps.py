@@ -83,7 +83,7 @@ def superstep_profile(stats: Any, path: str | os.PathLike[str] | None = None, *,
     _stacked(panels[1], where, share, width, len(steps), stacks)
     panels[1].set(ylabel="share of time", ylim=(0, 1))
     panels[1].yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    counts = (("frontier", "frontier, vertices", FRONTIER), ("edges", "W, edges looked at", EDGES))
+    counts = (("frontier", "frontier, vertices", FRONTIER), ("edges", "W, edges visited", EDGES))
     _counted(panels[2], where, steps, counts, width)
     if several:
         sent = (("messages", "H, vertices sent", MESSAGES), ("bytes_sent", "H, bytes sent", BYTES))

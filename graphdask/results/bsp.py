@@ -59,7 +59,7 @@ class BspTerms:
     """W, H, C, S and l of one run (Pan et al., Section III-A)."""
 
     work_edges: int
-    """W: edges looked at, over all ranks."""
+    """W: edges visited, over all ranks."""
     work_seconds: float
     """W: seconds of computation, of each superstep the slowest rank's."""
     volume_vertices: int

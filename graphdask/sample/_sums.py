@@ -111,7 +111,7 @@ def memory(rows: Csr) -> int:
 
 
 def _looks(sampler: Any) -> tuple[str, ...]:
-    return ("edges looked at", *name_of(sampler))
+    return ("edges visited", *name_of(sampler))
 
 
 def looked_at(expander: Any, part: Part, edges: int) -> None:

@@ -393,7 +393,7 @@ def _teps(edges: Sequence[int], runs: Sequence[Timed]) -> float | None:
 
 
 def _steps(runs: Sequence[Timed], typical: Any) -> list[list[float]]:
-    """For each superstep of the typical run: edges looked at, of all ranks and of the one with most; bytes sent
+    """For each superstep of the typical run: edges visited, of all ranks and of the one with most; bytes sent
     likewise; seconds of computation of the slowest rank, and of the superstep on the mean of the ranks, whose sum is
     the run's as no wait counts twice. Seconds are medians over the runs that did the same.
     """

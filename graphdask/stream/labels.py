@@ -42,7 +42,7 @@ def label_propagation(work: Work, primitive: LabelPropagation) -> tuple[dict[str
 
 
 def _found(work: Work, cores: Cores, rows: Rows, label: np.ndarray, fresh: np.ndarray) -> list[int]:
-    """Find the labels of some rows; edges looked at."""
+    """Find the labels of some rows; edges visited."""
     to = fresh[rows.first - work.own.begin :]
     return finished(cores.begin(rows.indptr, partial(_rows, work, rows, label, to)))
 

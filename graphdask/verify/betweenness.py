@@ -30,7 +30,7 @@ from graphdask.verify.violation import Violation, first_of_all
 TOLERANCE = 1e-9
 """Relative, of a sum of rounded numbers."""
 PIECE = {"cpu": 1 << 13, "cuda": 1 << 20}
-"""Entries of a table that are looked at together."""
+"""Entries of a table that are checked together."""
 
 
 def paired(primitive: Betweenness) -> Betweenness:

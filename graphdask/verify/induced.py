@@ -12,7 +12,7 @@ from graphdask.verify.neighborhoods import Grown, Owners, keys_of, proved
 from graphdask.verify.violation import Violation
 
 PIECE = 1 << 22
-"""Edges that are looked at together, about."""
+"""Edges that are checked together, about."""
 
 
 def verify(context: RankContext, part: Part, primitive: Induced, result: RankResult) -> Violation | None:

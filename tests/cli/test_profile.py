@@ -48,7 +48,7 @@ def test_the_table_has_a_row_for_each_superstep_and_the_terms_of_the_run(call, p
     rows = [line.split() for line in lines[header + 2 : lines.index("", header)]]
     assert [row[0] for row in rows] == [str(number) for number in range(len(rows))]
     assert sum(int(row[2]) for row in rows) == 4  # both edges of the path, from either end
-    assert "W         4 edges looked at" in result.stdout
+    assert "W         4 edges visited" in result.stdout
     assert f"S         {len(rows)} supersteps in" in result.stdout
 
 

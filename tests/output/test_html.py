@@ -56,7 +56,7 @@ def test_a_result_shows_what_was_asked_what_came_out_and_how(graph):
     assert "from|<b>|" in page.text
     assert "vertex|depth|parent|<b>|0|<b>|b&|1|<b>|c|2|b&|d|3|c|range|0 to 3" in page.text
     assert "over single" in page.text
-    assert "supersteps, 3 edges looked at" in page.text
+    assert "supersteps, 3 edges visited" in page.text
     assert "memory|" in page.text
 
 
