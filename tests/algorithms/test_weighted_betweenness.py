@@ -114,6 +114,7 @@ def test_of_parallel_edges_the_lightest_counts_once_and_self_loops_never(directe
     np.testing.assert_allclose(gd.betweenness(graph, normalized=True).verify().score, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_long_path_and_a_star():
     n = 400
     path = gd.from_edges(np.arange(n - 1), np.arange(1, n), np.arange(1, n), directed=False)

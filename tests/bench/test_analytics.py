@@ -115,6 +115,7 @@ def test_the_peak_on_a_gpu_is_that_of_the_pool():
     assert 1 << 23 <= memory.bytes <= 1 << 25
 
 
+@pytest.mark.slow
 def test_every_algorithm_has_a_record_for_each_number_of_ranks(tmp_path):
     records = analytics.run(
         device="cpu", ranks=(1, 2), scales=(5,), sources=2, repeats=1, verify=True, peers=False, plot=tmp_path
@@ -193,6 +194,7 @@ def test_the_command_writes_lines_with_the_machine(tmp_path):
         assert message in " ".join(refused.stderr.split())
 
 
+@pytest.mark.slow
 def test_it_runs_on_the_workers_of_a_cluster():
     from graphdask.cluster.local import local_cluster
 
@@ -215,6 +217,7 @@ def test_algorithms_are_chosen_in_the_order_of_the_table():
     assert [algorithm.name for algorithm in chosen(("sssp", "bfs"))] == ["bfs", "sssp"]
 
 
+@pytest.mark.slow
 def test_each_choice_is_measured_in_turn():
     records = analytics.run(
         algorithms=("bfs-push",), scales=(8,), ranks=(2,), sources=2, choices=True, peers=False, device="cpu"

@@ -33,6 +33,7 @@ def tiny(monkeypatch):
     monkeypatch.setitem(SUITES, ("quick", "cpu"), Suite(6, ((30, 5),), ((20, (2,)), (20, (3, 2)))))
 
 
+@pytest.mark.slow
 def test_every_way_is_measured():
     kept = []
     rows = sample.run(device="cpu", repeats=1, each=kept.append)
@@ -142,6 +143,7 @@ def test_what_cannot_be_measured_is_refused(wrong):
         sample.run(device="cpu", **wrong)
 
 
+@pytest.mark.slow
 def test_ways_to_choose_stand_beside_each_other(monkeypatch):
     """Figures 10 to 12 of the c-saw paper: as many edges however collisions are seen."""
     monkeypatch.setitem(SUITES, ("selection", "cpu"), Suite(6, (), ((60, (3, 2)), (10, (40,)))))

@@ -52,6 +52,7 @@ def test_another_answer_is_an_error(tmp_path, monkeypatch):
         stream.run(6, shares=(0.5,), chunks=(1 << 12,), repeats=1, directory=tmp_path)
 
 
+@pytest.mark.slow
 def test_streaming_through_a_device_is_measured_beside_its_link(tmp_path, monkeypatch):
     stand_in(monkeypatch, emulated())
     monkeypatch.setattr(stream_device, "MOVED", 1 << 14)

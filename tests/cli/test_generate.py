@@ -78,6 +78,7 @@ def test_degrees_are_drawn(call, tmp_path):
     assert (tmp_path / "g.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_workers_write_a_folder(call, tmp_path):
     result = call(*PA, "--workers", "2", "--output", f"{tmp_path}/g.csv/", "--json")
     assert result.exit_code == 0, result.output

@@ -186,6 +186,7 @@ def test_an_allocation_that_cannot_be_is_refused(call, path_graph, options, code
     assert " ".join(said.split()) in " ".join(result.stderr.split())
 
 
+@pytest.mark.slow
 def test_the_program_runs_on_workers_and_writes_what_scipy_finds(program, slashdot, tmp_path):
     file, matrix = slashdot
     done = program("run", "bfs", file, "--source", "0", "--workers", "2", "--verify", "--output", "depth.parquet")
@@ -197,6 +198,7 @@ def test_the_program_runs_on_workers_and_writes_what_scipy_finds(program, slashd
     assert np.array_equal(depth, depths(matrix, 0))
 
 
+@pytest.mark.slow
 def test_components_on_a_cluster_that_runs_elsewhere_are_scipys(call, slashdot, tmp_path):
     from graphdask.cluster.local import local_cluster
 

@@ -48,6 +48,7 @@ def rows(path):
     return [line.split() for line in path.read_text().splitlines()[1:]]
 
 
+@pytest.mark.slow
 def test_a_spec_of_a_file_is_run(call, square, specs, tmp_path):
     output = tmp_path / "edges.txt"
     options = ("--undirected", "--weights", "--seeds", "b,c", "--verify", "--output", output)
@@ -60,6 +61,7 @@ def test_a_spec_of_a_file_is_run(call, square, specs, tmp_path):
     assert json.loads(deeper.stdout)["answer"] == "4 edges"
 
 
+@pytest.mark.slow
 def test_functions_of_a_file_make_a_spec_with_the_options(call, square, tmp_path):
     file, output = tmp_path / "mine.py", tmp_path / "edges"
     file.write_text(FUNCTIONS)
@@ -188,6 +190,7 @@ def test_vertices_of_the_whole_graph(call, square, tmp_path):
     assert "exists; add --overwrite to replace it" in said(refused)
 
 
+@pytest.mark.slow
 def test_every_method_can_be_asked_for(call, square, tmp_path):
     from graphdask.sample._methods import METHODS
 

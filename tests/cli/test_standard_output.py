@@ -143,6 +143,7 @@ def test_generate_gives_the_bytes_of_a_file(pipe, format):
     assert "written" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_graph_goes_through_a_pipe_of_commands(shell):
     made = shell(
         "set -o pipefail; graphdask generate er --vertices 200 --edges 400 --output - 2>generate.err | gzip |"
@@ -168,6 +169,7 @@ def test_the_answer_through_a_pipe_is_that_of_networkx(shell, tmp_path):
     assert found == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

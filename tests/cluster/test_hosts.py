@@ -50,6 +50,7 @@ def over(comm, client, expected):
         return gd.bfs(G, 1, client=client).stats
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("comm", ["tcp", "ucx"])
 def test_answers_over_several_hosts_are_those_of_one_process(two_hosts, expected, comm):
     if comm == "ucx":
@@ -65,6 +66,7 @@ def test_hosts_with_addresses_of_their_own_do_not_share_memory(two_hosts, expect
         gd.bfs(generated(), 1, client=two_hosts.client)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relay", [None, (2.0, 0.01)], ids=["slow", "delay-and-loss"])
 def test_a_bad_network_changes_no_answer(expected, relay):
     needs_hosts(relay is not None)
@@ -120,6 +122,7 @@ def test_hosts_lost_one_after_the_other_leave_an_answer_or_peer_lost(comm, secon
                 assert r.stats.ranks < host
 
 
+@pytest.mark.slow
 @pytest.mark.chaos
 @pytest.mark.parametrize("fault", ["stop", "cut"])
 def test_a_lost_scheduler_ends_a_run(fault):

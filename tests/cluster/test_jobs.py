@@ -342,6 +342,7 @@ def batch_system(tmp_path, call):
         time.sleep(0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("batch_system")
 def test_a_search_as_a_pbs_job_speaks_tls_and_sends_over_ucx(call, tmp_path, monkeypatch):
     transport = "ucx" if ucx_available()[0] else "tcp"

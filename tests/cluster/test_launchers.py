@@ -84,6 +84,7 @@ def test_ranks_of_a_job_share_a_file():
     assert file_of_ranks({"PBS_JOBID": "7.host"}).name == "graphdask-scheduler-7-host.json"
 
 
+@pytest.mark.slow
 def test_ranks_become_scheduler_client_and_workers_and_end_together(tmp_path):
     (tmp_path / "graph.txt").write_text(EDGES)
     ranks = []
@@ -140,6 +141,7 @@ def named(tmp_path) -> dict[str, str]:
     return found | {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ssh")
 def test_hosts_over_ssh_compute_behind_tls_and_are_left_clean(tmp_path, named):
     (tmp_path / "graph.txt").write_text(EDGES)

@@ -100,6 +100,7 @@ def what_others_get(ports: list[int], files: list[str]) -> list[list[object]]:
     return got
 
 
+@pytest.mark.slow
 @as_root
 @pytest.mark.parametrize("comm", ["auto", "tcp", "ucx"])
 def test_another_user_neither_connects_nor_reads(comm, tmp_path):

@@ -50,6 +50,7 @@ def test_graph_data_of_a_cluster_with_tls_is_encrypted_too(encrypted):
         assert [Address.unpack(plane).secure for plane in G.built.gang._registration.planes] == [True, True]
 
 
+@pytest.mark.slow
 def test_ucx_and_nccl_are_refused_where_encryption_is_required():
     G = generated()
     with (

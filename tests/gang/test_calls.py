@@ -228,6 +228,7 @@ with Client(sys.argv[1]), dask.config.set({"graphdask.heartbeat-interval": 0.2})
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("progress", ["yes", "no"])
 def test_a_long_run_shows_its_supersteps_if_asked(two_workers, progress):
     command = [sys.executable, "-c", WATCHED, two_workers.scheduler.address, "60000", progress]

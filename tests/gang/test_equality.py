@@ -74,6 +74,7 @@ def weighted(directed: bool, kind: type) -> tuple[gd.Graph, np.ndarray]:
     return G, np.array([scores[name] for name in G.vertex_ids])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize(("directed", "kind"), [(True, np.int32), (False, np.float64)])
 def test_betweenness_by_weight_and_by_hops_has_the_bits_of_one_process(cluster_of, workers, directed, kind):
@@ -111,6 +112,7 @@ def ways(which: str, parts: int, workers: int) -> list[tuple[str, str]]:
     return [("tcp", "selective"), ("ucx", "broadcast")] if which == "named" else [("shm", "selective"), ("ucx", "auto")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("ghosts", ["all", "1-hop"])
 @pytest.mark.parametrize("which", GRAPHS)

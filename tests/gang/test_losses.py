@@ -74,6 +74,7 @@ def test_a_worker_killed_during_a_run(workers, comm):
         hold(run.seconds, 30.0, f"the run whose worker was killed after {run.delay:.2f} s", run.disturbed)
 
 
+@pytest.mark.slow
 @pytest.mark.chaos
 def test_the_run_goes_on_without_a_worker_that_does_not_come_back():
     with without_nannies(3) as client:
@@ -151,6 +152,7 @@ def test_a_result_on_a_stopped_worker_is_not_waited_for(two_workers, stopped):
         assert time.monotonic() - started < ENDS
 
 
+@pytest.mark.slow
 @pytest.mark.chaos
 def test_workers_come_and_go_between_calls():
     with dask_cluster(2) as client:

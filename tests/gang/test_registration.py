@@ -106,6 +106,7 @@ def test_orders_go_straight_to_workers_that_the_client_reaches(two_workers, task
     assert run_at_once not in asked
 
 
+@pytest.mark.slow
 def test_orders_go_through_the_scheduler_where_workers_are_not_reached(two_workers, tasks, monkeypatch):
     monkeypatch.setattr(two_workers, "direct_to_workers", False)
     gang = path(5).persist(client=two_workers).built.gang

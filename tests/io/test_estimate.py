@@ -137,6 +137,7 @@ def lines(path, ends, weights=None):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "direction", "weighted", "edges"),
     [

@@ -131,6 +131,7 @@ BOMBS = {
 LITTLE = 48 << 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("module", "ending"), [(gzip, "gz"), (bz2, "bz2"), (lzma, "xz")], ids=["gz", "bz2", "xz"])
 def test_decompression_ends_where_the_announced_memory_does(module, ending, tmp_path):
     options = {"preset": 0} if module is lzma else {"compresslevel": 1}

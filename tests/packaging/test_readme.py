@@ -180,6 +180,7 @@ def scheduler():
         yield
 
 
+@pytest.mark.slow
 def test_the_python_runs(files, tmp_path, monkeypatch):
     shutil.copytree(files, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.gdl"))
     monkeypatch.chdir(files := tmp_path)
