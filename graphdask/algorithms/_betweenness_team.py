@@ -82,7 +82,7 @@ class TeamBatches(TeamRun):
         self.all = 0
         """Lanes of the batch."""
         votes, (spare, another) = xp.zeros((2, TEAM_WORDS), np.int64), state.spare
-        candidates = Candidates.of(part, mask, env)
+        candidates = Candidates.of(part, mask, env).lists
         arrays = {
             at.INDPTR: part.out.indptr, at.INDICES: part.out.indices, at.IN_INDPTR: inward.indptr,
             at.IN_INDICES: inward.indices, at.SEEN: state.seen, at.BITS: state.bits, at.BITS + 1: state.bits[words:],

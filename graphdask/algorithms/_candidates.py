@@ -16,6 +16,7 @@ import numpy as np
 
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import HUB_THREADS, Environment, Received
+from graphdask.kernels.triangles.candidates_pack import COUNTS, CandidateLists
 from graphdask.partition.part import Part
 
 PUSH = 4
@@ -42,13 +43,7 @@ class Candidates:
 
     kernels: Any
     backend: Backend
-    chosen: Array
-    """uint32 words, a bit per slot: whether it is listed."""
-    own: Array
-    ghosts: Array
-    hubs: Array
-    """Rows of very many edges, for the kernels."""
-    counters: Array
+    lists: CandidateLists
     told: int = 0
     """Ghosts that are listed."""
 
@@ -57,29 +52,30 @@ class Candidates:
         """Return empty lists."""
         xp, dtype = env.xp, part.vertex_map.dtype
         own, ghosts, hubs = (xp.empty(most, dtype) for most in _most(part))
-        chosen = xp.zeros((part.num_slots + 31) // 32, np.uint32)
-        kernels = env.kernels("candidates", index_t=dtype, mask_t=mask)
-        return cls(kernels, env.backend, chosen, own, ghosts, hubs, xp.zeros(4, np.int64))
-
-    def find(self, part: Part, rows: Array, front: Array, seen: Array) -> tuple[Array, int]:
-        """List the candidates that the rows may reach; return the ghosts among them and the number of edges visited."""
-        self.counters.fill(0)
-        shared = (
-            rows, part.out.indptr, part.out.indices, front, seen, part.num_owned, part.num_slots, self.chosen,
-            self.own, self.ghosts, self.hubs, self.counters,
+        lists = CandidateLists(
+            indptr=part.out.indptr, indices=part.out.indices, owned=part.num_owned, slots=part.num_slots, own=own,
+            ghosts=ghosts, hubs=hubs, chosen=xp.zeros((part.num_slots + 31) // 32, np.uint32),
+            counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
-        self.kernels.candidates_list(len(rows), *shared)
-        self.kernels.candidates_list_hubs(HUB_THREADS, *shared)
-        _, _, edges, self.told = self.backend.to_host(self.counters).tolist()
-        return self.ghosts[: self.told], edges
+        return cls(env.kernels("candidates", index_t=dtype, mask_t=mask), env.backend, lists)
 
-    def take(self, part: Part, message: Received) -> None:
+    def find(self, rows: Array, front: Array, seen: Array) -> tuple[Array, int]:
+        """List the candidates that the rows may reach; return the ghosts among them and the number of edges visited."""
+        lists = self.lists
+        lists.counters.fill(0)
+        lists.front, lists.seen = front, seen
+        self.kernels.candidates_list(len(rows), rows, lists)
+        self.kernels.candidates_list_hubs(HUB_THREADS, lists)
+        _, _, edges, self.told = lists.read_counters(self.backend)
+        return lists.ghosts[: self.told], edges
+
+    def take(self, message: Received) -> None:
         """Add the own vertices that another rank has found."""
-        self.kernels.candidates_take(message.count, message.slots, part.num_owned, self.chosen, self.own, self.counters)
+        self.kernels.candidates_take(message.count, message.slots, self.lists)
 
     def take_out(self) -> Array:
         """Return all own candidates, and empty the lists."""
-        own = self.own[: int(self.counters[0])]
-        for some in (own, self.ghosts[: self.told]):
-            self.kernels.candidates_forget(len(some), some, self.chosen)
+        own = self.lists.own[: self.lists.read_counters(self.backend).own]
+        for some in (own, self.lists.ghosts[: self.told]):
+            self.kernels.candidates_forget(len(some), some, self.lists.chosen)
         return own

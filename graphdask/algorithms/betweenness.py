@@ -236,7 +236,7 @@ class Betweenness(Primitive[State]):
             state.told = False
             assert state.candidates is not None
             for message in inbox.received:
-                state.candidates.take(part, message)
+                state.candidates.take(message)
             return self._forward(part, state, env, state.candidates.take_out())
         for message in inbox.received:
             self._kernels(part, env).bc_arrive(
@@ -260,7 +260,7 @@ class Betweenness(Primitive[State]):
         if state.candidates is None:
             state.candidates = Candidates.of(part, self.mask, env)
         rows = state.levels[-1].rows
-        ghosts, edges = state.candidates.find(part, rows, state.front, state.seen)
+        ghosts, edges = state.candidates.find(rows, state.front, state.seen)
         if env.size == 1:
             return self._forward(part, state, env, state.candidates.take_out(), edges)
         state.told = True

@@ -37,7 +37,7 @@ class LocalClustering(Triangles):
     result_type = ClusteringResult
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
-        links, degree = state.links[: part.num_owned].copy(), state.degree[: part.num_owned].copy()
+        links, degree = state.pack.links[: part.num_owned].copy(), state.degree[: part.num_owned].copy()
         if part.inward is part.out:
             links *= 2
         coefficient = coefficients(env.xp, links, degree)

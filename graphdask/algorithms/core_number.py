@@ -22,6 +22,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.buffers import MAXIMAL, Allocation, put_aside
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
+from graphdask.kernels.core_number.core_number_pack import COUNTS, Peeling
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
 from graphdask.runtime import runtime
@@ -32,23 +33,14 @@ PLACES = 36
 
 @dataclass
 class State:
-    degree: Array
-    """Per own vertex, distinct neighbours left."""
+    peeling: Peeling
+    """What the kernels work on: degrees, queues and their lengths."""
     core: Array
     """Per own vertex; -1 if it is not removed yet."""
     order: Array
     """int64 per own vertex: superstep and place in the queue of its removal."""
-    queue: Array
-    """Own vertices as they are removed."""
-    lost: Array
-    """Per slot of a ghost, neighbours lost since the last message to its owner."""
-    ghost_queue: Array
-    hubs: Array
-    counters: Array
-    """int64: queue length, ghosts to send, hubs, edges visited, how much of the queue is done."""
     alive: Array
     """Own vertices that may be left."""
-    level: int = -1
     step: int = 0
 
 
@@ -88,50 +80,45 @@ class CoreNumber(Primitive[State]):
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
         kernels = env.kernels("core_number", index_t=dtype)
-        degree = (part.out.indptr[1:] - part.out.indptr[:-1]).astype(dtype)
         most_ghosts, most_aside = self._lists(part, env.allocation)
-        hubs, counters = xp.empty(most_aside, dtype), xp.zeros(5, np.int64)
-        kernels.core_degrees(owned, part.out.indptr, part.out.indices, degree, hubs, counters)
-        kernels.core_degrees_hubs(HUB_THREADS, part.out.indptr, part.out.indices, degree, hubs, counters)
-        counters.fill(0)
-        state = State(
-            degree, xp.full(owned, -1, dtype), xp.zeros(owned, np.int64), xp.empty(owned, dtype),
-            xp.zeros(part.num_slots, dtype), xp.empty(most_ghosts, dtype), hubs, counters,
-            xp.arange(owned, dtype=dtype),
+        peeling = Peeling(
+            indptr=part.out.indptr, indices=part.out.indices, owned=owned, level=-1,
+            degree=(part.out.indptr[1:] - part.out.indptr[:-1]).astype(dtype), queue=xp.empty(owned, dtype),
+            lost=xp.zeros(part.num_slots, dtype), ghost_queue=xp.empty(most_ghosts, dtype),
+            hubs=xp.empty(most_aside, dtype), counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
+        kernels.core_degrees(owned, peeling)
+        kernels.core_degrees_hubs(HUB_THREADS, peeling)
+        peeling.counters.fill(0)
+        state = State(peeling, xp.full(owned, -1, dtype), xp.zeros(owned, np.int64), xp.arange(owned, dtype=dtype))
         return state, self._messages(state, 0, 0, 0)
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         kernels = env.kernels("core_number", index_t=part.vertex_map.dtype)
-        state.lost[state.ghost_queue[: int(state.counters[1])]] = 0
-        state.counters[1:4] = 0
+        peeling = state.peeling
+        before = peeling.read_counters(env.backend)
+        peeling.lost[peeling.ghost_queue[: before.ghosts]] = 0
+        start = tail = before.queue
         state.step += 1
-        start = int(state.counters[0])
         told, least = inbox.votes[:, 0].sum(), inbox.votes[:, 1].min(initial=np.inf)
-        state.level = int(least) if told == 0 and np.isfinite(least) else state.level
+        peeling.level = int(least) if told == 0 and np.isfinite(least) else peeling.level
         if told == 0 and len(state.alive):
-            first = state.alive[state.degree[state.alive] <= state.level]
-            state.queue[start : start + len(first)] = first
-            state.counters[0] = start + len(first)
+            first = state.alive[peeling.degree[state.alive] <= peeling.level]
+            tail = start + len(first)
+            peeling.queue[start:tail] = first
+        peeling.set_counters(queue=tail, ghosts=0, hubs=0, edges=0)
         if len(inbox):
-            kernels.core_lose(
-                len(inbox), inbox.slots, inbox.columns["lost"], state.level, state.degree, part.num_owned, state.queue,
-                state.counters,
-            )  # fmt: skip
-        done, tail = start, int(state.counters[0])
+            kernels.core_lose(len(inbox), inbox.slots, inbox.columns["lost"], peeling)
+            tail = peeling.read_counters(env.backend).queue
+        done, ghosts, edges = start, 0, 0
         while done < tail:
-            state.counters[2] = 0
-            shared = (
-                done, state.queue, part.out.indptr, part.out.indices, state.level, state.degree, part.num_owned,
-                state.lost, state.ghost_queue, state.hubs, state.counters,
-            )  # fmt: skip
-            kernels.core_peel(tail - done, *shared)
-            kernels.core_peel_hubs(HUB_THREADS, *shared)
-            tail, _, _, _, done = (int(x) for x in env.backend.to_host(state.counters))
-        removed = state.queue[start:tail]
-        state.core[removed] = state.level
+            peeling.set_counters(hubs=0)
+            kernels.core_peel(tail - done, done, peeling)
+            kernels.core_peel_hubs(HUB_THREADS, peeling)
+            tail, ghosts, _, edges, done = peeling.read_counters(env.backend)
+        removed = peeling.queue[start:tail]
+        state.core[removed] = peeling.level
         state.order[removed] = (state.step << PLACES) + env.xp.arange(start, tail)
-        _, ghosts, _, edges, _ = (int(x) for x in env.backend.to_host(state.counters))
         return self._messages(state, ghosts, len(removed), edges)
 
     def _messages(self, state: State, ghosts: int, removed: int, edges: int) -> Messages:
@@ -139,10 +126,10 @@ class CoreNumber(Primitive[State]):
         if ghosts == 0 and len(state.alive):
             state.alive = state.alive[state.core[state.alive] < 0]
             if len(state.alive):
-                least = float(state.degree[state.alive].min())
-        told = state.ghost_queue[:ghosts]
+                least = float(state.peeling.degree[state.alive].min())
+        told = state.peeling.ghost_queue[:ghosts]
         active = ghosts > 0 or len(state.alive) > 0
-        return Messages(told[:0], told, {"lost": state.lost}, active, removed, edges, votes=(ghosts, least))
+        return Messages(told[:0], told, {"lost": state.peeling.lost}, active, removed, edges, votes=(ghosts, least))
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
         return {"core": state.core, "order": state.order}

@@ -24,6 +24,7 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.kernels.label_propagation.label_propagation_pack import COUNTS, Labels
 from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
@@ -40,27 +41,12 @@ BLOCK = 256
 
 @dataclass
 class State:
-    label: Array
-    """Per slot."""
+    pack: Labels
+    """What the kernels work on: labels, rows and tables."""
     before: Array
     """Per own vertex, its label before the last iteration."""
-    fresh: Array
-    """Per own vertex, the label that was found."""
-    changed: Array
-    short: Array
-    """Own vertices of 1 to SHORT neighbours."""
-    long: Array
-    """Own vertices of more."""
-    start: Array
-    """int64, shape (long + 1,): where the table of each begins."""
-    chunks: Array
-    """int64, shape (long + 1,): where the chunks of each begin."""
     batches: list[tuple[int, int, int]]
-    """First and last of `long` whose tables are filled together, and how many chunks they have."""
-    keys: Array
-    counts: Array
-    counters: Array
-    """int64: changed labels."""
+    """First and last of the long rows whose tables are filled together, and how many chunks they have."""
     arcs: int
     iterations: int = 0
 
@@ -130,41 +116,38 @@ class LabelPropagation(Primitive[State]):
         table = int(np.diff(begins).max(initial=0))
         short = places_of(xp, (degree > 0) & (degree <= SHORT)).astype(dtype)
         changed = env.buffer("label propagation's list of changes", owned, dtype, len(short) + len(long))
-        state = State(
-            label, label[:owned].copy(), label[:owned].copy(), changed.array, short, long, start, chunks, batches,
-            xp.full(table, -1, dtype), xp.zeros(table, np.uint32), xp.zeros(1, np.int64),
-            sum(csr.num_edges for csr in part.directions),
+        first, *rest = part.directions
+        other = rest[0] if rest else first
+        pack = Labels(
+            indptr=first.indptr, indices=first.indices, in_indptr=other.indptr, in_indices=other.indices,
+            both=len(rest), label=label, fresh=label[:owned].copy(), changed=changed.array, short_rows=short,
+            long_rows=long, start=start, chunks=chunks, keys=xp.full(table, -1, dtype),
+            counts=xp.zeros(table, np.uint32), counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
-        none = state.changed[:0]
+        state = State(pack, label[:owned].copy(), batches, sum(csr.num_edges for csr in part.directions))
+        none = pack.changed[:0]
         return state, Messages(none, none, {"label": label}, self.iterations > 0 and owned > 0, to="ghosts")
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
-        inbox.put("label", state.label)
-        state.before[:] = state.label[: part.num_owned]
-        self._find(part, state, env)
-        state.counters.fill(0)
+        pack = state.pack
+        inbox.put("label", pack.label)
+        state.before[:] = pack.label[: part.num_owned]
         kernels = env.kernels("label_propagation", index_t=part.vertex_map.dtype)
-        kernels.labels_change(part.num_owned, state.fresh, state.label, state.changed, state.counters)
+        kernels.labels_of_short(32 * len(pack.short_rows), pack)
+        for begin, end, chunks in state.batches:
+            kernels.labels_count(BLOCK * chunks, begin, end, pack)
+            kernels.labels_pick(BLOCK * (end - begin), begin, end, pack)
+        pack.counters.fill(0)
+        kernels.labels_change(part.num_owned, pack)
         state.iterations += 1
-        changed = state.changed[: int(state.counters[0])]
+        changed = pack.changed[: pack.read_counters(env.backend).changed]
         goes_on = state.iterations < self.iterations
         own = changed if goes_on else changed[:0]
         active = goes_on and len(changed) > 0
-        return Messages(own, own[:0], {"label": state.label}, active, part.num_owned, state.arcs, to="ghosts")
-
-    def _find(self, part: Part, state: State, env: Environment) -> None:
-        kernels = env.kernels("label_propagation", index_t=part.vertex_map.dtype)
-        first, *rest = part.directions
-        other = rest[0] if rest else first
-        graph = (first.indptr, first.indices, other.indptr, other.indices, len(rest), state.label)
-        kernels.labels_of_short(32 * len(state.short), state.short, *graph, state.fresh)
-        for begin, end, chunks in state.batches:
-            rows, tables = (begin, end, state.long, state.start), (state.keys, state.counts)
-            kernels.labels_count(BLOCK * chunks, *rows, state.chunks, *graph, *tables)
-            kernels.labels_pick(BLOCK * (end - begin), *rows, *tables, state.fresh)
+        return Messages(own, own[:0], {"label": pack.label}, active, part.num_owned, state.arcs, to="ghosts")
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
-        label = state.label[: part.num_owned].copy()
+        label = state.pack.label[: part.num_owned].copy()
         return {"label": label, "before": state.before, "iterations": state.iterations}
 
 

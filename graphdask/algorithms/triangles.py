@@ -21,6 +21,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
+from graphdask.kernels.triangles.triangles_pack import COUNTS, TriangleRows
 from graphdask.partition.build import from_cyclic, row_of_each, tally, to_cyclic_positions
 from graphdask.partition.neighbours import PIECE, distinct_blocks, places_of
 from graphdask.partition.part import Csr, Part
@@ -35,17 +36,13 @@ LEAST = 1 << 20
 class State:
     rows: Csr
     """Higher neighbours of the own vertices, ascending; the weights say in how many directions they are joined."""
-    source: Array
-    """Own vertex of each entry of the rows."""
-    links: Array
-    """int64 per slot: ties between the other corners, over all triangles found here."""
+    pack: TriangleRows
+    """What the kernel works on: `links` per slot, and what was found."""
     degree: Array
     """int64 per slot: entries that the slot is an end of."""
     batches: Iterator[Csr]
     left: int
     """Batches to come."""
-    counters: Array
-    """int64: triangles, candidates checked, all that was added to links."""
     triangles: int = 0
     """Of all ranks."""
     added: int = 0
@@ -102,7 +99,11 @@ class Triangles(Primitive[State]):
         wanted = xp.zeros(slots, bool)
         wanted[rows.indices] = True
         number, batches = env.ghost_rows(part, rows, wanted, max(LEAST, rows.num_edges))
-        state = State(rows, source, xp.zeros(slots, np.int64), degree, batches, number, xp.zeros(3, np.int64))
+        pack = TriangleRows(
+            source=source, indptr=rows.indptr, indices=rows.indices, ties=rows.weights, links=xp.zeros(slots, np.int64),
+            counters=xp.zeros(len(COUNTS), np.int64),
+        )  # fmt: skip
+        state = State(rows, pack, degree, batches, number)
         of_slots = xp.full(slots + 1, rows.num_edges, np.int64)
         of_slots[: part.num_owned + 1] = rows.indptr
         return state, self._count(part, state, Csr(of_slots, rows.indices, rows.weights), env)
@@ -124,19 +125,18 @@ class Triangles(Primitive[State]):
 
     def _count(self, part: Part, state: State, others: Csr, env: Environment) -> Messages:
         """Count triangles whose middle vertex has its row in `others`; after the last rows, send those of ghosts."""
-        rows, before = state.rows, int(state.counters[1])
-        env.kernels("triangles", index_t=part.vertex_map.dtype).triangles_count(
-            rows.num_edges, state.source, rows.indptr, rows.indices, rows.weights, others.indptr, others.indices,
-            others.weights, state.links, state.counters,
-        )  # fmt: skip
-        triangles, looked_at, added = (int(x) for x in env.backend.to_host(state.counters))
+        rows, pack = state.rows, state.pack
+        before = pack.read_counters(env.backend).candidates
+        pack.ptr, pack.others, pack.other_ties = others.indptr, others.indices, others.weights
+        env.kernels("triangles", index_t=part.vertex_map.dtype).triangles_count(rows.num_edges, pack)
+        triangles, looked_at, added = pack.read_counters(env.backend)
         none = ghosts = part.ids[:0]
         votes: tuple[int, ...] = ()
         if state.left == 0:
             ghosts = places_of(env.xp, state.degree[part.num_owned :]).astype(none.dtype)
             ghosts += none.dtype.type(part.num_owned)
             votes = (triangles >> 32, triangles & 0xFFFFFFFF, added >> 32, added & 0xFFFFFFFF)
-        values = {"links": state.links, "degree": state.degree}
+        values = {"links": state.pack.links, "degree": state.degree}
         return Messages(none, ghosts, values, True, part.num_owned, looked_at - before, votes=votes)
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
@@ -144,14 +144,14 @@ class Triangles(Primitive[State]):
             state.left -= 1
             return self._count(part, state, next(state.batches), env)
         for message in inbox.received:
-            state.links[message.slots] += message.columns["links"]
+            state.pack.links[message.slots] += message.columns["links"]
             state.degree[message.slots] += message.columns["degree"]
         high, low, added_high, added_low = (int(x) for x in inbox.votes.sum(axis=0))
         state.triangles, state.added = (high << 32) + low, (added_high << 32) + added_low
-        return Messages(part.ids[:0], part.ids[:0], {"links": state.links, "degree": state.degree}, False)
+        return Messages(part.ids[:0], part.ids[:0], {"links": state.pack.links, "degree": state.degree}, False)
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
-        count = state.links[: part.num_owned].copy()
+        count = state.pack.links[: part.num_owned].copy()
         return {"count": count, "triangles": state.triangles}
 
 

@@ -6,7 +6,8 @@ Both load the kernel family `kernels/FOLDER/FAMILY.{py,cu}` under one signature:
     k.bfs_push(n, frontier, indptr, indices, ...)
 
 `n` is the number of work items; on a GPU each gets a thread, or `per_item` of them. Python integers travel as int64,
-floats as float64, NumPy scalars as they are, None as a null pointer. A kernel that wants other blocks says so:
+floats as float64, NumPy scalars as they are, None as a null pointer. The last argument may be a pack of arrays and
+numbers (kernels/common/packs.py). A kernel that wants other blocks says so:
 `threads=` of a block, `per_processor=` blocks at most on each processor, `shared=` bytes of dynamic shared memory for
 each block. A cooperative launch may have several `teams` of so many blocks each, side by side in the grid's y.
 """
@@ -21,6 +22,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from importlib.resources import as_file, files
 from itertools import count
+from operator import attrgetter
 from threading import Lock, local
 from typing import Any
 
@@ -32,6 +34,7 @@ from graphdask.device.page_locked import READ, PageLocked
 from graphdask.errors import InputError, KernelError, MissingDependency
 from graphdask.kernels import folders, text_of
 from graphdask.kernels.common.compiling import listen_to_cupy
+from graphdask.kernels.common.packs import with_packs
 from graphdask.kernels.functions.inserted import cuda_text, digests, python_module
 
 Array = Any
@@ -133,17 +136,24 @@ class _CpuKernels:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         function = getattr(self._module, name)
+        fields = getattr(function, "fields", None)
+        values = None if fields is None else _values_of(fields)
 
         def call(
             *args: Any, per_item: int = 1, threads: int = BLOCK, per_processor: int = PER_PROCESSOR, shared: int = 0
         ) -> Any:
             try:
-                return function(*args)
+                return function(*args) if values is None else function(*args[:-1], *values(args[-1]))
             except (ValueError, IndexError, ZeroDivisionError) as error:
                 raise KernelError(f"kernel {self._family}.{name} failed: {error}") from error
 
         setattr(self, name, call)
         return call
+
+
+def _values_of(fields: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    """A function that takes these fields of a pack."""
+    return attrgetter(*fields) if len(fields) > 1 else lambda pack: tuple(getattr(pack, name) for name in fields)
 
 
 class CpuBackend(Backend):
@@ -286,7 +296,7 @@ class _CudaKernels:
             self._include = str(folder)
         options = ["-std=c++17", f"-I{self._include}", f"-Dgd_headers={_headers_digest()}"]
         options += [f"-D{name}={value}" for name, value in sorted(macros.items())]
-        code = cuda_text(family, text_of(f"{family}.cu"), functions)
+        code = cuda_text(family, with_packs(text_of(f"{family}.cu")), functions)
         self._module = backend.xp.RawModule(code=code, options=tuple(options))
         with backend.activate():
             try:

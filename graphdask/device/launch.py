@@ -2,7 +2,8 @@
 
 A superstep is a handful of launches. Most of them are shorter than the time that CuPy needs to process a dozen
 arguments (about 20 us; here a third). All arguments are 8 bytes wide: pointers, int64, float64. A NumPy scalar occupies
-the first bytes of its word, because the machines are little-endian.
+the first bytes of its word, because the machines are little-endian. A pack is its words, one after the other; it is the
+last argument, so the driver finds it where its first word lies.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import threading
 from typing import Any
 
 import numpy as np
+
+from graphdask.kernels.common.packs import Pack
 
 MOST = 64
 """Arguments of a kernel."""
@@ -48,7 +51,7 @@ def packed_arguments(arguments: tuple[Any, ...], array_type: type) -> int:
     Parameters
     ----------
     arguments : tuple
-        Arrays of `array_type`, Python numbers, NumPy scalars, and None for a null pointer.
+        Arrays of `array_type`, Python numbers, NumPy scalars, None for a null pointer, and, as the last, a pack.
     array_type : type
         `cupy.ndarray`.
     """
@@ -57,15 +60,27 @@ def packed_arguments(arguments: tuple[Any, ...], array_type: type) -> int:
         kind = type(argument)
         if isinstance(argument, array_type):
             words.append(argument.data.ptr)  # type: ignore[attr-defined]
-        elif kind is int or kind is bool:
+        elif kind is int:
             words.append(argument)
-        elif argument is None:
-            words.append(0)
-        elif kind is float:
-            words.append(_WORD.unpack(_FLOAT.pack(argument))[0])
-        elif isinstance(argument, np.generic):
-            words.append(int.from_bytes(argument.tobytes().ljust(8, b"\0"), "little", signed=True))
+        elif isinstance(argument, Pack):
+            words += argument.as_words(word_of, array_type)
         else:
-            raise TypeError(f"a kernel takes arrays of its device and numbers, not {kind.__name__}")
+            words.append(word_of(argument, array_type))
     _PACKED[len(words)].pack_into(_words.memory, 0, *words)
     return _words.pointers
+
+
+def word_of(argument: Any, array_type: type) -> int:
+    """The word that stands for an argument."""
+    kind = type(argument)
+    if isinstance(argument, array_type):
+        return argument.data.ptr  # type: ignore[attr-defined, no-any-return]
+    if kind is int or kind is bool:
+        return int(argument)
+    if argument is None:
+        return 0
+    if kind is float:
+        return int(_WORD.unpack(_FLOAT.pack(argument))[0])
+    if isinstance(argument, np.generic):
+        return int.from_bytes(argument.tobytes().ljust(8, b"\0"), "little", signed=True)
+    raise TypeError(f"a kernel takes arrays of its device and numbers, not {kind.__name__}")

@@ -1,16 +1,35 @@
 """The decorator of CPU twins: Numba, no GIL held, compiled once and cached on disk.
 
 A twin has the name, the arguments and the argument order of its CUDA kernel. The first argument `n` is the
-number of work items; a CUDA kernel gives each to a thread, the twin loops over them.
+number of work items; a CUDA kernel gives each to a thread, the twin loops over them. The last may be a pack
+(packs.py); the attribute `fields` of the compiled twin names those that it takes in the place of the pack.
 """
+
+from collections.abc import Callable
+from typing import Any
 
 import numba
 
 from graphdask.kernels.common.compiling import listen_to_numba
+from graphdask.kernels.common.unpacked import unpacked
 
 listen_to_numba()
 
-twin = numba.njit(nogil=True, cache=True, error_model="numpy")
 
-within = numba.njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def compiled_by(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator that unpacks a function and lets Numba compile it with these options."""
+    decorate = numba.njit(nogil=True, error_model="numpy", **options)
+
+    def made(function: Callable[..., Any]) -> Any:
+        function, fields = unpacked(function)
+        dispatcher = decorate(function)
+        dispatcher.fields = fields
+        return dispatcher
+
+    return made
+
+
+twin = compiled_by(cache=True)
+
+within = compiled_by(cache=True, forceinline=True)
 """Of functions that twins call for every item with arrays: a call would copy the description of each."""

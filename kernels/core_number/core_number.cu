@@ -1,6 +1,7 @@
 // Peeling a graph level by level. A vertex joins the queue when its degree falls to the level; of all that lower it,
-// exactly one sees the step from above, so it is queued once, whatever the order. Twins and arguments: core_number.py.
+// exactly one sees the step from above, so it is queued once, whatever the order. Twins: core_number.py.
 #include "common/rows.cuh"
+#include "core_number/core_number_pack.py"
 
 __device__ __forceinline__ int lower(int *address, int by) { return atomicSub(address, by); }
 __device__ __forceinline__ long long lower(long long *address, long long by) {
@@ -14,83 +15,67 @@ __device__ __forceinline__ bool repeats(const long long *indptr, const index_t *
 }
 
 struct Fewer : NoQueue {
-    const long long *indptr;
-    const index_t *indices;
-    index_t *degree;
+    const Peeling &a;
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        if (repeats(indptr, indices, row, edge)) lower(degree + row, (index_t)1);
+        if (repeats(a.indptr, a.indices, row, edge)) lower(a.degree + row, (index_t)1);
     }
 };
 
-extern "C" __global__ void core_degrees(long long n, const long long *indptr, const index_t *indices, index_t *degree,
-                                        index_t *hubs, unsigned long long *counters) {
-    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, Fewer{{}, indptr, indices, degree});
+extern "C" __global__ void core_degrees(long long n, Peeling a) {
+    gd_for_edges(n, (const index_t *)nullptr, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, Fewer{{}, a});
 }
 
-extern "C" __global__ void core_degrees_hubs(long long n, const long long *indptr, const index_t *indices,
-                                             index_t *degree, const index_t *hubs, unsigned long long *counters) {
-    gd_for_hubs(hubs, counters, indptr, Fewer{{}, indptr, indices, degree});
+extern "C" __global__ void core_degrees_hubs(long long n, Peeling a) {
+    gd_for_hubs(a.hubs, &a.counters->hubs, a.indptr, Fewer{{}, a});
 }
 
 struct Peel {
-    const long long *indptr;
-    const index_t *indices;
-    long long level, owned;
-    index_t *degree, *lost, *queue, *ghost_queue;
-    unsigned long long *counters;
+    const Peeling &a;
     Queue<index_t> *own, *ghosts;
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        if (repeats(indptr, indices, row, edge)) return;
-        const index_t v = indices[edge];
-        if (v >= owned) {
-            if (lower(lost + v, (index_t)-1) == 0) ghosts->push(v);
-        } else if (*(volatile index_t *)(degree + v) > level) {
-            if (lower(degree + v, (index_t)1) == level + 1) own->push(v);
+        if (repeats(a.indptr, a.indices, row, edge)) return;
+        const index_t v = a.indices[edge];
+        if (v >= a.owned) {
+            if (lower(a.lost + v, (index_t)-1) == 0) ghosts->push(v);
+        } else if (*(volatile index_t *)(a.degree + v) > a.level) {
+            if (lower(a.degree + v, (index_t)1) == a.level + 1) own->push(v);
         }
     }
     __device__ __forceinline__ void flush(bool all) const {
-        own->flush(queue, counters, all);
-        ghosts->flush(ghost_queue, counters + 1, all);
+        own->flush(a.queue, &a.counters->queue, all);
+        ghosts->flush(a.ghost_queue, &a.counters->ghosts, all);
     }
 };
 
-extern "C" __global__ void core_peel(long long n, long long head, index_t *queue, const long long *indptr,
-                                     const index_t *indices, long long level, index_t *degree, long long owned,
-                                     index_t *lost, index_t *ghost_queue, index_t *hubs,
-                                     unsigned long long *counters) {
+extern "C" __global__ void core_peel(long long n, long long head, Peeling a) {
     __shared__ Queue<index_t> own, ghosts;
     own.open();
     ghosts.open();
-    const Peel peel{indptr, indices, level, owned, degree, lost, queue, ghost_queue, counters, &own, &ghosts};
-    gd_for_edges(n, (const index_t *)(queue + head), indptr, hubs, counters + 2, counters + 3, peel);
-    if (blockIdx.x == 0 && threadIdx.x == 0) counters[4] = (unsigned long long)(head + n);
+    gd_for_edges(n, (const index_t *)(a.queue + head), a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges,
+                 Peel{a, &own, &ghosts});
+    if (blockIdx.x == 0 && threadIdx.x == 0) a.counters->done = (unsigned long long)(head + n);
 }
 
-extern "C" __global__ void core_peel_hubs(long long n, long long head, index_t *queue, const long long *indptr,
-                                          const index_t *indices, long long level, index_t *degree, long long owned,
-                                          index_t *lost, index_t *ghost_queue, index_t *hubs,
-                                          unsigned long long *counters) {
+extern "C" __global__ void core_peel_hubs(long long n, Peeling a) {
     __shared__ Queue<index_t> own, ghosts;
     own.open();
     ghosts.open();
-    const Peel peel{indptr, indices, level, owned, degree, lost, queue, ghost_queue, counters, &own, &ghosts};
-    gd_for_hubs((const index_t *)hubs, counters + 2, indptr, peel);
+    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, Peel{a, &own, &ghosts});
 }
 
-extern "C" __global__ void core_lose(long long n, const index_t *slots, const index_t *lost, long long level,
-                                     index_t *degree, long long owned, index_t *queue, unsigned long long *counters) {
+extern "C" __global__ void core_lose(long long n, const index_t *slots, const index_t *times, Peeling a) {
     __shared__ Queue<index_t> own;
     own.open();
     const long long threads = (long long)gridDim.x * blockDim.x;
     for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
         const long long i = begin + threadIdx.x;
-        if (i < n && slots[i] < owned) {
-            const index_t before = lower(degree + slots[i], lost[i]);
-            if (before > level && before - lost[i] <= level) own.push(slots[i]);
+        if (i < n && slots[i] < a.owned) {
+            const index_t before = lower(a.degree + slots[i], times[i]);
+            if (before > a.level && before - times[i] <= a.level) own.push(slots[i]);
         }
-        own.flush(queue, counters, false);
+        own.flush(a.queue, &a.counters->queue, false);
     }
-    own.flush(queue, counters, true);
+    own.flush(a.queue, &a.counters->queue, true);
 }

@@ -1,77 +1,73 @@
 """Peeling a graph level by level: twins of core_number.cu.
 
-degree   index dtype per own vertex: neighbours left, each once and without the vertex itself; of a vertex that is
-         queued it is at most the level and counts no further
-queue    own vertices in the order in which they are removed
-lost     index dtype per slot: neighbours that a ghost has lost since its owner was last notified
-counters int64: queue length, ghosts that lost neighbours, hubs, edges scanned, how much of the queue is done
-
 Equal neighbours stand together in a row, so a parallel edge is one whose neighbour is that of the edge before it.
 """
 
 from graphdask.kernels.common.twin import twin
+from graphdask.kernels.core_number.core_number_pack import Peeling
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 
 @twin
-def core_degrees(n, indptr, indices, degree, hubs, counters):
+def core_degrees(n, a: Peeling):
     """Take self-loops and repeated neighbours off the lengths of the rows, which `degree` holds."""
     for u in range(n):
-        first, last = indptr[u], indptr[u + 1]
+        first, last = a.indptr[u], a.indptr[u + 1]
         fewer = 0
         for e in range(first, last):
-            if indices[e] == u or (e > first and indices[e - 1] == indices[e]):
+            if a.indices[e] == u or (e > first and a.indices[e - 1] == a.indices[e]):
                 fewer += 1
-        degree[u] -= fewer
+        a.degree[u] -= fewer
 
 
 @twin
-def core_degrees_hubs(n, indptr, indices, degree, hubs, counters):
+def core_degrees_hubs(n, a: Peeling):
     pass
 
 
 @twin
-def core_peel(n, head, queue, indptr, indices, level, degree, owned, lost, ghost_queue, hubs, counters):
+def core_peel(n, head, a: Peeling):
     """Remove queue[head : head + n], and, on a CPU, what is queued by that."""
-    tail, ghosts, edges = counters[0], counters[1], 0
+    tail, ghosts, edges = a.counters.queue, a.counters.ghosts, 0
     place = head
     while place < tail:
-        u = queue[place]
+        u = a.queue[place]
         place += 1
-        first, last = indptr[u], indptr[u + 1]
+        first, last = a.indptr[u], a.indptr[u + 1]
         edges += last - first
         for e in range(first, last):
-            v = indices[e]
-            if v == u or (e > first and indices[e - 1] == v):
+            v = a.indices[e]
+            if v == u or (e > first and a.indices[e - 1] == v):
                 continue
-            if v >= owned:
-                if lost[v] == 0:
-                    ghost_queue[ghosts] = v
+            if v >= a.owned:
+                if a.lost[v] == 0:
+                    a.ghost_queue[ghosts] = v
                     ghosts += 1
-                lost[v] += 1
-            elif degree[v] > level:
-                degree[v] -= 1
-                if degree[v] == level:
-                    queue[tail] = v
+                a.lost[v] += 1
+            elif a.degree[v] > a.level:
+                a.degree[v] -= 1
+                if a.degree[v] == a.level:
+                    a.queue[tail] = v
                     tail += 1
-    counters[0], counters[1], counters[4] = tail, ghosts, place
-    counters[3] += edges
+    a.counters.queue, a.counters.ghosts, a.counters.done = tail, ghosts, place
+    a.counters.edges += edges
 
 
 @twin
-def core_peel_hubs(n, head, queue, indptr, indices, level, degree, owned, lost, ghost_queue, hubs, counters):
+def core_peel_hubs(n, a: Peeling):
     pass
 
 
 @twin
-def core_lose(n, slots, lost, level, degree, owned, queue, counters):
-    tail = counters[0]
+def core_lose(n, slots, times, a: Peeling):
+    """Lower the degrees of own vertices by the number of neighbours that they lost on another rank."""
+    tail = a.counters.queue
     for i in range(n):
         v = slots[i]
-        if v < owned and degree[v] > level:
-            degree[v] -= lost[i]
-            if degree[v] <= level:
-                queue[tail] = v
+        if v < a.owned and a.degree[v] > a.level:
+            a.degree[v] -= times[i]
+            if a.degree[v] <= a.level:
+                a.queue[tail] = v
                 tail += 1
-    counters[0] = tail
+    a.counters.queue = tail

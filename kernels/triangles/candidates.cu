@@ -1,6 +1,7 @@
 // The vertices that a frontier may reach next, in searches from several sources at once: masks as in betweenness.cu.
-// Twins and arguments: candidates.py.
+// Twins: candidates.py.
 #include "common/rows.cuh"
+#include "triangles/candidates_pack.py"
 
 // Whether the vertex is chosen now, for the first time.
 __device__ __forceinline__ bool candidates_choose(unsigned int *chosen, index_t v) {
@@ -9,59 +10,41 @@ __device__ __forceinline__ bool candidates_choose(unsigned int *chosen, index_t 
 }
 
 // The out-neighbours of the frontier that a lane has still to reach, each once.
-struct Candidates {
-    const index_t *indices;
-    const mask_t *front, *seen;
-    long long owned;
-    bool tells;  // whether there are ghosts
-    unsigned int *chosen;
-    index_t *candidates, *ghosts;
-    unsigned long long *counters;
-    Queue<index_t> *own, *others;
+struct List {
+    const CandidateLists &a;
+    Queue<index_t> *own, *ghosts;
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        const index_t v = indices[edge];
-        if (!((unsigned long long)front[row] & ~(unsigned long long)seen[v])) return;
-        if (!candidates_choose(chosen, v)) return;
-        if (v < owned) own->push(v);
-        else others->push(v);
+        const index_t v = a.indices[edge];
+        if (!((unsigned long long)a.front[row] & ~(unsigned long long)a.seen[v])) return;
+        if (!candidates_choose(a.chosen, v)) return;
+        if (v < a.owned) own->push(v);
+        else ghosts->push(v);
     }
     __device__ __forceinline__ void flush(bool all) const {
-        own->flush(candidates, counters, all);
-        if (tells) others->flush(ghosts, counters + 3, all);
+        own->flush(a.own, &a.counters->own, all);
+        if (a.slots > a.owned) ghosts->flush(a.ghosts, &a.counters->ghosts, all);
     }
 };
 
-extern "C" __global__ void candidates_list(long long n, const index_t *rows, const long long *indptr,
-                                           const index_t *indices, const mask_t *front, const mask_t *seen,
-                                           long long owned, long long slots, unsigned int *chosen, index_t *candidates,
-                                           index_t *ghosts, index_t *hubs, unsigned long long *counters) {
-    __shared__ Queue<index_t> own, others;
+extern "C" __global__ void candidates_list(long long n, const index_t *rows, CandidateLists a) {
+    __shared__ Queue<index_t> own, ghosts;
     own.open();
-    others.open();
-    const Candidates body{indices, front, seen, owned, slots > owned, chosen, candidates, ghosts, counters,
-                          &own, &others};
-    gd_for_edges(n, rows, indptr, hubs, counters + 1, counters + 2, body);
+    ghosts.open();
+    gd_for_edges(n, rows, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, List{a, &own, &ghosts});
 }
 
-extern "C" __global__ void candidates_list_hubs(long long n, const index_t *rows, const long long *indptr,
-                                                const index_t *indices, const mask_t *front, const mask_t *seen,
-                                                long long owned, long long slots, unsigned int *chosen,
-                                                index_t *candidates, index_t *ghosts, const index_t *hubs,
-                                                unsigned long long *counters) {
-    __shared__ Queue<index_t> own, others;
+extern "C" __global__ void candidates_list_hubs(long long n, CandidateLists a) {
+    __shared__ Queue<index_t> own, ghosts;
     own.open();
-    others.open();
-    const Candidates body{indices, front, seen, owned, slots > owned, chosen, candidates, ghosts, counters,
-                          &own, &others};
-    gd_for_hubs(hubs, counters + 1, indptr, body);
+    ghosts.open();
+    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, List{a, &own, &ghosts});
 }
 
-extern "C" __global__ void candidates_take(long long n, const index_t *slots, long long owned, unsigned int *chosen,
-                                           index_t *candidates, unsigned long long *counters) {
+extern "C" __global__ void candidates_take(long long n, const index_t *slots, CandidateLists a) {
     GD_FOR(i, n) {
         const index_t v = slots[i];
-        if (v < owned && candidates_choose(chosen, v)) candidates[gd_reserve(counters)] = v;
+        if (v < a.owned && candidates_choose(a.chosen, v)) a.own[gd_reserve(&a.counters->own)] = v;
     }
 }
 

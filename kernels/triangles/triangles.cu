@@ -2,13 +2,11 @@
 // of v, and its threads share the candidates w in them evenly; each looks w up in the row of u by a binary search.
 // Orienting edges keeps every row below about the square root of twice the number of edges, so a scan fits an int.
 // After Chiba and Nishizeki (1985) and Green, Yalamanchili and Munguia, Fast triangle counting on the GPU (2014).
-// Twin and arguments: triangles.py.
+// Twin: triangles.py.
 #include "common/rows.cuh"
+#include "triangles/triangles_pack.py"
 
-extern "C" __global__ void triangles_count(long long n, const index_t *source, const long long *indptr,
-                                           const index_t *indices, const unsigned char *ties, const long long *ptr,
-                                           const index_t *others, const unsigned char *other_ties,
-                                           unsigned long long *links, unsigned long long *counters) {
+extern "C" __global__ void triangles_count(long long n, TriangleRows a) {
     __shared__ int scan[GD_ROWS + 1];
     __shared__ long long first[GD_ROWS], low[GD_ROWS], high[GD_ROWS];
     __shared__ unsigned at_u[GD_ROWS], at_v[GD_ROWS];
@@ -21,12 +19,12 @@ extern "C" __global__ void triangles_count(long long n, const index_t *source, c
         index_t u = 0, v = 0;
         at_u[t] = at_v[t] = 0;
         if (base + t < n) {
-            u = source[base + t];
-            v = indices[base + t];
-            first[t] = ptr[v];
-            length = (int)(ptr[v + 1] - first[t]);
-            low[t] = indptr[u];
-            high[t] = indptr[u + 1];
+            u = a.source[base + t];
+            v = a.indices[base + t];
+            first[t] = a.ptr[v];
+            length = (int)(a.ptr[v + 1] - first[t]);
+            low[t] = a.indptr[u];
+            high[t] = a.indptr[u + 1];
         }
         scan[t + 1] = length;
         if (t == 0) scan[0] = 0;
@@ -36,25 +34,25 @@ extern "C" __global__ void triangles_count(long long n, const index_t *source, c
         for (int item = t; item < total; item += GD_ROWS) {
             const int r = gd_row_of(scan, item);
             const long long place = first[r] + (item - scan[r]);
-            const index_t w = others[place];
+            const index_t w = a.others[place];
             long long from = low[r], to = high[r];
             while (from < to) {
                 const long long middle = (from + to) >> 1;
-                if (indices[middle] < w) from = middle + 1;
+                if (a.indices[middle] < w) from = middle + 1;
                 else to = middle;
             }
-            if (from == high[r] || indices[from] != w) continue;
-            const unsigned uv = ties[base + r], uw = ties[from], vw = other_ties[place];
+            if (from == high[r] || a.indices[from] != w) continue;
+            const unsigned uv = a.ties[base + r], uw = a.ties[from], vw = a.other_ties[place];
             atomicAdd(at_u + r, vw);
             atomicAdd(at_v + r, uw);
-            atomicAdd(links + w, (unsigned long long)uv);
+            atomicAdd(a.links + w, (unsigned long long)uv);
             triangles++;
             added += uv + uw + vw;
         }
         __syncthreads();
         if (at_u[t]) {
-            atomicAdd(links + u, (unsigned long long)at_u[t]);
-            atomicAdd(links + v, (unsigned long long)at_v[t]);
+            atomicAdd(a.links + u, (unsigned long long)at_u[t]);
+            atomicAdd(a.links + v, (unsigned long long)at_v[t]);
         }
         __syncthreads();
     }
@@ -65,5 +63,5 @@ extern "C" __global__ void triangles_count(long long n, const index_t *source, c
     }
     if (candidates) atomicAdd(sums + 1, candidates);
     __syncthreads();
-    if (t < 3 && sums[t]) atomicAdd(counters + t, sums[t]);
+    if (t < 3 && sums[t]) atomicAdd(&a.counters->triangles + t, sums[t]);
 }

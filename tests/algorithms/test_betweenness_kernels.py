@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from emulated import emulated, stand_in
 from graphs import GRAPHS
+from kernel_launch import Packed
 
 import graphdask as gd
 from graphdask.algorithms import betweenness as algorithm
 from graphdask.algorithms.betweenness import Betweenness
+from graphdask.kernels.triangles.candidates_pack import COUNTS, CandidateLists
 from graphdask.runtime import runtime
 
 POISON = 77
@@ -142,32 +144,33 @@ def test_the_ends_of_the_edges_out_of_the_front_are_listed_once(backend, dtype, 
     indices = rng.integers(0, OWNED, indptr[-1]).astype(dtype)
     front = case.masks(rng, OWNED)
     seen = np.where(rng.random(OWNED) < share, case.mask(case.full), case.masks(rng, OWNED)).astype(case.mask)
-    chosen, hubs, counters = np.zeros((OWNED + 31) // 32, np.uint32), case.poisoned(4), np.zeros(4, np.int64)
-    candidates, ghosts = case.poisoned(OWNED), case.poisoned(OWNED)
-    case.call(
-        backend, len(rows), rows, indptr, indices, front, seen, owned, OWNED, chosen, candidates, ghosts, hubs,
-        counters, names=("candidates_list", "candidates_list_hubs"), family="candidates",
+    lists = Packed(
+        backend, CandidateLists, indptr=indptr, indices=indices, front=front, seen=seen, owned=owned, slots=OWNED,
+        chosen=np.zeros((OWNED + 31) // 32, np.uint32), own=case.poisoned(OWNED), ghosts=case.poisoned(OWNED),
+        hubs=case.poisoned(4), counters=np.zeros(len(COUNTS), np.int64),
     )  # fmt: skip
+    kernels = backend.kernels("candidates", index_t=dtype, mask_t=case.mask)
+    kernels.candidates_list(len(rows), backend.from_host(rows), lists.pack)
+    kernels.candidates_list_hubs(HUB_THREADS, lists.pack)
     expected = {
         int(u) for v in range(len(lengths)) for u in indices[indptr[v] : indptr[v + 1]] if int(front[v]) & ~int(seen[u])
     }
-    count, _, edges, others = counters.tolist()
+    count, _, edges, others = lists.counts()
+    candidates, ghosts = lists.host("own"), lists.host("ghosts")
     assert sorted(candidates[:count].tolist()) == sorted(u for u in expected if u < owned)
     assert sorted(ghosts[:others].tolist()) == sorted(u for u in expected if u >= owned)
     assert (candidates[count:] == POISON).all()
     assert (ghosts[others:] == POISON).all()
     assert edges == indptr[-1]
     told = rng.permutation(OWNED)[:100].astype(dtype)
-    case.call(
-        backend, len(told), told, owned, chosen, candidates, counters, names=("candidates_take",), family="candidates"
-    )
-    count, expected = int(counters[0]), expected | {int(u) for u in told if u < owned}
-    assert sorted(candidates[:count].tolist()) == sorted(u for u in expected if u < owned)
-    marked = np.unpackbits(chosen.view(np.uint8), bitorder="little")[:OWNED]
+    kernels.candidates_take(len(told), backend.from_host(told), lists.pack)
+    count, expected = lists.counts().own, expected | {int(u) for u in told if u < owned}
+    assert sorted(lists.host("own")[:count].tolist()) == sorted(u for u in expected if u < owned)
+    marked = np.unpackbits(lists.host("chosen").view(np.uint8), bitorder="little")[:OWNED]
     assert set(np.flatnonzero(marked).tolist()) == expected
-    case.call(backend, others, ghosts, chosen, names=("candidates_forget",), family="candidates")
-    case.call(backend, count, candidates, chosen, names=("candidates_forget",), family="candidates")
-    assert not chosen.any()
+    kernels.candidates_forget(others, lists.pack.ghosts, lists.pack.chosen)
+    kernels.candidates_forget(count, lists.pack.own, lists.pack.chosen)
+    assert not lists.host("chosen").any()
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 1.0])

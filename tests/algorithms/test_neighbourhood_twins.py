@@ -9,26 +9,15 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from kernel_launch import Packed
 
 from graphdask.algorithms.label_propagation import BLOCK, CHUNK, SHORT
+from graphdask.kernels.core_number.core_number_pack import COUNTS, Peeling
+from graphdask.kernels.label_propagation.label_propagation_pack import Labels
+from graphdask.kernels.triangles.triangles_pack import TriangleRows
 
 HUB_THREADS = 1 << 14
 POISON = -77
-
-
-class Device:
-    """Arrays of a test on a backend, by name."""
-
-    def __init__(self, backend, family, dtype, **arrays):
-        self.backend, self.kernels = backend, backend.kernels(family, index_t=dtype)
-        self.arrays = {name: backend.from_host(np.array(array)) for name, array in arrays.items()}
-
-    def __getattr__(self, name):
-        return self.arrays[name]
-
-    def host(self, name):
-        self.backend.synchronize()
-        return self.backend.to_host(self.arrays[name])
 
 
 def rows_of(lists, dtype):
@@ -56,16 +45,14 @@ def test_triangles_count(backend, dtype, rng, repeat):
                 links[u] += other_ties[j]
                 links[v] += ties[indptr[u] + mine[u].index(w)]
                 links[w] += ties[e]
-    d = Device(
-        backend, "triangles", dtype, source=source, indptr=indptr, indices=indices, ties=ties, ptr=ptr, others=others,
+    d = Packed(
+        backend, TriangleRows, source=source, indptr=indptr, indices=indices, ties=ties, ptr=ptr, others=others,
         other_ties=other_ties, links=np.full(slots, 5), counters=np.array([1, 2, 3]),
     )  # fmt: skip
-    d.kernels.triangles_count(
-        len(indices), d.source, d.indptr, d.indices, d.ties, d.ptr, d.others, d.other_ties, d.links, d.counters
-    )
+    backend.kernels("triangles", index_t=dtype).triangles_count(len(indices), d.pack)
     np.testing.assert_array_equal(d.host("links"), links)
     looked_at = sum(len(theirs[v]) for v in indices.tolist())
-    assert d.host("counters").tolist() == [1 + triangles, 2 + looked_at, 3 + int((links - 5).sum())]
+    assert d.counts() == (1 + triangles, 2 + looked_at, 3 + int((links - 5).sum()))
 
 
 def peeling_rows(rng, owned, slots, hub):
@@ -83,13 +70,13 @@ def peeling_rows(rng, owned, slots, hub):
 def test_degrees_of_distinct_neighbours(backend, dtype, rng, repeat, hub):
     rows = peeling_rows(rng, 80, 120, hub)
     indptr, indices = rows_of(rows, dtype)
-    d = Device(
-        backend, "core_number", dtype, indptr=indptr, indices=indices, degree=np.diff(indptr).astype(dtype),
-        hubs=np.full(80, POISON, dtype), counters=np.zeros(5, np.int64),
+    d = Packed(
+        backend, Peeling, indptr=indptr, indices=indices, degree=np.diff(indptr).astype(dtype),
+        hubs=np.full(80, POISON, dtype), counters=np.zeros(len(COUNTS), np.int64),
     )  # fmt: skip
-    shared = (d.indptr, d.indices, d.degree, d.hubs, d.counters)
-    d.kernels.core_degrees(80, *shared)
-    d.kernels.core_degrees_hubs(HUB_THREADS, *shared)
+    kernels = backend.kernels("core_number", index_t=dtype)
+    kernels.core_degrees(80, d.pack)
+    kernels.core_degrees_hubs(HUB_THREADS, d.pack)
     assert d.host("degree").tolist() == [len(set(row) - {u}) for u, row in enumerate(rows)]
 
 
@@ -113,25 +100,24 @@ def test_peel(backend, dtype, rng, repeat, hub):
     queue = np.full(owned, POISON, dtype)
     first = np.flatnonzero(degree <= level)
     queue[: len(first)] = first
-    d = Device(
-        backend, "core_number", dtype, indptr=indptr, indices=indices, degree=degree.astype(dtype), queue=queue,
-        lost=np.zeros(slots, dtype), ghosts=np.full(slots - owned, POISON, dtype), hubs=np.full(owned, POISON, dtype),
-        counters=np.array([len(first), 0, 0, 0, 0]),
+    d = Packed(
+        backend, Peeling, indptr=indptr, indices=indices, degree=degree.astype(dtype), queue=queue, level=level,
+        owned=owned, lost=np.zeros(slots, dtype), ghost_queue=np.full(slots - owned, POISON, dtype),
+        hubs=np.full(owned, POISON, dtype), counters=np.zeros(len(COUNTS), np.int64),
     )  # fmt: skip
+    kernels = backend.kernels("core_number", index_t=dtype)
     done, tail = 0, len(first)
+    d.pack.set_counters(queue=tail)
     while done < tail:
-        d.counters[2] = 0
-        shared = (
-            done, d.queue, d.indptr, d.indices, level, d.degree, owned, d.lost, d.ghosts, d.hubs, d.counters,
-        )  # fmt: skip
-        d.kernels.core_peel(tail - done, *shared)
-        d.kernels.core_peel_hubs(HUB_THREADS, *shared)
-        tail, ghosts, _, edges, done = d.host("counters").tolist()
+        d.pack.set_counters(hubs=0)
+        kernels.core_peel(tail - done, done, d.pack)
+        kernels.core_peel_hubs(HUB_THREADS, d.pack)
+        tail, ghosts, _, edges, done = d.counts()
     assert sorted(d.host("queue")[:tail].tolist()) == sorted(queued)
     assert (d.host("queue")[tail:] == POISON).all()
     np.testing.assert_array_equal(np.maximum(d.host("degree"), level), np.maximum(expected, level))
     np.testing.assert_array_equal(d.host("lost"), lost)
-    assert sorted(d.host("ghosts")[:ghosts].tolist()) == np.flatnonzero(lost).tolist()
+    assert sorted(d.host("ghost_queue")[:ghosts].tolist()) == np.flatnonzero(lost).tolist()
     assert edges == sum(len(rows[u]) for u in queued)
 
 
@@ -143,12 +129,14 @@ def test_lose(backend, dtype, rng, repeat):
     total = np.zeros(owned + 20, np.int64)
     np.add.at(total, slots, lost)
     after = degree - total[:owned]
-    d = Device(
-        backend, "core_number", dtype, degree=degree, slots=slots, lost=lost, queue=np.full(owned + 3, POISON, dtype),
-        counters=np.array([3, 0, 0, 0, 0]),
+    d = Packed(
+        backend, Peeling, degree=degree, queue=np.full(owned + 3, POISON, dtype), level=level, owned=owned,
+        counters=np.zeros(len(COUNTS), np.int64),
     )  # fmt: skip
-    d.kernels.core_lose(100, d.slots, d.lost, level, d.degree, owned, d.queue, d.counters)
-    tail = int(d.host("counters")[0])
+    d.pack.set_counters(queue=3)
+    kernels = backend.kernels("core_number", index_t=dtype)
+    kernels.core_lose(100, backend.from_host(slots), backend.from_host(lost), d.pack)
+    tail = d.counts().queue
     assert sorted(d.host("queue")[3:tail].tolist()) == np.flatnonzero((degree > level) & (after <= level)).tolist()
     assert (d.host("queue")[:3] == POISON).all()
     np.testing.assert_array_equal(np.maximum(d.host("degree"), level), np.maximum(after, level))
@@ -174,27 +162,23 @@ def test_labels(backend, dtype, rng, both, different):
     (indptr, indices), (in_indptr, in_indices) = rows_of(out, dtype), rows_of(inward, dtype)
     middle = len(long) // 2
     table = max(start[middle], start[-1] - start[middle])
-    d = Device(
-        backend, "label_propagation", dtype, indptr=indptr, indices=indices, in_indptr=in_indptr,
-        in_indices=in_indices, label=label, fresh=np.full(owned, POISON, dtype), long=long.astype(dtype), start=start,
-        chunks=chunks, short=np.flatnonzero((degree > 0) & (degree <= SHORT)).astype(dtype),
-        keys=np.full(table, -1, dtype), counts=np.zeros(table, np.uint32), changed=np.full(owned, POISON, dtype),
-        counters=np.zeros(1, np.int64),
+    d = Packed(
+        backend, Labels, indptr=indptr, indices=indices, in_indptr=in_indptr, in_indices=in_indices, both=both,
+        label=label, fresh=np.full(owned, POISON, dtype), long_rows=long.astype(dtype), start=start, chunks=chunks,
+        short_rows=np.flatnonzero((degree > 0) & (degree <= SHORT)).astype(dtype), keys=np.full(table, -1, dtype),
+        counts=np.zeros(table, np.uint32), changed=np.full(owned, POISON, dtype), counters=np.zeros(1, np.int64),
     )  # fmt: skip
-    graph = (d.indptr, d.indices, d.in_indptr, d.in_indices, both, d.label)
-    d.kernels.labels_of_short(32 * len(d.short), d.short, *graph, d.fresh)
+    kernels = backend.kernels("label_propagation", index_t=dtype)
+    kernels.labels_of_short(32 * len(d.pack.short_rows), d.pack)
     for first, last in ((0, middle), (middle, len(long))):
-        number = int(chunks[last] - chunks[first])
-        d.kernels.labels_count(
-            BLOCK * number, first, last, d.long, d.start, d.chunks, *graph, d.keys, d.counts,
-        )  # fmt: skip
-        d.kernels.labels_pick(BLOCK * (last - first), first, last, d.long, d.start, d.keys, d.counts, d.fresh)
+        kernels.labels_count(BLOCK * int(chunks[last] - chunks[first]), first, last, d.pack)
+        kernels.labels_pick(BLOCK * (last - first), first, last, d.pack)
     expected = [most_frequent(label[row].tolist()) if row else POISON for row in neighbours]
     np.testing.assert_array_equal(d.host("fresh"), expected)
     assert (d.host("keys") == -1).all()
     assert not d.host("counts").any()
-    d.kernels.labels_change(owned, d.fresh, d.label, d.changed, d.counters)
-    number = int(d.host("counters")[0])
+    kernels.labels_change(owned, d.pack)
+    number = d.counts().changed
     assert sorted(d.host("changed")[:number].tolist()) == np.flatnonzero(expected != label[:owned]).tolist()
     assert (d.host("changed")[number:] == POISON).all()
     np.testing.assert_array_equal(d.host("label")[:owned], expected)

@@ -30,6 +30,27 @@ def rows_of_all_lengths(rng, dtype, slots):
     return indptr, rng.integers(0, slots, indptr[-1]).astype(dtype)
 
 
+class Packed:
+    """A pack on a backend, of the arrays and numbers of a test."""
+
+    def __init__(self, backend, pack, **values):
+        self.backend = backend
+        self.pack = pack(**{
+            name: backend.from_host(value.copy()) if isinstance(value, np.ndarray) else value
+            for name, value in values.items()
+        })  # fmt: skip
+
+    def host(self, name):
+        """An array as the kernels left it."""
+        self.backend.synchronize()
+        return self.backend.to_host(getattr(self.pack, name))
+
+    def counts(self):
+        """The counters by name."""
+        self.backend.synchronize()
+        return self.pack.read_counters(self.backend)
+
+
 class Launch:
     """Sends NumPy arguments to a backend, calls kernels, and brings every array back changed."""
 

@@ -34,14 +34,20 @@ def cuda_signatures(source: Path) -> dict[str, list[str]]:
 
 
 def _argument_names(arguments: str) -> list[str]:
-    """The last word of each argument: `const index_t* __restrict__ indptr` is `indptr`."""
-    return [re.findall(r"\w+", argument)[-1] for argument in arguments.split(",") if argument.strip()]
+    """The last word of each argument: `const index_t* __restrict__ indptr` is `indptr`; of a pack, its type too."""
+    words = [re.findall(r"[\w*]+", argument) for argument in arguments.split(",") if argument.strip()]
+    return [" ".join(word) if re.match("[A-Z]", word[0]) else word[-1].strip("*") for word in words]
 
 
 def python_signatures(source: Path) -> dict[str, list[str]]:
     """Argument names of every function at the top of a Python file, by the function's name."""
     functions = (node for node in ast.parse(source.read_text()).body if isinstance(node, ast.FunctionDef))
-    return {node.name: [arg.arg for arg in (*node.args.posonlyargs, *node.args.args)] for node in functions}
+    return {node.name: [_parameter(arg) for arg in (*node.args.posonlyargs, *node.args.args)] for node in functions}
+
+
+def _parameter(arg: ast.arg) -> str:
+    """The name of a parameter; of a pack, its type too, as in CUDA."""
+    return arg.arg if arg.annotation is None else f"{ast.unparse(arg.annotation)} {arg.arg}"
 
 
 def without_twin(source: Path) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from graphdask.kernels import module_name
+from graphdask.kernels.common.packs import with_packs
 
 CAPABILITIES = (70, 90, 100)
 """Compute capabilities for which the kernels are compiled: the oldest, that of the H200, and the newest."""
@@ -98,7 +99,8 @@ def compile_ptx(
     array = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
 
     library, program = _library(), ctypes.c_void_p()
-    _check(library.nvrtcCreateProgram(ctypes.byref(program), source.read_bytes(), source.name.encode(), 0, None, None))
+    text = with_packs(source.read_text())
+    _check(library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), source.name.encode(), 0, None, None))
     try:
         if library.nvrtcCompileProgram(program, len(options), array):
             log = _text("nvrtcGetProgramLogSize", "nvrtcGetProgramLog", program)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 
 import pytest
-from kernel_twins import SignatureError, check_twins, cuda_signatures
+from kernel_twins import SignatureError, check_twins, cuda_signatures, python_signatures
 from nvrtc import AHEAD, CAPABILITIES, CompileError, compile_ptx, families, types_for
 
-from graphdask.kernels import module_name
+from graphdask import kernels
+from graphdask.kernels import folders, module_name
 
 pytest.importorskip("nvidia.cuda_nvrtc", reason="needs NVRTC, which the extra 'test' installs")
 
@@ -45,6 +47,32 @@ def test_a_family_compiles_for_every_type_and_every_architecture(source, capabil
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
 def test_twins_have_the_same_arguments_in_the_same_order(source):
     assert check_twins(source)
+
+
+MOST = 12
+"""Parameters of a kernel; what else it works on is in a pack (kernels/common/packs.py)."""
+TO_CONVERT = (
+    "aliases", "betweenness", "bfs", "bfs_team", "biases", "bins", "cuppa", "dynamic", "dynamic_batch",
+    "dynamic_rows", "frontier", "functions", "functions_default", "functions_hops", "functions_walk", "hops",
+    "induced", "layered", "layered_kept", "layered_paths", "layered_rows", "layered_search", "layered_sums",
+    "marked", "neighborhoods", "neighbors", "pagerank", "pick", "queues", "redrawn", "reservoir", "second_order",
+    "segments", "selection", "slices", "sssp", "sssp_team", "sssp_tree", "sssp_unfused", "steps", "strong",
+    "successive", "telling", "walk", "walk_ends", "weighted_paths",
+)  # fmt: skip
+"""Files with kernels that take more."""
+
+
+@pytest.mark.parametrize("name", sorted({name.partition(".")[0] for name in folders()}))
+def test_a_kernel_has_few_parameters(name):
+    folder, many = Path(str(kernels.__file__)).parent, {}
+    for path in folder.rglob(f"{name}.*"):
+        if path.suffix in (".cu", ".py"):
+            found = (cuda_signatures if path.suffix == ".cu" else python_signatures)(path)
+            many |= {kernel: len(parameters) for kernel, parameters in found.items() if len(parameters) > MOST}
+    if name in TO_CONVERT:
+        assert many, f"{name} can leave TO_CONVERT"
+    else:
+        assert not many, f"{name}: {many} parameters; at most {MOST}, put the others into a pack"
 
 
 @pytest.fixture
@@ -96,6 +124,7 @@ def test_signatures_are_read_without_comments_and_types(family):
             r"degree\(n, indptr, out, scale\) but twin\(n, out, indptr, scale\)",
         ),
         ("def degree(n, indptr, out): ...", r"but twin\(n, indptr, out\)"),
+        ("def degree(n, indptr, out, scale: Rows): ...", r"but twin\(n, indptr, out, Rows scale\)"),
     ],
 )
 def test_a_twin_that_differs_is_named(family, python, message):

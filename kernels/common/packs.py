@@ -1,0 +1,162 @@
+"""Parameter packs: what a family of kernels works on, by name, declared once for CUDA, for Numba and for the callers.
+
+    LENGTHS = Counters("Lengths", "queue", "ghosts")
+
+    class Peeling(Pack):
+        queue = "index_t *", "own vertices in the order in which they are removed"
+        level = "long long", "the degree up to which a vertex is removed"
+        counters = LENGTHS, "how much there is in the queues"
+
+A module FOLDER/NAME_pack.py holds declarations and imports no Numba. A kernel takes one pack, as its last argument:
+
+- In CUDA the line `#include "FOLDER/NAME_pack.py"` of a `.cu` becomes the structs `Peeling` and `Lengths`
+  (`with_packs`). The kernel is `extern "C" __global__ void core_peel(long long n, long long head, Peeling a)` and reads
+  `a.queue[i]` and `a.counters->ghosts`. Every field occupies 8 bytes, so a launch copies a pack as consecutive words.
+- The twin is `def core_peel(n, head, a: Peeling)`. Before Numba compiles it, each field that it uses becomes an
+  argument of its own: `a.queue` an array, `a.counters.ghosts` the element of an array (kernels/common/unpacked.py).
+- The caller makes a pack once, `Peeling(queue=..., level=0, ...)`, assigns to fields that change, and passes it:
+  `kernels.core_peel(n, head, pack)`. A field without a value is None, a null pointer.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import types
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from graphdask.kernels import module_name
+
+INCLUDE = re.compile(r'^#include "\w+/(\w+_pack)\.py"$', re.MULTILINE)
+"""What stands in a `.cu` where the structs of a module are wanted."""
+
+
+class Counters:
+    """Names of the elements of an int64 array: a struct of `unsigned long long` in CUDA.
+
+    Parameters
+    ----------
+    name : str
+        Of the struct.
+    names : str
+        Of the elements, in their order.
+
+    Examples
+    --------
+    >>> lengths = Counters("Lengths", "queue", "ghosts")
+    >>> lengths.place.ghosts, len(lengths)
+    (1, 2)
+    >>> lengths.of([7, 9]).queue
+    7
+    """
+
+    def __init__(self, name: str, *names: str):
+        self.name, self.names = name, names
+        self._type = namedtuple(name, names)  # type: ignore[misc]
+        self.place: Any = self._type(*range(len(names)))
+        """The place of each element, by name."""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def of(self, values: Any) -> Any:
+        """Python integers by name, of an array on the host."""
+        return self._type(*map(int, values))
+
+    @property
+    def cuda(self) -> str:
+        """The struct."""
+        return f"struct {self.name} {{ unsigned long long {', '.join(self.names)}; }};"
+
+
+class Pack:
+    """What a kernel works on; a subclass declares the fields, each as a type in C or `Counters`, and its meaning."""
+
+    field_types: ClassVar[dict[str, str]] = {}
+    """The type of each field in C."""
+    counter_fields: ClassVar[dict[str, Counters]] = {}
+    """The fields whose elements have names."""
+    _place: ClassVar[dict[str, int]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.field_types, cls.counter_fields = dict(cls.field_types), dict(cls.counter_fields)
+        for name, (kind, _) in [item for item in vars(cls).items() if _declares(item[1])]:
+            if hasattr(Pack, name):
+                raise NameError(f"{cls.__name__}.{name}: a method has this name; give the field another one")
+            if isinstance(kind, Counters):
+                cls.counter_fields[name], kind = kind, f"{kind.name} *"
+            cls.field_types[name] = kind
+            setattr(cls, name, None)
+        cls._place = {name: place for place, name in enumerate(cls.field_types)}
+
+    def __init__(self, **values: Any):
+        fields = self.__dict__
+        fields["_words"], fields["_changed"] = [0] * len(self.field_types), set()
+        for name, value in values.items():
+            setattr(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._place:
+            raise AttributeError(
+                f"{type(self).__name__} has no field {name!r}; its fields: {', '.join(self.field_types)}"
+            )
+        fields = self.__dict__
+        fields[name] = value
+        fields["_changed"].add(name)
+
+    def as_words(self, word_of: Callable[[Any, type], int], array_type: type) -> list[int]:
+        """The words of all fields in their order; `word_of` is called for those assigned since the last time."""
+        fields = self.__dict__
+        words, changed = fields["_words"], fields["_changed"]
+        while changed:
+            name = changed.pop()
+            words[self._place[name]] = word_of(fields[name], array_type)
+        return words
+
+    def read_counters(self, backend: Any) -> Any:
+        """Python integers by name: what the field `counters` holds now."""
+        return self.counter_fields["counters"].of(backend.to_host(self.counters))
+
+    def set_counters(self, **values: int) -> None:
+        """Assign to elements of the field `counters`; neighbours that get the same value in one operation."""
+        place = self.counter_fields["counters"].place
+        first = last = value = 0
+        for at, new in sorted((getattr(place, name), new) for name, new in values.items()):
+            if at != last or new != value:
+                if last > first:
+                    self.counters[first:last] = value
+                first, value = at, new
+            last = at + 1
+        self.counters[first:last] = value
+
+    @classmethod
+    def cuda_struct(cls) -> str:
+        """The struct."""
+        fields = (f"    {'' if '*' in kind else 'alignas(8) '}{kind} {name};" for name, kind in cls.field_types.items())
+        return "\n".join([f"struct {cls.__name__} {{", *fields, "};"])
+
+
+def _declares(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str | Counters)
+
+
+def packs_of(module: types.ModuleType) -> list[type[Pack]]:
+    """The packs that a module declares."""
+    return [
+        each
+        for each in vars(module).values()
+        if isinstance(each, type) and issubclass(each, Pack) and each.__module__ == module.__name__
+    ]
+
+
+def with_packs(text: str) -> str:
+    """The text of a `.cu` with the structs of the modules that it includes; its lines keep their numbers."""
+    return INCLUDE.sub(lambda found: _cuda_of(found[1]), text)
+
+
+def _cuda_of(name: str) -> str:
+    packs = packs_of(importlib.import_module(module_name(name)))
+    counters = dict.fromkeys(each for pack in packs for each in pack.counter_fields.values())
+    return " ".join(" ".join(each.split()) for each in (*(c.cuda for c in counters), *(p.cuda_struct() for p in packs)))

@@ -1,0 +1,99 @@
+"""Twins that take a parameter pack, as functions that take each field of it that they use.
+
+Numba is slow at arguments that are tuples of arrays, and does not compile the branches for an array that may be None if
+it is in one. So the text of a twin is rewritten before it is compiled, each at its place in its file, which keeps the
+lines of tracebacks and Numba's files on disk: with `a` the parameter of the pack, `a.queue` becomes `a_queue`,
+`a.counters.ghosts` becomes `a_counters[1]`, and where `a` is the last argument of another twin, its fields take the
+place of `a`.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Callable
+from copy import deepcopy
+from functools import lru_cache
+from typing import Any
+
+from graphdask.kernels.common.packs import Pack
+
+
+def unpacked(function: Callable[..., Any]) -> tuple[Callable[..., Any], tuple[str, ...] | None]:
+    """Return the function that takes fields in the place of its pack, and their names; a function without a pack as it
+    is, and None."""
+    code = function.__code__
+    parameter = code.co_varnames[code.co_argcount - 1] if code.co_argcount else ""
+    pack = function.__annotations__.get(parameter)
+    pack = function.__globals__.get(pack) if isinstance(pack, str) else pack
+    if not (isinstance(pack, type) and issubclass(pack, Pack)):
+        return function, None
+    node = _definition(code.co_filename, code.co_firstlineno)
+    rewriting = _Rewriting(parameter, pack, function.__globals__)
+    node.body = [rewriting.visit(each) for each in node.body]
+    fields = tuple(name for name in pack.field_types if name in rewriting.used)
+    names = [f"{parameter}_{name}" for name in fields]
+    if taken := set(names) & {*code.co_varnames, *code.co_names}:
+        raise SyntaxError(f"{function.__name__} uses the name {min(taken)}, which a field of {parameter} takes")
+    last = node.args.args.pop()
+    node.args.args += [ast.copy_location(ast.arg(name), last) for name in names]
+    node.decorator_list = []
+    scope: dict[str, Any] = {}
+    module = ast.fix_missing_locations(ast.Module([node], []))
+    exec(compile(module, code.co_filename, "exec"), function.__globals__, scope)
+    return scope[node.name], fields
+
+
+@lru_cache(4)
+def _definitions(text: str) -> dict[int, ast.FunctionDef]:
+    nodes = [each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.FunctionDef)]
+    return {min([node.lineno, *(each.lineno for each in node.decorator_list)]): node for node in nodes}
+
+
+def _definition(path: str, line: int) -> ast.FunctionDef:
+    linecache.checkcache(path)
+    found = _definitions("".join(linecache.getlines(path))).get(line)
+    if found is None:
+        raise OSError(f"{path} has no function at line {line}; a kernel with a pack needs its text")
+    return deepcopy(found)
+
+
+class _Rewriting(ast.NodeTransformer):
+    def __init__(self, parameter: str, pack: type[Pack], scope: dict[str, Any]):
+        self.parameter, self.pack, self.scope = parameter, pack, scope
+        self.used: set[str] = set()
+
+    def _field(self, name: str, node: ast.AST) -> ast.Name:
+        if name not in self.pack.field_types:
+            raise AttributeError(f"{self.pack.__name__} has no field {name!r} (line {node.lineno})")  # type: ignore[attr-defined]
+        self.used.add(name)
+        return ast.copy_location(ast.Name(f"{self.parameter}_{name}", ast.Load()), node)
+
+    def _is_pack(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id == self.parameter
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if self._is_pack(node.value):
+            if not isinstance(node.ctx, ast.Load):
+                raise SyntaxError(f"a kernel assigns to the field {node.attr} of its pack (line {node.lineno})")
+            return self._field(node.attr, node)
+        inner = node.value
+        if isinstance(inner, ast.Attribute) and self._is_pack(inner.value) and inner.attr in self.pack.counter_fields:
+            place = self.pack.counter_fields[inner.attr].names.index(node.attr)
+            field = self._field(inner.attr, inner)
+            return ast.copy_location(ast.Subscript(field, ast.copy_location(ast.Constant(place), node), node.ctx), node)
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if node.args and self._is_pack(node.args[-1]):
+            called = self.scope.get(node.func.id) if isinstance(node.func, ast.Name) else None
+            if getattr(called, "fields", None) is None:
+                raise TypeError(f"line {node.lineno}: a pack can only be handed to another kernel with one")
+            pack = node.args.pop()
+            node.args += [self._field(name, pack) for name in called.fields]
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if self._is_pack(node):
+            raise TypeError(f"line {node.lineno}: a pack is used by its fields")
+        return node

@@ -1,0 +1,24 @@
+"""What label_propagation.py and label_propagation.cu work on."""
+
+from graphdask.kernels.common.packs import Counters, Pack
+
+COUNTS = Counters("LabelCounts", "changed")
+"""Changed labels."""
+
+
+class Labels(Pack):
+    indptr = "const long long *", "where the out-edges of each own vertex begin"
+    indices = "const index_t *", "the slots that they lead to"
+    in_indptr = "const long long *", "where the in-edges of each own vertex begin"
+    in_indices = "const index_t *", "the slots that they come from"
+    both = "long long", "1 if in-edges count, 0 if not"
+    label = "index_t *", "per slot: its label"
+    fresh = "index_t *", "per own vertex: the label found"
+    changed = "index_t *", "own vertices whose label changed"
+    short_rows = "const index_t *", "own vertices of 1 to 32 neighbours"
+    long_rows = "const index_t *", "own vertices of more neighbours"
+    start = "const long long *", "where the table of each long row begins, in all tables laid end to end, and their end"
+    chunks = "const long long *", "how many chunks of CHUNK neighbours the long rows before each have, and all"
+    keys = "index_t *", "the label at each place of the tables; -1 where it is free"
+    counts = "unsigned *", "how often the label occurs"
+    counters = COUNTS, "the length of the list"

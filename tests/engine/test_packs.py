@@ -1,0 +1,153 @@
+"""Parameter packs: one declaration is a struct in CUDA, arguments in Numba, and words of a launch."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+from emulated import EmulationError, emulated
+
+from graphdask.device.backend import get_backend
+from graphdask.device.launch import packed_arguments
+from graphdask.kernels import module_name
+from graphdask.kernels.common.packs import Counters, Pack, with_packs
+from graphdask.kernels.common.twin import twin
+from graphdask.kernels.core_number.core_number_pack import COUNTS, Peeling
+
+LENGTHS = Counters("Lengths", "queue", "ghosts", "hubs")
+
+
+class Parts(Pack):
+    values = "const double *", "numbers"
+    out = "double *", "where the sums go"
+    factor = "double", "by which they are multiplied"
+    counters = LENGTHS, "how many there are"
+
+
+@twin
+def scaled(n, first, a: Parts):
+    for i in range(n):
+        a.out[i] = a.values[first + i] * a.factor
+    a.counters.ghosts += n
+
+
+@twin
+def with_or_without(n, a: Parts):
+    if a.values is not None:
+        for i in range(n):
+            a.out[i] += a.values[i]
+    scaled(n, 0, a)
+
+
+def test_a_twin_takes_the_fields_that_it_uses():
+    assert scaled.fields == ("values", "out", "factor", "counters")
+    out, counters = np.zeros(2), np.zeros(3, np.int64)
+    scaled(2, 1, np.arange(3.0), out, 2.0, counters)
+    assert out.tolist() == [2.0, 4.0]
+    assert LENGTHS.of(counters) == (0, 2, 0)
+
+
+def test_a_pack_is_handed_on_and_an_array_may_be_missing():
+    assert with_or_without.fields == scaled.fields
+    one = np.ones(2)
+    with_or_without(2, one, out := np.zeros(2), 3.0, np.zeros(3, np.int64))
+    assert out.tolist() == [3.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("a.nothing[0] = 1", "Parts has no field 'nothing'"),
+        ("a.factor = 1", "assigns to the field factor"),
+        ("b = a", "a pack is used by its fields"),
+        ("len(a)", "only be handed to another kernel"),
+        ("a_out = a.out", "uses the name a_out"),
+    ],
+)
+def test_what_a_twin_cannot_do_with_a_pack_is_refused(tmp_path, body, message):
+    path = tmp_path / "wrong.py"
+    path.write_text(f"def wrong(n, a: Parts):\n    {body}\n")
+    made = {"Parts": Parts}
+    exec(compile(path.read_text(), str(path), "exec"), made)
+    with pytest.raises((AttributeError, SyntaxError, TypeError), match=message):
+        twin(made["wrong"])
+
+
+def test_a_pack_has_no_other_fields():
+    with pytest.raises(AttributeError, match="Parts has no field 'level'; its fields: values, out, factor, counters"):
+        Parts(level=3)
+    with pytest.raises(NameError, match="a method has this name"):
+        type("Wrong", (Pack,), {"as_words": ("int", "")})
+
+
+def test_the_struct_stands_in_the_line_of_the_include():
+    text = with_packs('// first\n#include "core_number/core_number_pack.py"\n// third\n')
+    lines = text.splitlines()
+    assert len(lines) == 3
+    assert "struct PeelingCounts { unsigned long long queue, ghosts, hubs, edges, done; };" in lines[1]
+    assert "const index_t * indices;" in lines[1]
+    assert "alignas(8) long long level;" in lines[1]
+    assert Parts.cuda_struct().splitlines() == [
+        "struct Parts {", "    const double * values;", "    double * out;", "    alignas(8) double factor;",
+        "    Lengths * counters;", "};",
+    ]  # fmt: skip
+
+
+class FakeArray:
+    def __init__(self, address):
+        self.data = type("Memory", (), {"ptr": address})
+
+
+def test_a_launch_finds_the_words_of_a_pack_where_the_argument_is():
+    import ctypes
+
+    def read(pointers, argument, count):
+        begin = ctypes.c_void_p.from_address(pointers + 8 * argument).value
+        return list((ctypes.c_int64 * count).from_address(begin))
+
+    pack = Parts(values=FakeArray(10), out=FakeArray(20), factor=1.5, counters=FakeArray(30))
+    as_word = int(np.array(1.5).view(np.int64))
+    assert read(packed_arguments((7, 8, pack), FakeArray), 2, 4) == [10, 20, as_word, 30]
+    pack.values, pack.factor = None, np.float32(2.0)
+    narrow = int(np.array(2.0, np.float32).view(np.int32))
+    assert read(packed_arguments((7, pack), FakeArray), 1, 4) == [0, 20, narrow, 30]
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_counters_are_read_and_set_by_name(device):
+    backend = emulated() if device == "emulated" else get_backend("cpu")
+    pack = Parts(counters=backend.from_host(np.arange(3)))
+    assert pack.read_counters(backend) == (0, 1, 2)
+    pack.set_counters(hubs=5, queue=5)
+    assert pack.read_counters(backend)._asdict() == {"queue": 5, "ghosts": 1, "hubs": 5}
+    pack.set_counters(queue=0, ghosts=0, hubs=9)
+    assert pack.read_counters(backend) == (0, 0, 9)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("queue", np.zeros(4, np.int64), r"core_lose: a.queue is \*i4 in the kernel, and an array of int64 was given"),
+        ("level", 1.5, "core_lose: a.level is i8 in the kernel, and a float64 was given"),
+    ],
+)
+def test_the_emulator_checks_the_fields(field, value, message):
+    backend = emulated()
+    slots = backend.from_host(np.zeros(1, np.int32))
+    pack = Peeling(
+        degree=slots, queue=slots, level=1, owned=1, counters=backend.from_host(np.zeros(len(COUNTS), np.int64))
+    )
+    setattr(pack, field, backend.from_host(value) if isinstance(value, np.ndarray) else value)
+    kernels = backend.kernels("core_number", index_t=np.int32)
+    with pytest.raises(EmulationError, match=message):
+        kernels.core_lose(1, slots, slots, pack)
+    with pytest.raises(EmulationError, match="is a pack of 10 words in the kernel"):
+        kernels.core_lose(1, slots, slots, slots)
+
+
+def test_every_kernel_names_fields_of_its_pack():
+    """Importing a module of twins compiles nothing, but unpacks every twin."""
+    assert importlib.import_module(module_name("core_number")).core_lose.fields == (
+        "degree", "level", "owned", "queue", "counters",
+    )  # fmt: skip
