@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import dask
 import pytest
 
 import graphdask as gd
+from graphdask import parameters
 
 HOME = Path(gd.__file__).parent
 MODULES = sorted(
@@ -40,4 +42,60 @@ def test_public_functions_state_parameters_and_errors(name):
     function = FUNCTIONS[name]
     text = inspect.getdoc(function) or ""
     assert "Raises\n" in text or function.__name__ in RAISES_NOTHING
-    assert "Parameters\n" in text or not set(inspect.signature(function).parameters) - {"self", "client", "progress"}
+    taken = set(inspect.signature(function).parameters) - {"self"}
+    assert "Parameters\n" in text or not taken - {"client", "progress"}
+    for parameter in taken if "Parameters\n" in text and function.__name__ != "in_chunks" else ():
+        assert re.search(rf"^(.+, )?{parameter}(, .+)?( : .+)?$", text, re.MULTILINE), parameter
+
+
+def test_a_docstring_is_completed_from_the_table():
+    def search(G, start, *, exchange=None, client=None, progress=None):
+        """Search a graph.
+
+        Parameters
+        ----------
+        G, start
+            A graph,
+
+            and a vertex.
+        client : Client
+            Its own words.
+
+        Raises
+        ------
+        InputError
+            If there is no such vertex.
+
+        Notes
+        -----
+        None.
+        """
+
+    shared = parameters.SHARED.strip().split("\n")
+    assert shared[0] == 'exchange : {"selective", "broadcast"}, optional'
+    exchange = shared[: next(i for i, line in enumerate(shared) if i and line[0] != " ")]
+    progress = ["progress : bool, optional", "    Show a progress bar. Default: in a terminal or a notebook."]
+    errors = ["InputError", "    If there is no such vertex.", *parameters.ERRORS.strip().split("\n")]
+    expected = [
+        "Search a graph.", "", "Parameters", "----------", "G, start", "    A graph,", "", "    and a vertex.",
+        *exchange, "client : Client", "    Its own words.", *progress, "", "Raises", "------", *errors, "", "Notes",
+        "-----", "None.",
+    ]  # fmt: skip
+    assert inspect.getdoc(parameters.documented(search)).split("\n") == expected
+
+
+def test_a_parameter_that_nobody_describes_is_an_error():
+    def search(G, client=None):
+        """Search a graph.
+
+        Parameters
+        ----------
+        client : Client
+
+        Raises
+        ------
+        InputError
+        """
+
+    with pytest.raises(KeyError, match="G"):
+        parameters.documented(search)

@@ -58,6 +58,7 @@ from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messag
 from graphdask.engine.team import Peers, TeamMemory
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.parameters import documented
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
@@ -351,6 +352,7 @@ class BreadthFirstSearch(Primitive[State]):
         return {name: column if len(of) == owned else column.copy() for name, (column, of) in columns.items()}
 
 
+@documented
 def bfs(
     G: Graph,
     source: Any,
@@ -372,18 +374,6 @@ def bfs(
         "push" visits the out-edges of the frontier. "pull" searches the in-edges of the vertices that are not reached
         for the frontier. "auto", the default, chooses at each level the direction that visits fewer edges; in a
         directed graph it pulls only if an earlier call has made the in-edges. The answer is the same.
-    exchange : {"selective", "broadcast"}, optional
-        "selective" sends a reached vertex to its owner only; "broadcast" sends it to every rank. Default: selective.
-        The answer is the same.
-    allocation : {"maximal", "just-enough", "fixed"} or float, optional
-        Memory for the vertices of a level. "maximal" allocates it for all vertices. "just-enough" allocates an
-        estimate, which grows before a launch that may need more. "fixed" allocates 0.75 of the maximum, and a number
-        that share of it; if the share may not suffice, OverBudget names one that does. Default: maximal. The answer is
-        the same.
-    client : distributed.Client, optional
-        Where to run. Default: the active client, or this process if there is none.
-    progress : bool, optional
-        Show a progress bar. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -399,10 +389,6 @@ def bfs(
         If `source` is not a vertex.
     InputError
         If `G` is not a Graph, or an argument has no such value.
-    OverBudget
-        If it would need more memory than there is, or than it was given.
-    PeerLost
-        If a worker died and could not be replaced in time.
 
     Notes
     -----

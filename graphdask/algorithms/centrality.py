@@ -13,6 +13,7 @@ from graphdask.algorithms.weighted_betweenness import Lengths, WeightedBetweenne
 from graphdask.errors import GraphdaskWarning, InputError, outside, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.kinds import Own
+from graphdask.parameters import documented
 from graphdask.runtime import runtime
 
 
@@ -30,6 +31,7 @@ def scales(G: Graph, drawn: int | None, normalized: bool) -> tuple[float, float]
     return pairs * others / drawn, pairs * others / (drawn - 1) if drawn > 1 else 0.0
 
 
+@documented
 def betweenness(
     G: Graph,
     sources: Any = None,
@@ -66,14 +68,6 @@ def betweenness(
         Divide by the number of pairs of other vertices, as NetworkX does with ``normalized=True``.
     seed : int, optional
         Of the draw of `sources=k`; refused where none are drawn. Default: 0.
-    exchange : {"selective", "broadcast"}, optional
-        Tell a vertex to the ranks that know it only, or to everyone. Default: selective. The answer is the same.
-    allocation : {"maximal", "just-enough", "fixed"} or float, optional
-        Room for the vertices of a level: for all of them, for an estimate, which grows before a launch that may need
-        more, or for a fixed share of the maximum (the number; 0.75 for "fixed"), where OverBudget says which
-        would do if it may not. The tables, most of the memory, are the same. Default: maximal. The answer is the same.
-    client : distributed.Client, optional
-        Where to run. Default: the active client, or this process if there is none.
     progress : bool, optional
         Show a progress bar: how many sources are done of all, and the time left. Default: in a terminal or a notebook.
 
@@ -92,10 +86,6 @@ def betweenness(
         For a number of sources below 1 or above that of the vertices, a source that is given twice, or another argument
         that has no such value. Where a weight is negative or infinite, a distance is too large for its dtype, or edges
         that add nothing to a distance form a cycle (naming the edge or the vertex).
-    OverBudget
-        Where it would need more memory than there is, or than it was given.
-    PeerLost
-        Where a worker died and could not be replaced in time.
 
     Notes
     -----

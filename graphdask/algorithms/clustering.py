@@ -13,6 +13,7 @@ import numpy as np
 from graphdask.algorithms.triangles import State, Triangles
 from graphdask.engine.loop import Environment
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.parameters import documented
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
 from graphdask.runtime import runtime
@@ -51,6 +52,7 @@ def coefficients(xp: Any, links: Any, degree: Any) -> Any:
     return links / xp.maximum(pairs, 1.0)
 
 
+@documented
 def local_clustering_coefficient(
     G: Graph,
     *,
@@ -72,12 +74,6 @@ def local_clustering_coefficient(
     ----------
     G : Graph
         Directed or undirected.
-    exchange : {"selective", "broadcast"}, optional
-        Send what was found for a ghost to its owner only, or to everyone. Default: selective. The answer is the same.
-    client : distributed.Client, optional
-        Where to run. Default: the active client, or this process if there is none.
-    progress : bool, optional
-        Show a progress bar. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -89,10 +85,6 @@ def local_clustering_coefficient(
     ------
     InputError
         Where `G` is not a Graph, or an argument has no such value.
-    OverBudget
-        Where it would need more memory than there is.
-    PeerLost
-        Where a worker died and could not be replaced in time.
 
     References
     ----------

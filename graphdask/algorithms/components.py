@@ -30,6 +30,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, put_aside
 from graphdask.engine.loop import ALL, HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.parameters import documented
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
 from graphdask.runtime import runtime
@@ -219,6 +220,7 @@ def _distinct(xp: Any, a: Array, b: Array) -> list[Array]:
     return [xp.stack([(pairs >> 32).astype(a.dtype), (pairs & 0xFFFFFFFF).astype(a.dtype)], axis=1)]
 
 
+@documented
 def connected_components(
     G: Graph,
     *,
@@ -232,18 +234,6 @@ def connected_components(
     Parameters
     ----------
     G : Graph
-    exchange : {"selective", "broadcast"}, optional
-        "selective" sends the label of a vertex to the ranks that have a ghost of it; "broadcast" sends it to every
-        rank. Default: selective. The answer is the same.
-    allocation : {"maximal", "just-enough", "fixed"} or float, optional
-        Memory for the vertices outside the largest tree. "maximal" allocates it for all vertices. "just-enough"
-        allocates an estimate, which grows to their number. "fixed" allocates it for 0.75 of all vertices, and a number
-        for that share of them; if the share does not suffice, OverBudget names one that does. Default: maximal. The
-        answer is the same.
-    client : distributed.Client, optional
-        Where to run. Default: the active client, or this process if there is none.
-    progress : bool, optional
-        Show a progress bar. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -256,10 +246,6 @@ def connected_components(
     ------
     InputError
         If `G` is not a Graph, or an argument has no such value.
-    OverBudget
-        If it would need more memory than there is, or than it was given.
-    PeerLost
-        If a worker died and could not be replaced in time.
 
     References
     ----------

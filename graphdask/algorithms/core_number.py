@@ -23,6 +23,7 @@ from graphdask.engine.buffers import MAXIMAL, Allocation, put_aside
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.kernels.core_number.core_number_pack import COUNTS, Peeling
+from graphdask.parameters import documented
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
 from graphdask.runtime import runtime
@@ -135,6 +136,7 @@ class CoreNumber(Primitive[State]):
         return {"core": state.core, "order": state.order}
 
 
+@documented
 def core_number(
     G: Graph,
     *,
@@ -153,17 +155,10 @@ def core_number(
     ----------
     G : Graph
         Undirected; `G.to_undirected()` makes one of a directed graph.
-    exchange : {"selective", "broadcast"}, optional
-        "selective" notifies only the owner of a vertex how many neighbours it lost; "broadcast" notifies every rank.
-        Default: selective. The answer is the same.
     allocation : {"maximal", "just-enough"}, optional
         Length of lists. "maximal" allocates them for all vertices, "just-enough" for as many entries as there can be
         in this graph. A fixed share is not supported, because every vertex ends in the queue. Default: maximal. The
         answer is the same.
-    client : distributed.Client, optional
-        Where to run. Default: the active client, or this process if there is none.
-    progress : bool, optional
-        Show a progress bar. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -175,10 +170,6 @@ def core_number(
     ------
     InputError
         If `G` is not a Graph or is directed, or an argument has no such value.
-    OverBudget
-        If it would need more memory than there is.
-    PeerLost
-        If a worker died and could not be replaced in time.
 
     References
     ----------

@@ -25,6 +25,7 @@ from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.kernels.label_propagation.label_propagation_pack import COUNTS, Labels
+from graphdask.parameters import documented
 from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
@@ -151,6 +152,7 @@ class LabelPropagation(Primitive[State]):
         return {"label": label, "before": state.before, "iterations": state.iterations}
 
 
+@documented
 def label_propagation(
     G: Graph,
     iterations: int = 10,
@@ -173,18 +175,6 @@ def label_propagation(
         Directed or undirected.
     iterations : int
         Number of iterations, 0 or more. The run stops early after an iteration that changes no label.
-    exchange : {"selective", "broadcast"}, optional
-        "selective", the default: send a changed label only to the ranks that have a ghost of the vertex. "broadcast":
-        send it to every rank. The answer is the same.
-    allocation : {"maximal", "just-enough", "fixed"} or float, optional
-        Memory reserved for the list of changed vertices. "maximal", the default: for all vertices. "just-enough": for
-        those that have neighbours, because the first iteration may change each of them. "fixed" or a float: for that
-        share of all vertices (0.75 for "fixed"); if it may be too little, OverBudget names a share that suffices. The
-        answer is the same.
-    client : distributed.Client, optional
-        Where to run. Default: the active client, or this process if there is none.
-    progress : bool, optional
-        Show a progress bar. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -196,10 +186,6 @@ def label_propagation(
     ------
     InputError
         If `G` is not a Graph, or an argument has an invalid value.
-    OverBudget
-        If the run would need more memory than is free, or than `allocation` reserves.
-    PeerLost
-        If a worker died and could not be replaced in time.
 
     References
     ----------

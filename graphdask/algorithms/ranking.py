@@ -26,9 +26,11 @@ from graphdask.dynamic.graph import DynamicGraph
 from graphdask.errors import GraphdaskWarning, InputError, Unsupported, outside, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.kinds import choice
+from graphdask.parameters import documented
 from graphdask.runtime import runtime
 
 
+@documented
 def pagerank(
     G: Graph,
     damping: float = 0.85,
@@ -110,13 +112,6 @@ def pagerank(
         Dtype of the ranks. With float32 an iteration moves half as many bytes; sums are float64 all the same.
     start : dict or array-like of float, optional
         Ranks of the first iteration, given like `personalization`. Default: uniform.
-    exchange : {"selective", "broadcast"}, optional
-        "selective", the default: send contributions only to the ranks that have ghosts of the vertex. "broadcast": send
-        them to every rank. The answer is the same.
-    client : distributed.Client, optional
-        Where to run. Default: the active client, or this process if there is none.
-    progress : bool, optional
-        Show a progress bar. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -139,10 +134,6 @@ def pagerank(
         If a method is given for a Graph that is not dynamic, or together with arguments that it does not support.
     VertexNotFound
         If `personalization` or `start` name an id that is not a vertex.
-    OverBudget
-        If the run would need more memory than is free.
-    PeerLost
-        If a worker died and could not be replaced in time.
 
     References
     ----------

@@ -58,6 +58,7 @@ from graphdask.engine.team import Peers, TeamMemory
 from graphdask.errors import GraphdaskWarning, InputError, outside, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.kernels.sssp import sssp_team as at
+from graphdask.parameters import documented
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
@@ -314,6 +315,7 @@ def search_from(G: Graph, start: int, delta: float | None, client: Any, progress
     return ShortestPaths(start, delta, bucket_unit(G, facts), distance, facts.least == 0, most)
 
 
+@documented
 def sssp(
     G: Graph,
     source: Any,
@@ -337,18 +339,6 @@ def sssp(
         Width of a bucket of distances, above 0. Wide buckets need fewer supersteps, narrow buckets relax fewer edges
         twice. The answer is the same. Default: an estimate from the mean weight and the mean degree; CPUs, and GPUs of
         a host that run supersteps together, widen it if a bucket holds little work.
-    exchange : {"selective", "broadcast"}, optional
-        "selective", the default: send a shorter distance only to the owner of the vertex. "broadcast": send it to every
-        rank. The answer is the same.
-    allocation : {"maximal", "just-enough", "fixed"} or float, optional
-        Memory reserved for queues. "maximal", the default: for all vertices. "just-enough": for the vertices that an
-        edge leads to, which are counted first. "fixed" or a float: for that share of all vertices (0.75 for "fixed");
-        if it may be too little, OverBudget names a share that suffices. Queues never grow, because one launch goes
-        through many steps. The answer is the same.
-    client : distributed.Client, optional
-        Where to run. Default: the active client, or this process if there is none.
-    progress : bool, optional
-        Show a progress bar. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -372,10 +362,6 @@ def sssp(
     InputError
         If `G` is not a Graph, a weight is negative or infinite (naming the edge), a distance is too large for its
         dtype (naming the vertex), or an argument has an invalid value.
-    OverBudget
-        If the run would need more memory than is free, or than `allocation` reserves.
-    PeerLost
-        If a worker died and could not be replaced in time.
 
     Notes
     -----

@@ -48,6 +48,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.buffers import MAXIMAL, Allocation, put_aside
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.parameters import documented
 from graphdask.partition.part import Csr, Part
 from graphdask.runtime import runtime
 
@@ -369,6 +370,7 @@ def _best_pivot(part: Part, state: State) -> tuple[float, float]:
     return float(best), float(state.ids[rows[score == best]].min())
 
 
+@documented
 def strongly_connected_components(
     G: Graph,
     *,
@@ -383,17 +385,10 @@ def strongly_connected_components(
     ----------
     G : Graph
         In an undirected graph these are the connected components, and are computed as such.
-    exchange : {"selective", "broadcast"}, optional
-        "selective", the default: send a vertex only to the ranks that have it. "broadcast": send it to every rank. The
-        answer is the same.
     allocation : {"maximal", "just-enough"}, optional
         Memory reserved for queues. "maximal", the default: for all vertices. "just-enough": for as many as there can be
         in this graph. A fixed share is not supported, because a phase may remove every vertex in one launch. Undirected
         graphs: as in `connected_components`. The answer is the same.
-    client : distributed.Client, optional
-        Where to run. Default: the active client, or this process if there is none.
-    progress : bool, optional
-        Show a progress bar. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -406,10 +401,6 @@ def strongly_connected_components(
     ------
     InputError
         Where `G` is not a Graph, or an argument has no such value.
-    OverBudget
-        Where it would need more memory than there is.
-    PeerLost
-        Where a worker died and could not be replaced in time.
 
     Notes
     -----

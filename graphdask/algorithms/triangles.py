@@ -22,6 +22,7 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.kernels.triangles.triangles_pack import COUNTS, TriangleRows
+from graphdask.parameters import documented
 from graphdask.partition.build import from_cyclic, row_of_each, tally, to_cyclic_positions
 from graphdask.partition.neighbours import PIECE, distinct_blocks, places_of
 from graphdask.partition.part import Csr, Part
@@ -155,6 +156,7 @@ class Triangles(Primitive[State]):
         return {"count": count, "triangles": state.triangles}
 
 
+@documented
 def triangles(
     G: Graph,
     *,
@@ -171,12 +173,6 @@ def triangles(
     ----------
     G : Graph
         Undirected; `G.to_undirected()` makes one of a directed graph.
-    exchange : {"selective", "broadcast"}, optional
-        Send what was found for a ghost to its owner only, or to everyone. Default: selective. The answer is the same.
-    client : distributed.Client, optional
-        Where to run. Default: the active client, or this process if there is none.
-    progress : bool, optional
-        Show a progress bar. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -188,10 +184,6 @@ def triangles(
     ------
     InputError
         Where `G` is not a Graph or directed, or an argument has no such value.
-    OverBudget
-        Where it would need more memory than there is.
-    PeerLost
-        Where a worker died and could not be replaced in time.
 
     References
     ----------

@@ -12,6 +12,7 @@ import numpy as np
 from graphdask.device.room import refuse_beyond_memory
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.parameters import documented
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.vertex_map import index_dtype
 from graphdask.sample._steps import Framework, SampledEdges
@@ -25,6 +26,7 @@ __all__ = ["Framework", "SampledEdges", "run"]
 TOO_MANY = "draw fewer, with another seed for each call"
 
 
+@documented
 def run(
     G: Graph,
     spec: Spec,
@@ -51,8 +53,6 @@ def run(
     instances : int, optional
         How many instances there are: instance i begins with the seeds number i modulo their count. Default: one for
         each.
-    seed : int
-        Same seed, same edges, whatever the devices and the number of workers.
     edge_rows : bool
         Whether samples have the column `edge` from the beginning: the row of each edge in what the graph was made of.
         Edges are drawn step by step then, which takes longer where instances are walks. Without it, `s.edge` draws
@@ -62,8 +62,6 @@ def run(
         send each other much in every step for `per="layer"`, the biases of all edges that are chosen from, and for
         functions that read `destination_near_previous`, the rows of the vertices before. With "streamed" the edges are
         read where the host has them, as `Streamed` says.
-    client : distributed.Client, optional
-    progress : bool, optional
 
     Returns
     -------
@@ -82,8 +80,6 @@ def run(
         For an argument out of its range, or a function that asks for weights that the graph has not.
     Unsupported
         For a function in CUDA C++ on a CPU.
-    OverBudget
-        If graph or samples do not fit the memory of a worker.
 
     References
     ----------

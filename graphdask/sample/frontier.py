@@ -22,6 +22,7 @@ from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.generate.arguments import integer
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.parameters import documented
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import index_dtype
@@ -246,6 +247,7 @@ class FrontierSampling(Sampler[State]):
         return {**columns, "edge": state.edges}
 
 
+@documented
 def frontier_sampling(
     G: Graph,
     pools: Any,
@@ -270,17 +272,6 @@ def frontier_sampling(
         The vertices that each instance begins with, by the caller's ids; one may stand there more than once.
     length : int
         Edges that each instance samples, 0 or more.
-    seed : int
-        Of the random numbers; its last 64 bits count.
-    edge_rows : bool
-        Whether samples have the column `edge` from the beginning, as in `random_walk`.
-    placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
-        Where the graph is, as in `random_walk`. The edges are the same. With "streamed" all edges
-        are read where the host has them, as `Streamed` says.
-    client : distributed.Client, optional
-        Where to run. Default: the active client, or this process if there is none.
-    progress : bool, optional
-        Show a progress bar. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -295,10 +286,6 @@ def frontier_sampling(
         If a vertex of a pool is none of the graph.
     InputError
         If an argument has a value that is not allowed.
-    OverBudget
-        If it needs more memory than there is.
-    PeerLost
-        If a worker died and could not be replaced in time.
 
     References
     ----------

@@ -17,6 +17,7 @@ from graphdask.device.room import refuse_beyond_memory
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.kinds import whole_or_none
+from graphdask.parameters import documented
 from graphdask.partition.given import given_array, given_sequence
 from graphdask.partition.vertex_map import index_dtype
 from graphdask.sample._fanouts import COLLISIONS, METHODS, REDRAWN
@@ -28,6 +29,7 @@ from graphdask.sample.traversal import Traversal
 DIRECTIONS = ("out", "in")
 
 
+@documented
 def neighbors(
     G: Graph,
     seeds: Any,
@@ -81,17 +83,6 @@ def neighbors(
         follow each other are in different words, which threads of a GPU set without waiting for each other. `auto`:
         `linear` where up to 32 are asked for, else `strided`. On a GPU the bits for up to 32 neighbours are 64 in a
         register, each for several edges of longer rows, which are searched where it is set.
-    seed : int
-        Same seed, same edges, whatever the placement, the devices and the number of workers.
-    edge_rows : bool
-        Whether samples have the column `edge` from the beginning: the row of each edge in what the graph was made of.
-        Without it, `s.edge` finds the rows when it is first used, as `Samples.with_edges` does.
-    placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
-        Whether every worker holds the whole graph, or a partition of it, or its host holds the whole and the device
-        some of it at a time, as `Streamed` says. `auto`: the whole where it fits, else a partition; of a graph on disk
-        (`graphdask.stream.open`), which takes no other, chunk by chunk.
-    client : distributed.Client, optional
-    progress : bool, optional
 
     Returns
     -------
@@ -106,8 +97,6 @@ def neighbors(
     InputError
         For fan-outs that are no whole numbers of -1 or more, an unknown name, a bias by weight of a graph without
         weights, a weight that is negative or infinite, or whole numbers that add up to 2^59 or more at a vertex.
-    OverBudget
-        If the samples do not fit the memory.
 
     References
     ----------
@@ -158,6 +147,7 @@ def checked_collisions(collisions: Any, method: str) -> Any:
     return collisions
 
 
+@documented
 def snowball(
     G: Graph,
     seeds: Any,
@@ -179,8 +169,6 @@ def snowball(
     depth : int
         Hops.
     direction : {"out", "in"}
-    edge_rows, placement, client, progress
-        As for `neighbors`.
 
     Returns
     -------
@@ -192,8 +180,6 @@ def snowball(
         For a seed that is no vertex.
     InputError
         For a depth that is no whole number of 0 or more, or an unknown name.
-    OverBudget
-        If the samples do not fit the memory.
 
     References
     ----------
@@ -215,6 +201,7 @@ def snowball(
     return sampled(G, numbered(sampler, edge_rows), placement, client, progress)
 
 
+@documented
 def forest_fire(
     G: Graph,
     seeds: Any,
@@ -250,8 +237,6 @@ def forest_fire(
     direction : {"out", "in"}
     method, collisions
         How those that burn are drawn; as for `neighbors`.
-    seed, edge_rows, placement, client, progress
-        As for `neighbors`.
 
     Returns
     -------
@@ -264,8 +249,6 @@ def forest_fire(
     InputError
         For p out of its range, a depth that is no whole number of 0 or more, an unknown name, or weights that make no
         biases.
-    OverBudget
-        If the samples do not fit the memory.
 
     References
     ----------

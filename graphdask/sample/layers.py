@@ -24,6 +24,7 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.parameters import documented
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._drawing import draw_kept, draw_successively, launch_kept, loads_of
@@ -284,6 +285,7 @@ class Layers(Traversal):
         return Messages.of_records(records, bounds, active=len(edges) > 0, edges=len(edges))
 
 
+@documented
 def layer(
     G: Graph,
     seeds: Any,
@@ -319,8 +321,6 @@ def layer(
     method, collisions
         How edges that are all alike are drawn; as for `neighbors`. With a bias it is by exponential keys, which is what
         "auto" and "reservoir" mean.
-    seed, edge_rows, placement, client, progress
-        As for `neighbors`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
     -------
@@ -333,8 +333,6 @@ def layer(
     InputError
         For sizes that are no whole numbers of 0 or more, an unknown name, a bias by weight of a graph without
         weights, or a weight that is negative or infinite.
-    OverBudget
-        If the samples do not fit the memory.
 
     References
     ----------

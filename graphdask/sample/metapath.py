@@ -18,6 +18,7 @@ from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, shown
 from graphdask.generate.arguments import integer
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.parameters import documented
 from graphdask.partition.given import given_sequence
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._arcs import arcs_memory, arcs_of
@@ -91,6 +92,7 @@ class MetapathWalk(FirstOrder):
         return self.advance_over(state.rows[step % len(self.metapath)], part, env, state, came, 1)
 
 
+@documented
 def metapath_walk(
     G: Graph,
     starts: Any,
@@ -122,10 +124,6 @@ def metapath_walk(
         for such a call; where there are many, make the types the graph's weights. Default: the weights of the graph,
         which are whole numbers then.
     walks_per_start : int
-    seed : int
-        Of the random numbers; its last 64 bits count.
-    edge_rows, placement, client, progress
-        As in `random_walk`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
     -------
@@ -140,8 +138,6 @@ def metapath_walk(
     InputError
         If types are missing, are not whole numbers, or are not one for each edge, or if an argument has a value that is
         not allowed.
-    OverBudget
-        If it needs more memory than there is.
 
     Notes
     -----

@@ -20,6 +20,7 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.parameters import documented
 from graphdask.partition.part import Part
 from graphdask.sample._edge_tables import edge_rows, in_order
 from graphdask.sample._taken import Taken
@@ -203,6 +204,7 @@ def random_nodes(G: Graph, k: int, *, seed: int = 0) -> np.ndarray:
     return G.ids.to_caller(out[1])
 
 
+@documented
 def random_edges(
     G: Graph,
     k: int,
@@ -221,8 +223,6 @@ def random_edges(
     ----------
     G : Graph
     k : int
-    seed, edge_rows, placement, client, progress
-        As for `neighbors`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
     -------
@@ -233,8 +233,6 @@ def random_edges(
     ------
     InputError
         For a k that is no whole number of 0 or more, or more than there are edges.
-    OverBudget
-        If the samples do not fit the memory.
 
     References
     ----------

@@ -22,6 +22,7 @@ from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.generate.arguments import integer, probability
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.parameters import documented
 from graphdask.partition.part import Part
 from graphdask.sample._walkers import LAUNCH, checked_vertices, sent_to
 from graphdask.sample.result import Samples
@@ -171,6 +172,7 @@ class WalkEnds(Sampler[State]):
         return {"source": state.starts[instance], "vertex": vertex, "estimate": estimate, "instance": instance}
 
 
+@documented
 def personalized_pagerank(
     G: Graph,
     sources: Any,
@@ -200,8 +202,6 @@ def personalized_pagerank(
         Rows of a source at most, those of the largest estimates. Default: all vertices at which a walk ended.
     seed : int
         Of the random numbers; its last 64 bits count.
-    placement, client, progress
-        As in `random_walk`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
     -------
@@ -216,10 +216,6 @@ def personalized_pagerank(
         If a source is not a vertex.
     InputError
         If an argument has a value that is not allowed.
-    OverBudget
-        If it needs more memory than there is.
-    PeerLost
-        If a worker died and could not be replaced in time.
 
     Notes
     -----

@@ -20,6 +20,7 @@ from graphdask.device.backend import get_backend
 from graphdask.device.room import refuse_beyond_memory
 from graphdask.errors import InputError, VerificationError
 from graphdask.graph.graph import Graph, checked_graph, checked_undirected
+from graphdask.parameters import documented
 from graphdask.sample._walkers import Walks, checked_length
 from graphdask.sample.degrees import out_degrees
 from graphdask.sample.hops import at_least, whole
@@ -166,6 +167,7 @@ def _rooted(G: Graph, placement: Placement, client: Any, progress: bool | None) 
     return degrees
 
 
+@documented
 def saint_nodes(
     G: Graph,
     nodes: int,
@@ -189,10 +191,6 @@ def saint_nodes(
         Vertices drawn for an instance, with replacement; it has as many at most.
     instances : int
         Subgraphs.
-    seed : int
-        Same seed, same subgraphs, whatever the placement, the devices and the number of workers.
-    edge_rows, placement, client, progress
-        As for `neighbors`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
     -------
@@ -203,8 +201,6 @@ def saint_nodes(
     ------
     InputError
         For a number that is none, or where there are no edges.
-    OverBudget
-        If the samples do not fit the memory.
 
     Notes
     -----
@@ -232,6 +228,7 @@ def saint_nodes(
     return _subgraphs(G, roots, each, 1, slice(1, 2), number, edge_rows, where, client, progress)
 
 
+@documented
 def saint_edges(
     G: Graph,
     edges: int,
@@ -253,8 +250,6 @@ def saint_edges(
         Edges drawn for an instance, with replacement; it has twice as many vertices at most.
     instances : int
         Subgraphs.
-    seed, edge_rows, placement, client, progress
-        As for `saint_nodes`.
 
     Returns
     -------
@@ -265,8 +260,6 @@ def saint_edges(
     ------
     InputError
         If `G` is directed or has no edges, or for a number that is none.
-    OverBudget
-        If the samples do not fit the memory.
 
     References
     ----------
@@ -288,6 +281,7 @@ def saint_edges(
     return _subgraphs(G, roots, each, 1, slice(0, 2), number, edge_rows, where, client, progress)
 
 
+@documented
 def saint_walks(
     G: Graph,
     roots: int,
@@ -311,8 +305,6 @@ def saint_walks(
         Steps of a walk, 0 or more; one ends early at a vertex without out-edges.
     instances : int
         Subgraphs.
-    seed, edge_rows, placement, client, progress
-        As for `saint_nodes`.
 
     Returns
     -------
@@ -323,8 +315,6 @@ def saint_walks(
     ------
     InputError
         For a number that is none, or where there are no vertices.
-    OverBudget
-        If the samples do not fit the memory.
 
     References
     ----------

@@ -21,6 +21,7 @@ from graphdask.engine.loop import INDEX, Environment
 from graphdask.errors import InputError, shown
 from graphdask.generate.arguments import flag, integer
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.parameters import documented
 from graphdask.partition.part import Part
 from graphdask.sample._arcs import arcs_memory, arcs_of, told
 from graphdask.sample._walkers import (
@@ -132,6 +133,7 @@ class SecondOrder(Walkers):
         return xp.where(mine, local, dtype.type(-1))
 
 
+@documented
 def node2vec(
     G: Graph,
     starts: Any,
@@ -174,16 +176,10 @@ def node2vec(
     seed : int
         Of the random numbers; its last 64 bits count. By weight, "auto" chooses the method by how many steps there are
         to be made, and the method decides what is drawn.
-    edge_rows : bool
-        Whether walks have the column `edge` from the beginning, as in `random_walk`.
     placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
         Where the graph is, as in `random_walk`. The walks are the same. "streamed" reads all edges in the host's
         memory, as `Streamed` says, because a step searches the neighbours of the predecessor, which may be in any
         partition.
-    client : distributed.Client, optional
-        Where to run. Default: the active client, or this process if there is none.
-    progress : bool, optional
-        Show a progress bar. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -199,10 +195,6 @@ def node2vec(
     InputError
         If a weight is negative or infinite (naming the edge), `weighted` is asked of a graph without weights, or an
         argument has a value that is not allowed.
-    OverBudget
-        If it needs more memory than there is.
-    PeerLost
-        If a worker died and could not be replaced in time.
 
     References
     ----------

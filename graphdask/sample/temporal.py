@@ -20,6 +20,7 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, OverBudget
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.parameters import documented
 from graphdask.partition.build import row_of_each
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Csr, Part
@@ -118,6 +119,7 @@ def by_time(env: Environment, rows: Csr) -> tuple[Csr, Array]:
     return Csr(rows.indptr, rows.indices[order], times[order]), order
 
 
+@documented
 def temporal_neighbors(
     G: Graph,
     seeds: Any,
@@ -159,8 +161,6 @@ def temporal_neighbors(
         Whether edges are followed or gone against.
     seed : int
         Same seed, same edges, whatever the placement, the devices and the number of workers.
-    edge_rows, placement, client, progress
-        As for `neighbors`; "streamed" reads all edges where the host has them, as `Streamed` says.
 
     Returns
     -------
@@ -173,8 +173,6 @@ def temporal_neighbors(
         For a seed that is no vertex.
     InputError
         For times that are not one for each edge or instance, or are NaN, and for what `neighbors` refuses.
-    OverBudget
-        If the samples do not fit the memory.
 
     References
     ----------

@@ -19,6 +19,7 @@ from graphdask.engine.loop import INDEX, Environment
 from graphdask.errors import InputError, Unsupported
 from graphdask.generate.arguments import integer, probability
 from graphdask.graph.graph import Graph, checked_graph, checked_undirected
+from graphdask.parameters import documented
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._arcs import arcs_memory, arcs_of, told
 from graphdask.sample._walkers import (
@@ -153,6 +154,7 @@ def _of_63_bits(share: float) -> np.uint64:
     return np.uint64(min(ONE, round(share * ONE)))
 
 
+@documented
 def random_walk(
     G: Graph,
     starts: Any,
@@ -200,15 +202,6 @@ def random_walk(
         Whether walks have the column `edge` from the beginning: the row of the edge of each step in what the graph was
         made of, -1 where a step goes along none. It takes 8 bytes a step and, beside the rows, 8 or 16 an edge. The
         walks are the same. Without it, `s.edge` draws the walks once more when it is first used.
-    placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
-        Every worker holds the whole graph and makes a share of the walks, or walkers travel between partitions, or
-        each makes its share of the walks on a device that has some of the graph at a time, while its host has all of
-        it (`Streamed` says how). Default: replicated where the memory is enough, else partitioned. The walks are the
-        same; so they are from a graph on disk (`graphdask.stream.open`), which is left "auto".
-    client : distributed.Client, optional
-        Where to run. Default: the active client, or this process if there is none.
-    progress : bool, optional
-        Show a progress bar. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -223,10 +216,6 @@ def random_walk(
     InputError
         If a weight is negative or infinite (naming the edge), a weight bias is asked of a graph without weights, or
         an argument has a value that is not allowed.
-    OverBudget
-        If it needs more memory than there is.
-    PeerLost
-        If a worker died and could not be replaced in time.
 
     Notes
     -----
@@ -275,6 +264,7 @@ def _sampled(
     return walks
 
 
+@documented
 def metropolis_hastings(
     G: Graph,
     starts: Any,
@@ -296,7 +286,7 @@ def metropolis_hastings(
     ----------
     G : Graph
         Undirected. A self-loop counts once in the degree, a parallel edge as often as it stands there.
-    starts, length, walks_per_start, seed, edge_rows, placement, client, progress
+    starts, length, walks_per_start
         As in `random_walk`. A step that stays has the row -1.
 
     Returns
@@ -310,8 +300,6 @@ def metropolis_hastings(
         If a start is not a vertex.
     InputError
         If `G` is directed, or an argument has a value that is not allowed.
-    OverBudget
-        If it needs more memory than there is.
 
     References
     ----------
@@ -330,6 +318,7 @@ def metropolis_hastings(
     return _sampled(G, starts, walks_per_start, made, edge_rows, placement, client, progress)
 
 
+@documented
 def random_walk_with_restart(
     G: Graph,
     starts: Any,
@@ -351,7 +340,7 @@ def random_walk_with_restart(
 
     Parameters
     ----------
-    G, starts, length, bias, method, walks_per_start, seed, edge_rows, placement, client, progress
+    G, starts, length, bias, method, walks_per_start
         As in `random_walk`.
     p : float
         0 to 1.
@@ -367,8 +356,6 @@ def random_walk_with_restart(
         If a start is not a vertex.
     InputError
         If an argument has a value that is not allowed.
-    OverBudget
-        If it needs more memory than there is.
 
     References
     ----------
@@ -387,6 +374,7 @@ def random_walk_with_restart(
     )  # fmt: skip
 
 
+@documented
 def random_walk_with_jump(
     G: Graph,
     starts: Any,
@@ -406,7 +394,7 @@ def random_walk_with_jump(
 
     Parameters
     ----------
-    G, starts, length, bias, method, walks_per_start, seed, edge_rows, placement, client, progress
+    G, starts, length, bias, method, walks_per_start
         As in `random_walk`.
     p : float
         0 to 1.
@@ -422,8 +410,6 @@ def random_walk_with_jump(
         If a start is not a vertex.
     InputError
         If an argument has a value that is not allowed.
-    OverBudget
-        If it needs more memory than there is.
 
     References
     ----------

@@ -36,7 +36,7 @@ LAYERS = (
 FIRST_OF_USERS = "plot"
 """From here on, packages use graphdask as its users do, by its public names."""
 
-EVERYWHERE = ("config", "errors", "kinds", "runtime", "suggest", "version")
+EVERYWHERE = ("config", "errors", "kinds", "parameters", "runtime", "suggest", "version")
 """Modules of the root that every package may import; they import only each other."""
 
 LAST = ("__main__", "cli")

@@ -1,0 +1,78 @@
+"""Parameters and errors that many public functions share, described once, and the decorator that adds them.
+
+The docstring of a function decorated with `documented` describes what is its own. When the module is imported, the
+parameters that it leaves out are added from `SHARED`, in the order of the signature, and errors of a run from `ERRORS`.
+`help` and `inspect.getdoc` show the whole.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SHARED = """
+exchange : {"selective", "broadcast"}, optional
+    "selective", the default: send what changed at a vertex only to the ranks that use it. "broadcast": send it
+    to every rank. The answer is the same.
+allocation : {"maximal", "just-enough", "fixed"} or float, optional
+    Memory reserved for queues of vertices. "maximal", the default: for all vertices. "just-enough": for as many
+    as this graph can need, or for an estimate that grows before a launch may need more. "fixed" or a float: for
+    that share of all vertices (0.75 for "fixed"); if it may be too little, OverBudget names a share that
+    suffices. The answer is the same.
+seed : int
+    Of the random numbers; its last 64 bits count. The same seed gives the same samples on every device, in
+    every placement and for every number of workers.
+edge_rows : bool
+    Whether samples have the column `edge` from the beginning: the row of each edge in what the graph was made
+    of, -1 for a step that follows no edge. If False, `s.edge` finds the rows when it is first used, as
+    `Samples.with_edges` does. The samples are the same.
+placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
+    "replicated": every worker holds the whole graph and draws a share of the samples. "partitioned": every
+    worker holds a partition, and workers exchange what they draw. "streamed": the host holds the graph, and the
+    device a part of it at a time or none, as `Streamed` says. "auto", the default: replicated if the memory
+    suffices, else partitioned; a graph on disk (`graphdask.stream.open`) takes no other value. The samples are
+    the same.
+client : distributed.Client, optional
+    Where to run. Default: the active client, or this process if there is none.
+progress : bool, optional
+    Show a progress bar. Default: in a terminal or a notebook.
+"""
+ERRORS = """
+OverBudget
+    If the run would need more memory than is free, or than it was given.
+PeerLost
+    If a worker died and could not be replaced in time.
+"""
+
+
+def _entries(text: str) -> Iterator[tuple[list[str], str]]:
+    """The names of each entry of a section, and the entry."""
+    for entry in re.findall(r"^\S.*(?:\n(?:[ \t].*)?)*", text.strip(), re.MULTILINE):
+        yield entry.partition("\n")[0].partition(" : ")[0].split(", "), entry.rstrip()
+
+
+def _section(doc: str, title: str) -> tuple[str, str, str]:
+    """What stands before the entries of a section, the entries, and what stands after."""
+    found = re.search(rf"^{title}\n-+\n((?:(?!.*\n---).*\n?)*)", doc, re.MULTILINE)
+    assert found is not None, f"there is no section {title}"
+    return doc[: found.start(1)], found[1], doc[found.end(1) :]
+
+
+def documented(function: F) -> F:
+    """Add to a docstring the parameters and errors of `SHARED` and `ERRORS` that it leaves out."""
+    if function.__doc__ is None:  # python -OO
+        return function
+    before, own, after = _section(inspect.cleandoc(function.__doc__), "Parameters")
+    described = {name: entry for names, entry in _entries(own) for name in names}
+    described |= {name: entry for (name,), entry in _entries(SHARED) if name not in described}
+    entries = dict.fromkeys(described[name] for name in inspect.signature(function).parameters)
+    before, own, after = _section("\n".join((before + "\n".join(entries), "", after)), "Raises")
+    errors = dict.fromkeys([entry for _, entry in _entries(own)])
+    raised = {name for names, _ in _entries(own) for name in names}
+    errors |= dict.fromkeys(entry for (name,), entry in _entries(ERRORS) if name not in raised)
+    function.__doc__ = "\n".join((before + "\n".join(errors), "", after)).rstrip() + "\n"
+    return function
