@@ -15,10 +15,10 @@ import pytest
 from click.testing import CliRunner
 
 import graphdask as gd
+from graphdask import execute
 from graphdask.cli import cli as program
 from graphdask.device import room
 from graphdask.errors import GraphdaskError, GraphdaskWarning, InputError, OverBudget, WriteError
-from graphdask.gang import RUNTIME
 from graphdask.io import read_edges, write_edges
 from graphdask.sample import Chunks, Spec
 
@@ -162,7 +162,7 @@ def test_edges_that_take_years_to_make(made):
         at_once(),
         pytest.raises(InputError, match=r"edges, to be made and dropped by \d+ ranks, would take [\d,]+ ye"),
     ):
-        RUNTIME.count_edges(made().partition(device="cpu"), "cpu")
+        execute.count_edges(made().partition(device="cpu"), "cpu")
 
 
 @pytest.mark.parametrize(

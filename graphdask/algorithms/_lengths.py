@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph
 from graphdask.partition.part import Part, WeightFacts
 from graphdask.partition.sources import ArraySource
-from graphdask.runtime import runtime
 
 NARROW = 16
 """Mean degree below which buckets are made wider, as on road networks few vertices are in one."""
@@ -40,7 +40,7 @@ def fit_weights(G: Graph, takes: str, client: Any = None, progress: bool | None 
     """
     if G.built is None and isinstance(G.source, ArraySource) and G.source.weights is not None:
         checked_lengths(G, WeightFacts.of(np, G.source.src, G.source.dst, G.source.weights), takes)
-    facts = runtime().persist(G, client=client, progress=progress).weights or WeightFacts(1, 1, 1.0, 1)
+    facts = execute.persist(G, client=client, progress=progress).weights or WeightFacts(1, 1, 1.0, 1)
     checked_lengths(G, facts, takes)
     return facts
 

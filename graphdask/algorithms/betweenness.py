@@ -77,7 +77,6 @@ class Betweenness(Primitive[State]):
     """Size and out-edges of the level that is sent, and the lower and upper half of its lanes; how many vertices are
     left to search for it, and whether these are many."""
     tells_ghosts = True
-    verifier = "graphdask.verify.betweenness"
     result_type = BetweennessResult
     by_teams = True
     """Whether GPUs that can write into each other's memory go through batches by themselves."""

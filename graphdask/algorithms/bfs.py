@@ -35,6 +35,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.algorithms._bfs_push import LONG, advance_buffer, led_memory, make_room, push
 from graphdask.algorithms._bfs_state import (
     COUNTERS,
@@ -63,7 +64,6 @@ from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.results.result import Result
-from graphdask.runtime import runtime
 
 DIRECTIONS = ("auto", "push", "pull")
 LEVEL_THREADS = 1 << 13
@@ -101,7 +101,6 @@ class BreadthFirstSearch(Primitive[State]):
     columns: ClassVar[Mapping[str, Any]] = {"parent": INDEX}
     ghost_columns: ClassVar[Mapping[str, Any]] = {}
     votes = Direction.VOTES
-    verifier = "graphdask.verify.bfs"
     result_type = BfsResult
     fused = True
     """Whether a push is one kernel. The benchmark of choices sets False; then `direction` must be "push"."""
@@ -413,7 +412,7 @@ def bfs(
     if direction not in DIRECTIONS:
         raise InputError(f"direction={shown(direction)} is not one of {', '.join(DIRECTIONS)}")
     start = int(G.ids.to_internal(source, "source"))
-    return runtime().run(
+    return execute.run(
         G,
         BreadthFirstSearch((start,), direction=direction),
         exchange=exchange,

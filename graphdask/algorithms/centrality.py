@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.algorithms._sources import chosen_sources
 from graphdask.algorithms.betweenness import LANES, TABLE_BYTES, Betweenness, BetweennessResult
 from graphdask.algorithms.weighted_betweenness import Lengths, WeightedBetweenness, raise_undefined
@@ -14,7 +15,6 @@ from graphdask.errors import GraphdaskWarning, InputError, outside, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.kinds import Own
 from graphdask.parameters import documented
-from graphdask.runtime import runtime
 
 
 def scales(G: Graph, drawn: int | None, normalized: bool) -> tuple[float, float]:
@@ -142,7 +142,7 @@ def betweenness(
         primitive = WeightedBetweenness(chosen, lanes, scale, of_sources, lengths)
     else:
         primitive = Betweenness(chosen, _lanes(len(chosen), 48 * n), scale, of_sources)
-    result: BetweennessResult = runtime().run(
+    result: BetweennessResult = execute.run(
         G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress
     )
     if isinstance(primitive, WeightedBetweenness):

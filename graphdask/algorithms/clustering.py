@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.algorithms.triangles import State, Triangles
 from graphdask.engine.loop import Environment
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.parameters import documented
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
-from graphdask.runtime import runtime
 
 
 class ClusteringResult(Result):
@@ -34,7 +34,6 @@ class LocalClustering(Triangles):
     """The primitive. Its results `links` (edges among the neighbours) and `degree` are what the verifier needs."""
 
     name = "local clustering coefficient"
-    verifier = "graphdask.verify.clustering"
     result_type = ClusteringResult
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
@@ -99,4 +98,4 @@ def local_clustering_coefficient(
     [0.5, 0.5, 0.167, 0.0]
     """
     checked_graph(G)
-    return runtime().run(G, LocalClustering(), exchange=exchange, client=client, progress=progress)
+    return execute.run(G, LocalClustering(), exchange=exchange, client=client, progress=progress)

@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.algorithms._flood import flood, flood_memory
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, put_aside
@@ -33,7 +34,6 @@ from graphdask.graph.graph import Graph, checked_graph
 from graphdask.parameters import documented
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
-from graphdask.runtime import runtime
 
 FEW = 2
 """Neighbours that each row is hooked to before the giant is known."""
@@ -84,7 +84,6 @@ class ConnectedComponents(Primitive[State]):
     columns: ClassVar[Mapping[str, Any]] = {"label": INDEX}
     tells_ghosts = True
     votes = 1
-    verifier = "graphdask.verify.components"
     result_type = ComponentsResult
 
     @property
@@ -260,7 +259,7 @@ def connected_components(
     [0, 0, 2, 3, 3]
     """
     checked_graph(G)
-    return runtime().run(
+    return execute.run(
         G,
         ConnectedComponents(),
         exchange=exchange,

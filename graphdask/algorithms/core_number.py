@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import MAXIMAL, Allocation, put_aside
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
@@ -26,7 +27,6 @@ from graphdask.kernels.core_number.core_number_pack import COUNTS, Peeling
 from graphdask.parameters import documented
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
-from graphdask.runtime import runtime
 
 PLACES = 36
 """Bits of `order` for the place in the queue; those above are the superstep."""
@@ -61,7 +61,6 @@ class CoreNumber(Primitive[State]):
 
     name = "core number"
     columns: ClassVar[Mapping[str, Any]] = {"lost": INDEX}
-    verifier = "graphdask.verify.core_number"
     result_type = CoreResult
     votes = 2
     needs_all = "its queue ends with every vertex in it"
@@ -182,4 +181,4 @@ def core_number(
     [2, 2, 2, 1]
     """
     checked_undirected(G, "core_number")
-    return runtime().run(G, CoreNumber(), exchange=exchange, allocation=allocation, client=client, progress=progress)
+    return execute.run(G, CoreNumber(), exchange=exchange, allocation=allocation, client=client, progress=progress)

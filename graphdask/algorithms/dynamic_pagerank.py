@@ -81,7 +81,6 @@ class DynamicPageRank(Primitive[State]):
 
     columns: ClassVar[Mapping[str, Any]] = {}
     record_columns: ClassVar[Mapping[str, Any]] = {"vertex": INDEX, "contribution": np.float64}
-    verifier = "graphdask.verify.dynamic_pagerank"
     result_type = DynamicPageRankResult
     votes = 11
     """The largest change, how many vertices were ranked for the first time, how many a traversal has reached, upper and

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.algorithms.rank_error import Residual, halves
 from graphdask.device.backend import Array
 from graphdask.device.readback import Readback
@@ -16,7 +17,6 @@ from graphdask.dynamic.rows import DynamicPart
 from graphdask.engine.loop import Environment
 from graphdask.errors import InputError
 from graphdask.results.result import Result
-from graphdask.runtime import runtime
 
 COUNTERS = 13
 """What kernels/dynamic/dynamic.py counts, and at last pieces of rows."""
@@ -239,5 +239,5 @@ class DynamicPageRankResult(Result):
         """
         if self.built.rows.version != self.built.version:
             raise InputError("the graph has changed since these ranks were computed; verify them before the next batch")
-        runtime().verify(self)
+        execute.verify(self)
         return self

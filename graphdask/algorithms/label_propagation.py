@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.device.backend import Array
 from graphdask.device.room import LEAST_SECONDS, refuse_beyond_time
 from graphdask.engine.buffers import Allocation
@@ -29,7 +30,6 @@ from graphdask.parameters import documented
 from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
-from graphdask.runtime import runtime
 
 SHORT = 32
 """Neighbours up to which a row is short; a warp."""
@@ -74,7 +74,6 @@ class LabelPropagation(Primitive[State]):
 
     name = "label propagation"
     columns: ClassVar[Mapping[str, Any]] = {"label": INDEX}
-    verifier = "graphdask.verify.label_propagation"
     result_type = LabelPropagationResult
     tells_ghosts = True
 
@@ -206,7 +205,7 @@ def label_propagation(
         f"iterations={iterations:,}, of which each takes a microsecond at least,", iterations * LEAST_SECONDS,
         "give fewer",
     )  # fmt: skip
-    return runtime().run(
+    return execute.run(
         G,
         LabelPropagation(int(iterations)),
         exchange=exchange,

@@ -165,7 +165,6 @@ class PageRank(Primitive[State]):
     name = "PageRank"
     columns: ClassVar[Mapping[str, Any]] = {"contribution": np.float64}
     real: ClassVar[Any] = np.float64
-    verifier = "graphdask.verify.pagerank"
     result_type = PageRankResult
     tells_ghosts = True
     queues = False

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.algorithms._lengths import fit_weights
 from graphdask.algorithms.distribution import distribution
 from graphdask.algorithms.dynamic_pagerank import (
@@ -27,7 +28,6 @@ from graphdask.errors import GraphdaskWarning, InputError, Unsupported, outside,
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.kinds import choice
 from graphdask.parameters import documented
-from graphdask.runtime import runtime
 
 
 @documented
@@ -205,7 +205,7 @@ def pagerank(
         personalization=personal,
         start=first,
     )
-    result = runtime().run(G, primitive, exchange=exchange, client=client, progress=progress)
+    result = execute.run(G, primitive, exchange=exchange, client=client, progress=progress)
     if (tol or error is not None) and not result.converged:
         warn_of_residual(result, max_iter, tol, error)
     return result
@@ -289,7 +289,7 @@ def dynamic_pagerank(
     usual = TOLERANCE if error is None else TOLERANCE_OF_ERROR * error
     frontier, prune = (usual if value is None else float(value) for value in (frontier_tol, prune_tol))
     primitive = DynamicPageRank(method, damping, tol, max_iter, frontier, prune, keeps, error, partition_by or "both")
-    result: DynamicPageRankResult = runtime().rank(G, primitive, client=client, progress=progress)
+    result: DynamicPageRankResult = execute.rank(G, primitive, client=client, progress=progress)
     if keeps and (tol or error is not None) and not result.converged:
         warn_of_residual(result, max_iter, tol, error)
     return result

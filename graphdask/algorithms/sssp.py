@@ -46,6 +46,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.algorithms._lengths import breadth_of, bucket_unit, distance_range, fit_weights, sparse
 from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, tree_memory, unreached, weights_of
 from graphdask.algorithms._sssp_state import ACTED, COUNTERS, EDGES, FAR, GHOSTS, NEAR, SPLIT, STEP, State, Work
@@ -62,7 +63,6 @@ from graphdask.parameters import documented
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
-from graphdask.runtime import runtime
 
 BUCKETS = 64
 """Buckets at most that a graph in one partition goes through between two checks by the host."""
@@ -109,7 +109,6 @@ class ShortestPaths(Primitive[State]):
     """The primitive."""
 
     name = "SSSP"
-    verifier = "graphdask.verify.sssp"
     result_type = ShortestPathsResult
     votes = 4
     fused = True
@@ -394,7 +393,7 @@ def sssp(
     if not G.weighted:
         warnings.warn(UNWEIGHTED, GraphdaskWarning, stacklevel=outside())
     search = search_from(G, start, None if delta is None else float(delta), client, progress)
-    result: ShortestPathsResult = runtime().run(
+    result: ShortestPathsResult = execute.run(
         G, search, exchange=exchange, allocation=allocation, client=client, progress=progress
     )
     too_far = result._value("too_far")

@@ -42,6 +42,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.algorithms._strong_rest import components_among
 from graphdask.algorithms.components import ComponentsResult, ConnectedComponents
 from graphdask.device.backend import Array
@@ -50,7 +51,6 @@ from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messag
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.parameters import documented
 from graphdask.partition.part import Csr, Part
-from graphdask.runtime import runtime
 
 FEW = 1 << 20
 """Vertices and edges of all ranks together that every rank takes in to finish by itself, after PATIENCE supersteps."""
@@ -109,7 +109,6 @@ class StrongComponents(Primitive[State]):
     tells_ghosts = True
     votes = 4
     needs_all = "its queue holds the vertices that a phase removes, which may be all of them"
-    verifier = "graphdask.verify.strong"
     result_type = ComponentsResult
 
     def __init__(self, few: int = FEW):
@@ -423,4 +422,4 @@ def strongly_connected_components(
     """
     checked_graph(G)
     primitive = StrongComponents() if G.directed else ConnectedComponents()
-    return runtime().run(G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress)
+    return execute.run(G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress)

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages, Primitive
@@ -27,7 +28,6 @@ from graphdask.partition.build import from_cyclic, row_of_each, tally, to_cyclic
 from graphdask.partition.neighbours import PIECE, distinct_blocks, places_of
 from graphdask.partition.part import Csr, Part
 from graphdask.results.result import Result
-from graphdask.runtime import runtime
 
 LEAST = 1 << 20
 """Entries that a batch of ghosts' rows may hold in any case."""
@@ -70,7 +70,6 @@ class Triangles(Primitive[State]):
 
     name = "triangles"
     columns: ClassVar[Mapping[str, Any]] = {"links": np.int64, "degree": np.int64}
-    verifier = "graphdask.verify.triangles"
     result_type: Any = TrianglesResult
     votes = 4
     queues = False
@@ -197,4 +196,4 @@ def triangles(
     ([1, 1, 1, 0], 1)
     """
     checked_undirected(G, "triangles")
-    return runtime().run(G, Triangles(), exchange=exchange, client=client, progress=progress)
+    return execute.run(G, Triangles(), exchange=exchange, client=client, progress=progress)

@@ -82,7 +82,6 @@ class WeightedBetweenness(Primitive[Nothing]):
 
     name = "betweenness by weight"
     columns: ClassVar[Mapping[str, Any]] = {}
-    verifier = "graphdask.verify.weighted_betweenness"
     result_type = BetweennessResult
     copies = 1
     """Lanes for each source."""

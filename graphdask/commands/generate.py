@@ -219,7 +219,7 @@ def _in_words(arguments: dict[str, Any]) -> str:
 
 def _work(G: Any, request: Request, steps: terminal.Steps, client: Any, out: IO[bytes] | None) -> dict[str, Any]:
     """Write, or make and count; then draw."""
-    from graphdask.gang import RUNTIME
+    from graphdask.execute import count_edges
 
     found: dict[str, Any] = {}
     if G.merge or request.plot is not None:
@@ -247,7 +247,7 @@ def _work(G: Any, request: Request, steps: terminal.Steps, client: Any, out: IO[
         }  # fmt: skip
     elif not found:
         with steps.step("generate") as step:
-            made = RUNTIME.count_edges(G, request.device, client=client)
+            made = count_edges(G, request.device, client=client)
             step.edges = made.edges
             step.detail = f"{terminal.count(made.edges, 'edge')} made and dropped, {terminal.size(made.bytes)}"
         found = {

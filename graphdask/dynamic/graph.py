@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.dynamic.batch_frames import frame_edges, is_frame
 from graphdask.errors import InputError, shown
 from graphdask.graph.construct import checked_ids, checked_weights
@@ -17,7 +18,6 @@ from graphdask.kernels.common.compiling import Timer
 from graphdask.partition.changes import MOST_VERTICES, Batch, ChangedSource, Insertions, Log, no_batch
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.vertex_map import index_dtype
-from graphdask.runtime import runtime
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class DynamicGraph(Graph):
     def num_edges(self) -> int:
         """Number of edges; an undirected edge counts once. The first call builds the rows."""
         if self._edges < 0:
-            runtime().dynamic_rows(self)
+            execute.dynamic_rows(self)
         return self._edges
 
     @property
@@ -241,7 +241,7 @@ class DynamicGraph(Graph):
         def taken(there: np.ndarray, timer: Timer) -> Update:
             return self._changed(batch, there, timer, appeared, len(new), again[0], unknown + again[1])
 
-        found: Update = runtime().update(self, batch, n, taken, client=client, progress=progress)
+        found: Update = execute.update(self, batch, n, taken, client=client, progress=progress)
         return found
 
     def _changed(

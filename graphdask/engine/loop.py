@@ -233,8 +233,6 @@ class Primitive(ABC, Generic[S]):
     columns: ClassVar[Mapping[str, Any]]
     """Names and dtypes of the values that travel with a vertex; INDEX stands for the graph's index dtype, and
     (float64, (k,)) for k numbers a vertex."""
-    verifier: str
-    """The module whose `verify(context, part, primitive, result)` proves the result."""
     result_type: Any
     """The Result class of it."""
     ghost_columns: ClassVar[Mapping[str, Any] | None] = None

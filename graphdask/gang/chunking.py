@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from graphdask import execute
 from graphdask.config import Config
 from graphdask.display.notebook import is_watched
 from graphdask.display.phases import DELAY
 
 
-def chunks(
-    runtime: Any, graph: Any, sampler: Any, chunk: int, placement: Any, client: Any = None, progress: bool | None = None
-) -> Iterator[Any]:
+def chunks(graph: Any, sampler: Any, chunk: int, placement: Any, client: Any, progress: bool | None) -> Iterator[Any]:
     """Draw the instances of a sampler, `chunk` at a time; there is one chunk at least.
 
     Nothing of a chunk is kept here once it is handed out.
@@ -26,7 +25,7 @@ def chunks(
         for first in range(sampler.first, max(sampler.last, sampler.first + 1), chunk):
             last = min(first + chunk, sampler.last)
             some = sampler.chunk(first, last)
-            samples = [runtime.sample(graph, some, placement, client=client, progress=False)]
+            samples = [execute.sample(graph, some, placement, client, False)]
             # Where the whole graph did not fit a worker once, that is not tried again.
             placement = samples[0].placement if placement == "auto" else placement
             bar.update(last - first)

@@ -19,6 +19,7 @@ from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.board import announce
 from graphdask.gang.building import gang_for
+from graphdask.gang.retries import retried
 from graphdask.graph.graph import Graph
 from graphdask.kernels.common.compiling import Timer
 from graphdask.partition.build import BuildPlan
@@ -108,57 +109,51 @@ def _nothing(part: DynamicPart) -> None:
     return None
 
 
-class DynamicRuntime:
-    """What the runtime offers to dynamic graphs."""
+def dynamic_rows(graph: DynamicGraph, client: Any, progress: bool | None) -> Any:
+    """Build the rows of a dynamic graph if they do not exist."""
+    return _with_rows(graph, client, Config.load(progress=progress), lambda rows, restarts: rows)
 
-    def _retried(self, client: Any, config: Config, call: Any, label: str = "") -> Any:
-        raise NotImplementedError
 
-    def dynamic_rows(self, graph: DynamicGraph, client: Any = None, progress: bool | None = None) -> Any:
-        """Build the rows of a dynamic graph if they do not exist."""
-        config = Config.load(progress=progress)
-        return self._with_rows(graph, client, config, lambda rows, restarts: rows)
+def update(graph: DynamicGraph, batch: Any, alive: int, taken: Any, client: Any, progress: bool | None) -> Any:
+    """Apply a batch, after which there are `alive` vertices; return `taken(there, timer)`.
 
-    def update(
-        self, graph: DynamicGraph, batch: Any, alive: int, taken: Any, client: Any = None, progress: bool | None = None
-    ) -> Any:
-        """Apply a batch, after which there are `alive` vertices; return `taken(there, timer)`.
+    `there` says which edges existed before. If this fails, the rows are released.
+    """
+    config = Config.load(progress=progress)
 
-        `there` says which edges existed before. If this fails, the rows are released.
-        """
-        config = Config.load(progress=progress)
+    def change(rows: Any, restarts: int) -> Any:
+        timer = Timer()
+        there = _update(rows, batch, alive, config)
+        return taken(there, timer)
 
-        def change(rows: Any, restarts: int) -> Any:
-            timer = Timer()
-            there = _update(rows, batch, alive, config)
-            return taken(there, timer)
+    return _with_rows(graph, client, config, change, alive, "updating")
 
-        return self._with_rows(graph, client, config, change, alive, "updating")
 
-    def rank(self, graph: DynamicGraph, primitive: Any, client: Any = None, progress: bool | None = None) -> Any:
-        """Run a primitive over the rows of a dynamic graph."""
-        config = Config.load(progress=progress)
+def rank(graph: DynamicGraph, primitive: Any, client: Any, progress: bool | None) -> Any:
+    """Run a primitive over the rows of a dynamic graph."""
+    config = Config.load(progress=progress)
 
-        def compute(rows: Any, restarts: int) -> Any:
-            return _rank(rows, graph, primitive, restarts, config)
+    def compute(rows: Any, restarts: int) -> Any:
+        return _rank(rows, graph, primitive, restarts, config)
 
-        return self._with_rows(graph, client, config, compute, label=primitive.name)
+    return _with_rows(graph, client, config, compute, label=primitive.name)
 
-    def _with_rows(
-        self, graph: DynamicGraph, client: Any, config: Config, action: Any, least: int = 0, label: str = ""
-    ) -> Any:  # fmt: skip
-        """Call `action(rows, restarts)`. If it fails, the rows may be half-changed and are released."""
 
-        def call(client: Any, workers: Mapping[str, Any], attempt: int) -> Any:
-            rows = _built(graph, client, config, workers, least)
-            try:
-                return action(rows, attempt)
-            except BaseException:
-                rows.version = -1
-                graph.rows = None
-                raise
+def _with_rows(
+    graph: DynamicGraph, client: Any, config: Config, action: Any, least: int = 0, label: str = ""
+) -> Any:  # fmt: skip
+    """Call `action(rows, restarts)`. If it fails, the rows may be half-changed and are released."""
 
-        return self._retried(client, config, call, label)
+    def call(client: Any, workers: Mapping[str, Any], attempt: int) -> Any:
+        rows = _built(graph, client, config, workers, least)
+        try:
+            return action(rows, attempt)
+        except BaseException:
+            rows.version = -1
+            graph.rows = None
+            raise
+
+    return retried(client, config, call, label)
 
 
 def _built(graph: DynamicGraph, client: Any, config: Config, workers: Mapping[str, Any], least: int) -> DynamicBuilt:

@@ -6,6 +6,9 @@ import copy
 from dataclasses import replace
 from typing import Any
 
+from graphdask import execute
+from graphdask.config import Config
+from graphdask.display.notebook import is_watched
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.errors import Unsupported
 from graphdask.gang.arguments import PerRank
@@ -14,17 +17,21 @@ from graphdask.gang.on_disk import itself
 from graphdask.partition.edge_rows import RowsPlan, numbered_pieces
 from graphdask.partition.part import Part
 from graphdask.results.result import PickColumn
+from graphdask.stream.graph import StreamedGraph
 from graphdask.verify.edge_rows import verify
 
 
-def found(runtime: Any, samples: Any, show: bool) -> Any:
-    """The same samples with the column `edge`, drawn once more."""
+def found(samples: Any) -> Any:
+    """Return the same samples with the column `edge`, drawn once more."""
+    config = Config.load()
+    if not isinstance(samples.graph, StreamedGraph):
+        samples.built.gang.use(config)
     if not samples.sampler.tells_edges:
         raise Unsupported(f"samples of {samples.sampler.name} are no edges, so they have no rows")
     numbered = copy.copy(samples.sampler)
     numbered.numbered = True
     client = getattr(samples.built.gang, "client", None)
-    drawn = runtime.sample(samples.graph, numbered, samples.placement, client=client, progress=show)
+    drawn = execute.sample(samples.graph, numbered, samples.placement, client, is_watched(config.progress))
     made = object.__new__(type(samples))  # copy.copy would send them
     made.__dict__.update(samples.__dict__, _gathered={}, sampler=numbered)
     made.parts, made.built, made.columns = drawn.parts, drawn.built, drawn.columns

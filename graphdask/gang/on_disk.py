@@ -10,17 +10,18 @@ from typing import Any
 from graphdask.config import Config
 from graphdask.display.notebook import is_watched
 from graphdask.engine.loop import RankContext, RankResult
-from graphdask.errors import InputError, OverBudget, Unsupported
+from graphdask.errors import InputError, OverBudget, PeerLost, Unsupported, WrongWorker
 from graphdask.gang.clients import Workers
 from graphdask.gang.local import LocalGang
 from graphdask.gang.replicas import fill_up
+from graphdask.gang.retries import retried
 from graphdask.kernels.common.compiling import Timer
 from graphdask.partition.larger import of_graph
 from graphdask.partition.part import WeightFacts
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.results.stats import Stats
 from graphdask.stream import sampling
-from graphdask.stream.graph import StreamedGraph
+from graphdask.stream.graph import StreamedGraph, check
 from graphdask.stream.host import Shelf
 from graphdask.stream.run import execute, joined
 from graphdask.stream.shared import StreamedPart, map_of, part_of, same_file
@@ -40,6 +41,48 @@ class Opened:
     """Kept: a StreamedPart for each rank."""
     asked: tuple[Any, ...]
     """How: where that changes, it is opened anew."""
+
+
+def persist(graph: StreamedGraph, client: Any, progress: bool | None) -> Opened:
+    """Open a graph on every rank."""
+    config = Config.load(progress=progress)
+    found: Opened = _retried(graph, client, config, lambda client, workers, _: opened(graph, client, workers, config))
+    return found
+
+
+def run(
+    graph: StreamedGraph,
+    primitive: Any,
+    *,
+    exchange: str | None,
+    allocation: str | float | None,
+    client: Any,
+    progress: bool | None,
+) -> Any:
+    """Run a primitive over a graph on disk; its Result is like that of any run."""
+    config = Config.load(exchange=exchange, allocation=allocation, progress=progress)
+    check(graph, primitive, exchange, allocation)
+    return _retried(graph, client, config, lambda *where: _run(graph, primitive, config, *where), primitive.name)
+
+
+def sample(graph: StreamedGraph, sampler: Any, placement: Any, client: Any, progress: bool | None) -> Any:
+    """Draw samples of a graph on disk; each rank draws its share and keeps it."""
+    config = Config.load(progress=progress)
+    sampling.check(graph, sampler, placement)
+    return _retried(graph, client, config, lambda *where: _sample(graph, sampler, config, *where), sampler.name)
+
+
+def _retried(graph: StreamedGraph, client: Any, config: Config, call: Any, label: str = "") -> Any:
+    """Return `call(client, workers, attempt)`; if a worker is lost, open the graph again."""
+
+    def attempt(*where: Any) -> Any:
+        try:
+            return call(*where)
+        except (PeerLost, WrongWorker):
+            graph.built = None
+            raise
+
+    return retried(client, config, attempt, label)
 
 
 def opened(graph: StreamedGraph, client: Any, workers: Workers, config: Config) -> Opened:
@@ -78,8 +121,7 @@ def _told(graph: StreamedGraph, gang: Any, given: Any, asked: tuple[Any, ...]) -
     return Opened(gang, map_of(store, size), graph.num_edges, store.facts, kept.summary, kept, asked)
 
 
-def run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, workers: Workers, restarts: int) -> Any:
-    """Run a primitive; its result is as that of any run."""
+def _run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, workers: Workers, restarts: int) -> Any:
     built, show = opened(graph, client, workers, config), is_watched(config.progress)
     timer = Timer()
     kept = built.gang.run(
@@ -96,8 +138,7 @@ def run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, worke
     return primitive.result_type(graph, primitive, kept, built, stats)
 
 
-def sample(graph: StreamedGraph, sampler: Any, config: Config, client: Any, workers: Workers, restarts: int) -> Any:
-    """Draw the samples, each rank its share; they stay there."""
+def _sample(graph: StreamedGraph, sampler: Any, config: Config, client: Any, workers: Workers, restarts: int) -> Any:
     built, show = opened(graph, client, workers, config), is_watched(config.progress)
     sampler.check(graph, built.weights)
     timer = Timer()

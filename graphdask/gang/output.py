@@ -10,7 +10,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +23,9 @@ from graphdask.device.room import least_of_edges, refuse_beyond_disk, refuse_bey
 from graphdask.display.notebook import is_watched
 from graphdask.errors import InputError, PeerLost, Unsupported, WrongWorker, shown
 from graphdask.gang.arguments import PerRank
+from graphdask.gang.in_memory import with_partitions
 from graphdask.gang.local import LocalGang
+from graphdask.gang.retries import retried
 from graphdask.generate.preferential_attachment import PreferentialAttachment
 from graphdask.graph.graph import Graph
 from graphdask.io import detect_format
@@ -158,20 +160,27 @@ def _refuse_beyond_disk(graph: Graph, path: Path, name: str, compression: str, i
 
 def write(
     graph: Graph,
-    order: Order,
+    path: Any,
+    format: str | None,
+    files: int | None,
+    overwrite: bool,
+    device: str,
     client: Any,
-    config: Config,
-    retried: Callable[..., Any],
-    with_partitions: Callable[[Graph, Callable[..., Any]], Any],
+    progress: bool | None,
 ) -> Written:
-    """Write a graph; `retried` and `with_partitions` run an action again when a worker was lost."""
+    """Write the edges of a graph to files."""
+    order = checked_order(graph, path, format, files, overwrite, device)
+    return _write(graph, order, client, Config.load(progress=progress))
+
+
+def _write(graph: Graph, order: Order, client: Any, config: Config) -> Written:
     if order.stream is not None:
         with order.stream.unfinished() as made:  # writers make their shares side by side, so not in the stream's order
             kept = replace(
                 order, target=made.with_name(f"{made.name}.kept{SUFFIXES[order.content.format]}"), stream=None
             )
             with called(kept.target, str(order.target)):
-                written = write(graph, kept, client, config, retried, with_partitions)
+                written = _write(graph, kept, client, config)
             os.replace(kept.target, made)
         return replace(written, path=order.target)
     timer = Timer()
@@ -186,7 +195,7 @@ def write(
             plan = _plan(graph, order, size if joins else 1, token, attempt)
             return _carry_out(built.gang, built.parts, plan, timer, built.num_edges, config)
 
-        found = with_partitions(graph, from_parts)
+        found = with_partitions(graph, client, config, from_parts)
     else:
 
         def from_source(client: Any, workers: Mapping[str, Any], attempt: int) -> Written:
@@ -276,8 +285,9 @@ class Made:
     """How many ranks made them at the same time."""
 
 
-def count(graph: Graph, device: str, client: Any, config: Config, retried: Callable[..., Any]) -> Made:
+def count(graph: Graph, device: str, client: Any, progress: bool | None) -> Made:
     """Make all edges of a graph where they would be written, a block at a time, and drop them."""
+    config = Config.load(progress=progress)
     timer = Timer()
     each = edge_bytes(graph.source, graph.ids)
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.errors import InputError, OverBudget, Unsupported, shown
 from graphdask.graph.graph import checked_graph
 from graphdask.partition.vertex_map import index_dtype
-from graphdask.runtime import runtime
 
 DIRECTIONS = ("both", "in", "out")
 
@@ -81,7 +81,7 @@ def degree_counts(G: Any, direction: str = "both", *, device: str = "auto") -> t
 def _blocks(G: Any, backend: Backend, pieces: int) -> Iterator[tuple[Array, Array]]:
     """Sources and destinations of all edges, made piece by piece, or as partitions have merged them."""
     if G.merge:
-        for src, dst, _ in runtime().edge_blocks(G, max(1, G.source.num_edges // pieces)):
+        for src, dst, _ in execute.edge_blocks(G, max(1, G.source.num_edges // pieces)):
             yield backend.from_host(src), backend.from_host(dst)
         return
     for rank in range(pieces):

@@ -156,11 +156,11 @@ def _tasks(graph: Any, partitions: int | None, device: str) -> list[EdgeTask]:
 
 def _built(graph: Any, partitions: int | None, client: Any, progress: bool | None) -> list[tuple[Any, float]]:
     """The edges of the graph's partitions as tasks, with their numbers."""
-    from graphdask.runtime import runtime
+    from graphdask import execute
 
     if partitions is not None and graph.plan.parts != partitions:
         graph = graph.partition(partitions, device=graph.plan.device)
-    return [(part, count) for part, count in runtime().delayed_edges(graph, client=client, progress=progress)]
+    return [(part, count) for part, count in execute.delayed_edges(graph, client=client, progress=progress)]
 
 
 def _length(share: Share) -> float:

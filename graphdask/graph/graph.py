@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.errors import InputError
 from graphdask.graph.frames import to_dask_array, to_dask_dataframe
 from graphdask.partition.blocks import EdgeArrays, all_edges, edge_blocks
@@ -19,7 +20,6 @@ from graphdask.partition.conversions import class_of, conversion
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.sources import EdgeSource
 from graphdask.partition.vertex_map import Plan, checked_owners
-from graphdask.runtime import runtime
 from graphdask.suggest import public
 
 
@@ -164,7 +164,7 @@ class Graph:
 
     def persist(self, *, client: Any = None, progress: bool | None = None) -> Graph:
         """Build the partitions now and keep them on the workers (or in this process); return the graph itself."""
-        runtime().persist(self, client=client, progress=progress)
+        execute.persist(self, client=client, progress=progress)
         return self
 
     def edges(self, device: str = "auto", *, client: Any = None, progress: bool | None = None) -> EdgeArrays:
@@ -385,7 +385,7 @@ class Graph:
         ...     G.write(f"{folder}/graph.txt").edges
         2
         """
-        return runtime().write(self, path, format, files, overwrite, device, client=client, progress=progress)
+        return execute.write(self, path, format, files, overwrite, device, client=client, progress=progress)
 
     def verify(self, *, client: Any = None, progress: bool | None = None) -> Graph:
         """Prove on the workers, in linear time, that the partitions hold exactly the edges of the graph; return it.
@@ -398,7 +398,7 @@ class Graph:
         VerificationError
             Saying what differs.
         """
-        runtime().verify_graph(self, client=client, progress=progress)
+        execute.verify_graph(self, client=client, progress=progress)
         return self
 
     def __getstate__(self) -> dict[str, Any]:

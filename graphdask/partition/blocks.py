@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.config import Config
 from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.display.notebook import bar_class, is_watched
@@ -31,7 +32,6 @@ from graphdask.partition.sources import (
     Piece,
 )
 from graphdask.partition.vertex_map import index_dtype
-from graphdask.runtime import runtime
 
 BLOCK = 64 << 20
 """Bytes of the blocks of which all edges are put together."""
@@ -219,7 +219,7 @@ def edge_blocks(
     holder = maker if device == "cuda" else get_backend("cpu")
     translation = Translation(graph.ids, holder)
     if graph.merge:
-        stored = runtime().edge_blocks(graph, max_edges, client=client, progress=progress)
+        stored = execute.edge_blocks(graph, max_edges, client=client, progress=progress)
         return translation.blocks(_on_device(stored, holder))
     blocks = Share(graph.source).blocks(maker, max_edges)
     return translation.blocks(blocks if holder is maker else to_host(blocks, maker))

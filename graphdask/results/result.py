@@ -11,13 +11,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.device.residency import fetched
 from graphdask.engine.loop import RankResult
 from graphdask.errors import GraphdaskError, MissingDependency, Unsupported
 from graphdask.graph.graph import Graph
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.results.stats import Stats
-from graphdask.runtime import runtime
 from graphdask.suggest import public
 
 
@@ -234,7 +234,7 @@ class Result:
             Where the result was sent here by another process.
         """
         checked_home(self)
-        runtime().verify(self)
+        execute.verify(self)
         return self
 
     def to_frame(self) -> Any:

@@ -59,7 +59,6 @@ class Framework(Traversal):
 
     name = "sampling by a spec"
     streamer, on_disk = IN_PLACE, ""
-    verifier = "graphdask.verify.framework"
     result_type = SampledEdges
     travelling: ClassVar[Mapping[str, Any]] = {"number": np.int64, "vertex": INDEX, "other": INDEX}
 

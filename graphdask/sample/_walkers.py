@@ -116,7 +116,6 @@ def is_whole(part: Part) -> bool:
 class Walkers(Sampler[Any]):
     """Walks of `length` steps from `starts`, which are vertex numbers; instance i starts at starts[i]."""
 
-    verifier = "graphdask.verify.walks"
     result_type = Walks
     tells_edges = True
     cut = ("starts",)

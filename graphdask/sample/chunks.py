@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphdask import execute
 from graphdask.device.room import refuse_beyond_disk
 from graphdask.errors import InputError, Unsupported, shown
 from graphdask.graph.graph import Graph
 from graphdask.kernels.common.compiling import Timer
-from graphdask.runtime import runtime
 from graphdask.sample.hops import at_least
 from graphdask.sample.result import Samples, sample_folder
 from graphdask.sample.sampler import Planned, numbered, planning
@@ -70,7 +70,7 @@ class Chunks:
 
     def _drawn(self, sampler: Any) -> Iterator[Any]:
         planned = self._planned
-        drawn: Iterator[Samples] = runtime().sample_chunks(
+        drawn: Iterator[Samples] = execute.sample_chunks(
             planned.graph, sampler, self.chunk, planned.placement, client=planned.client,
             progress=planned.progress,
         )  # fmt: skip

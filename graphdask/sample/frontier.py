@@ -92,7 +92,6 @@ class FrontierSampling(Sampler[State]):
     """The sampler."""
 
     name = "frontier sampling"
-    verifier = "graphdask.verify.frontier"
     result_type = Frontiers
     tells_edges = True
     travelling: ClassVar[Mapping[str, Any]] = {

@@ -41,7 +41,6 @@ class Induced(Traversal):
     """The sampler: instance i is the subgraph of the vertices `seeds[bounds[i]:bounds[i + 1]]`, which ascend."""
 
     name = "induced subgraphs"
-    verifier = "graphdask.verify.induced"
     streamer = IN_PLACE
     undivided = "are of vertices that are drawn for all instances first; make fewer instances"
 

@@ -41,7 +41,6 @@ class MetapathWalk(FirstOrder):
     """The sampler. Over partitions all walkers make a step, then those that have left travel."""
 
     name = "metapath walk"
-    verifier = "graphdask.verify.metapath"
     streamer, on_disk = IN_PLACE, ""
 
     def __init__(self, starts: np.ndarray | Starts, length: int, seed: int, metapath: tuple[int, ...]):

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.partition.given import given_array
-from graphdask.runtime import runtime
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample._minibatch_traversal import MinibatchTraversal
 from graphdask.sample._minibatches import CONVERT, Drawn, checked_output, checked_rows, drawn_batches, rows_of
@@ -342,7 +342,7 @@ class NeighborLoader:
 
     def _drawn(self, sampler: Traversal, places: np.ndarray) -> list[Drawn]:
         """The batches of one run, but for rows of `x` and `y`."""
-        result = runtime().sample(self.graph, sampler, self._placement, client=self._client, progress=False)
+        result = execute.sample(self.graph, sampler, self._placement, client=self._client, progress=False)
         if self._placement == "auto":
             self._placement = result.placement  # where it did not fit once, it is not tried again
         return drawn_batches(result, places, None if self._times is None else self.batch_size)

@@ -55,7 +55,6 @@ class OnePassEdges(Sampler[dict[str, Array]]):
     name = "edge sampling"
     tells_edges = True
     undivided = "draws all that is drawn together; it cannot be done in chunks"
-    verifier = "graphdask.verify.one_pass"
     result_type = SampledEdges
     record_columns: ClassVar[Mapping[str, Any]] = {}
 

@@ -79,7 +79,6 @@ class WalkEnds(Sampler[State]):
     """The sampler: `walks` walkers from each of `sources`, which are vertex numbers; instance i is sources[i]."""
 
     name = "personalised PageRank"
-    verifier = "graphdask.verify.walk_ends"
     result_type = PersonalizedPageRank
     record_columns: ClassVar[Mapping[str, Any]] = {"instance": np.int64, "step": np.int32, "at": INDEX}
 

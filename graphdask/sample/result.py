@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.errors import GraphdaskError, MissingDependency
 from graphdask.graph.graph import Graph
 from graphdask.io.outputs import FolderOutput, folder_output, readable_write
@@ -29,7 +30,6 @@ from graphdask.results.result import (
     values_to_send,
 )
 from graphdask.results.stats import Stats
-from graphdask.runtime import runtime
 from graphdask.suggest import public
 
 MARK = b"graphdask"
@@ -139,7 +139,7 @@ class Samples:
         if "edge" in self.columns:
             return self
         checked_home(self)
-        found: Samples = runtime().edge_rows(self)
+        found: Samples = execute.edge_rows(self)
         return found
 
     def verify(self) -> Samples:
@@ -157,9 +157,9 @@ class Samples:
             If the samples were sent here by another process.
         """
         checked_home(self)
-        runtime().verify(self)
+        execute.verify(self)
         if "_with_edges" in self.__dict__:
-            runtime().verify(self._with_edges)
+            execute.verify(self._with_edges)
         return self
 
     def to_dask(self) -> dict[str, Any]:

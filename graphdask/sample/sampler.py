@@ -18,12 +18,12 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, Primitive
 from graphdask.errors import InputError, Unsupported, shown
 from graphdask.graph.graph import Graph
 from graphdask.partition.part import Part, WeightFacts
-from graphdask.runtime import runtime
 from graphdask.sample.streamed import Streamed
 
 S = TypeVar("S")
@@ -157,7 +157,7 @@ def sampled(G: Graph, sampler: Any, placement: Placement, client: Any, progress:
 
 def drawn(G: Graph, sampler: Any, placement: Placement, client: Any, progress: bool | None) -> Any:
     """Run a sampler whose samples are needed in any case, as a part of other ones."""
-    return runtime().sample(G, sampler, _placement_of(sampler, placement), client=client, progress=progress)
+    return execute.sample(G, sampler, _placement_of(sampler, placement), client=client, progress=progress)
 
 
 def checked_placement(placement: Any) -> Placement:

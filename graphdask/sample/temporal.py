@@ -44,7 +44,6 @@ class TemporalNeighbors(Traversal):
     """The sampler: `fanouts[h]` of the edges that each vertex has until `limits[instance - origin]`."""
 
     name = "temporal neighbour sampling"
-    verifier = "graphdask.verify.temporal"
     streamer = IN_PLACE
     cut = ("limits",)
 

@@ -109,7 +109,6 @@ class Traversal(Fanouts[State]):
     tells_edges = True
     streamer = "graphdask.sample.streamed_hops"
     on_disk = "graphdask.stream.hops"
-    verifier = "graphdask.verify.neighborhoods"
     result_type = Neighborhoods
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask import execute
 from graphdask.device.backend import get_backend
 from graphdask.display.phases import phase
 from graphdask.errors import InputError, OverBudget, Unsupported, shown
@@ -21,7 +22,6 @@ from graphdask.partition.blocks import Share
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.part import WeightFacts
 from graphdask.partition.sources import ArraySource, ChunkSource, GeneratedSource
-from graphdask.runtime import runtime
 from graphdask.stream.external import Arcs, NumberedArcs
 
 PER_EDGE = 160
@@ -43,7 +43,7 @@ class GraphEdges:
     def blocks(self) -> Iterator[Arcs]:
         """Each edge once, as vertex numbers."""
         if self.graph.merge:
-            yield from runtime().edge_blocks(self.graph, self._block, progress=False)
+            yield from execute.edge_blocks(self.graph, self._block, progress=False)
         else:
             yield from Share(self.graph.source).blocks(get_backend("cpu"), self._block)
 

@@ -34,6 +34,7 @@ from graphdask.stream import (
 )
 from graphdask.stream.everywhere import Work
 from graphdask.stream.shared import StreamedPart, Streaming, backend_of
+from graphdask.stream.shared_components import SharedComponents
 from graphdask.stream.shared_pagerank import SharedPageRank
 from graphdask.stream.shared_paths import SharedDistances, SharedSearch
 from graphdask.stream.sweeps import Log
@@ -50,9 +51,7 @@ def execute(context: RankContext, part: StreamedPart, primitive: Any) -> RankRes
         return _between(context, part, primitive)
     if type(primitive) in EVERYWHERE:
         return _everywhere(context, part, primitive)
-    if part.size == 1 and not isinstance(primitive, ConnectedComponents):
-        return _alone(context, part, primitive)
-    return _together(context, part, primitive)
+    return _alone(context, part, primitive) if part.size == 1 else _together(context, part, primitive)
 
 
 def _between(context: RankContext, part: StreamedPart, primitive: Betweenness | WeightedBetweenness) -> RankResult:
@@ -113,6 +112,9 @@ def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResu
     elif isinstance(primitive, ShortestPaths):
         found = paths.sssp(store, primitive, memory, log, ahead, part.once)
         state = (paths.PATHS if primitive.parents_in_any_order else paths.WIDE) * store.num_vertices
+    elif isinstance(primitive, ConnectedComponents):
+        found = components.components(store, memory, log, ahead)
+        state = components.BYTES * store.num_vertices
     else:
         found = pagerank.pagerank(store, primitive, memory, log, ahead)
         state = pagerank.state_bytes(primitive) * store.num_vertices
@@ -127,20 +129,19 @@ def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResu
 
 
 def _together(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
-    started, backend = clock(), backend_of(context, part)
+    started = clock()
     more: dict[str, Any] = {}
-    with backend.activate(), ExitStack() as stack:
-        if backend.name == "cuda":
+    with ExitStack() as stack:
+        if context.backend.name == "cuda":
             from graphdask.stream import device_runs, device_shared  # kernels import Numba, which takes long
 
-            shared, work = device_runs.shared(context, part, primitive, backend, stack)
+            shared, work = device_runs.shared(context, part, primitive, stack)
             before = work.host.nbytes
             if shared.tells_ghosts:
-                part = device_shared.with_mirrors(part, backend)
+                part = device_shared.with_mirrors(part, context.backend)
         else:
             shared, work, before = _shared(part, primitive, stack), None, 0
-        env = replace(context.environment("selective"), backend=backend)
-        result = run_primitive(context.comm, part, shared, env)
+        result = run_primitive(context.comm, part, shared, context.environment("selective"))
         if work is not None:
             more = {"device": "cuda", "from_disk": work.host.nbytes - before}
     traffic = shared.log.streamed(clock() - started, result.supersteps) | more
@@ -161,7 +162,7 @@ def _shared(part: StreamedPart, primitive: Any, stack: ExitStack) -> Streaming:
             return SharedSearch(primitive.source, weighted, "distance", primitive.name, stack)
         return SharedDistances(primitive, weighted, stack)
     if isinstance(primitive, ConnectedComponents):
-        return components.Components(part, primitive, stack)
+        return SharedComponents(stack)
     return SharedPageRank(primitive, stack)
 
 

@@ -9,7 +9,7 @@ Source: Pan et al., Multi-GPU Graph Analytics, Section III (each device its part
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -150,7 +150,6 @@ class Streaming(Primitive[Any]):
     """A primitive over a part of a store; one run is one object, whose `stack` is closed by who runs it."""
 
     columns: ClassVar[Mapping[str, Any]] = {"value": np.int64}
-    verifier = "graphdask.stream.verify"
     result_type = None
     tells_ghosts = True
     per_vertex = 0
@@ -161,7 +160,7 @@ class Streaming(Primitive[Any]):
 
     def __init__(self, name: str, stack: ExitStack):
         self.name, self.stack = name, stack
-        self.log = Log(what=name)
+        self.log: Log = Quiet(what=name)
 
     def memory(self, part: Any, allocation: Allocation) -> int:
         return self.per_vertex * part.num_vertices
@@ -176,12 +175,8 @@ class Streaming(Primitive[Any]):
         return self.stack.enter_context(window)
 
 
-def places(part: StreamedPart) -> Iterator[tuple[int, np.ndarray]]:
-    """Positions where own rows begin, and where in a result the values of these rows go, int32.
+class Quiet(Log):
+    """What is read; supersteps are counted by the engine."""
 
-    With one rank a value goes to its vertex number, with several to its place among the own rows.
-    """
-    if part.size == 1:
-        yield from part.store.order()
-    else:
-        yield part.own.begin, np.arange(part.own.count, dtype=np.int32)
+    def sweep(self, vertices: int, edges: int) -> None:
+        """Nothing."""

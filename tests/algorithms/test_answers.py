@@ -16,8 +16,8 @@ from reference import adjacency, search, smallest_of_component
 import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
+from graphdask import execute
 from graphdask.algorithms.bfs import DIRECTIONS, BreadthFirstSearch
-from graphdask.runtime import runtime
 
 PARTS = (1, 2, 3, 4, 7)
 DIVISIONS = tuple(product(("range", "random"), ("all", "1-hop")))
@@ -246,7 +246,7 @@ def test_a_search_from_several_sources_takes_the_nearest(parts, exchange):
     nearest = np.where(every < 0, n, every).min(axis=0)
     for ghosts in ("all", "1-hop"):
         graph = gd.from_edges(src, dst, num_vertices=n, directed=directed).partition(parts, ghosts=ghosts, device="cpu")
-        found = runtime().run(graph, BreadthFirstSearch((3, 150, 299, 3)), exchange=exchange)
+        found = execute.run(graph, BreadthFirstSearch((3, 150, 299, 3)), exchange=exchange)
         np.testing.assert_array_equal(found.depth, np.where(nearest == n, -1, nearest))
         found.verify()
 
@@ -258,7 +258,7 @@ def test_a_search_over_edges_either_way_takes_them_as_undirected(parts, directed
     depth, parent = search(adjacency(n, src, dst, False), 17)
     for (by, ghosts), exchange in product(DIVISIONS, EXCHANGES):
         graph = gd.from_edges(src, dst, num_vertices=n, directed=directed).partition(parts, by, ghosts, device="cpu")
-        found = runtime().run(graph, BreadthFirstSearch((17,), either_way=True), exchange=exchange).verify()
+        found = execute.run(graph, BreadthFirstSearch((17,), either_way=True), exchange=exchange).verify()
         np.testing.assert_array_equal(found.depth, depth)
         np.testing.assert_array_equal(found.parent, parent)
 

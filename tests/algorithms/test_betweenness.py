@@ -14,10 +14,10 @@ from graphs import GRAPHS
 from memory import OTHERS
 
 import graphdask as gd
+from graphdask import execute
 from graphdask.algorithms import betweenness as algorithm
 from graphdask.algorithms import centrality
 from graphdask.algorithms.betweenness import LANES, Betweenness
-from graphdask.runtime import runtime
 
 PARTS = (1, 2, 3, 4, 7)
 
@@ -260,7 +260,7 @@ def test_scores_that_add_up_but_are_of_others_are_found(directed, given, parts, 
 @pytest.mark.parametrize("lanes", [1, 2, 7, LANES])
 def test_the_answer_does_not_depend_on_the_lanes(lanes):
     graph = gd.generate.preferential_attachment(300, degree=3).partition(2, device="cpu")
-    found = runtime().run(graph, Betweenness(range(300), lanes, 0.5))
+    found = execute.run(graph, Betweenness(range(300), lanes, 0.5))
     np.testing.assert_allclose(found.score, gd.betweenness(graph).score, rtol=1e-12)
 
 

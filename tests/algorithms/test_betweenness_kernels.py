@@ -15,10 +15,10 @@ from graphs import GRAPHS
 from kernel_launch import Packed
 
 import graphdask as gd
+from graphdask import execute
 from graphdask.algorithms import betweenness as algorithm
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.kernels.triangles.candidates_pack import COUNTS, CandidateLists
-from graphdask.runtime import runtime
 
 POISON = 77
 HUB = 64
@@ -304,5 +304,5 @@ def test_lanes_need_not_be_a_power_of_two_on_a_gpu(monkeypatch):
     stand_in(monkeypatch, emulated())
     graph = gd.generate.preferential_attachment(200, degree=3)
     expected = gd.betweenness(graph.partition(1, device="cpu")).score
-    found = runtime().run(graph.partition(2, device="cuda"), Betweenness(range(200), 7, 0.5))
+    found = execute.run(graph.partition(2, device="cuda"), Betweenness(range(200), 7, 0.5))
     np.testing.assert_allclose(found.score, expected, rtol=1e-12)

@@ -9,8 +9,8 @@ from covering import pairs
 from graphs import GRAPHS
 
 import graphdask as gd
+from graphdask import execute
 from graphdask.algorithms.triangles import Triangles
-from graphdask.runtime import runtime
 
 NAMES = ("scale-free", "sparse random, directed", "sparse random, undirected", "star outward", "only self-loops")
 CALLS = {
@@ -88,4 +88,4 @@ def test_the_setting_for_queues_leaves_algorithms_without_queues_alone(monkeypat
             assert CALLS[call](graph).stats.allocation == "maximal"
         assert gd.bfs(graph, 0).stats.allocation == "fixed 1"
     with pytest.raises(gd.Unsupported, match="triangles has no queues to allocate; leave allocation= out"):
-        runtime().run(graph, Triangles(), allocation="fixed")
+        execute.run(graph, Triangles(), allocation="fixed")

@@ -12,9 +12,9 @@ from graphs import GRAPHS
 import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
+from graphdask import execute
 from graphdask.algorithms import _weighted_paths, bfs, pull
 from graphdask.algorithms.bfs import DIRECTIONS, BreadthFirstSearch
-from graphdask.runtime import runtime
 
 NAMES = [
     "one vertex with a self-loop", "only self-loops", "duplicates both ways", "isolated vertices", "star inward",
@@ -112,7 +112,7 @@ def test_searches_over_edges_either_way_and_from_several_sources(make, parts):
     on_cpu, on_gpu = (divided(make, parts, device) for device in ("cpu", "cuda"))
     n = on_cpu.num_vertices
     search = BreadthFirstSearch((0, n // 2, n - 1), either_way=True)
-    expected, found = (runtime().run(graph, search) for graph in (on_cpu, on_gpu))
+    expected, found = (execute.run(graph, search) for graph in (on_cpu, on_gpu))
     found.verify()
     np.testing.assert_array_equal(found.depth, expected.depth)
     np.testing.assert_array_equal(found.parent, expected.parent)

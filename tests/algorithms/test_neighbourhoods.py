@@ -15,10 +15,10 @@ from reference import adjacency, local_clustering, propagated_labels, triangle_c
 import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
+from graphdask import execute
 from graphdask.algorithms import label_propagation, triangles
 from graphdask.io import read_vertex_values
 from graphdask.partition import neighbours
-from graphdask.runtime import runtime
 
 PARTS = (1, 2, 3, 4, 7)
 COMBINATIONS = {
@@ -123,7 +123,7 @@ def test_rows_of_ghosts_come_in_batches_no_larger_than_asked_for(monkeypatch):
     monkeypatch.setattr(triangles, "LEAST", 1)
     n, src, dst, _ = GRAPHS["dense random, undirected"]()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=False).partition(5, by="random", device="cpu")
-    found = runtime().run(graph, Counting())
+    found = execute.run(graph, Counting())
     assert found.total == expected("dense random, undirected")[1].sum() // 3
     assert len(found.stats) > 3
     longest = max(row for _, _, row in seen)

@@ -15,8 +15,8 @@ from reference import adjacency, smallest_of_component
 import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
+from graphdask import execute
 from graphdask.algorithms.strong import AT_ONCE, FEW, PATIENCE, StrongComponents
-from graphdask.runtime import runtime
 
 PARTS = (1, 2, 3, 4, 7)
 DIVISIONS = tuple(product(("range", "random"), ("all", "1-hop")))
@@ -32,7 +32,7 @@ def check(n, src, dst, parts, divisions=DIVISIONS, exchanges=EXCHANGES, few=(NEV
         divided = graph.partition(parts, by=by, ghosts=ghosts, device=device)
         for limit in few:
             for exchange in exchanges if limit == NEVER else exchanges[number % 2 :][:1]:
-                found = runtime().run(divided, StrongComponents(limit), exchange=exchange)
+                found = execute.run(divided, StrongComponents(limit), exchange=exchange)
                 np.testing.assert_array_equal(found.label, label, f"{by}, {ghosts}, {exchange}, few={limit}")
                 assert found.num_components == len(np.unique(label))
         found.verify()
@@ -106,17 +106,17 @@ def test_ranks_may_finish_in_any_superstep(parts, rng, monkeypatch):
     src, dst = rng.integers(0, 200, (2, 260))
     label = smallest_of_component(adjacency(200, src, dst, True), "strong")
     graph = gd.from_edges(src, dst, num_vertices=200).partition(parts, by="random", device="cpu")
-    most = len(runtime().run(graph, StrongComponents(NEVER)).stats)
+    most = len(execute.run(graph, StrongComponents(NEVER)).stats)
     for patience in range(most):
         monkeypatch.setattr("graphdask.algorithms.strong.PATIENCE", patience)
-        found = runtime().run(graph, StrongComponents(1000))
+        found = execute.run(graph, StrongComponents(1000))
         assert len(found.stats) <= patience + 1
         np.testing.assert_array_equal(found.label, label)
 
 
 def supersteps(src, dst, parts, by, few=NEVER):
     graph = gd.from_edges(src, dst).partition(parts, by=by, device="cpu")
-    return len(runtime().run(graph, StrongComponents(few)).stats)
+    return len(execute.run(graph, StrongComponents(few)).stats)
 
 
 def test_long_paths_and_cycles_take_few_supersteps_where_partitions_keep_them_together():
@@ -152,10 +152,10 @@ def test_no_more_memory_is_taken_than_announced(parts, few, rng, monkeypatch):
     n = 60_000
     graph = gd.from_edges(*rng.integers(0, n, (2, 2 * n)), num_vertices=n).partition(parts, device="cpu").persist()
     gd.bfs(graph, 0, direction="pull")  # makes the in-edges
-    runtime().run(graph, StrongComponents(few))
+    execute.run(graph, StrongComponents(few))
     tracemalloc.start()
     try:
-        found = runtime().run(graph, StrongComponents(few))
+        found = execute.run(graph, StrongComponents(few))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -178,7 +178,7 @@ def test_a_graph_of_the_web(shared_data):
     label = smallest_of_component(adjacency(graph.num_vertices, src, dst, True), "strong")
     for parts, few in ((1, NEVER), (3, FEW)):
         divided = graph.partition(parts, device="cpu")
-        found = runtime().run(divided, StrongComponents(few))
+        found = execute.run(divided, StrongComponents(few))
         np.testing.assert_array_equal(found.label, graph.vertex_ids[label])
 
 

@@ -13,8 +13,8 @@ from graphs import GRAPHS as SHARED
 from memory import OTHERS
 
 import graphdask as gd
+from graphdask import execute
 from graphdask.algorithms import centrality
-from graphdask.runtime import runtime
 
 PARTS = (1, 2, 3, 4, 7)
 
@@ -179,7 +179,7 @@ def test_the_answer_does_not_depend_on_the_lanes(lanes):
     expected = gd.betweenness(graph.partition(1, device="cpu"), np.arange(100))
     other = expected.primitive
     again = type(other)(other.sources, lanes, other.scale, other.of_sources, other.lengths)
-    found = runtime().run(graph.partition(2, device="cpu"), again)
+    found = execute.run(graph.partition(2, device="cpu"), again)
     np.testing.assert_array_equal(found.score, expected.score)
 
 

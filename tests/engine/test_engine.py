@@ -14,9 +14,9 @@ from graphs import GRAPHS
 from reference import adjacency, search
 
 import graphdask as gd
+from graphdask import execute
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.engine.loop import Messages
-from graphdask.runtime import runtime
 
 PARTS = (1, 2, 3, 7)
 
@@ -124,7 +124,7 @@ def test_the_error_of_a_rank_is_raised_to_the_caller_at_once(parts, rank, supers
     graph, _ = divided("short path", parts, by="range")
     started = time.monotonic()
     with pytest.raises(type(error), match=str(error)):
-        runtime().run(graph, Failing(rank, superstep, error))
+        execute.run(graph, Failing(rank, superstep, error))
     assert time.monotonic() - started < 60
     assert gd.bfs(graph, 0).depth.max() == 49  # the gang works on
 
@@ -144,7 +144,7 @@ def test_a_run_ends_at_its_deadline(parts):
         graph = graph.partition(parts, device="cpu").persist()
         started = time.monotonic()
         with pytest.raises(gd.DeadlineExceeded):
-            runtime().run(graph, Endless((0,)))
+            execute.run(graph, Endless((0,)))
         assert 0.2 < time.monotonic() - started < 60
     for thread in threading.enumerate():
         if thread.name.startswith("rank-"):  # it may still be on its way out
@@ -162,7 +162,7 @@ def test_the_votes_of_all_ranks_decide_the_end():
             )
 
     graph, _ = divided("no edges", 3)
-    stats = runtime().run(graph, OneWaits((0,))).stats
+    stats = execute.run(graph, OneWaits((0,))).stats
     assert len(stats) == 26
 
 

@@ -9,11 +9,11 @@ import pytest
 from graphs import GRAPHS
 
 import graphdask as gd
+from graphdask import execute
 from graphdask.device.backend import get_backend
 from graphdask.engine import exchange
 from graphdask.engine.loop import ALL, Messages, Primitive
 from graphdask.results.result import Result
-from graphdask.runtime import runtime
 
 
 class TellResult(Result):
@@ -25,7 +25,6 @@ class Tell(Primitive):
 
     name = "tell"
     columns = {"wide": np.float64, "small": np.int16}  # noqa: RUF012
-    verifier = ""
     result_type = TellResult
     tells_ghosts = True
     votes = 2
@@ -80,7 +79,7 @@ def test_owners_tell_the_ghosts_of_their_vertices(parts, every, ghosts, exchange
     n, src, dst, _ = GRAPHS["dense random, directed"]()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=True)
     graph = graph.partition(parts, by="random", ghosts=ghosts, device="cpu")
-    result = runtime().run(graph, Tell(every), exchange=exchange)
+    result = execute.run(graph, Tell(every), exchange=exchange)
     expected = np.bincount(src, weights=np.asarray(dst) * 0.5, minlength=n)
     np.testing.assert_allclose(result._internal("seen"), expected, rtol=1e-12)
     assert result.stats.memory == max(64 * part.num_slots for part in graph.built.parts.values)
@@ -113,13 +112,13 @@ def test_vertices_are_found_in_a_mirror(dtype, rng):
 @pytest.mark.parametrize("parts", [2, 3])
 def test_a_floating_column_becomes_a_dask_array_of_its_own_dtype(parts):
     graph = gd.from_edges([0, 1, 2], [1, 2, 0]).partition(parts, device="cpu")
-    column = runtime().run(graph, Tell(0)).to_dask()["seen"]
+    column = execute.run(graph, Tell(0)).to_dask()["seen"]
     assert column.dtype == np.float64
     assert sorted(column.compute().tolist()) == [0.0, 0.5, 1.0]
 
 
 def test_ghosts_that_in_edges_add_are_told_too():
     graph = gd.from_edges([0, 1, 2, 3, 4], [1, 2, 3, 4, 0], num_vertices=9).partition(3, device="cpu", ghosts="1-hop")
-    runtime().run(graph, Tell(0))
+    execute.run(graph, Tell(0))
     gd.connected_components(graph)
-    assert len(runtime().run(graph, Tell(2)).stats) == 3
+    assert len(execute.run(graph, Tell(2)).stats) == 3

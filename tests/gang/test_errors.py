@@ -13,9 +13,9 @@ from ranks import needs_ucx
 import graphdask as gd
 from graphdask.config import Config
 from graphdask.errors import GraphdaskError, OverBudget, PeerLost, StaleMessage, WrongWorker
-from graphdask.gang import RUNTIME
 from graphdask.gang.arguments import Failed
 from graphdask.gang.kept import select_all
+from graphdask.gang.retries import retried
 from graphdask.gang.worker import leave, register, run_ranks
 
 RAISING = """
@@ -161,4 +161,4 @@ def test_memory_that_suffices_no_more_after_a_loss_is_explained(two_workers):
         raise failures[attempt]
 
     with pytest.raises(OverBudget, match=r"needs 9 GiB\. .* because a worker had been lost: worker 1 died"):
-        RUNTIME._retried(two_workers, Config.load(), call)
+        retried(two_workers, Config.load(), call)

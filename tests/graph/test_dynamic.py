@@ -11,12 +11,12 @@ import pytest
 from emulated import EmulatedCuda, emulated, stand_in
 
 import graphdask as gd
+from graphdask import execute
 from graphdask.comm.threads import ThreadCommunicator
 from graphdask.device.backend import CpuBackend
 from graphdask.dynamic import batch as dynamic_batch
 from graphdask.dynamic import rows as dynamic_rows
 from graphdask.partition import changes
-from graphdask.runtime import runtime
 
 
 class Edges(dict):
@@ -48,7 +48,7 @@ def check(D, edges):
 
 def packed(D):
     """The edges of the rows on the workers, out-edges and in-edges alike."""
-    runtime().dynamic_rows(D)
+    execute.dynamic_rows(D)
     base, appeared = D.base.ids.values.tolist(), D._appeared.tolist()
     ids = base + appeared
     directions = []

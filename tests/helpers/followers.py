@@ -26,7 +26,6 @@ class Follow(Sampler):
     """From each start always to the neighbour of the largest number; where there is none, nowhere."""
 
     name = "follow"
-    verifier = ""
     result_type = Followed
     record_columns = {"instance": np.int64, "at": INDEX, "step": np.int8}  # noqa: RUF012
 

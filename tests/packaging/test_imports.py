@@ -44,6 +44,8 @@ def test_no_file_is_long():
 NAMES = {
     "graphdask",
     "graphdask.errors",
+    "graphdask.execute",
+    "graphdask.gang",
     "graphdask.device.backend",
     "graphdask.comm",
     "graphdask.comm.ucx.plane",
@@ -86,6 +88,14 @@ def test_an_import_against_the_direction_is_named(importer, target, reason):
 )
 def test_an_import_along_the_direction_is_allowed(importer, target):
     assert violations([Import(importer, target, 1, "module")], NAMES) == []
+
+
+def test_only_execution_imports_what_stands_above_it_and_only_inside_functions():
+    inside, outside = (Import("graphdask.execute", "graphdask.gang", 9, where) for where in ("function", "module"))
+    assert violations([inside], NAMES) == []
+    assert violations([outside], NAMES) == ["graphdask.execute:9 imports graphdask.gang: execute stands below gang"]
+    other = Import("graphdask.errors", "graphdask.gang", 9, "function")
+    assert violations([other], NAMES) == ["graphdask.errors:9 imports graphdask.gang: errors stands below gang"]
 
 
 def test_a_cycle_under_type_checking_is_found():

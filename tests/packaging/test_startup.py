@@ -57,7 +57,7 @@ def test_importing_the_package_loads_nothing_heavy(tmp_path):
 
 
 def test_who_asks_workers_loads_no_compiler(tmp_path):
-    assert loaded("graphdask.gang", tmp_path) == []
+    assert loaded("graphdask.gang.in_memory", tmp_path) == []
 
 
 def test_the_package_is_whole_in_the_folder_of_its_source():

@@ -9,8 +9,8 @@ from emulated import emulated, stand_in
 from graphs import GRAPHS
 
 import graphdask as gd
+from graphdask import execute
 from graphdask.device.backend import get_backend
-from graphdask.runtime import runtime
 from graphdask.sample.biases import EdgeBiases
 
 NAMES = [
@@ -29,7 +29,7 @@ def graph_of(name, bias, parts, ghosts, by, device):
 
 def neighbours(graph, backend, kind, method):
     """For every vertex the ids of a neighbour drawn in each of 20 steps; -1 where there is none."""
-    runtime().persist(graph)
+    execute.persist(graph)
     n = graph.num_vertices
     out_degree, found = np.zeros(n, np.int64), np.full((20, n), -2)
     parts = graph.built.parts.values

@@ -8,6 +8,7 @@ from emulated import EmulatedCuda, stand_in
 from graphs import GRAPHS
 
 import graphdask as gd
+from graphdask import execute
 from graphdask.errors import OverBudget
 from graphdask.sample import NeighborLoader, _minibatch_traversal
 from graphdask.sample._minibatch_traversal import MinibatchTraversal
@@ -113,7 +114,7 @@ def test_room_is_announced(monkeypatch):
     n, src, dst, _ = hubs()
     on_gpu = on_device(gd.from_edges(src, dst, num_vertices=n), "emulated", monkeypatch)
     sampler = MinibatchTraversal(np.arange(n), np.array([0, n]), [30, 30, 30])
-    result = gd.gang.GangRuntime().sample(on_gpu, sampler, "replicated", progress=False)
+    result = execute.sample(on_gpu, sampler, "replicated", progress=False)
     assert result.parts.summary[0].memory >= 68 * n * (1 + 30 + 900 + 27000)
     monkeypatch.setattr(EmulatedCuda, "free_memory", lambda self: 1 << 24)
     with pytest.raises(OverBudget, match="neighbour sampling needs about"):

@@ -13,9 +13,9 @@ from emulated import emulated, stand_in
 from graphs import GRAPHS
 
 import graphdask as gd
+from graphdask import execute
 from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, MissingDependency, OverBudget, VertexNotFound
-from graphdask.gang import GangRuntime
 from graphdask.sample import NeighborLoader, _minibatch_traversal
 from graphdask.sample._minibatches import drawn_batches, numbered_by_sorting
 from graphdask.sample.traversal import NumberedTraversal
@@ -189,7 +189,7 @@ def test_a_batch_stays_on_the_gpu_and_is_the_same(weighted, monkeypatch, device)
 def test_sorting_numbers_vertices_as_tables_do(graph):
     bounds = np.array([0, 4, 4, 30])
     sampler = NumberedTraversal(INPUT[:30], bounds, (2, 3), direction="in").chunk(0, 3)
-    result = GangRuntime().sample(graph, sampler, "replicated", progress=False)
+    result = execute.sample(graph, sampler, "replicated", progress=False)
     columns = {name: result._internal(name) for name in ("src", "dst", "hop", "instance")}
     nodes, row, col, node_sizes, edge_sizes = numbered_by_sorting(get_backend("cpu"), sampler, N, columns)
     assert nodes.tolist() == result.nodes.tolist()
@@ -228,8 +228,8 @@ def loading_threads():
 
 def test_a_pass_that_is_left_ends_its_threads_and_has_drawn_no_more_than_it_may(graph, monkeypatch):
     drawn = []
-    sample = GangRuntime.sample
-    monkeypatch.setattr(GangRuntime, "sample", lambda *a, **k: drawn.append(1) or sample(*a, **k))
+    sample = execute.sample
+    monkeypatch.setattr(execute, "sample", lambda *a, **k: drawn.append(1) or sample(*a, **k))
     iterator = iter(NeighborLoader(graph, [2], batches_per_run=1, prefetch=2))
     for _ in range(4):
         next(iterator)
@@ -250,7 +250,7 @@ def test_an_error_comes_to_who_asks_for_the_batch(graph, monkeypatch):
     def fails(*arguments, **options):
         raise OverBudget("too much")
 
-    monkeypatch.setattr(GangRuntime, "sample", fails)
+    monkeypatch.setattr(execute, "sample", fails)
     with pytest.raises(OverBudget, match="too much"):
         next(iter(NeighborLoader(graph, [2])))
     assert not loading_threads()

@@ -8,8 +8,8 @@ from followers import STEPS, Follow
 from graphs import GRAPHS
 
 import graphdask as gd
+from graphdask import execute
 from graphdask.errors import InputError
-from graphdask.runtime import runtime
 
 
 def expected(n, src, dst, starts):
@@ -24,7 +24,7 @@ def expected(n, src, dst, starts):
 
 
 def drawn(graph, starts, placement, client=None):
-    return runtime().sample(graph, Follow(starts), placement, client=client, progress=False)
+    return execute.sample(graph, Follow(starts), placement, client=client, progress=False)
 
 
 @pytest.mark.parametrize("placement", ["replicated", "partitioned", "auto"])

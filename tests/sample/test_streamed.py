@@ -13,9 +13,9 @@ from graphs import GRAPHS
 from memory import OTHERS
 
 import graphdask as gd
+from graphdask import execute
 from graphdask.device.backend import get_backend
 from graphdask.errors import DeadlineExceeded, InputError, OverBudget
-from graphdask.runtime import runtime
 from graphdask.sample import streamed
 from graphdask.sample.traversal import NumberedTraversal, Traversal
 
@@ -277,7 +277,7 @@ def test_edges_have_their_numbers_where_partitions_are_sampled_together():
             where: NumberedTraversal(np.arange(20), None, (3, 2), bias=bias, seed=3) for where in ("replicated", "BAL")
         }
         whole, parts = (
-            runtime().sample(graph, sampler, Streamed(8, 6, "BAL") if where == "BAL" else where, progress=False)
+            execute.sample(graph, sampler, Streamed(8, 6, "BAL") if where == "BAL" else where, progress=False)
             for where, sampler in loads.items()
         )
         for name in ("src", "dst", "edge"):

@@ -137,16 +137,14 @@ def test_ranks_draw_their_shares_and_chunks_of_instances_are_those_of_all(stored
 
 
 def test_edges_have_the_rows_that_they_have_in_memory(stored):
-    from graphdask.runtime import runtime
+    from graphdask import execute
     from graphdask.sample.traversal import NumberedTraversal
 
     G = weighted("dense random, directed")
     for order in ("layers", "ids"):
         S = stored(G, order=order, edge_rows=True)
         for options in ({}, {"direction": "in"}, {"bias": "weight"}):
-            a, b = (
-                runtime().sample(H, NumberedTraversal(np.arange(9), None, (4, 3), **options), "auto") for H in (G, S)
-            )
+            a, b = (execute.sample(H, NumberedTraversal(np.arange(9), None, (4, 3), **options), "auto") for H in (G, S))
             np.testing.assert_array_equal(b._internal("edge"), a._internal("edge"))
 
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphdask import execute
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.sssp import search_from
-from graphdask.runtime import runtime
 
 
 @dataclass(frozen=True)
@@ -58,4 +58,4 @@ def search_unfused(
     start = int(G.ids.to_internal(source, "source"))
     search: Any = BreadthFirstSearch((start,)) if function == "bfs" else search_from(G, start, delta, client, False)
     search.fused = False
-    return runtime().run(G, search, client=client, **where)
+    return execute.run(G, search, client=client, **where)

@@ -1,0 +1,118 @@
+"""Calls on a graph in memory: its partitions are built on a gang, once, and primitives run over them there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphdask.config import Config
+from graphdask.display.notebook import is_watched
+from graphdask.engine.buffers import MAXIMAL, Allocation
+from graphdask.engine.loop import RankContext, RankResult, run_primitive
+from graphdask.errors import PeerLost, Unsupported, WrongWorker
+from graphdask.gang import on_disk
+from graphdask.gang.board import announce
+from graphdask.gang.building import Built, build_all, gang_for, with_edge_rows, with_inward
+from graphdask.gang.clients import Workers
+from graphdask.gang.retries import retried
+from graphdask.graph.graph import Graph
+from graphdask.kernels.common.compiling import Timer
+from graphdask.partition.part import Part
+from graphdask.partition.vertex_map import GHOSTS
+from graphdask.results.stats import Stats
+
+
+def persist(graph: Graph, client: Any, progress: bool | None) -> Built:
+    """Build the partitions of a graph if they do not exist."""
+    config = Config.load(progress=progress)
+    built: Built = with_partitions(graph, client, config, lambda built, restarts: built)
+    return built
+
+
+def run(
+    graph: Graph,
+    primitive: Any,
+    *,
+    exchange: str | None,
+    allocation: str | float | None,
+    client: Any,
+    progress: bool | None,
+) -> Any:
+    """Run a primitive over the partitions of a graph."""
+    config = Config.load(exchange=exchange, allocation=allocation, progress=progress)
+    chosen = primitive.exchange if config.exchange == "auto" else config.exchange
+    if allocation is not None and not primitive.queues:
+        raise Unsupported(f"{primitive.name} has no queues to allocate; leave allocation= out")
+    scheme = Allocation.of(config.allocation) if primitive.queues else MAXIMAL
+    if scheme.share < 1 and primitive.needs_all:
+        raise Unsupported(
+            f"{primitive.name} does not support a fixed allocation, because {primitive.needs_all}; use "
+            f"allocation='maximal' or allocation='just-enough'"
+        )
+
+    def compute(built: Built, restarts: int) -> Any:
+        show = is_watched(config.progress)
+        timer = Timer()
+        kept = built.gang.run(
+            _run,
+            built.parts,
+            primitive,
+            chosen,
+            scheme,
+            summary=RankResult.without_columns,
+            label=primitive.name,
+            show=show,
+            goal=primitive.goal,
+        )
+        stats = Stats.of(primitive.name, kept.summary, chosen, built.ghosts, timer.seconds, str(scheme), timer.compiled)
+        stats.restarts = restarts
+        announce(built.gang, stats)
+        return primitive.result_type(graph, primitive, kept, built, stats)
+
+    inward = primitive.inward and graph.directed
+    return with_partitions(graph, client, config, compute, primitive.ghosts, inward, label=primitive.name)
+
+
+def _run(context: RankContext, part: Part, primitive: Any, exchange: Any, allocation: Allocation) -> RankResult:
+    """On each rank: run the superstep loop of the engine over its part."""
+    return run_primitive(context.comm, part, primitive, context.environment(exchange, allocation))
+
+
+def with_partitions(
+    graph: Graph, client: Any, config: Config, action: Any, ghosts: str = GHOSTS[1], inward: bool = False,
+    edge_rows: bool = False, label: str = "",
+) -> Any:  # fmt: skip
+    """Return `action(built, restarts)` for the partitions of a graph; if a worker is lost, build them again."""
+    on_disk.refuse(graph, "what was asked for of")
+
+    def call(client: Any, workers: Workers, attempt: int) -> Any:
+        try:
+            return action(_built(graph, client, workers, config, ghosts, inward, edge_rows), attempt)
+        except (PeerLost, WrongWorker):
+            graph.built = None
+            raise
+
+    with on_disk.offered(graph):
+        return retried(client, config, call, label)
+
+
+def _built(
+    graph: Graph, client: Any, workers: Workers, config: Config, ghosts: str, inward: bool, edge_rows: bool
+) -> Built:
+    built: Built | None = graph.built
+    if built is not None and (
+        not built.gang.is_whole(workers)
+        or (built.gang.kind == "dask") != (client is not None)
+        or (client is not None and built.gang.client is not client)
+        or (graph.plan.device == "auto" and built.gang.config.device != config.device)
+    ):
+        built = None
+    if built is not None:
+        built.gang.use(config)
+    show = is_watched(config.progress)
+    if built is None:
+        built = graph.built = build_all(graph, gang_for(graph, client, config, workers), ghosts, show)
+    if inward and not built.inward:
+        built = graph.built = with_inward(built, show)
+    if edge_rows and inward not in built.edge_rows:
+        built = graph.built = with_edge_rows(graph, built, inward, show)
+    return built

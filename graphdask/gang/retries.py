@@ -1,0 +1,46 @@
+"""Calls that are repeated when a worker was lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphdask.config import Config
+from graphdask.display.first_use import FirstUse
+from graphdask.display.notebook import is_watched
+from graphdask.errors import GraphdaskError, OverBudget, PeerLost, SchedulerLost, WrongWorker
+from graphdask.gang.adaptive import ask_for_workers
+from graphdask.gang.clients import active_client, await_workers, checked, workers_of
+
+
+def retried(client: Any, config: Config, call: Any, label: str = "") -> Any:
+    """Return `call(client, workers, attempt)`; if a worker is lost, call again with the workers that there are.
+
+    With a `label`, kernels that are compiled meanwhile are shown as those of one call.
+    """
+    with FirstUse(label, bool(label) and is_watched(config.progress)):
+        return _tried(client, config, call)
+
+
+def _tried(client: Any, config: Config, call: Any) -> Any:
+    client = active_client() if checked(client) is None else client
+    workers = workers_of(client)
+    if client is not None and not workers:
+        workers = ask_for_workers(client, config)
+    returning = {address: worker.name for address, worker in workers.items() if worker.returns}
+    avoid: frozenset[str] = frozenset()
+    lost: GraphdaskError | None = None
+    for attempt in range(config.retries + 1):
+        try:
+            return call(client, workers, attempt)
+        except OverBudget as error:
+            if lost is None:
+                raise
+            raise OverBudget(f"{error}. This was tried because a worker had been lost: {lost}") from error
+        except (PeerLost, WrongWorker) as error:
+            if client is None or attempt == config.retries or isinstance(error, SchedulerLost):
+                raise
+            lost = error
+            avoid |= getattr(error, "silent", frozenset())
+            expected = frozenset(name for address, name in returning.items() if address not in avoid)
+            workers = await_workers(client, config, expected, avoid)
+    raise AssertionError("unreachable")
