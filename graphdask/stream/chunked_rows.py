@@ -18,8 +18,9 @@ from graphdask.engine.loop import Environment
 from graphdask.partition.part import Csr
 from graphdask.partition.vertex_map import TableMap
 from graphdask.stream.pagerank import gathered
-from graphdask.stream.shared import Quiet, StreamedPart
+from graphdask.stream.shared import StreamedPart
 from graphdask.stream.store import Store
+from graphdask.stream.sweeps import Log
 from graphdask.stream.window import Window, room_for
 
 
@@ -63,7 +64,7 @@ class ChunkedRows:
 
     def begin(self, stack: ExitStack) -> None:
         """Before the run."""
-        self.stack, self.log = stack, Quiet(what=self.name)
+        self.stack, self.log = stack, Log(what=self.name)
 
     def open_windows(self, part: StreamedPart, env: Environment, taken: int) -> None:
         """Open the windows, in the memory that so many bytes of the primitive leave."""

@@ -1,50 +1,177 @@
-"""Connected components of a store in one pass: a forest over all vertices is in memory, and every edge joins two trees.
+"""Connected components of a store: each rank has a forest over all vertices, and every edge joins two trees.
 
 Trees are joined under the root that stands first. In an undirected graph every edge stands at both ends, so a row in
 a large tree may be passed over: an edge that leaves the tree is met again at its other end; a chunk of only such rows
 is not read (Afforest). It is one tree from then on, as it grows: of two, each could leave an edge between them to the
 other. What has been met once is joined for good, so one pass is exact.
 
-Source: Sutton, Ben-Nun, Barak, Optimizing parallel graph connectivity computation via subgraph sampling (2018).
+Each rank joins trees over its own edges. Then the forests are joined: in round k each rank receives the forest of the
+rank 2^k before it. After ceil(log2 ranks) rounds, every forest is that of all edges. If several ranks share an
+undirected graph, this is done twice: after a part of the edges, all ranks know the same largest tree. From then on rows
+in it may be skipped, also if the other end of an edge belongs to another rank. One rank chooses the first tree that is
+large, and has no rounds.
+
+Sources: Sutton, Ben-Nun, Barak, Optimizing parallel graph connectivity computation via subgraph sampling (2018);
+Hensgen, Finkel, Manber, Two algorithms for barrier synchronization (1988), the dissemination of what each rank knows.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.stream.own import Own
+from graphdask.algorithms.components import ConnectedComponents
+from graphdask.device.backend import Array
+from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
+from graphdask.stream.shared import LEAST, StreamedPart, Streaming
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import FOUND, LOOKED, WORKED, Log, cpu, window_of
 from graphdask.stream.window import Window
 
-BYTES = 16
-"""Per vertex: the forest, the smallest number of each tree, labels, and numbers for a moment."""
+BYTES, SHARED = 16, 28
+"""Per vertex: the forest, vertex numbers, the smallest number of each tree, and labels; of several ranks also what they
+send."""
 SAMPLES = 1024
 """Vertices that are asked for their tree to find the largest."""
 SHARE = 32
 """Part of the vertices that a tree must have before its rows are passed over: isolated ones often stand first."""
 FIRST = 8
-"""Where ranks share a store, each joins one in so many chunks before they agree on the largest tree."""
+"""Several ranks each join one in so many chunks before they agree on the largest tree."""
+PIECES = 8
+"""The number of pieces in which a forest is sent."""
 
 
-def join(
-    store: Store, memory: int, log: Log | None = None, ahead: int | None = None, number: np.ndarray | None = None
-) -> tuple[np.ndarray, Log]:
-    """The first position of the component of every position, int32.
+@dataclass
+class State:
+    turns: list[range]
+    """Chunks that are still to be joined, before the rounds of each turn."""
+    tree: Array = field(default_factory=lambda: np.zeros(0, np.int32))
+    told: Array = field(default_factory=lambda: np.zeros(0, np.int32))
+    """The forest as it was when a round began."""
+    window: Any = None
+    number: Array | None = None
+    """Of rows that were read, the vertex number, else -1; None if positions are vertex numbers."""
+    anchor: int = -1
+    """A vertex whose tree may be skipped."""
+    round: int = 0
+    piece: int = 0
+    counters: np.ndarray = field(default_factory=lambda: np.zeros(3, np.int64))
+    """Of processed rows and scanned edges."""
 
-    In `number`, int32 by position, go the vertex numbers of the rows of chunks that were read.
-    """
-    log = Log() if log is None else log
-    n, counters, chunks = store.num_vertices, np.zeros(3, np.int64), range(len(store.sections["out"]))
-    with window_of(store, "out", memory - 4 * n, "components", log, ahead, once=True) as window:
-        window.ask(chunks)
-        tree = np.arange(n, dtype=np.int32)
-        join_chunks(store, window, chunks, tree, -1, counters, log, number=number)
-    cpu().kernels("layered").layered_flatten(n, tree)
-    log.sweep(int(counters[WORKED]), int(counters[LOOKED]))
-    return tree, log
+
+class Components(Streaming):
+    """The primitive, on a CPU; `graphdask.stream.device_components` has what is different on a device."""
+
+    columns: ClassVar[Mapping[str, Any]] = {}
+    record_columns: ClassVar[Mapping[str, Any]] = {"vertex": INDEX, "root": INDEX}
+    tells_ghosts = False
+
+    def __init__(self, part: StreamedPart, primitive: ConnectedComponents, stack: ExitStack):
+        super().__init__(primitive.name, stack)
+        self.per_vertex = BYTES if part.size == 1 else SHARED
+
+    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
+        chunks, whole = part.own.chunks["out"], part.size == 1 or part.store.header["directed"]
+        middle = chunks.stop if whole else chunks.start + -(-len(chunks) // FIRST)
+        turns = [range(chunks.start, middle), range(middle, chunks.stop)][: 1 if whole else 2]
+        state = State(turns)
+        self.begin(part, state, env)
+        state.tree = env.xp.arange(part.num_vertices, dtype=part.vertex_map.dtype)
+        return state, self._turn(part, state, env)
+
+    def begin(self, part: StreamedPart, state: State, env: Environment) -> None:
+        """Open a window on the own chunks."""
+        state.window = self.window(part, "out", env, once=True)
+        state.window.ask(state.turns[0])
+        if not part.store.by_number:
+            state.number = np.full(part.num_vertices, -1, np.int32)
+
+    def join(self, part: StreamedPart, state: State, chunks: range) -> None:
+        """Join trees over the edges of some chunks."""
+        choose = part.size == 1 and not part.store.header["directed"]
+        join_chunks(
+            part.store, state.window, chunks, state.tree, state.anchor, state.counters, self.log, choose, state.number
+        )
+
+    def join_pairs(self, tree: Array, vertices: Array, roots: Array) -> None:
+        """Join the trees of vertices with those of their roots elsewhere."""
+        cpu().kernels("layered").layered_join(len(vertices), vertices, roots, tree)
+
+    def largest(self, tree: Array) -> int:
+        """The root of the largest tree, -1 where none is large."""
+        return largest(tree)
+
+    def flatten(self, tree: Array) -> None:
+        """Let every vertex point to its root."""
+        cpu().kernels("layered").layered_flatten(len(tree), tree)
+
+    def labels(self, part: StreamedPart, state: State) -> Array:
+        """The smallest vertex number of each own row's tree, of a flat forest, in the order of results."""
+        tree, number, own, kernels = state.tree, state.number, part.own, cpu().kernels("layered")
+        if number is None:
+            return tree[own.begin : own.end]
+        first = part.store.sections["out"].table["first"]
+        for begin, ids in part.store.order(np.flatnonzero(number[first] < 0).tolist()):
+            number[begin : begin + len(ids)] = ids
+        least, label = np.full(len(tree), np.iinfo(np.int32).max, np.int32), np.empty(own.count, np.int32)
+        kernels.layered_least(len(tree), 0, number, tree, least)
+        if part.size == 1:
+            kernels.layered_named(len(tree), 0, number, tree, least, label)
+        else:
+            np.take(least, tree[own.begin : own.end], out=label)
+        return label
+
+    def _turn(self, part: StreamedPart, state: State, env: Environment) -> Messages:
+        """Join trees over the edges of the next chunks, and begin to send the forest."""
+        worked, looked = state.counters[:2].tolist()
+        self.join(part, state, state.turns.pop(0))
+        state.round = state.piece = 0
+        messages = self._nothing(part, state) if part.size == 1 else self._piece(part, state, env)
+        messages.frontier = int(state.counters[WORKED]) - worked
+        messages.edges = int(state.counters[LOOKED]) - looked
+        return messages
+
+    def _nothing(self, part: StreamedPart, state: State) -> Messages:
+        none = state.tree[:0]
+        return Messages.of_records({"vertex": none, "root": none}, np.zeros(part.size + 1, np.int64), active=False)
+
+    def _piece(self, part: StreamedPart, state: State, env: Environment) -> Messages:
+        """Send the next piece of the forest to the rank of this round."""
+        n, xp = part.num_vertices, env.xp
+        if state.piece == 0:
+            self.flatten(state.tree)
+            state.told = state.tree.copy()
+        pieces = PIECES if n > LEAST else 1
+        begin, end = n * state.piece // pieces, n * (state.piece + 1) // pieces
+        dtype = state.told.dtype
+        some = (xp.flatnonzero(state.told[begin:end] != xp.arange(begin, end, dtype=dtype)) + begin).astype(dtype)
+        peer = (part.rank + (1 << state.round)) % part.size
+        bounds = np.zeros(part.size + 1, np.int64)
+        bounds[peer + 1 :] = len(some)
+        records = {"vertex": some, "root": state.told[some]}
+        state.piece += 1
+        if state.piece == pieces:
+            state.piece, state.round = 0, state.round + 1
+            if 1 << state.round >= part.size:
+                state.told = state.told[:0]  # a copy is no longer needed
+        return Messages.of_records(records, bounds, active=True)
+
+    def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
+        self.join_pairs(state.tree, inbox.records["vertex"], inbox.records["root"])
+        if 1 << state.round >= part.size:  # all ranks have the same forest now
+            if not state.turns:
+                return self._nothing(part, state)
+            state.anchor = self.largest(state.tree)
+            return self._turn(part, state, env)
+        return self._piece(part, state, env)
+
+    def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
+        self.flatten(state.tree)
+        return {"label": self.labels(part, state)}
 
 
 def join_chunks(
@@ -55,12 +182,13 @@ def join_chunks(
     anchor: int,
     counters: np.ndarray,
     log: Log,
-    choose: bool = True,
+    choose: bool,
     number: np.ndarray | None = None,
 ) -> None:
     """Join trees over the edges of some chunks; rows in the tree of the position `anchor`, if it is one, are left out.
 
-    Where `choose`, it is in an undirected graph the first tree that is large.
+    Where `choose`, it is the first tree that is large. In `number` go the vertex numbers of the rows of chunks that
+    were read.
     """
     section, kernels = store.sections["out"], cpu().kernels("layered")
     first, rows = section.table["first"], section.table["rows"]
@@ -82,10 +210,21 @@ def join_chunks(
             len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.targets, tree, anchor, counters
         )
         log.check()
-        if choose and anchor < 0 and not store.header["directed"]:
+        if choose and anchor < 0:
             anchor = largest(tree)
         while anchor >= 0 and tree[anchor] != anchor:
             anchor = int(tree[anchor])
+
+
+def forest(store: Store, memory: int, log: Log) -> np.ndarray:
+    """The first position of the component of every position, int32, by one rank."""
+    n, chunks, directed = store.num_vertices, range(len(store.sections["out"])), store.header["directed"]
+    with window_of(store, "out", memory - 4 * n, log.what, log, once=True) as window:
+        window.ask(chunks)
+        tree = np.arange(n, dtype=np.int32)
+        join_chunks(store, window, chunks, tree, -1, np.zeros(3, np.int64), log, not directed)
+    cpu().kernels("layered").layered_flatten(n, tree)
+    return tree
 
 
 def largest(tree: np.ndarray) -> int:
@@ -95,30 +234,3 @@ def largest(tree: np.ndarray) -> int:
         roots = above
     values, counts = np.unique(roots, return_counts=True)
     return int(values[counts.argmax()]) if len(values) and counts.max() * SHARE >= len(roots) else -1
-
-
-def components(store: Store, memory: int, log: Log, ahead: int | None = None) -> dict[str, Any]:
-    """The smallest vertex number of every vertex's component, int32 by vertex number."""
-    n = store.num_vertices
-    number = None if store.by_number else np.full(n, -1, np.int32)
-    tree, _ = join(store, memory - (BYTES - 4) * n, log, ahead, number)
-    if number is None:
-        return {"label": tree}
-    for first, ids in store.order(np.flatnonzero(number[store.sections["out"].table["first"]] < 0).tolist()):
-        number[first : first + len(ids)] = ids
-    label = np.empty(n, np.int32)
-    least, kernels = np.full(n, np.iinfo(np.int32).max, np.int32), cpu().kernels("layered")
-    kernels.layered_least(n, 0, number, tree, least)
-    kernels.layered_named(n, 0, number, tree, least, label)
-    return {"label": label}
-
-
-def labels_of(store: Store, tree: np.ndarray, own: Own) -> np.ndarray:
-    """Of own rows, in the order of their positions, from the first position of each component."""
-    here = tree[own.begin : own.end]
-    if store.by_number:
-        return here
-    least, kernels = np.full(len(tree), np.iinfo(np.int32).max, np.int32), cpu().kernels("layered")
-    for first, ids in store.order():
-        kernels.layered_least(len(ids), first, ids, tree, least)
-    return least[here]

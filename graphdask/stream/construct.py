@@ -40,7 +40,7 @@ from graphdask.partition.given import given_array
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.part import WeightFacts
 from graphdask.results.writing import readable
-from graphdask.stream.components import join
+from graphdask.stream.components import forest
 from graphdask.stream.edges import (
     FileEdges,
     GraphEdges,
@@ -56,6 +56,7 @@ from graphdask.stream.format import Section, Writer, writing
 from graphdask.stream.graph import StreamedGraph, open_
 from graphdask.stream.paths import search
 from graphdask.stream.store import Store
+from graphdask.stream.sweeps import Log
 
 ORDERS = ("layers", "ids")
 PHASES = {"layers": ("degrees", "sorting", "layers", "storing"), "ids": ("degrees", "storing")}
@@ -342,7 +343,7 @@ def _layers(plan: _Plan, store: Store, root: int) -> np.ndarray:
     """The layer of every vertex, int32."""
     n, memory = store.num_vertices, plan.memory
     if not plan.edges.directed:
-        tree, _ = join(store, memory)
+        tree = forest(store, memory, Log(what="building"))
         smallest = np.flatnonzero(tree == np.arange(n, dtype=np.int32))
         starts = np.append(smallest[smallest != tree[root]], root)
         del tree

@@ -10,13 +10,13 @@ from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.device.backend import Backend
 from graphdask.engine.loop import RankContext
-from graphdask.stream import device_components, device_pagerank, device_paths, device_sssp
-from graphdask.stream.device_shared_components import DeviceComponents
+from graphdask.stream import device_pagerank, device_paths, device_sssp
+from graphdask.stream.device_components import DeviceComponents
 from graphdask.stream.device_shared_pagerank import DevicePageRank
 from graphdask.stream.device_shared_paths import DeviceDistances, DeviceSearch
-from graphdask.stream.on_device import COMPONENTS, Run
+from graphdask.stream.on_device import Run
 from graphdask.stream.pagerank import state_bytes
-from graphdask.stream.shared import Quiet, StreamedPart, Streaming
+from graphdask.stream.shared import StreamedPart, Streaming
 from graphdask.stream.sweeps import Log
 
 
@@ -27,10 +27,12 @@ def prepared(part: StreamedPart, backend: Backend, log: Log) -> Run:
     return Run(part.store, chunks, backend, part.memory, log, part.own, ahead=part.read_ahead, once=part.once)
 
 
-def shared(context: RankContext, part: StreamedPart, primitive: Any, stack: ExitStack) -> tuple[Streaming, Run]:
+def shared(
+    context: RankContext, part: StreamedPart, primitive: Any, backend: Backend, stack: ExitStack
+) -> tuple[Streaming, Run]:
     """What does a primitive's work on a rank of several, and what it runs with; both until `stack` is closed."""
-    run = prepared(part, context.backend, Quiet(context, primitive.name))
-    run.share, run.once = context.memory_share, True
+    run = prepared(part, backend, Log(what=primitive.name))
+    run.share, run.once = context.memory_share, part.size > 1 or part.once
     stack.enter_context(run.host.reading())
     weighted = part.store.weights is not None
     if isinstance(primitive, BreadthFirstSearch):
@@ -40,7 +42,7 @@ def shared(context: RankContext, part: StreamedPart, primitive: Any, stack: Exit
             return DeviceSearch(run, primitive.source, weighted, "distance", stack), run
         return DeviceDistances(run, primitive, weighted, stack), run
     if isinstance(primitive, ConnectedComponents):
-        return DeviceComponents(run, stack), run
+        return DeviceComponents(run, part, primitive, stack), run
     return DevicePageRank(run, primitive, stack), run
 
 
@@ -55,8 +57,6 @@ def run(work: Run, primitive: Any) -> tuple[dict[str, Any], int, dict[str, Any]]
             found, state = device_paths.sssp(work, primitive), device_paths.PATHS
         elif isinstance(primitive, ShortestPaths):
             found, state = device_sssp.sssp_wide(work, primitive), device_sssp.WIDE
-        elif isinstance(primitive, ConnectedComponents):
-            found, state = device_components.components(work), COMPONENTS
         else:
             found, state = device_pagerank.pagerank(work, primitive), state_bytes(primitive)
         backend.synchronize()

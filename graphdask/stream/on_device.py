@@ -22,17 +22,15 @@ import numpy as np
 from graphdask.device.backend import Array, Backend
 from graphdask.device.readback import readback_of
 from graphdask.errors import OverBudget
-from graphdask.kernels.stream import layered_paths, layered_trees
+from graphdask.kernels.stream import layered_paths
 from graphdask.stream.components import SAMPLES, SHARE
 from graphdask.stream.device import DeviceChunk, DeviceWindow, room_for
 from graphdask.stream.format import Section, mib_up
 from graphdask.stream.host import HostChunks
 from graphdask.stream.own import Own
 from graphdask.stream.store import Store
-from graphdask.stream.sweeps import LOOKED, WORKED, Log
+from graphdask.stream.sweeps import Log
 
-COMPONENTS = 20
-"""Bytes of the device per vertex, with what the answer takes."""
 TABLES = 4096
 """Bytes besides those for each chunk."""
 THREADS = 1 << 17
@@ -288,16 +286,6 @@ def labelled(run: Run, link: Array, ids: Array | None) -> Array:
     least = run.xp.full(len(link), np.iinfo(np.int32).max, np.int32)
     run.backend.kernels("components", index_t=np.int32).components_label(len(link), ids, link, least)
     return least[link]
-
-
-def join(run: Run, link: Array) -> None:
-    """Join the trees at both ends of every edge. In an undirected graph rows in the first tree that is large are
-    passed over: an edge that leaves it is met at its other end."""
-    section = run.store.sections["out"]
-    with run.window("out", 4, "components") as window:
-        flags = Flags(run, section, layered_trees.COUNTERS, layered_trees.CLEARED, window.buffers + 2)
-        join_chunks(run, window, flags, link, range(len(section)), -1, not run.store.header["directed"])
-    run.log.sweep(int(flags.totals[WORKED]), int(flags.totals[LOOKED]))
 
 
 def join_chunks(

@@ -34,7 +34,6 @@ from graphdask.stream import (
 )
 from graphdask.stream.everywhere import Work
 from graphdask.stream.shared import StreamedPart, Streaming, backend_of
-from graphdask.stream.shared_components import SharedComponents
 from graphdask.stream.shared_pagerank import SharedPageRank
 from graphdask.stream.shared_paths import SharedDistances, SharedSearch
 from graphdask.stream.sweeps import Log
@@ -51,7 +50,9 @@ def execute(context: RankContext, part: StreamedPart, primitive: Any) -> RankRes
         return _between(context, part, primitive)
     if type(primitive) in EVERYWHERE:
         return _everywhere(context, part, primitive)
-    return _alone(context, part, primitive) if part.size == 1 else _together(context, part, primitive)
+    if part.size == 1 and not isinstance(primitive, ConnectedComponents):
+        return _alone(context, part, primitive)
+    return _together(context, part, primitive)
 
 
 def _between(context: RankContext, part: StreamedPart, primitive: Betweenness | WeightedBetweenness) -> RankResult:
@@ -112,9 +113,6 @@ def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResu
     elif isinstance(primitive, ShortestPaths):
         found = paths.sssp(store, primitive, memory, log, ahead, part.once)
         state = (paths.PATHS if primitive.parents_in_any_order else paths.WIDE) * store.num_vertices
-    elif isinstance(primitive, ConnectedComponents):
-        found = components.components(store, memory, log, ahead)
-        state = components.BYTES * store.num_vertices
     else:
         found = pagerank.pagerank(store, primitive, memory, log, ahead)
         state = pagerank.state_bytes(primitive) * store.num_vertices
@@ -129,19 +127,20 @@ def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResu
 
 
 def _together(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
-    started = clock()
+    started, backend = clock(), backend_of(context, part)
     more: dict[str, Any] = {}
-    with ExitStack() as stack:
-        if context.backend.name == "cuda":
+    with backend.activate(), ExitStack() as stack:
+        if backend.name == "cuda":
             from graphdask.stream import device_runs, device_shared  # kernels import Numba, which takes long
 
-            shared, work = device_runs.shared(context, part, primitive, stack)
+            shared, work = device_runs.shared(context, part, primitive, backend, stack)
             before = work.host.nbytes
             if shared.tells_ghosts:
-                part = device_shared.with_mirrors(part, context.backend)
+                part = device_shared.with_mirrors(part, backend)
         else:
             shared, work, before = _shared(part, primitive, stack), None, 0
-        result = run_primitive(context.comm, part, shared, context.environment("selective"))
+        env = replace(context.environment("selective"), backend=backend)
+        result = run_primitive(context.comm, part, shared, env)
         if work is not None:
             more = {"device": "cuda", "from_disk": work.host.nbytes - before}
     traffic = shared.log.streamed(clock() - started, result.supersteps) | more
@@ -162,7 +161,7 @@ def _shared(part: StreamedPart, primitive: Any, stack: ExitStack) -> Streaming:
             return SharedSearch(primitive.source, weighted, "distance", primitive.name, stack)
         return SharedDistances(primitive, weighted, stack)
     if isinstance(primitive, ConnectedComponents):
-        return SharedComponents(stack)
+        return components.Components(part, primitive, stack)
     return SharedPageRank(primitive, stack)
 
 

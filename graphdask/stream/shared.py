@@ -9,7 +9,7 @@ Source: Pan et al., Multi-GPU Graph Analytics, Section III (each device its part
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -160,7 +160,7 @@ class Streaming(Primitive[Any]):
 
     def __init__(self, name: str, stack: ExitStack):
         self.name, self.stack = name, stack
-        self.log: Log = Quiet(what=name)
+        self.log = Log(what=name)
 
     def memory(self, part: Any, allocation: Allocation) -> int:
         return self.per_vertex * part.num_vertices
@@ -175,8 +175,12 @@ class Streaming(Primitive[Any]):
         return self.stack.enter_context(window)
 
 
-class Quiet(Log):
-    """What is read; supersteps are counted by the engine."""
+def places(part: StreamedPart) -> Iterator[tuple[int, np.ndarray]]:
+    """Positions where own rows begin, and where in a result the values of these rows go, int32.
 
-    def sweep(self, vertices: int, edges: int) -> None:
-        """Nothing."""
+    With one rank a value goes to its vertex number, with several to its place among the own rows.
+    """
+    if part.size == 1:
+        yield from part.store.order()
+    else:
+        yield part.own.begin, np.arange(part.own.count, dtype=np.int32)

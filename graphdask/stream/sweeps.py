@@ -47,11 +47,15 @@ class Log:
         """A sweep, or an iteration, has come to its end."""
         now, waited = clock(), sum(traffic.waiting for traffic in self.traffic)
         wait = waited - self._waited
+        history = self.context.history if isinstance(self.context, Environment) else self.history
         step = Superstep(
-            len(self.history), vertices, edges, 0, 0, (), now - self._started - wait, 0.0, 0.0, wait
+            len(history), vertices, edges, 0, 0, (), now - self._started - wait, 0.0, 0.0, wait
         )  # fmt: skip
-        self.history.append(step)
         self._started, self._waited = now, waited
+        if isinstance(self.context, Environment):
+            self.context.record(step)
+            return
+        self.history.append(step)
         if self.context is not None and self.context.on_superstep is not None:
             self.context.on_superstep(step)
 
@@ -65,6 +69,8 @@ class Log:
 
     def streamed(self, seconds: float, steps: Sequence[Superstep] | None = None) -> dict[str, Any]:
         """Return the items of `Stats.streamed`; `steps` are the sweeps or supersteps, by default those of the log.
+
+        `sweeps` are those that worked on a vertex.
 
         `least` is the number of bytes that must be read: those of the scanned edges, each counted once. These are as
         many edges as were scanned, but no more than the chunks hold that were asked for. The bytes that were read are
@@ -80,7 +86,8 @@ class Log:
             total.per_edge * sum(step.edges for step in steps),
             sum(traffic.per_edge * traffic.edges for traffic in self.traffic),
         )
-        return {"scheme": "layers", "sweeps": len(steps), "least": least} | total.to_dict(seconds)
+        sweeps = sum(step.frontier > 0 or step.edges > 0 for step in steps)
+        return {"scheme": "layers", "sweeps": sweeps, "least": least} | total.to_dict(seconds)
 
 
 class Sweeps:

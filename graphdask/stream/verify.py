@@ -30,7 +30,7 @@ from graphdask.engine.loop import RankContext, RankResult
 from graphdask.stream import betweenness, weighted_betweenness
 from graphdask.stream.betweenness import degrees_of
 from graphdask.stream.chunked_rows import fitting
-from graphdask.stream.components import join
+from graphdask.stream.components import forest
 from graphdask.stream.pagerank import gathered, pagerank
 from graphdask.stream.paths import UNIT
 from graphdask.stream.proofs import PROOFS, proved
@@ -202,7 +202,7 @@ def _labels(store: Store, label: np.ndarray, memory: int, log: Log) -> Violation
     bad = _differing(store, label, memory - 12 * n, log)
     if bad[0] >= 0:
         return Violation(*_ends(store, bad), "the edge from {vertex} to {other} joins two labels")
-    tree, _ = join(store, memory - 12 * n, log)
+    tree = forest(store, memory - 12 * n, log)
     trees, labels = int((tree == number).sum()), int((label == number).sum())
     return None if trees == labels else Violation(-1, -1, f"there are {trees} components, and {labels} labels")
 
