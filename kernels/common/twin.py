@@ -11,9 +11,11 @@ from typing import Any
 import numba
 
 from graphdask.kernels.common.compiling import listen_to_numba
+from graphdask.kernels.common.kept import keep_by_digest
 from graphdask.kernels.common.unpacked import unpacked
 
 listen_to_numba()
+keep_by_digest()
 
 
 def compiled_by(**options: Any) -> Callable[[Callable[..., Any]], Any]:

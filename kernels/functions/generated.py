@@ -1,7 +1,7 @@
 """Functions that are written while a program runs, compiled by Numba and kept on disk for the next process.
 
 A function goes into a file of its own in the user's cache folder, which `cache=True` can then work with: its folder is
-named by a digest of the text, of the modules whose code is compiled in, and of the versions. The file appears under
+named by a digest of the text, of all kernels, and of the versions. The file appears under
 its name at once and is never written again, so processes that start together are safe; Numba replaces its own files
 the same way. Where the folder cannot be used, the function is compiled for this process alone.
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import linecache
 import os
-import stat
 import sys
 import tempfile
 import types
@@ -23,19 +22,9 @@ from typing import Any
 import llvmlite
 import numba
 
-from graphdask.kernels import text_of
+from graphdask.kernels.common.kept import cache_folder, digest, own
 
-_HELPERS = (
-    "user", "hash", "philox", "selection", "twin", "functions_default", "bias_types", "keys", "second_order"
-)  # fmt: skip
-"""Modules whose code is compiled into that of others."""
 TYPES = {"bool": numba.boolean, "int": numba.int64, "float": numba.float64}
-
-
-def cache_folder() -> Path:
-    """Where compiled functions are kept: `graphdask` in $XDG_CACHE_HOME, or in ~/.cache."""
-    base = os.environ.get("XDG_CACHE_HOME") or ""
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "graphdask" / "functions"
 
 
 @cache
@@ -113,19 +102,16 @@ def _module(source: str, path: str) -> types.ModuleType:
 
 @cache
 def _digest(source: str) -> str:
-    helpers = "".join(text_of(f"{name}.py") for name in _HELPERS)
-    made_of = (source, helpers, numba.__version__, llvmlite.__version__, sys.version)
+    made_of = (source, digest(), numba.__version__, llvmlite.__version__, sys.version)
     return hashlib.sha256("\0".join(made_of).encode()).hexdigest()[:32]
 
 
 def _stored(source: str) -> Path | None:
     """The file with this text, written if it is not there; None where that cannot be."""
     try:
-        folder = cache_folder()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        owner = folder.stat()
-        if owner.st_uid != os.geteuid() or stat.S_IMODE(owner.st_mode) & 0o022:
-            return None  # what others can write to is not run
+        folder = cache_folder() / "functions"
+        if not own(folder):
+            return None
         folder /= _digest(source)
         folder.mkdir(mode=0o700, exist_ok=True)
         path = folder / "function.py"

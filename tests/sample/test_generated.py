@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 
@@ -11,7 +10,6 @@ import numba
 import numpy as np
 import pytest
 
-from graphdask.kernels import text_of
 from graphdask.kernels.functions import generated, inserted
 from graphdask.sample.translate import translate
 
@@ -102,11 +100,6 @@ def test_files_that_were_cut_short_are_done_without(folder):
         assert made()[1] == 0
 
 
-def test_a_relative_cache_folder_is_not_taken(monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", "somewhere")
-    assert generated.cache_folder().is_absolute()
-
-
 def test_kernels_call_the_function_whether_it_was_compiled_or_read(folder):
     @numba.njit(error_model="numpy")
     def total(function, values, failure):
@@ -144,13 +137,6 @@ def test_a_family_is_made_where_nothing_can_be_kept(folder, monkeypatch):
     monkeypatch.setattr(generated, "_stored", lambda source: None)
     assert family_made() == 0
     assert family_made() == 0
-
-
-def test_what_is_compiled_into_a_family_is_part_of_its_name():
-    """Else another version of it would be read from the disk."""
-    text = text_of("functions.py")
-    compiled_in = set(re.findall(r"^from graphdask\.kernels\.\w+\.(\w+) import", text, re.MULTILINE))
-    assert compiled_in <= set(generated._HELPERS)
 
 
 def test_texts_with_functions_in_them():

@@ -1,0 +1,93 @@
+"""Where Numba keeps compiled twins: in a folder of the user, named by a digest of all kernels.
+
+Numba on its own keeps them beside their source, and compiles a function again when the file of that function changes.
+It misses two things: a twin contains code of other files (headers such as hash.py, and the packs), and the same kernels
+in another environment need not be compiled again. A digest of the text of all kernels covers both. Several processes
+may write: Numba replaces its files at once. Only the KEPT digests that were used last stay.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import stat
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba.core import caching, config
+
+from graphdask.kernels import folders, text_of
+
+KEPT = 4
+"""Digests, with some 100 MB each if all kernels are compiled."""
+OURS = Path(__file__).resolve().parents[1]
+
+
+def cache_folder() -> Path:
+    """Where what is compiled is kept: `graphdask` in $XDG_CACHE_HOME, or in ~/.cache."""
+    base = os.environ.get("XDG_CACHE_HOME") or ""
+    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "graphdask"
+
+
+def own(folder: Path) -> bool:
+    """Make a folder; whether it is the user's, and others cannot write to it, so that what it holds may be run."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = folder.stat()
+    return status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o022
+
+
+@cache
+def digest() -> str:
+    """Of the text of all twins."""
+    names = [name for name in folders() if name.endswith(".py")]
+    return hashlib.sha256("\0".join(name + "\0" + text_of(name) for name in names).encode()).hexdigest()[:32]
+
+
+@cache
+def _kept(base: Path) -> Path | None:
+    """The folder of the digest, if it can be used."""
+    try:
+        folder = base / "kernels" / digest()
+        if not (own(folder.parent) and own(folder)):
+            return None
+        os.utime(folder)
+        for other in sorted(folder.parent.iterdir(), key=lambda each: each.stat().st_mtime)[:-KEPT]:
+            shutil.rmtree(other, ignore_errors=True)
+        return folder
+    except (OSError, RuntimeError):  # RuntimeError: there is no home
+        return None
+
+
+class ByDigest(caching._CacheLocator):
+    """Numba asks it for the folder and the stamp of the file of a function. Other libraries' files are not for it."""
+
+    def __init__(self, folder: Path, line: int):
+        self._folder, self._line = folder, line
+
+    def get_cache_path(self) -> str:
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        return digest()
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> ByDigest | None:
+        if config.CACHE_DIR or OURS not in Path(py_file).resolve().parents:
+            return None
+        try:
+            folder = _kept(cache_folder())
+        except RuntimeError:
+            return None
+        return None if folder is None else cls(folder, py_func.__code__.co_firstlineno)
+
+
+def keep_by_digest() -> None:
+    """From now on Numba keeps the twins there, unless NUMBA_CACHE_DIR names another place."""
+    known = getattr(caching, "CacheImpl", None) or caching._CacheImpl
+    if ByDigest not in known._locator_classes:
+        known._locator_classes = [ByDigest, *known._locator_classes]

@@ -1,0 +1,94 @@
+"""Compiled twins are kept for the user's next process, whatever environment it is in, as long as no kernel changes."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from functools import cache
+
+import numba
+import pytest
+
+from graphdask.kernels import module_name, text_of
+from graphdask.kernels.common import kept
+
+RUN = """
+import graphdask as gd
+from graphdask.kernels.core_number import core_number
+
+assert gd.core_number(gd.from_edges([0, 1, 2], [1, 2, 0], directed=False)).core.tolist() == [2, 2, 2]
+twins = [each for each in vars(core_number).values() if hasattr(each, "stats")]
+print(sum(sum(each.stats.cache_hits.values()) for each in twins), twins[-1].stats.cache_path)
+"""
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """The user's cache folder, empty, for this process too."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(kept, "_kept", cache(kept._kept.__wrapped__))
+    return tmp_path / "graphdask" / "kernels"
+
+
+def place(path=None):
+    """Where Numba is told to keep the twins of a family, or of a file; None for where it keeps all others."""
+    path = path or importlib.import_module(module_name("core_number")).__file__
+    found = kept.ByDigest.from_function(place, path)
+    return found and found.get_cache_path()
+
+
+def test_the_next_process_compiles_nothing(home):
+    hits = []
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", RUN], capture_output=True, text=True, timeout=300, check=True)
+        number, folder = done.stdout.split()
+        hits.append(int(number))
+        assert folder == str(home / kept.digest())
+    assert hits[0] == 0 < hits[1]
+
+
+def test_a_change_of_any_kernel_has_a_folder_of_its_own(home, monkeypatch):
+    before = place()
+    changed = {"hash.py": text_of("hash.py") + "# another\n"}
+    monkeypatch.setattr(kept, "text_of", lambda name: changed.get(name) or text_of(name))
+    monkeypatch.setattr(kept, "digest", cache(kept.digest.__wrapped__))
+    kept._kept.cache_clear()
+    assert None is not place() != before
+
+
+def test_a_few_digests_stay(home):
+    home.mkdir(parents=True, mode=0o700)
+    for age in range(6):
+        (home / f"old{age}").mkdir()
+        os.utime(home / f"old{age}", (10.0 - age, 10.0 - age))
+    assert place() == str(home / kept.digest())
+    assert {each.name for each in home.iterdir()} == {kept.digest(), "old0", "old1", "old2"}
+
+
+def test_other_functions_and_a_folder_of_the_users_choice_are_left_to_numba(home, monkeypatch):
+    assert place(__file__) is None
+    assert place() is not None
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "/somewhere")
+    assert place() is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_a_folder_that_others_can_write_to_is_not_used(home):
+    home.mkdir(parents=True)
+    home.chmod(0o777)
+    assert place() is None
+
+
+def test_without_a_folder_numba_chooses(home, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert place() is None
+
+
+def test_a_relative_cache_folder_is_not_taken(monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "somewhere")
+    assert kept.cache_folder().is_absolute()
