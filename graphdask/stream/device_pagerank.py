@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from contextlib import ExitStack, nullcontext
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
@@ -17,12 +16,14 @@ from graphdask.algorithms.pagerank import DANGLING_SCALE, NOISE, PageRank
 from graphdask.algorithms.rank_layout import refuse_extremes
 from graphdask.device.backend import Array
 from graphdask.device.residency import give_back
+from graphdask.engine.loop import Environment
 from graphdask.kernels.stream import layered_trees
 from graphdask.stream.device import DeviceWindow
 from graphdask.stream.device_sums import PER_EDGE, TOGETHER, Sums, table_bytes
 from graphdask.stream.on_device import THREADS, Run
-from graphdask.stream.pagerank import Progress, gathered, state_bytes
+from graphdask.stream.pagerank import Progress, State, StreamedPageRank, gathered
 from graphdask.stream.pagerank import shares as of_host
+from graphdask.stream.shared import EXCHANGE, StreamedPart
 
 
 class DeviceRanks:
@@ -135,22 +136,27 @@ class DeviceRanks:
         self._runs = self._add.runs(self._every)
 
 
-def pagerank(run: Run, primitive: PageRank) -> dict[str, Any]:
-    """Ranks by vertex number, on the device, and how the iterations ended."""
-    taken = state_bytes(primitive)
-    run.require(taken + 16, "pagerank", PER_EDGE, more=_more(run, gathered(run.store)))
-    with ExitStack() as stack:
-        ranks = DeviceRanks(run, primitive, taken, stack)
-        while not primitive.ends(ranks.progress, np.array([ranks.votes])):  # type: ignore[arg-type]
-            run.log.sweep(run.own.count, ranks.iterate())
-    rank, found = ranks.rank, ranks.progress.found(primitive.tol)
-    del ranks
-    return {"rank": run.by_number(rank, run.ids())} | found
+class DevicePageRank(StreamedPageRank):
+    """The primitive."""
+
+    def __init__(self, run: Run, part: StreamedPart, primitive: PageRank, stack: ExitStack):
+        super().__init__(part, primitive, stack)
+        self.run, self.log = run, run.log
+        self.per_vertex += EXCHANGE if part.size > 1 else 0
+        run.require(self.per_vertex + 16, self.name, PER_EDGE, more=_more(run, gathered(run.store)))
+
+    def begin(self, part: StreamedPart, env: Environment) -> State:
+        self.log.context = env
+        ranks = DeviceRanks(self.run, self.primitive, self.per_vertex, self.stack)
+        return State(ranks, ranks.iterate)
+
+    def answer(self, part: StreamedPart, ranks: DeviceRanks) -> Array:
+        return self.run.by_number(ranks.rank, self.run.ids()) if part.size == 1 else ranks.rank
 
 
 def _window(run: Run, name: str, per_vertex: int) -> DeviceWindow:
     """Made before what is per vertex."""
-    return run.window(name, per_vertex, "pagerank", PER_EDGE, coming=per_vertex, more=_more(run, name))
+    return run.window(name, per_vertex, run.log.what, PER_EDGE, coming=per_vertex, more=_more(run, name))
 
 
 def _more(run: Run, name: str) -> int:

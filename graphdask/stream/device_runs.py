@@ -10,12 +10,11 @@ from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.device.backend import Backend
 from graphdask.engine.loop import RankContext
-from graphdask.stream import device_pagerank, device_paths, device_sssp
+from graphdask.stream import device_paths, device_sssp
 from graphdask.stream.device_components import DeviceComponents
-from graphdask.stream.device_shared_pagerank import DevicePageRank
+from graphdask.stream.device_pagerank import DevicePageRank
 from graphdask.stream.device_shared_paths import DeviceDistances, DeviceSearch
 from graphdask.stream.on_device import Run
-from graphdask.stream.pagerank import state_bytes
 from graphdask.stream.shared import StreamedPart, Streaming
 from graphdask.stream.sweeps import Log
 
@@ -43,7 +42,7 @@ def shared(
         return DeviceDistances(run, primitive, weighted, stack), run
     if isinstance(primitive, ConnectedComponents):
         return DeviceComponents(run, part, primitive, stack), run
-    return DevicePageRank(run, primitive, stack), run
+    return DevicePageRank(run, part, primitive, stack), run
 
 
 def run(work: Run, primitive: Any) -> tuple[dict[str, Any], int, dict[str, Any]]:
@@ -55,9 +54,7 @@ def run(work: Run, primitive: Any) -> tuple[dict[str, Any], int, dict[str, Any]]
             found, state = device_paths.bfs(work, primitive), device_paths.SEARCH
         elif isinstance(primitive, ShortestPaths) and primitive.parents_in_any_order:
             found, state = device_paths.sssp(work, primitive), device_paths.PATHS
-        elif isinstance(primitive, ShortestPaths):
-            found, state = device_sssp.sssp_wide(work, primitive), device_sssp.WIDE
         else:
-            found, state = device_pagerank.pagerank(work, primitive), state_bytes(primitive)
+            found, state = device_sssp.sssp_wide(work, primitive), device_sssp.WIDE
         backend.synchronize()
     return found, state * work.store.num_vertices, {"device": "cuda", "from_disk": host.nbytes - before}

@@ -3,14 +3,15 @@
 Rows are whole, shared among the cores, and in the order of vertex numbers; sums are made by the kernels of
 `graphdask.algorithms.pagerank`, and rank without out-edges and the change are summed in fixed point: so ranks are those
 in memory, bit for bit. Cores that are done with a chunk go on to the next one: nobody waits for the others before the
-end of an iteration.
+end of an iteration. Each of several ranks sums its own rows, and sends all its contributions to the others.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,10 +21,13 @@ import numpy as np
 from graphdask.algorithms.distribution import Distribution
 from graphdask.algorithms.pagerank import DANGLING_SCALE, NOISE, PageRank, scale_of
 from graphdask.algorithms.rank_layout import refuse_extremes
+from graphdask.device.backend import Array
+from graphdask.engine.loop import ALL, Environment, Inbox, Messages
 from graphdask.errors import InputError, Unsupported
 from graphdask.stream.cores import Cores, finished
 from graphdask.stream.format import Chunk, Section
 from graphdask.stream.own import Own
+from graphdask.stream.shared import StreamedPart, Streaming
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
 from graphdask.stream.window import Window
@@ -62,6 +66,14 @@ class Progress:
         """
         base = primitive.damping * self.dangling + (1.0 - primitive.damping)
         return base if primitive.personalization is not None else base / self.num_vertices
+
+
+@dataclass
+class State:
+    ranks: Any
+    """`Ranks`, or what is like it."""
+    iterate: Callable[[], int]
+    """Sum all rows and update their ranks; return the number of scanned edges."""
 
 
 @dataclass
@@ -170,24 +182,71 @@ def gathered(store: Store) -> str:
     return "inward" if store.header["directed"] else "out"
 
 
-def pagerank(store: Store, primitive: PageRank, memory: int, log: Log, ahead: int | None = None) -> dict[str, Any]:
-    """Ranks by vertex number, and how the iterations ended."""
-    n, own = store.num_vertices, Own.whole(store)
-    memory -= state_bytes(primitive) * n + copied_weights(store, primitive)
-    edges = primitive.weighted or primitive.self_loops  # which go through a window of their own
-    ranks = Ranks(store, primitive, memory, log, ahead, own) if edges else None
-    with window_of(store, gathered(store), memory, "pagerank", log, ahead, hands=HANDS) as window, Cores() as cores:
-        window.ask(own.chunks[gathered(store)])
-        if ranks is None:
-            ranks = Ranks(store, primitive, memory, log, ahead, own)
-        while not primitive.ends(ranks.progress, np.array([ranks.votes])):  # type: ignore[arg-type]
-            log.sweep(n, ranks.iterate(window, cores))
-    rank, found = ranks.rank, ranks.progress.found(primitive.tol)
-    del ranks
-    answer = np.empty(n, rank.dtype)
-    for first, ids in store.order():
-        answer[ids] = rank[first : first + len(ids)]
-    return {"rank": answer} | found
+class StreamedPageRank(Streaming):
+    """The primitive, on a CPU; `graphdask.stream.device_pagerank` has what is different on a device.
+
+    Each rank sums its own rows, and sends all its contributions to the others.
+    """
+
+    votes = PageRank.votes
+
+    def __init__(self, part: StreamedPart, primitive: PageRank, stack: ExitStack):
+        super().__init__(primitive.name, stack)
+        self.primitive, self.per_vertex = primitive, state_bytes(primitive)
+        if part.size > 1:
+            self.per_vertex += 3 * np.dtype(primitive.real).itemsize + 4
+
+    @property
+    def columns(self) -> Mapping[str, Any]:  # type: ignore[override]
+        return {"contribution": self.primitive.real}
+
+    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
+        state = self.begin(part, env)
+        return state, self._said(part, state, 0)
+
+    def begin(self, part: StreamedPart, env: Environment) -> State:
+        """The state before the first iteration."""
+        store, primitive, name = part.store, self.primitive, gathered(part.store)
+        self.log.context, self.beside = env, copied_weights(store, primitive)
+        room = part.memory - self.per_vertex * part.num_vertices - self.beside
+
+        def made() -> Ranks:
+            return Ranks(store, primitive, room, self.log, part.read_ahead, part.own)
+
+        ranks = made() if primitive.weighted or primitive.self_loops else None  # edges have a window of their own
+        window = self.window(part, name, env, hands=HANDS)
+        window.ask(part.own.chunks[name])
+        ranks = made() if ranks is None else ranks
+        cores = self.stack.enter_context(Cores())
+        return State(ranks, partial(ranks.iterate, window, cores))
+
+    def answer(self, part: StreamedPart, ranks: Any) -> Array:
+        """The ranks of own rows, in the order of results."""
+        if part.size > 1:
+            return ranks.rank
+        answer = np.empty_like(ranks.rank)
+        for first, ids in part.store.order():
+            answer[ids] = ranks.rank[first : first + len(ids)]
+        return answer
+
+    def _said(self, part: StreamedPart, state: State, edges: int) -> Messages:
+        ranks, nothing = state.ranks, np.zeros(0, part.vertex_map.dtype)
+        told, worked = {"contribution": ranks.x[part.own.begin : part.own.end]}, part.own.count if edges else 0
+        return Messages(ALL, nothing, told, True, worked, edges, to="ghosts", votes=ranks.votes)
+
+    def ends(self, state: State, votes: np.ndarray) -> bool:
+        return self.primitive.ends(state.ranks.progress, votes)  # type: ignore[arg-type]
+
+    def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
+        n = part.num_vertices
+        for message in inbox.received:
+            assert message.run is not None  # all of a rank's
+            first = (message.run.start + part.own.begin) % n
+            state.ranks.x[first : first + message.count] = message.columns["contribution"]
+        return self._said(part, state, state.iterate())
+
+    def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
+        return {"rank": self.answer(part, state.ranks)} | state.ranks.progress.found(self.primitive.tol)
 
 
 def _weights(chunk: Chunk, primitive: PageRank) -> np.ndarray:

@@ -34,7 +34,6 @@ from graphdask.stream import (
 )
 from graphdask.stream.everywhere import Work
 from graphdask.stream.shared import StreamedPart, Streaming, backend_of
-from graphdask.stream.shared_pagerank import SharedPageRank
 from graphdask.stream.shared_paths import SharedDistances, SharedSearch
 from graphdask.stream.sweeps import Log
 
@@ -50,7 +49,7 @@ def execute(context: RankContext, part: StreamedPart, primitive: Any) -> RankRes
         return _between(context, part, primitive)
     if type(primitive) in EVERYWHERE:
         return _everywhere(context, part, primitive)
-    if part.size == 1 and not isinstance(primitive, ConnectedComponents):
+    if part.size == 1 and isinstance(primitive, BreadthFirstSearch | ShortestPaths):
         return _alone(context, part, primitive)
     return _together(context, part, primitive)
 
@@ -110,12 +109,9 @@ def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResu
         pulls = primitive.direction != "push"
         found = paths.bfs(store, primitive.sources[0], memory, log, ahead, part.once, pulls)
         state = paths.SEARCH * store.num_vertices
-    elif isinstance(primitive, ShortestPaths):
+    else:
         found = paths.sssp(store, primitive, memory, log, ahead, part.once)
         state = (paths.PATHS if primitive.parents_in_any_order else paths.WIDE) * store.num_vertices
-    else:
-        found = pagerank.pagerank(store, primitive, memory, log, ahead)
-        state = pagerank.state_bytes(primitive) * store.num_vertices
     traffic = log.streamed(clock() - started) | more
     columns = {name: value for name, value in found.items() if isinstance(value, backend.xp.ndarray)}
     values = {name: value for name, value in found.items() if name not in columns} | {"streamed": traffic}
@@ -162,7 +158,7 @@ def _shared(part: StreamedPart, primitive: Any, stack: ExitStack) -> Streaming:
         return SharedDistances(primitive, weighted, stack)
     if isinstance(primitive, ConnectedComponents):
         return components.Components(part, primitive, stack)
-    return SharedPageRank(primitive, stack)
+    return pagerank.StreamedPageRank(part, primitive, stack)
 
 
 def joined(traffic: Sequence[dict[str, Any]], seconds: float) -> dict[str, Any]:

@@ -13,6 +13,7 @@ PageRank: as `graphdask.verify.pagerank` describes. Results that the CPU of the 
 from __future__ import annotations
 
 import copy
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,15 +27,15 @@ from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.comm.single import SingleCommunicator
 from graphdask.device.residency import fetched
-from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.stream import betweenness, weighted_betweenness
 from graphdask.stream.betweenness import degrees_of
 from graphdask.stream.chunked_rows import fitting
 from graphdask.stream.components import forest
-from graphdask.stream.pagerank import gathered, pagerank
+from graphdask.stream.pagerank import StreamedPageRank, gathered
 from graphdask.stream.paths import UNIT
 from graphdask.stream.proofs import PROOFS, proved
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared import StreamedPart, part_of
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
 from graphdask.verify.betweenness import impossible, paired, scaled_alike, sums
@@ -69,7 +70,7 @@ def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: Ra
         source = primitive.sources[0] if isinstance(primitive, BreadthFirstSearch) else primitive.source
         weighted = not search and graph.store.weights is not None
         return _tree(graph.store, distance, columns["parent"], source, weighted, memory, log)
-    return _ranks(context, graph, primitive, result, log)
+    return _ranks(context, graph, primitive, result)
 
 
 def _scores(
@@ -228,7 +229,7 @@ class _Given:
         return self.ranks[part.ids]
 
 
-def _ranks(context: RankContext, graph: StreamedPart, primitive: Any, result: RankResult, log: Log) -> Violation | None:
+def _ranks(context: RankContext, graph: StreamedPart, primitive: Any, result: RankResult) -> Violation | None:
     rank = result.columns["rank"]
     least = (1.0 - primitive.damping) / max(len(rank), 1) * (1.0 - 4.0 * float(np.finfo(rank.dtype).eps))
     mine = _first(~((rank >= (0.0 if primitive.personalization else least)) & (rank <= 2.0)),
@@ -237,13 +238,16 @@ def _ranks(context: RankContext, graph: StreamedPart, primitive: Any, result: Ra
         return mine
     again = copy.copy(primitive)
     again.start, again.max_iter, again.tol = _Given(rank), 1, 0.0
-    found = pagerank(graph.store, again, graph.memory, log)
+    whole = part_of(graph.store, 0, 1, graph.memory, None)
+    with ExitStack() as stack:
+        once = StreamedPageRank(whole, again, stack)
+        found = run_primitive(context.comm, whole, once, context.environment("selective"))
     allowed = primitive.damping * result.values["change"] + ROUNDING[rank.dtype.name]
-    if found["change"] > allowed:
-        moved = np.abs(found["rank"].astype(np.float64) - rank)
+    if found.values["change"] > allowed:
+        moved = np.abs(found.columns["rank"].astype(np.float64) - rank)
         return Violation(
             int(moved.argmax()), -1,
-            f"one more iteration changes the ranks by {found['change']:.3g}, which must be {allowed:.3g} at most; that "
+            f"one more iteration changes the ranks by {found.values['change']:.3g}, which must be {allowed:.3g} at most; that "
             "of vertex {vertex} changes most",
         )  # fmt: skip
     return claims(primitive, result) or mass(context, result)
