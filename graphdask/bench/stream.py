@@ -38,7 +38,7 @@ from graphdask.device.backend import get_backend
 from graphdask.errors import GraphdaskWarning, VerificationError
 from graphdask.generate.rmat import rmat
 from graphdask.kernels.common.compiling import clock
-from graphdask.stream import components, paths
+from graphdask.stream import components, distances, paths
 from graphdask.stream.construct import build, chunk_for
 from graphdask.stream.direct import BLOCK as PAGE
 from graphdask.stream.direct import Direct, aligned_room
@@ -57,7 +57,7 @@ BLOCK = 8 << 20
 """Bytes of a block of the sequential read."""
 STATES = {
     "bfs from the root": paths.SEARCH, "bfs from elsewhere": paths.SEARCH, "components": components.BYTES,
-    "pagerank, 5 iterations": pagerank_state(PageRank(0.85, 0.0, 5)), "sssp from the root": paths.WIDE,
+    "pagerank, 5 iterations": pagerank_state(PageRank(0.85, 0.0, 5)), "sssp from the root": distances.WIDE,
 }  # fmt: skip
 """Bytes per vertex of a budget, beside the share of the edges."""
 WEIGHTED = ("sssp from the root",)

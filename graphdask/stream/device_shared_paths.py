@@ -21,8 +21,7 @@ from graphdask.stream.device_paths import unpacked
 from graphdask.stream.device_shared import OnDevice
 from graphdask.stream.device_sssp import NOBODY, Tight
 from graphdask.stream.on_device import Fall, Run, padded
-from graphdask.stream.shared import EXCHANGE, StreamedPart
-from graphdask.stream.shared_paths import numbers_of
+from graphdask.stream.shared import EXCHANGE, StreamedPart, numbers_of
 
 SEARCH, WIDE = 12 + EXCHANGE, 24 + EXCHANGE
 """Bytes of the device per vertex of a search, and of shortest paths if labels cannot hold parents."""

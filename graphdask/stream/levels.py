@@ -1,8 +1,11 @@
-"""Searches of shallow graphs level by level: each level is pushed or pulled, whichever reads fewer bytes.
+"""Searches in which rows find their own parents, in one pass by layers, or level by level, by one rank on a CPU.
 
-A push reads the chunks that hold the vertices of the level. A pull reads the chunks that hold unreached vertices. The
-cores share the rows of a pull, and each row is scanned only until it finds a vertex of the level. In a graph of few
-levels this takes a few passes.
+In a pass by layers every row finds its own parent, its first neighbour in the previous layer, and most of its edges are
+not scanned. It is for searches from the root of the layers.
+
+Level by level, each level is pushed or pulled, whichever reads fewer bytes. A push reads the chunks that hold the
+vertices of the level. A pull reads the chunks that hold unreached vertices. The cores share the rows of a pull, and
+each row is scanned only until it finds a vertex of the level. In a graph of few levels this takes a few passes.
 
 Labels that fall in the order of chunks (`paths.search`) take fewer passes, and many fewer if there are many levels. But
 `paths.search` scans all edges, on one core, and scans the edges of a vertex again when its distance falls. On two cores
@@ -19,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.kernels.stream.layered_counters import ALONE, UNREACHED
+from graphdask.kernels.stream.layered_counters import ALONE, FOUND, LOOKED, UNREACHED, WORKED
 from graphdask.stream.cores import Cores, finished
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, window_of
@@ -86,3 +89,40 @@ def _pull(kernels: Any, given: tuple[Any, ...], first: int, last: int) -> tuple[
     """How many rows were reached, and the edges scanned."""
     reached, looked = kernels.levels_pull(last - first, first, *given)
     return reached, looked
+
+
+def by_layers(
+    store: Store, source: int, memory: int, log: Log, ahead: int | None = None
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return depths and parents of a search from the root of the layers, int32 by vertex number, in one pass.
+
+    Return None for another source, if edges are not stored at both ends, or if most rows are not in the component of
+    the source. In the last case a search that skips chunks reads less.
+    """
+    if store.header["directed"] or store.by_number or source != store.header["root"]:
+        return None
+    n, section, kernels = store.num_vertices, store.sections["out"], cpu().kernels("layered")
+    first, layers = section.table["first"], section.table["layer"]
+    chunks = [k for k in range(len(section)) if layers[k : k + 2].any() or k + 1 == len(section)]
+    with window_of(store, "out", memory - 10 * n, "a search", log, ahead, once=True) as window:
+        window.ask(chunks)
+        number, depth, parent = (np.full(n, -1, np.int32) for _ in range(3))
+        (place,) = store.positions([source], range(int(np.count_nonzero(layers == 0))))
+        number[place], depth[source], parent[source] = source, 0, source
+        layer, counters, reached = np.array([0, 0, 0, place], np.int64), np.zeros(3, np.int64), 1
+        window.traffic.skipped = len(section) - len(chunks)
+        for at, k in enumerate(chunks):
+            chunk = window.load(k, (chunks[later] for later in range(at + 1, len(chunks))))
+            kernels.layered_pull(
+                len(chunk.degrees), int(first[k]), window.indptr(chunk), chunk.ids, chunk.targets, number, depth,
+                parent, layer, counters,
+            )  # fmt: skip
+            log.check()
+            reached += int(counters[FOUND])
+            if counters[WORKED] > 2 * reached:
+                return None
+            if layer[0] > layer[3]:  # nothing was reached in the layer before
+                window.traffic.skipped += len(chunks) - at - 1
+                break
+    log.sweep(reached, int(counters[LOOKED]))
+    return depth, parent

@@ -1,223 +1,267 @@
 """Searches and shortest paths over a store: labels fall until no edge can lower one.
 
 A label is a distance times 2^32 plus the number of the parent. If distances leave no bits for the parent, or an edge
-may add nothing to a distance, labels are distances, and parents are found from them afterwards. Labels only fall, and
-at the end no edge can relax. So distances are those of `sssp` in memory (its Notes), whatever the order of chunks. A
-vertex whose distance falls relaxes all its edges again, so that its final distance is offered over each of them; hence
-the parents are the same too (`graphdask.algorithms.sssp`, `_shortest_tree`).
+may add nothing to a distance, labels are distances, and parents are found from them afterwards
+(`graphdask.stream.distances`). Labels only fall, and at the end no edge can relax. So distances are those of `sssp` in
+memory (its Notes), whatever the order of chunks. A vertex whose distance falls relaxes all its edges again, so that its
+final distance is offered over each of them; hence the parents are the same too (`graphdask.algorithms.sssp`,
+`_shortest_tree`).
+
+A superstep is a sweep over the own chunks with active rows. Labels that fell at vertices of other ranks are sent to
+their owners, which keep the lower label. Sweeps go on when all labels have been sent.
 """
 
 from __future__ import annotations
 
+import math
+from abc import abstractmethod
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from graphdask.algorithms._shortest_tree import unreached
-from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
-from graphdask.stream.levels import by_levels
+from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.algorithms.sssp import NO_VERTEX
+from graphdask.comm.single import SingleCommunicator
+from graphdask.engine.loop import Environment, Inbox, Messages, RankContext, run_primitive
+from graphdask.stream.format import Chunk
+from graphdask.stream.levels import by_layers, by_levels
+from graphdask.stream.shared import (
+    EXCHANGE,
+    BySlot,
+    StreamedPart,
+    Streaming,
+    any_marked,
+    marked,
+    most_told,
+    part_of,
+    places,
+)
 from graphdask.stream.store import Store
-from graphdask.stream.sweeps import FOUND, LOOKED, WORKED, Log, Sweeps, cpu, window_of
+from graphdask.stream.sweeps import LOOKED, WORKED, Sweeps, cpu
+from graphdask.stream.window import Window
 
 UNIT = np.ones(1, np.int32)
 """The length of every edge where edges have none."""
 NEAR = 255
 """From here on distances do not stand in the small tables of kernels."""
-SEARCH = 18
-"""Bytes per vertex of a search with parents: labels, marks, and the two answers of int32."""
-PATHS, WIDE = 22, 37
-"""Of shortest paths with parents in labels, whose distances are int64 in the end, and without."""
+LABELS = 10
+"""Bytes per vertex of labels and marks."""
+SEARCH, PATHS = LABELS + 8, LABELS + 12
+"""The same with the answers of a search, two of int32, and of shortest paths, whose distances are int64 in the end."""
+SHARED = SEARCH + 4 + EXCHANGE
+"""Bytes per vertex of both if several ranks share the store."""
+
+
+@dataclass
+class State:
+    """State by position; for vertices of other ranks, the lowest label that was seen on this rank."""
+
+    window: Window
+    sweeps: Sweeps
+    active: np.ndarray
+    label: np.ndarray
+    near: np.ndarray
+    highest: np.ndarray
+    """As the kernels have it, of all ranks' labels that were taken."""
+    number: np.ndarray | None = None
+    """The vertex numbers, or none where they are positions, of a search in which rows find their parents; else None."""
+    counters: np.ndarray = field(default_factory=lambda: np.zeros(3, np.int64))
+    unsent: bool = False
+    """Whether a rank still has values to send."""
+
+
+@dataclass
+class Found:
+    """The answers of a search in which no labels fell, by vertex number."""
+
+    distance: np.ndarray
+    parent: np.ndarray
+
+
+class Falling(Streaming):
+    """Labels that fall until no edge can lower one."""
+
+    votes = 1
+    """Whether values are left to send."""
+
+    def __init__(self, part: StreamedPart, name: str, sources: np.ndarray, weighted: bool, stack: ExitStack):
+        super().__init__(name, stack)
+        self.sources, self.weighted, self.once = sources, weighted, part.once
+
+    def first(self, part: StreamedPart) -> np.ndarray:
+        """Labels before anything falls."""
+        return np.full(part.num_vertices, unreached(np.dtype(np.int64)), np.int64)
+
+    def start(self, own: np.ndarray) -> Any:
+        """The labels of some sources."""
+        return own
+
+    def numbers(self, part: StreamedPart) -> np.ndarray | None:
+        """`State.number`."""
+        return None
+
+    @abstractmethod
+    def relax(self, part: StreamedPart, state: State, chunk: Chunk) -> None:
+        """Let labels fall in a chunk."""
+
+    @abstractmethod
+    def take(self, state: State, places: np.ndarray, values: np.ndarray) -> None:
+        """Take the values that other ranks have sent, if they are lower."""
+
+    def init(self, part: StreamedPart, env: Environment) -> tuple[Any, Messages]:  # type: ignore[override]
+        n, section, own, number = part.num_vertices, part.store.sections["out"], part.own, self.numbers(part)
+        window = self.window(part, "out", env)
+        if number is not None and len(number):
+            place = np.flatnonzero(np.isin(number, self.sources))
+            sources = number[place]
+        else:
+            place, sources = part.store.positions(self.sources), self.sources
+        mine = (place >= own.begin) & (place < own.end)
+        active, label, counters = np.zeros(n, bool), self.first(part), np.zeros(3, np.int64)
+        label[place[mine]], active[place[mine]] = self.start(sources[mine]), True
+        sweeps = Sweeps(window, section, active, counters, self.log, own.chunks["out"])
+        near, highest = np.full(n, NEAR, np.uint8), np.full(NEAR, -1, np.int64)
+        state = State(window, sweeps, active, label, near, highest, number, counters)
+        return state, self._swept(part, state)
+
+    def _swept(self, part: StreamedPart, state: State) -> Messages:
+        """Sweep, and return messages with labels that fell at vertices of other ranks."""
+        if not state.unsent:
+            for chunk in state.sweeps.once():
+                self.relax(part, state, chunk)
+        slots = marked(part, state.active, most_told(part))
+        unsent = any_marked(part, state.active)
+        worked, looked = int(state.counters[WORKED]), int(state.counters[LOOKED])
+        state.counters[:] = 0
+        return Messages(
+            slots[:0], slots, {"value": BySlot(state.label.view(np.int64), part.own.begin)},  # type: ignore[dict-item]
+            unsent or (state.sweeps.waiting and not self.once), worked, looked, votes=(float(unsent),),
+        )  # fmt: skip
+
+    def ends(self, state: Any, votes: np.ndarray) -> bool:
+        state.unsent = bool(votes.any())
+        return False
+
+    def superstep(self, part: StreamedPart, state: Any, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
+        for message in inbox.received:
+            self.take(state, message.slots + message.slots.dtype.type(part.own.begin), message.columns["value"])
+        return self._swept(part, state)
+
+
+class Search(Falling):
+    """Labels of a distance times 2^32 plus the number of the parent; `column` is the name of the distances.
+
+    If one rank searches, all edges have the length 1 and are stored at both ends, and it `pulls`, rows find their
+    parents in one pass or level by level, where that is faster (`graphdask.stream.levels`). If labels fall, each row
+    that is processed finds its parent, which takes 4 bytes per vertex that are not counted. They are free at that time,
+    because the answers have not been made of the labels yet.
+    """
+
+    def __init__(
+        self, part: StreamedPart, name: str, source: int, column: str, weighted: bool, pulls: bool, stack: ExitStack
+    ):
+        super().__init__(part, name, np.array([source]), weighted, stack)
+        self.column, self.pulls = column, pulls
+        self.per_vertex = SHARED if part.size > 1 else SEARCH if column == "depth" else PATHS
+
+    def numbers(self, part: StreamedPart) -> np.ndarray | None:
+        reaches = part.size == 1 and not self.weighted and not part.store.header["directed"]
+        return part.store.numbers() if reaches else None
+
+    def init(self, part: StreamedPart, env: Environment) -> tuple[Any, Messages]:  # type: ignore[override]
+        self.log.context = env
+        if part.size == 1 and self.pulls and not self.weighted:
+            memory = part.memory - (self.per_vertex - LABELS) * part.num_vertices
+            given = part.store, int(self.sources[0]), memory, self.log, part.read_ahead
+            found = by_layers(*given)
+            if found is None and not self.once:
+                found = by_levels(*given)
+            if found is not None:
+                none = np.zeros(0, np.int32)
+                return Found(*found), Messages(none, none, {"value": none}, False)
+        return super().init(part, env)
+
+    def ends(self, state: Any, votes: np.ndarray) -> bool:
+        return not isinstance(state, Found) and super().ends(state, votes)
+
+    def relax(self, part: StreamedPart, state: State, chunk: Chunk) -> None:
+        rows, indptr = len(chunk.degrees), state.window.indptr(chunk)
+        if state.number is not None:
+            cpu().kernels("layered_reach").layered_reach(
+                rows, chunk.first, indptr, state.number, chunk.targets, state.active, state.near, state.label,
+                state.window.queue, state.counters,
+            )  # fmt: skip
+            return
+        cpu().kernels("layered").layered_relax(
+            rows, chunk.first, part.own.begin, part.own.end, indptr, chunk.ids, chunk.targets,
+            chunk.weights if self.weighted else UNIT, -1 if self.weighted else 0, state.active, state.near, state.label,
+            state.highest, state.window.queue, state.counters,
+        )  # fmt: skip
+
+    def take(self, state: State, places: np.ndarray, values: np.ndarray) -> None:
+        old = state.label[places]
+        better = values < old
+        places, values, old = places[better], values[better], old[better]
+        state.label[places] = values
+        far = values >> 32
+        state.near[places] = np.minimum(far, NEAR).astype(np.uint8)
+        small = far < NEAR
+        np.maximum.at(state.highest, far[small], values[small] & 0xFFFFFFFF)
+        state.active[places[far < old >> 32]] = True
+
+    def result(self, part: StreamedPart, state: Any, env: Environment) -> dict[str, Any]:  # type: ignore[override]
+        dtype, kernels = np.int64 if self.column == "distance" else np.int32, cpu().kernels("layered")
+        if isinstance(state, Found):
+            distance, parent = state.distance.astype(dtype, copy=False), state.parent
+        else:
+            state.number = None
+            distance, parent = np.empty(part.own.count, dtype), np.empty(part.own.count, np.int32)
+            for first, where in places(part):
+                kernels.layered_unpack(len(where), first, where, state.label, distance, parent)
+        return {self.column: distance, "parent": parent} | ({"too_far": NO_VERTEX} if dtype is np.int64 else {})
+
+
+class Labels(Search):
+    """The labels themselves, by position, from sources at a depth; with `label`, those of an earlier search go on."""
+
+    def __init__(
+        self, part: StreamedPart, sources: np.ndarray, label: np.ndarray | None, depth: int, stack: ExitStack
+    ):  # fmt: skip
+        super().__init__(part, "a search", 0, "depth", False, False, stack)
+        self.sources, self.label, self.depth, self.per_vertex = sources, label, depth, LABELS
+
+    def numbers(self, part: StreamedPart) -> np.ndarray | None:
+        return super().numbers(part) if self.label is None else None
+
+    def first(self, part: StreamedPart) -> np.ndarray:
+        return super().first(part) if self.label is None else self.label
+
+    def start(self, own: np.ndarray) -> Any:
+        return np.int64(self.depth) << 32 | own
+
+    def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
+        return {"label": state.label}
 
 
 def search(
-    store: Store,
-    sources: np.ndarray,
-    memory: int,
-    label: np.ndarray | None = None,
-    depth: int = 0,
-    *,
-    log: Log | None = None,
-    weighted: bool = False,
-    ahead: int | None = None,
-    once: bool = False,
+    store: Store, sources: np.ndarray, memory: int, label: np.ndarray | None = None, depth: int = 0
 ) -> np.ndarray:
-    """Labels by position, int64, from sources given by their numbers; with `label`, those of an earlier search go on.
+    """Labels by position, int64, from sources at a depth, which are given by their numbers, by one rank.
 
-    If edges have the length 1 and are stored at both ends, it takes 4 bytes per vertex that are not counted in
-    `memory`. They are free at that time, because the answers have not been made of the labels yet.
-
-    Parameters
-    ----------
-    depth : int
-        Of the sources.
-    weighted : bool
-        Whether edges have their own lengths, whole numbers above 0, or all the length 1.
-    once : bool
-        End after one sweep, as rows stand in the order of their depths.
+    With `label`, those of an earlier search go on.
     """
-    log = Log() if log is None else log
-    n, section = store.num_vertices, store.sections["out"]
-    back = label is None and not weighted and not store.header["directed"]
-    number = store.numbers() if back else np.zeros(0, np.int32)
-    place = np.flatnonzero(np.isin(number, sources)) if len(number) else store.positions(sources)
-    active, counters = np.zeros(n, bool), np.zeros(3, np.int64)
-    label = np.full(n, unreached(np.dtype(np.int64)), np.int64) if label is None else label
-    label[place] = np.int64(depth) << 32 | (number[place] if len(number) else sources)
-    active[place] = True
-    near, highest = np.full(n, NEAR, np.uint8), np.full(NEAR, -1, np.int64)  # which say nothing
-    relax, reach = cpu().kernels("layered").layered_relax, cpu().kernels("layered_reach").layered_reach
-    with window_of(store, "out", memory - 10 * n, "a search", log, ahead) as window:
-        sweeps = Sweeps(window, section, active, counters, log)
-        for chunk in sweeps.once() if once else sweeps:
-            rows, indptr = len(chunk.degrees), window.indptr(chunk)
-            if back:
-                reach(
-                    rows, chunk.first, indptr, number, chunk.targets, active, near, label, window.queue, counters
-                )  # fmt: skip
-            else:
-                relax(
-                    rows, chunk.first, 0, n, indptr, chunk.ids, chunk.targets, chunk.weights if weighted else UNIT,
-                    -1 if weighted else 0, active, near, label, highest, window.queue, counters,
-                )  # fmt: skip
-    if once:
-        log.sweep(int(counters[WORKED]), int(counters[LOOKED]))
-    return label
+    part = part_of(store, 0, 1, memory, None)
+    env = RankContext(SingleCommunicator(), cpu(), math.inf).environment("selective")
+    with ExitStack() as stack:
+        labels = Labels(part, sources, label, depth, stack)
+        found: np.ndarray = run_primitive(SingleCommunicator(), part, labels, env).columns["label"]
+    return found
 
 
-def bfs(
-    store: Store, source: int, memory: int, log: Log, ahead: int | None = None, once: bool = False, pulls: bool = True
-) -> dict[str, Any]:
-    """Depths and parents, int32 by vertex number; rows may find their parents where it `pulls`."""
-    n = store.num_vertices
-    found = by_layers(store, source, memory - 8 * n, log, ahead) if pulls else None
-    if found is None and pulls and not once:
-        found = by_levels(store, source, memory - 8 * n, log, ahead)
-    if found is None:
-        label = search(store, np.array([source]), memory - 8 * n, log=log, ahead=ahead, once=once)
-        found = _unpacked(store, label, np.int32)
-    return {"depth": found[0], "parent": found[1]}
-
-
-def by_layers(
-    store: Store, source: int, memory: int, log: Log, ahead: int | None = None
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return depths and parents of a search from the root of the layers, int32 by vertex number, in one pass.
-
-    Every row finds its own parent, its first neighbour in the previous layer, and most of its edges are not scanned.
-    Return None for another source, if edges are not stored at both ends, or if most rows are not in the component of
-    the source. In the last case a search that skips chunks reads less.
-    """
-    if store.header["directed"] or store.by_number or source != store.header["root"]:
-        return None
-    n, section, kernels = store.num_vertices, store.sections["out"], cpu().kernels("layered")
-    first, layers = section.table["first"], section.table["layer"]
-    chunks = [k for k in range(len(section)) if layers[k : k + 2].any() or k + 1 == len(section)]
-    with window_of(store, "out", memory - 10 * n, "a search", log, ahead, once=True) as window:
-        window.ask(chunks)
-        number, depth, parent = (np.full(n, -1, np.int32) for _ in range(3))
-        (place,) = store.positions([source], range(int(np.count_nonzero(layers == 0))))
-        number[place], depth[source], parent[source] = source, 0, source
-        layer, counters, reached = np.array([0, 0, 0, place], np.int64), np.zeros(3, np.int64), 1
-        window.traffic.skipped = len(section) - len(chunks)
-        for at, k in enumerate(chunks):
-            chunk = window.load(k, (chunks[later] for later in range(at + 1, len(chunks))))
-            kernels.layered_pull(
-                len(chunk.degrees), int(first[k]), window.indptr(chunk), chunk.ids, chunk.targets, number, depth,
-                parent, layer, counters,
-            )  # fmt: skip
-            log.check()
-            reached += int(counters[FOUND])
-            if counters[WORKED] > 2 * reached:
-                return None
-            if layer[0] > layer[3]:  # nothing was reached in the layer before
-                window.traffic.skipped += len(chunks) - at - 1
-                break
-    log.sweep(reached, int(counters[LOOKED]))
-    return depth, parent
-
-
-def _unpacked(store: Store, label: np.ndarray, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Distances and parents by vertex number."""
-    n, kernels = store.num_vertices, cpu().kernels("layered")
-    distance, parent = np.empty(n, dtype), np.empty(n, np.int32)
-    for first, ids in store.order():
-        kernels.layered_unpack(len(ids), first, ids, label, distance, parent)
-    return distance, parent
-
-
-def sssp(
-    store: Store, primitive: ShortestPaths, memory: int, log: Log, ahead: int | None = None, once: bool = False
-) -> dict[str, Any]:
-    """Distances (int64 or float64) and parents (int32) by vertex number."""
-    if not primitive.parents_in_any_order:
-        return _sssp_wide(store, primitive, memory, log, ahead)
-    n, weighted = store.num_vertices, store.weights is not None
-    if not weighted:
-        found = by_layers(store, primitive.source, memory - 12 * n, log, ahead)
-        if found is None and not once:
-            found = by_levels(store, primitive.source, memory - 12 * n, log, ahead)
-        if found is not None:
-            return {"distance": found[0].astype(np.int64), "parent": found[1], "too_far": NO_VERTEX}
-    here = np.array([primitive.source])
-    label = search(store, here, memory - 12 * n, log=log, weighted=weighted, ahead=ahead, once=once)
-    distance, parent = _unpacked(store, label, np.int64)
-    return {"distance": distance, "parent": parent, "too_far": NO_VERTEX}
-
-
-def _sssp_wide(store: Store, primitive: ShortestPaths, memory: int, log: Log, ahead: int | None) -> dict[str, Any]:
-    n, section, kernels = store.num_vertices, store.sections["out"], cpu().kernels("layered")
-    weighted, integer = store.weights is not None, primitive.distance.kind != "f"
-    dtype = np.dtype(np.int64) if integer else primitive.distance
-    none, each = unreached(dtype), -1 if weighted else 0
-    place = store.positions([primitive.source])
-    distance, active, counters = np.full(n, none, dtype), np.zeros(n, bool), np.zeros(3, np.int64)
-    distance[place], active[place] = 0, True
-    parent = np.full(n, np.iinfo(np.int32).max, np.int32)
-    hops = np.full(n, -1, np.int32)
-    memory -= WIDE * n
-    with window_of(store, "out", memory, "SSSP", log, ahead) as window:
-        for chunk in Sweeps(window, section, active, counters, log):
-            kernels.layered_relax_wide(
-                len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.targets,
-                chunk.weights if weighted else UNIT, each, active, distance, window.queue, counters,
-            )  # fmt: skip
-        parent[place] = primitive.source
-        flat = np.zeros(n, bool)
-        reached = distance != none
-        for number, first in enumerate(section.table["first"]):
-            if not reached[first : first + section.table[number]["rows"]].any():
-                continue
-            chunk = window.load(number, range(number + 1, min(number + 3, len(section))))
-            kernels.layered_parents(
-                len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.ids, chunk.targets,
-                chunk.weights if weighted else UNIT, each, distance, parent, flat, counters,
-            )  # fmt: skip
-        rooted = parent != np.iinfo(np.int32).max
-        log.sweep(int(reached.sum()), int(counters[1]))
-        beyond = rooted & ~reached
-        hops[rooted] = 0
-        if not (rooted | ~reached).all():
-            active, counters, hop = flat & rooted & reached, np.zeros(3, np.int64), 0
-            while active.any():
-                after = np.zeros(n, bool)
-                for number, first in enumerate(section.table["first"]):
-                    if not active[first : first + section.table[number]["rows"]].any():
-                        window.traffic.skipped += 1
-                        continue
-                    chunk = window.load(number)
-                    kernels.layered_flat(
-                        len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.ids, chunk.targets,
-                        chunk.weights if weighted else UNIT, each, distance, hops, hop, parent, after, counters,
-                    )  # fmt: skip
-                    log.check()
-                log.sweep(int(active.sum()), int(counters[1]))
-                active, hop = after, hop + 1
-                counters[:] = 0
-    found, before, too_far = np.empty(n, dtype), np.empty(n, np.int32), NO_VERTEX
-    for first, ids in store.order():
-        here = slice(first, first + len(ids))
-        found[ids] = np.where(reached[here], distance[here], -1 if integer else none)
-        before[ids] = np.where(reached[here], parent[here], -1)
-        if beyond[here].any():
-            too_far = min(too_far, int(ids[beyond[here]].min()))
-    return {"distance": found, "parent": before, "too_far": too_far}
+def search_of(part: StreamedPart, primitive: BreadthFirstSearch, stack: ExitStack) -> Search:
+    """What runs BFS on a rank."""
+    pulls = primitive.direction != "push"
+    return Search(part, primitive.name, primitive.sources[0], "depth", False, pulls, stack)

@@ -25,6 +25,7 @@ from graphdask.stream import (
     betweenness,
     components,
     core_numbers,
+    distances,
     labels,
     pagerank,
     paths,
@@ -34,7 +35,6 @@ from graphdask.stream import (
 )
 from graphdask.stream.everywhere import Work
 from graphdask.stream.shared import StreamedPart, Streaming, backend_of
-from graphdask.stream.shared_paths import SharedDistances, SharedSearch
 from graphdask.stream.sweeps import Log
 
 EVERYWHERE: dict[type, Any] = {
@@ -49,7 +49,11 @@ def execute(context: RankContext, part: StreamedPart, primitive: Any) -> RankRes
         return _between(context, part, primitive)
     if type(primitive) in EVERYWHERE:
         return _everywhere(context, part, primitive)
-    if part.size == 1 and isinstance(primitive, BreadthFirstSearch | ShortestPaths):
+    if (
+        part.size == 1
+        and backend_of(context, part).name == "cuda"
+        and isinstance(primitive, BreadthFirstSearch | ShortestPaths)
+    ):
         return _alone(context, part, primitive)
     return _together(context, part, primitive)
 
@@ -97,21 +101,10 @@ def _everywhere(context: RankContext, part: StreamedPart, primitive: Any) -> Ran
 
 
 def _alone(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
-    store, memory, ahead = part.store, part.memory, part.read_ahead
-    log, backend = Log(context, primitive.name), backend_of(context, part)
-    more: dict[str, Any] = {}
-    started = clock()
-    if backend.name == "cuda":
-        from graphdask.stream import device_runs  # its kernels import Numba, which takes long
+    from graphdask.stream import device_runs  # its kernels import Numba, which takes long
 
-        found, state, more = device_runs.run(device_runs.prepared(part, backend, log), primitive)
-    elif isinstance(primitive, BreadthFirstSearch):
-        pulls = primitive.direction != "push"
-        found = paths.bfs(store, primitive.sources[0], memory, log, ahead, part.once, pulls)
-        state = paths.SEARCH * store.num_vertices
-    else:
-        found = paths.sssp(store, primitive, memory, log, ahead, part.once)
-        state = (paths.PATHS if primitive.parents_in_any_order else paths.WIDE) * store.num_vertices
+    log, backend, started = Log(context, primitive.name), backend_of(context, part), clock()
+    found, state, more = device_runs.run(device_runs.prepared(part, backend, log), primitive)
     traffic = log.streamed(clock() - started) | more
     columns = {name: value for name, value in found.items() if isinstance(value, backend.xp.ndarray)}
     values = {name: value for name, value in found.items() if name not in columns} | {"streamed": traffic}
@@ -149,13 +142,10 @@ def _together(context: RankContext, part: StreamedPart, primitive: Any) -> RankR
 
 def _shared(part: StreamedPart, primitive: Any, stack: ExitStack) -> Streaming:
     """What does a primitive's work on a rank of several."""
-    weighted = part.store.weights is not None
     if isinstance(primitive, BreadthFirstSearch):
-        return SharedSearch(primitive.sources[0], False, "depth", primitive.name, stack)
+        return paths.search_of(part, primitive, stack)
     if isinstance(primitive, ShortestPaths):
-        if primitive.parents_in_any_order:
-            return SharedSearch(primitive.source, weighted, "distance", primitive.name, stack)
-        return SharedDistances(primitive, weighted, stack)
+        return distances.paths_of(part, primitive, stack)
     if isinstance(primitive, ConnectedComponents):
         return components.Components(part, primitive, stack)
     return pagerank.StreamedPageRank(part, primitive, stack)

@@ -184,3 +184,12 @@ def places(part: StreamedPart) -> Iterator[tuple[int, np.ndarray]]:
         yield from part.store.order()
     else:
         yield part.own.begin, np.arange(part.own.count, dtype=np.int32)
+
+
+def numbers_of(part: StreamedPart, rows: np.ndarray) -> np.ndarray:
+    """The vertex numbers of some own rows."""
+    found, places = np.empty(len(rows), np.int64), rows + part.own.begin
+    for first, ids in part.store.order():
+        inside = (places >= first) & (places < first + len(ids))
+        found[inside] = ids[places[inside] - first]
+    return found

@@ -243,11 +243,12 @@ def _ranks(context: RankContext, graph: StreamedPart, primitive: Any, result: Ra
         once = StreamedPageRank(whole, again, stack)
         found = run_primitive(context.comm, whole, once, context.environment("selective"))
     allowed = primitive.damping * result.values["change"] + ROUNDING[rank.dtype.name]
-    if found.values["change"] > allowed:
+    change = found.values["change"]
+    if change > allowed:
         moved = np.abs(found.columns["rank"].astype(np.float64) - rank)
         return Violation(
             int(moved.argmax()), -1,
-            f"one more iteration changes the ranks by {found.values['change']:.3g}, which must be {allowed:.3g} at most; that "
+            f"one more iteration changes the ranks by {change:.3g}, which must be {allowed:.3g} at most; that "
             "of vertex {vertex} changes most",
         )  # fmt: skip
     return claims(primitive, result) or mass(context, result)

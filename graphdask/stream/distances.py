@@ -1,13 +1,12 @@
-"""Searches and shortest paths over a store that several ranks share.
+"""Shortest paths over a store if labels cannot hold parents: distances first, then parents from them.
 
-A superstep is a sweep over the own chunks with active rows. Labels that fell at vertices of other ranks are sent to
-their owners, which keep the lower label. Sweeps go on when all labels have been sent. Labels only fall, so the answer
-is that of `graphdask.stream.paths`: the order in which they fall, and on which rank, does not matter.
+Distances fall as labels do (`graphdask.stream.paths`). Then every vertex at a finite distance is offered as the parent
+of the vertices that its tight edges lead to. If edges add nothing to a distance, parents at equal distances are found
+hop by hop. The smallest parent wins, so the order of chunks, and which rank has them, does not matter.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -19,141 +18,48 @@ from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.stream.format import Chunk
-from graphdask.stream.paths import NEAR, SEARCH, UNIT, WIDE
-from graphdask.stream.shared import EXCHANGE, BySlot, StreamedPart, Streaming, any_marked, marked, most_told
-from graphdask.stream.sweeps import LOOKED, WORKED, Sweeps, cpu
+from graphdask.stream.paths import UNIT, Falling, Search, State
+from graphdask.stream.shared import (
+    EXCHANGE,
+    BySlot,
+    StreamedPart,
+    Streaming,
+    any_marked,
+    marked,
+    most_told,
+    numbers_of,
+    places,
+)
+from graphdask.stream.sweeps import LOOKED, cpu
 from graphdask.stream.window import Window
 
+WIDE = 37
+"""Bytes per vertex, with the answers."""
 NONE = np.iinfo(np.int32).max
 
 
-@dataclass
-class State:
-    """State by position; for vertices of other ranks, the lowest label that was seen on this rank."""
-
-    window: Window
-    sweeps: Sweeps
-    active: np.ndarray
-    label: np.ndarray
-    near: np.ndarray
-    highest: np.ndarray
-    """As the kernels have it, of all ranks' labels that were taken."""
-    counters: np.ndarray
-    unsent: bool = False
-    """Whether a rank still has values to send."""
+def paths_of(part: StreamedPart, primitive: ShortestPaths, stack: ExitStack) -> Falling:
+    """What runs SSSP on a rank."""
+    if primitive.parents_in_any_order:
+        weighted = part.store.weights is not None
+        return Search(part, primitive.name, primitive.source, "distance", weighted, True, stack)
+    return Distances(part, primitive, stack)
 
 
-class Falling(Streaming):
-    """Labels that fall until no edge can lower one."""
-
-    votes = 1
-    """Whether values are left to send."""
-
-    def __init__(self, source: int, weighted: bool, name: str, stack: ExitStack):
-        super().__init__(name, stack)
-        self.source, self.weighted = source, weighted
-
-    def first(self, part: StreamedPart) -> np.ndarray:
-        """Labels before anything falls."""
-        return np.full(part.num_vertices, unreached(np.dtype(np.int64)), np.int64)
-
-    def start(self) -> int:
-        """The label of the source."""
-        return self.source
-
-    @abstractmethod
-    def relax(self, part: StreamedPart, state: State, chunk: Chunk) -> None:
-        """Let labels fall in a chunk."""
-
-    @abstractmethod
-    def take(self, state: State, places: np.ndarray, values: np.ndarray) -> None:
-        """Take the values that other ranks have sent, if they are lower."""
-
-    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
-        n, section = part.num_vertices, part.store.sections["out"]
-        window = self.window(part, "out", env)
-        active, counters = np.zeros(n, bool), np.zeros(3, np.int64)
-        label, near, highest = self.first(part), np.full(n, NEAR, np.uint8), np.full(NEAR, -1, np.int64)
-        (place,) = part.store.positions([self.source])
-        if part.own.begin <= place < part.own.end:
-            label[place], active[place] = self.start(), True
-        sweeps = Sweeps(window, section, active, counters, self.log, part.own.chunks["out"])
-        state = State(window, sweeps, active, label, near, highest, counters)
-        return state, self._said(part, state)
-
-    def _said(self, part: StreamedPart, state: State) -> Messages:
-        """Messages with labels that fell at vertices of other ranks, up to `most_told(part)` at a time."""
-        slots = marked(part, state.active, most_told(part))
-        unsent = any_marked(part, state.active)
-        worked, looked = int(state.counters[WORKED]), int(state.counters[LOOKED])
-        state.counters[:] = 0
-        return Messages(
-            slots[:0], slots, {"value": BySlot(state.label.view(np.int64), part.own.begin)},  # type: ignore[dict-item]
-            unsent or state.sweeps.waiting, worked, looked, votes=(float(unsent),),
-        )  # fmt: skip
-
-    def ends(self, state: State, votes: np.ndarray) -> bool:
-        state.unsent = bool(votes.any())
-        return False
-
-    def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
-        for message in inbox.received:
-            self.take(state, message.slots + message.slots.dtype.type(part.own.begin), message.columns["value"])
-        if not state.unsent:
-            for chunk in state.sweeps.once():
-                self.relax(part, state, chunk)
-        return self._said(part, state)
-
-
-class SharedSearch(Falling):
-    """Labels of a distance times 2^32 plus the number of the parent; `column` is the name of the distances."""
-
-    per_vertex = SEARCH + 4 + EXCHANGE
-
-    def __init__(self, source: int, weighted: bool, column: str, name: str, stack: ExitStack):
-        super().__init__(source, weighted, name, stack)
-        self.column = column
-
-    def relax(self, part: StreamedPart, state: State, chunk: Chunk) -> None:
-        cpu().kernels("layered").layered_relax(
-            len(chunk.degrees), chunk.first, part.own.begin, part.own.end, state.window.indptr(chunk), chunk.ids,
-            chunk.targets, chunk.weights if self.weighted else UNIT, -1 if self.weighted else 0, state.active,
-            state.near, state.label, state.highest, state.window.queue, state.counters,
-        )  # fmt: skip
-
-    def take(self, state: State, places: np.ndarray, values: np.ndarray) -> None:
-        old = state.label[places]
-        better = values < old
-        places, values, old = places[better], values[better], old[better]
-        state.label[places] = values
-        far = values >> 32
-        state.near[places] = np.minimum(far, NEAR).astype(np.uint8)
-        small = far < NEAR
-        np.maximum.at(state.highest, far[small], values[small] & 0xFFFFFFFF)
-        state.active[places[far < old >> 32]] = True
-
-    def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
-        some = state.label[part.own.begin : part.own.end]
-        dtype = np.int64 if self.column == "distance" else np.int32
-        distance = np.where(some == unreached(some.dtype), -1, some >> 32).astype(dtype)
-        found = {self.column: distance, "parent": (some & 0xFFFFFFFF).astype(np.uint32).view(np.int32)}
-        return found | ({"too_far": NO_VERTEX} if self.column == "distance" else {})
-
-
-class SharedDistances(Falling):
+class Distances(Falling):
     """Distances that take the whole label; parents are found afterwards."""
 
-    per_vertex = WIDE + 20 + EXCHANGE
-
-    def __init__(self, primitive: ShortestPaths, weighted: bool, stack: ExitStack):
-        super().__init__(primitive.source, weighted, primitive.name, stack)
+    def __init__(self, part: StreamedPart, primitive: ShortestPaths, stack: ExitStack):
+        weighted = part.store.weights is not None
+        super().__init__(part, primitive.name, np.array([primitive.source]), weighted, stack)
+        self.per_vertex = WIDE if part.size == 1 else WIDE + 20 + EXCHANGE
         self.integer = primitive.distance.kind != "f"
         self.dtype = np.dtype(np.int64) if self.integer else primitive.distance
 
     def first(self, part: StreamedPart) -> np.ndarray:
         return np.full(part.num_vertices, unreached(self.dtype), self.dtype)
 
-    def start(self) -> int:
+    def start(self, own: np.ndarray) -> Any:
         return 0
 
     def relax(self, part: StreamedPart, state: State, chunk: Chunk) -> None:
@@ -172,9 +78,11 @@ class SharedDistances(Falling):
 
     def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
         own, none = part.own, unreached(self.dtype)
-        (by_slot,) = env.fetch_ghosts(part, [state.label[own.begin : own.end]])
-        distance = state.label = np.roll(by_slot, own.begin)
-        del by_slot
+        if part.size > 1:
+            (by_slot,) = env.fetch_ghosts(part, [state.label[own.begin : own.end]])
+            state.label = np.roll(by_slot, own.begin)
+            del by_slot
+        distance = state.label
         offers = Offers(self, distance, state.window)
         parent = env.run(part, offers).columns["parent"]
         rooted = parent != NONE
@@ -184,19 +92,12 @@ class SharedDistances(Falling):
         too_far = env.least(int(numbers_of(part, beyond).min()) if len(beyond) else NO_VERTEX)
         if not env.least(int((rooted | ~reached).all())):
             parent = env.run(part, Flat(self, distance, state.window, parent, offers.flat)).columns["parent"]
-        return {
-            "distance": np.where(reached, here, -1 if self.integer else none).astype(self.dtype),
-            "parent": np.where(reached, parent, -1).astype(np.int32), "too_far": too_far,
-        }  # fmt: skip
-
-
-def numbers_of(part: StreamedPart, rows: np.ndarray) -> np.ndarray:
-    """The vertex numbers of some own rows."""
-    found, places = np.empty(len(rows), np.int64), rows + part.own.begin
-    for first, ids in part.store.order():
-        inside = (places >= first) & (places < first + len(ids))
-        found[inside] = ids[places[inside] - first]
-    return found
+        found, before = np.empty(own.count, self.dtype), np.empty(own.count, np.int32)
+        for first, where in places(part):
+            some = slice(first - own.begin, first - own.begin + len(where))
+            found[where] = np.where(reached[some], here[some], -1 if self.integer else none)
+            before[where] = np.where(reached[some], parent[some], -1)
+        return {"distance": found, "parent": before, "too_far": too_far}
 
 
 @dataclass
@@ -218,7 +119,7 @@ class Offers(Streaming):
     columns: ClassVar[Mapping[str, Any]] = {"parent": np.int32}
     votes = 1
 
-    def __init__(self, of: SharedDistances, distance: np.ndarray, window: Window):
+    def __init__(self, of: Distances, distance: np.ndarray, window: Window):
         super().__init__(of.name, of.stack)
         self.of, self.distance, self.window_of, self.log = of, distance, window, of.log
         self.flat = np.zeros(len(distance), bool)
@@ -233,9 +134,9 @@ class Offers(Streaming):
     def init(self, part: StreamedPart, env: Environment) -> tuple[Tree, Messages]:  # type: ignore[override]
         n, own, store = part.num_vertices, part.own, part.store
         state, counters = Tree(np.full(n, NONE, np.int32), np.zeros(n, bool)), np.zeros(3, np.int64)
-        (place,) = store.positions([self.of.source])
+        (source,), (place,) = self.of.sources, store.positions(self.of.sources)
         if own.begin <= place < own.end:
-            state.parent[place] = self.of.source
+            state.parent[place] = source
         reached, none = state.active, unreached(self.of.dtype)
         np.not_equal(self.distance, none, out=reached)
         section, chunks = store.sections["out"], own.chunks["out"]
@@ -277,7 +178,7 @@ class Offers(Streaming):
 class Flat(Offers):
     """From vertices with a parent, walk along tight edges that add nothing, hop by hop."""
 
-    def __init__(self, of: SharedDistances, distance: np.ndarray, window: Window, parent: np.ndarray, flat: np.ndarray):
+    def __init__(self, of: Distances, distance: np.ndarray, window: Window, parent: np.ndarray, flat: np.ndarray):
         super().__init__(of, distance, window)
         self.parent, self.flat = parent, flat
 
