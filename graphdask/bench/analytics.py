@@ -27,6 +27,7 @@ from graphdask.bench.analysis.graphs import Case, Facts, cases, input_edges, wei
 from graphdask.bench.analysis.peers import PEERS, Edges
 from graphdask.bench.analysis.peers import measure as measure_peer
 from graphdask.bench.analysis.timing import PeakMemory, measure, quiet, timed
+from graphdask.bench.harness import Record, recorded
 from graphdask.device.backend import cuda_device_count, get_backend
 from graphdask.errors import InputError, MissingDependency, OverBudget, Unsupported
 from graphdask.io.outputs import pictures_output
@@ -63,6 +64,7 @@ class Plan:
     choices: Sequence[Choice] = (AS_GIVEN,)
 
 
+@recorded
 def run(
     suite: str = "quick",
     *,
@@ -89,8 +91,7 @@ def run(
     overwrite: bool = False,
     client: Any = None,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
-    each: Callable[[dict[str, Any]], Any] | None = None,
-) -> list[dict[str, Any]]:
+) -> Iterator[Record]:
     """Measure the algorithms.
 
     Parameters
@@ -133,12 +134,10 @@ def run(
         Run on its workers.
     progress : callable
         Wraps the list of graphs, as tqdm does.
-    each : callable, optional
-        Called with every record as soon as it is there.
 
-    Returns
-    -------
-    list of dict
+    Yields
+    ------
+    dict
         A record for each graph, algorithm and number of ranks, then for each peer: `clock`, which is "call" for all,
         `ms` (of the whole call) and `supersteps_ms` with `_min` and `_max`, `mteps_input`, `mteps_looked`,
         `supersteps`, `bytes_sent`, `memory_estimate`, `memory_peak`, `memory_ratio`, `memory_allocated` (the
@@ -191,11 +190,9 @@ def run(
         for record in _of_graph(case, plan):
             records.append({"benchmark": "analytics", "scaling": case.scaling, **record})
             _add_speedup(records)
-            if each is not None:
-                each(records[-1])
+            yield records[-1]
     if plot is not None:
         draw(records, Path(plot), overwrite)
-    return records
 
 
 def _places(device: str, client: Any) -> int:

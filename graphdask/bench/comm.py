@@ -1,22 +1,19 @@
 """Latency and bandwidth of the communicators: all-to-all `exchange`, medians, with the data checked.
 
-`python -m graphdask.bench.comm --json` prints a JSON line per measurement. The peer in the same run is `ucx-raw`: the
+The peer in the same run is `ucx-raw`: the
 same messages over bare libucxx endpoints, sizes known beforehand, no headers, no checks, no deadline.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import platform
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from graphdask.bench.harness import Record, recorded
 from graphdask.bench.processes import TcpProcesses, UcxProcesses
 from graphdask.comm.protocol import Communicator
 from graphdask.comm.threads import run_threads
@@ -110,12 +107,13 @@ def _medians(kind: str, device: str, size: int, sizes: Sequence[int]) -> list[li
         return processes.run(_rank_of_processes, kind, device, list(sizes), deadline=600.0)
 
 
+@recorded
 def run(
     communicator: str = "all",
     device: str = "cpu",
     ranks: Sequence[int] = (2, 4),
     sizes: Sequence[int] = SIZES,
-) -> list[dict[str, Any]]:
+) -> Iterator[Record]:
     """Measure all-to-all exchanges between ranks of this host.
 
     Parameters
@@ -127,11 +125,11 @@ def run(
     sizes : sequence of int
         Payload bytes for each peer.
 
-    Returns
-    -------
-    list of dict
+    Yields
+    ------
+    dict
         `communicator`, `device`, `ranks`, `bytes` (for each peer), `us` (median of the slowest rank) and `gbs`
-        (10^9 bytes/s that a rank sends), and the machine.
+        (10^9 bytes/s that a rank sends).
     """
     if communicator not in (*KINDS, "all"):
         raise InputError(f"communicator={communicator!r} is not one of {', '.join(KINDS)}, all")
@@ -146,47 +144,12 @@ def run(
     devices = cuda_device_count()
     if device == "cuda" and max(ranks) > devices:
         raise InputError(f"{max(ranks)} ranks need as many GPUs, and there are {devices}; give fewer ranks")
-    machine = {
-        "host": platform.node(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "processor": get_backend(device).description,
-    }
-    results = []
     for kind in kinds:
         for size in ranks:
             slowest = np.max(_medians(kind, device, size, sizes), axis=0)
             for nbytes, seconds in zip(sizes, slowest, strict=True):
                 sent = nbytes * (size - 1)
-                results.append(
-                    {
-                        "communicator": kind,
-                        "device": device,
-                        "ranks": size,
-                        "bytes": nbytes,
-                        "us": round(float(seconds) * 1e6, 1),
-                        "gbs": round(sent / float(seconds) / 1e9, 3),
-                    }
-                    | machine
-                )
-    return results
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line of the benchmark."""
-    parser = argparse.ArgumentParser(prog="python -m graphdask.bench.comm", description=__doc__)
-    parser.add_argument("--communicator", default="all", choices=(*KINDS, "all"))
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4])
-    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="payload bytes for each peer")
-    parser.add_argument("--json", action="store_true", help="one JSON object a line instead of a table")
-    given = parser.parse_args(arguments)
-    for row in run(given.communicator, given.device, given.ranks, given.sizes):
-        if given.json:
-            print(json.dumps(row))
-        else:
-            print("{communicator:8} {ranks} ranks {bytes:>10} B {us:>12} us {gbs:>9} GB/s".format(**row))
-
-
-if __name__ == "__main__":
-    main()
+                yield {
+                    "communicator": kind, "device": device, "ranks": size, "bytes": nbytes,
+                    "us": round(float(seconds) * 1e6, 1), "gbs": round(sent / float(seconds) / 1e9, 3),
+                }  # fmt: skip

@@ -23,12 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.bench.analysis.timing import CLOCK, finish
-from graphdask.device.backend import cuda_device_count
+from graphdask.bench.harness import CLOCK, Record, recorded, suite_of, timed_call
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph
 from graphdask.io.outputs import pictures_output
-from graphdask.kernels.common.compiling import clock
 
 SHOWN = (
     "experiment", "graph", "edges", "batch", "ranks", "stop", "method", "ms", "iteration_ms", "update_ms", "iterations",
@@ -82,6 +80,7 @@ class Stream:
     delete: list[Ends]
 
 
+@recorded
 def run(
     suite: str = "quick",
     *,
@@ -103,8 +102,7 @@ def run(
     overwrite: bool = False,
     client: Any = None,
     progress: Callable[[Any], Any] = iter,
-    each: Callable[[dict[str, Any]], Any] | None = None,
-) -> list[dict[str, Any]]:
+) -> Iterator[Record]:
     """Measure PageRank of graphs that change.
 
     Parameters
@@ -143,12 +141,10 @@ def run(
     client : distributed.Client, optional
     progress : callable
         Wraps the list of cases, as tqdm does.
-    each : callable, optional
-        Called with every record as soon as it is there.
 
-    Returns
-    -------
-    list of dict
+    Yields
+    ------
+    dict
         For each graph, share, number of ranks, stop and method: `clock` ("call"), `ms` of a whole call of PageRank,
         `run_ms` of it on the ranks, `iteration_ms` of its iterations, and
         `update_ms` of the batch, medians; `iterations` and `affected`, means; `done`, iterations by method; `error`,
@@ -160,9 +156,7 @@ def run(
     InputError
         For unknown names, and numbers that are not above 0.
     """
-    device = ("cuda" if cuda_device_count() else "cpu") if device == "auto" else device
-    if (suite, device) not in SUITES:
-        raise InputError(f"suite={suite!r} is not one of {', '.join(sorted({name for name, _ in SUITES}))}")
+    size, device = suite_of(SUITES, suite, device)
     for name, given, known in (
         ("experiments", experiments, EXPERIMENTS), ("methods", methods, (*METHODS, "auto")), ("stops", stops, STOPS),
     ):  # fmt: skip
@@ -186,33 +180,21 @@ def run(
     if plot is not None:
         pictures_output(plot, ("dynamic-*.png",), overwrite)
     wanted = methods or (*METHODS, "auto")
-    size = SUITES[suite, device]
     if shares:
         size = replace(size, shares=shares, random_shares=shares)
     chosen = experiments or (("random",) if graphs and not files else DEFAULT)
     streams = _streams(size, chosen, files, scale, batches, seed, graphs)
-    records: list[dict[str, Any]] = []
+    records: list[Record] = []
     for stream in progress(streams):
         made = stream()
         for count in ranks:
-            bench = Bench(
-                made,
-                wanted,
-                stops or STOPS,
-                error,
-                count,
-                4 if errors is None else errors,
-                partition_by,
-                device,
-                client,
-            )
+            checked = 4 if errors is None else errors
+            bench = Bench(made, wanted, stops or STOPS, error, count, checked, partition_by, device, client)
             for record in bench.records():
                 records.append(record)
-                if each is not None:
-                    each(record)
+                yield record
     if plot is not None:
         _draw(records, Path(plot), overwrite)
-    return records
 
 
 @dataclass
@@ -265,10 +247,8 @@ class Bench:
         done: dict[str, int] = {}
         for k, (insert, delete) in enumerate(zip(self.stream.insert, self.stream.delete, strict=True)):
             update = D.update(insert=insert, delete=delete, **where)
-            began = clock()
-            result: Any = pagerank(D, method=method, damping=DAMPING, partition_by=self.partition_by, **how, **where)
-            finish()
-            spent = clock() - began
+            ranked: Any = partial(pagerank, D, method=method, damping=DAMPING, partition_by=self.partition_by)
+            spent, result = timed_call(partial(ranked, **how, **where))
             if k == 0:  # kernels are compiled
                 continue
             seconds.append(spent)

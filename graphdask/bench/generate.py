@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from graphdask.bench.generation import peers as others
 from graphdask.bench.generation.cases import EXPERIMENTS, SUITES, Case, cases
 from graphdask.bench.generation.timing import LONG_ENOUGH, kept_apart, measure, team
 from graphdask.bench.generation.work import work_of
+from graphdask.bench.harness import Record, recorded
 from graphdask.device.backend import cuda_device_count, get_backend
 from graphdask.errors import InputError, OverBudget
 from graphdask.generate.preferential_attachment import PreferentialAttachment
@@ -37,6 +38,7 @@ KNOWN = 1 << 26
 """Bytes of output from which on memory is compared with it: below, malloc's own reserves blur the figure."""
 
 
+@recorded
 def run(
     suite: str = "quick",
     *,
@@ -51,8 +53,7 @@ def run(
     plot: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
-    each: Callable[[dict[str, Any]], Any] | None = None,
-) -> list[dict[str, Any]]:
+) -> Iterator[Record]:
     """Measure the generators.
 
     Parameters
@@ -76,12 +77,10 @@ def run(
         Replace figures that are there. Default: raise OutputExists, before anything is measured.
     progress : callable
         Wraps the list of cases, as tqdm does.
-    each : callable, optional
-        Called with every record as soon as it is there.
 
-    Returns
-    -------
-    list of dict
+    Yields
+    ------
+    dict
         One record for each case: `experiment`, `generator`, `n`, `degree`, `p`, `device`, `devices`, `edges`,
         `seconds` (median), `edges_per_second`, `bytes_per_second`, `memory_over_output`, ...; a case that cannot run
         here has `skipped` and the reason.
@@ -115,11 +114,9 @@ def run(
                 _add_speedup(records)
             else:
                 records.append(_peer(step, n or WITH_PEERS[suite], degree, repeats))
-            if each is not None:
-                each(records[-1])
+            yield records[-1]
     if plot is not None:
         draw(records, Path(plot), overwrite)
-    return records
 
 
 def _planned(

@@ -5,24 +5,21 @@ The file is SNAP text, tab-separated, ids below 2^24; every reader must return t
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
 import os
-import platform
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from graphdask.bench.harness import Record, missing, of_file, recorded, repeat, versions
 from graphdask.errors import VerificationError
 from graphdask.io import EdgeList, read_edges, write_edges
 
 Reader = Callable[[], tuple[np.ndarray, np.ndarray]]
 
 
+@recorded
 def run(
     size_mb: float = 100,
     *,
@@ -30,7 +27,7 @@ def run(
     repeats: int = 3,
     seed: int = 0,
     directory: str | os.PathLike[str] | None = None,
-) -> list[dict[str, Any]]:
+) -> Iterator[Record]:
     """Measure reading.
 
     Parameters
@@ -46,9 +43,9 @@ def run(
     directory : path-like, optional
         Where the file is written; it is removed afterwards.
 
-    Returns
-    -------
-    list of dict
+    Yields
+    ------
+    dict
         For each reader `reader`, `threads`, `seconds` (median), `mb_per_s`, `medges_per_s`, `edges`,
         `file_mb`, `version`, `cores`; or `reader` and `skipped` with the reason.
 
@@ -60,27 +57,19 @@ def run(
     rng = np.random.default_rng(seed)
     count = max(int(size_mb * 1e6 / 16.7), 1)
     edges = EdgeList(*rng.integers(0, 2**24, (2, count)))
-    rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(dir=directory) as folder:
         path = Path(folder) / "edges.txt"
         write_edges(edges, path)
         skip = sum(line.startswith(b"#") for line in path.read_bytes()[:4096].splitlines())
         for name, package, used, reader in _readers(path, skip, threads):
-            if importlib.util.find_spec(package) is None:
-                rows.append({"reader": name, "skipped": f"{package} is not installed"})
+            if reason := missing(package):
+                yield {"reader": name, "skipped": reason}
                 continue
-            version = importlib.metadata.version(package)
-            rows.append(
-                {
-                    "reader": name,
-                    "threads": used,
-                    **_measure(name, reader, edges, path, repeats),
-                    "version": version,
-                    "cores": os.cpu_count(),
-                    "machine": platform.processor() or platform.machine(),
-                }
-            )
-    return rows
+            runs = repeat(reader, repeats)
+            if not all(map(np.array_equal, runs.result, (edges.src, edges.dst))):
+                raise VerificationError(f"{name} returned other edges than were written to {path}")
+            measured = of_file(runs, path.stat().st_size, edges.num_edges)
+            yield {"reader": name, "threads": used, **measured, **versions(package)}
 
 
 def _readers(path: Path, skip: int, threads: int | None) -> list[tuple[str, str, int | None, Reader]]:
@@ -119,23 +108,3 @@ def _readers(path: Path, skip: int, threads: int | None) -> list[tuple[str, str,
         ("pyarrow.csv", "pyarrow", 1, pyarrow(False)),
         ("pyarrow.csv", "pyarrow", None, pyarrow(True)),
     ]
-
-
-def _measure(name: str, reader: Reader, edges: EdgeList, path: Path, repeats: int) -> dict[str, Any]:
-    src, dst = reader()
-    if not (np.array_equal(src, edges.src) and np.array_equal(dst, edges.dst)):
-        raise VerificationError(f"{name} returned other edges than were written to {path}")
-    seconds = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        reader()
-        seconds.append(time.perf_counter() - start)
-    median = float(np.median(seconds))
-    size = path.stat().st_size / 1e6
-    return {
-        "seconds": median,
-        "mb_per_s": size / median,
-        "medges_per_s": edges.num_edges / median / 1e6,
-        "edges": edges.num_edges,
-        "file_mb": size,
-    }

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from graphdask.device.backend import get_backend
-from graphdask.kernels.common.compiling import clock
+from graphdask.bench.harness import repeat
 from graphdask.sample.neighbor_loader import NeighborLoader
 from graphdask.sample.traversal import NumberedTraversal
 
@@ -26,7 +24,7 @@ AT_ONCE = (None, 20)
 
 
 def minibatches(
-    graph: Any, device: str, sizes: tuple[tuple[int, int, tuple[int, ...]], ...], repeats: int, **options: Any
+    graph: Any, sizes: tuple[tuple[int, int, tuple[int, ...]], ...], repeats: int, **options: Any
 ) -> Iterator[dict[str, Any]]:
     """A record for each bias, way and number of batches that are drawn together."""
     for count, size, fanouts in sizes:
@@ -38,18 +36,14 @@ def minibatches(
                         graph, fanouts, seeds, batch_size=size, bias=bias, batches_per_run=at_once, **options
                     )  # fmt: skip
                     row = {"sampler": "loader", "bias": bias, "method": way, "instances": len(loader)}
-                    yield row | {"size": list(fanouts), "at_once": at_once} | _measured(loader, device, repeats)
+                    yield row | {"size": list(fanouts), "at_once": at_once} | _measured(loader, repeats)
 
 
-def _measured(loader: NeighborLoader, device: str, repeats: int) -> dict[str, Any]:
-    seconds, edges = [], 0
-    for _ in range(repeats + 1):
-        loader.epoch, edges, started = 0, 0, clock()
-        for batch in loader:
-            edges += sum(batch.num_sampled_edges)
-        backend = get_backend(device)
-        with backend.activate():
-            backend.synchronize()
-        seconds.append(clock() - started)
-    median = statistics.median(seconds[1:])
-    return {"edges": edges, "first_ms": 1e3 * seconds[0], "ms": 1e3 * median, "mseps": edges / median / 1e6}
+def _measured(loader: NeighborLoader, repeats: int) -> dict[str, Any]:
+    def epoch() -> int:
+        loader.epoch = 0
+        return sum(sum(batch.num_sampled_edges) for batch in loader)
+
+    runs = repeat(epoch, repeats)
+    rate = runs.result / runs.median / 1e6
+    return {"edges": runs.result, "first_ms": 1e3 * runs.first, "ms": 1e3 * runs.median, "mseps": rate}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from graphdask.bench.sample import Bench
+from graphdask.bench.sample_cases import Bench
 from graphdask.sample.streamed import SCHEMES, Streamed
 
 PARTITIONS, RESIDENT, GROUPS = 4, 2, 4

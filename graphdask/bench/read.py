@@ -10,8 +10,6 @@ compile kernels, and is reported apart.
 from __future__ import annotations
 
 import gzip
-import importlib.metadata
-import importlib.util
 import json
 import os
 import subprocess
@@ -23,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.bench.harness import CLOCK, Record, missing, recorded, versions
+from graphdask.bench.memory import resident
 from graphdask.errors import GraphdaskError, VerificationError
 
 CASES = ("text", "weights", "csv", "gzip", "rmat")
@@ -37,6 +37,7 @@ LIMIT = 600
 """Seconds that a process may take."""
 
 
+@recorded
 def run(
     edges: int = 5_000_000,
     *,
@@ -46,7 +47,7 @@ def run(
     repeats: int = 3,
     seed: int = 0,
     directory: str | os.PathLike[str] | None = None,
-) -> list[dict[str, Any]]:
+) -> Iterator[Record]:
     """Measure reading.
 
     Parameters
@@ -64,9 +65,9 @@ def run(
     directory : path-like, optional
         Where files are written; they are removed afterwards.
 
-    Returns
-    -------
-    list of dict
+    Yields
+    ------
+    dict
         For each case, `reader` and `product`: medians of `cpu_s` (CPU seconds of the call, user and system), `seconds`
         (wall clock of the call), `peak_mb` (of the process), `above_import_mb` (less what it had before the call) and
         `process_cpu_s` (CPU seconds of the process, imports too); `cpu_s_min`, the least; `first_cpu_s` of the first
@@ -79,7 +80,6 @@ def run(
     """
     rng = np.random.default_rng(seed)
     uniform, weights = rng.integers(0, vertices, (2, edges)), rng.integers(1, 256, edges)
-    records: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(dir=directory) as folder:
         for case in cases:
             ends = _rmat(scale, rng) if case == "rmat" else uniform
@@ -87,9 +87,8 @@ def run(
             found: dict[str, Any] = {}
             for reader, product, packages in _sides():
                 row: dict[str, Any] = {"case": case, "reader": reader, "product": product}
-                missing = [package for package in packages if importlib.util.find_spec(package) is None]
-                if missing:
-                    records.append(row | {"skipped": f"{missing[0]} is not installed"})
+                if reason := missing(*packages):
+                    yield row | {"skipped": reason}
                     continue
                 measured = [_in_process(reader, product, path, case) for _ in range(repeats + 1)]
                 facts = {key: measured[0].pop(key) for key in ("vertices", "distinct")}
@@ -97,17 +96,12 @@ def run(
                     raise VerificationError(f"{reader} found {facts} in the case {case}, the reader before {found}")
                 found = facts
                 medians = {key: float(np.median([each[key] for each in measured[1:]])) for key in measured[0]}
-                records.append(
-                    row | medians | facts | {
-                        "clock": "call", "cpu_s_min": min(each["cpu_s"] for each in measured[1:]),
-                        "first_cpu_s": measured[0]["cpu_s"], "edges": ends.shape[1],
-                        "file_mb": path.stat().st_size / 1e6,
-                        "version": ", ".join(importlib.metadata.version(package) for package in packages),
-                        "cores": os.cpu_count(),
-                    }
-                )  # fmt: skip
+                yield row | medians | facts | {
+                    "clock": CLOCK, "cpu_s_min": min(each["cpu_s"] for each in measured[1:]),
+                    "first_cpu_s": measured[0]["cpu_s"], "edges": ends.shape[1],
+                    "file_mb": path.stat().st_size / 1e6, **versions(*packages),
+                }  # fmt: skip
             path.unlink()
-    return records
 
 
 def _sides() -> Iterator[tuple[str, str, tuple[str, ...]]]:
@@ -158,11 +152,11 @@ def _measured(reader: str, product: str, path: str, case: str) -> dict[str, Any]
     import time
 
     read = _graphdask(product, path, case) if reader == "graphdask" else _pandas(path, case)
-    before = _resident("VmRSS")
+    before = resident("VmRSS") / 1e6
     cpu, wall = time.process_time(), time.perf_counter()
     held = read()
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    peak = _resident("VmHWM")
+    peak = resident("VmHWM") / 1e6
     process = time.process_time()
     if reader == "graphdask":
         facts = {"vertices": held.num_vertices, "distinct": held.num_edges - held.report["parallel_edges"]}
@@ -201,14 +195,6 @@ def _pandas(path: str, case: str) -> Any:
         return sp.coo_matrix((weights, (src, dst)), shape=(size, size)).tocsr()
 
     return read
-
-
-def _resident(name: str) -> float:
-    """Resident memory of this process in millions of bytes, now (`VmRSS`) or at most so far (`VmHWM`)."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(f"{name}:"):
-            return int(line.split()[1]) * 1024 / 1e6
-    raise GraphdaskError("the resident memory of a process is read from /proc, which this system does not have")
 
 
 if __name__ == "__main__":

@@ -11,10 +11,7 @@ the host to the answer where it was computed.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import random
-import statistics
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
@@ -23,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.bench.analysis.peers import Edges
-from graphdask.bench.analysis.timing import CLOCK, finish
+from graphdask.bench.harness import CLOCK, finish, missing, repeat
 from graphdask.bench.sample_cugraph import by_weight, made, node2vec, pool, samples, walks
 
 FEW = 200
@@ -100,8 +97,8 @@ def peers(
                     "size": size if peer.walks else list(size),
                     "device": device,
                 }
-                if importlib.util.find_spec(peer.module) is None:
-                    yield row | {"skipped": f"{peer.module} is not installed"}
+                if reason := missing(peer.module):
+                    yield row | {"skipped": reason}
                     continue
                 if graph.num_edges > peer.largest:
                     most = f"{graph.num_edges:,} edges are more than the {peer.largest:,} that it is given"
@@ -135,17 +132,9 @@ def _beside(theirs: dict[str, Any], mine: dict[str, Any], differs: str | None) -
 
 def _timed(call: Callable[[], Any], repeats: int) -> dict[str, Any]:
     """Milliseconds of whole calls, their median, until the devices have finished; the first is not counted."""
-    answer = call()  # what is made at the first call
-    seconds = []
-    for _ in range(repeats):
-        answer = None
-        finish()
-        started = time.perf_counter()
-        answer = call()
-        finish()
-        seconds.append(time.perf_counter() - started)
-    edges, median = _edges(answer), statistics.median(seconds)
-    return {"edges": edges, "ms": 1e3 * median, "mseps": edges / median / 1e6}
+    runs = repeat(call, repeats, before=finish)
+    edges = _edges(runs.result)
+    return {"edges": edges, "ms": 1e3 * runs.median, "mseps": edges / runs.median / 1e6}
 
 
 def _edges(answer: Any) -> int:

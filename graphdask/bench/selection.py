@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.bench.sample import Bench
+from graphdask.bench.sample_cases import Bench
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.gang.clients import active_client

@@ -14,32 +14,37 @@ Source: WolfPath, Sections 5.2 (memory), 5.3 (preprocessing) and 5.4 (Figure 9: 
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import os
 import tempfile
 import time
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms.bfs import bfs
-from graphdask.algorithms.components import connected_components
 from graphdask.algorithms.pagerank import PageRank
-from graphdask.algorithms.ranking import pagerank
-from graphdask.algorithms.sssp import sssp
 from graphdask.bench.analysis.graphs import of_file, weighted
-from graphdask.bench.analysis.timing import CLOCK
+from graphdask.bench.harness import CLOCK, Record, Runs, recorded, repeat
+from graphdask.bench.memory import HighWater
+from graphdask.bench.stream_device import measured
+from graphdask.bench.streaming import (
+    HEAVIEST,
+    PAGERANK,
+    WEIGHTED,
+    beside_memory,
+    built,
+    call_of,
+    iterate,
+    record_of,
+    starts,
+)  # fmt: skip
 from graphdask.device.backend import get_backend
-from graphdask.errors import GraphdaskWarning, VerificationError
 from graphdask.generate.rmat import rmat
-from graphdask.kernels.common.compiling import clock
 from graphdask.stream import components, distances, paths
-from graphdask.stream.construct import build, chunk_for
+from graphdask.stream.construct import chunk_for
 from graphdask.stream.direct import BLOCK as PAGE
 from graphdask.stream.direct import Direct, aligned_room
 from graphdask.stream.graph import open_
@@ -57,16 +62,12 @@ BLOCK = 8 << 20
 """Bytes of a block of the sequential read."""
 STATES = {
     "bfs from the root": paths.SEARCH, "bfs from elsewhere": paths.SEARCH, "components": components.BYTES,
-    "pagerank, 5 iterations": pagerank_state(PageRank(0.85, 0.0, 5)), "sssp from the root": distances.WIDE,
+    PAGERANK: pagerank_state(PageRank(0.85, 0.0, 5)), "sssp from the root": distances.WIDE,
 }  # fmt: skip
 """Bytes per vertex of a budget, beside the share of the edges."""
-WEIGHTED = ("sssp from the root",)
-"""What is run on a graph with weights, which are drawn where it has none."""
-HEAVIEST = 64
-ITERATIONS = 5
-"""Of PageRank."""
 
 
+@recorded
 def run(
     scale: int = 20,
     *,
@@ -78,7 +79,7 @@ def run(
     directory: str | os.PathLike[str] | None = None,
     device: str = "cpu",
     graph_file: str | os.PathLike[str] | None = None,
-) -> list[dict[str, Any]]:
+) -> Iterator[Record]:
     """Measure building and streaming.
 
     Parameters
@@ -99,9 +100,9 @@ def run(
     device : {"cpu", "cuda"}
         `cuda` measures what `graphdask.bench.stream_device` describes.
 
-    Returns
-    -------
-    list of dict
+    Yields
+    ------
+    dict
         `record`; `seconds` (median), `mb` that were read and `mb_per_s`; `of_sequential`, their share of the rate at
         which the file is read in blocks, the faster of `cached_mb_per_s` and `direct_mb_per_s` (0 where the chunks are
         not read so either); `over_least`, the bytes divided by those of the scanned edges, each counted once;
@@ -118,49 +119,43 @@ def run(
     """
     made = rmat(scale, edge_factor, seed=seed) if graph_file is None else of_file(graph_file).to_undirected()
     if device == "cuda":
-        from graphdask.bench.stream_device import measured
+        yield from measured(made, shares, repeats, directory)
+        return
+    of = {"graph": f"rmat {scale} x {edge_factor}" if graph_file is None else os.path.basename(graph_file)}
+    with tempfile.TemporaryDirectory(dir=directory) as folder:
+        for row in _records(made, Path(folder) / "graph.gdl", shares, chunks, repeats, seed):
+            yield row | of | {"clock": CLOCK}
 
-        return list(measured(made, shares, repeats, directory))
+
+def _records(
+    made: Any, path: Path, shares: Sequence[float], chunks: Sequence[int | None], repeats: int, seed: int
+) -> Iterator[Record]:
     graph = made.partition(1, device="cpu")
     graph.persist(progress=False)
-    rows: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory(dir=directory) as folder:
-        path = Path(folder) / "graph.gdl"
-        least = int(min(STATES.values()) * graph.num_vertices + min(shares) * 8 * graph.num_edges)
-        sizes = [chunk_for(least) if chunk is None else chunk for chunk in chunks]
-        for at, chunk in enumerate(sizes):
-            began = clock()
-            store = build(graph, path, chunk=chunk, memory=_building(graph, chunk), overwrite=True)
-            seconds, edges = clock() - began, store.num_edges
-            described: dict[str, Any] = {"vertices": graph.num_vertices, "edges": edges, "chunk": chunk}
-            arcs = store.store.sections["out"].num_edges
-            rows.append(
-                {"record": "build", **described, "seconds": seconds, "mb": store.nbytes / 1e6,
-                 "medges_per_s": edges / seconds / 1e6, "layers": store.layers, "chunks": store.chunks,
-                 "of_csr": store.nbytes / (8 * (graph.num_vertices + 1) + 4 * arcs)}
-            )  # fmt: skip
-            rates, mb = _rates(path, repeats), store.nbytes / 1e6
-            rows.append(
-                {"record": "sequential read", **described, "mb": mb, "mb_per_s": max(rates.values())} | rates
-            )  # fmt: skip
-            if not at:
-                rows.append({"record": "sum over ends", **described, "ns_per_edge": _least(store, repeats)})
-                for share in shares:
-                    rows += [row | described | {"share": share} for row in _algorithms(graph, path, share, repeats)]
-            for ahead in (0, 2):
-                rates = _rates(path, repeats)
-                found = _timed(iterate(opened(path, "pagerank, 5 iterations", 0.0, ahead)), path, repeats)
-                row = _beside(record_of("pagerank, 5 iterations", *found[:2]) | _worked(*found[1:]), rates)
-                rows.append(row | described | {"read_ahead": ahead})
-        heavy = weighted(made, seed, HEAVIEST).partition(1, device="cpu")
-        heavy.persist(progress=False)
-        build(heavy, path, chunk=sizes[0], memory=_building(heavy, sizes[0]), overwrite=True).close()
-        described |= {"chunk": sizes[0], "weights": str(heavy.source.weight_dtype)}
-        for share in shares:
-            of_weights = _algorithms(heavy, path, share, repeats, WEIGHTED)
-            rows += [row | described | {"share": share} for row in of_weights]
-    of = {"graph": f"rmat {scale} x {edge_factor}" if graph_file is None else os.path.basename(graph_file)}
-    return [row | of | {"clock": CLOCK} for row in rows]
+    least = int(min(STATES.values()) * graph.num_vertices + min(shares) * 8 * graph.num_edges)
+    sizes = [chunk_for(least) if chunk is None else chunk for chunk in chunks]
+    for at, chunk in enumerate(sizes):
+        store, row = built(graph, path, chunk, _building(graph, chunk))
+        yield row
+        described = {name: row[name] for name in ("vertices", "edges", "chunk")}
+        rates = _rates(path, repeats)
+        yield {"record": "sequential read", **described, "mb": row["mb"], "mb_per_s": max(rates.values())} | rates
+        if not at:
+            yield {"record": "sum over ends", **described, "ns_per_edge": _least(store, repeats)}
+            for share in shares:
+                for row in _algorithms(graph, path, share, repeats, set(STATES) - set(WEIGHTED)):
+                    yield row | described | {"share": share}
+        for ahead in (0, 2):
+            rates = _rates(path, repeats)
+            runs = repeat(partial(iterate, opened(path, PAGERANK, 0.0, ahead)), repeats, before=partial(_forget, path))
+            yield _beside(record_of(PAGERANK, runs) | _worked(runs), rates) | described | {"read_ahead": ahead}
+    heavy = weighted(made, seed, HEAVIEST).partition(1, device="cpu")
+    heavy.persist(progress=False)
+    built(heavy, path, sizes[0], _building(heavy, sizes[0]))[0].close()
+    described |= {"chunk": sizes[0], "weights": str(heavy.source.weight_dtype)}
+    for share in shares:
+        for row in _algorithms(heavy, path, share, repeats, set(WEIGHTED)):
+            yield row | described | {"share": share}
 
 
 def _building(graph: Any, chunk: int) -> int:
@@ -181,101 +176,31 @@ def opened(path: Path, name: str, share: float, ahead: int | None = None) -> Any
     return open_(path, STATES[name] * n + max(few, int(share * edges)), read_ahead=ahead, device="cpu")
 
 
-def iterate(G: Any) -> Callable[[], Any]:
-    """Some iterations of PageRank."""
-
-    def call() -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", GraphdaskWarning)  # they do not converge, and need not
-            return pagerank(G, max_iter=ITERATIONS, tol=1e-300, progress=False)
-
-    return call
-
-
-def _algorithms(
-    graph: Any, path: Path, share: float, repeats: int, of: tuple[str, ...] = ()
-) -> Iterator[dict[str, Any]]:
-    """Each algorithm over the file, or those that are named, and in memory."""
-    with open_(path, device="cpu") as S:
-        root = int(S.store.header["root"])
-    label = connected_components(graph, progress=False).label
-    elsewhere = int(np.flatnonzero(label == label[root])[-1])
-    calls: dict[str, Callable[[Any], Callable[[], Any]]] = {
-        "bfs from the root": lambda G: lambda: bfs(G, root, progress=False),
-        "bfs from elsewhere": lambda G: lambda: bfs(G, elsewhere, progress=False),
-        "components": lambda G: lambda: connected_components(G, progress=False),
-        "pagerank, 5 iterations": iterate,
-        "sssp from the root": lambda G: lambda: sssp(G, root, progress=False),
-    }
-    for name, call in calls.items():
-        if name not in (of or set(calls) - set(WEIGHTED)):
-            continue
-        rates, streamed = _rates(path, repeats), opened(path, name, share)
-        seconds, result, cpu = _timed(call(streamed), path, repeats)
-        peak, budget = _grown(call(streamed)), streamed.memory
-        expected_seconds, expected, _ = _timed(call(graph), None, repeats)
-        for column in result.columns:
-            if not np.array_equal(result._column(column), expected._column(column)):
-                raise VerificationError(f"{name}: {column} is not what it is in memory")
-        row = _beside(record_of(name, seconds, result) | _worked(result, cpu), rates)
-        yield row | {
-            "in_memory": expected_seconds, "times": seconds / expected_seconds, "budget_mb": budget / 1e6,
-            "of_budget": None if peak is None else peak / budget,
+def _algorithms(graph: Any, path: Path, share: float, repeats: int, names: set[str]) -> Iterator[Record]:
+    """Each algorithm over the file, and in memory."""
+    where = starts(path, graph)
+    for name in (name for name in STATES if name in names):
+        call, rates, streamed = call_of(name, where), _rates(path, repeats), opened(path, name, share)
+        runs = repeat(partial(call, streamed), repeats, before=partial(_forget, path))
+        with HighWater() as memory:
+            call(streamed)
+        inside, budget = beside_memory(name, runs, repeat(partial(call, graph), repeats)), streamed.memory
+        yield _beside(record_of(name, runs) | _worked(runs), rates) | inside | {
+            "budget_mb": budget / 1e6, "of_budget": None if memory.bytes is None else memory.bytes / budget,
         }  # fmt: skip
 
 
-def record_of(name: str, seconds: float, result: Any) -> dict[str, Any]:
-    found = result.stats.streamed
-    return {
-        "record": name, "seconds": seconds, "mb": found["nbytes"] / 1e6, "mb_per_s": found["nbytes"] / seconds / 1e6,
-        "over_least": found["nbytes"] / max(found["least"], 1), "overlap": found["overlap"],
-        "sweeps": found["sweeps"], "chunks_skipped": found["chunks_skipped"], "waiting": found["waiting"],
-    }  # fmt: skip
-
-
-def _worked(result: Any, cpu: float) -> dict[str, Any]:
+def _worked(runs: Runs) -> Record:
     """What the cores took."""
-    edges = sum(step["edges"] for step in result.stats.supersteps)
+    cpu, edges = min(runs.cpu), sum(step["edges"] for step in runs.result.stats.supersteps)
     return {"cpu": cpu, "edges_looked": edges, "ns_per_edge": 1e9 * cpu / max(edges, 1)}
 
 
-def _beside(row: dict[str, Any], rates: dict[str, float]) -> dict[str, Any]:
+def _beside(row: Record, rates: dict[str, float]) -> Record:
     """Besides, against the faster sequential read, in MB per second."""
     rate = max(rates.values())
     reach = min(1.0, row["mb"] / rate * len(os.sched_getaffinity(0)) / row["cpu"])
     return row | rates | {"of_sequential": row["mb_per_s"] / rate, "within_reach": reach}
-
-
-def _timed(call: Callable[[], Any], path: Path | None, repeats: int) -> tuple[float, Any, float]:
-    """Median seconds, the last result, and the least time of all cores; with a path, that file is not in the cache at
-    the beginning."""
-    result, seconds, cpu = call(), [], []
-    for _ in range(repeats):
-        if path is not None:
-            _forget(path)
-        began, worked = clock(), time.process_time()
-        result = call()
-        seconds.append(clock() - began)
-        cpu.append(time.process_time() - worked)
-    return float(np.median(seconds)), result, min(cpu)
-
-
-def _grown(call: Callable[[], Any]) -> int | None:
-    """Bytes that the process takes at the peak of a call beside what it had before, as Linux counts them."""
-    gc.collect()
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)  # what was freed goes back, and does not hide what is taken
-        Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here
-        before = _status("VmRSS:")
-        call()
-        return _status("VmHWM:") - before
-    return None
-
-
-def _status(name: str) -> int:
-    """Bytes that Linux says of this process under a name."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
 
 def _least(store: Any, repeats: int) -> float:

@@ -13,22 +13,30 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms.bfs import bfs
-from graphdask.algorithms.components import connected_components
-from graphdask.algorithms.sssp import sssp
 from graphdask.bench.analysis.graphs import weighted
-from graphdask.bench.stream import HEAVIEST, WEIGHTED, iterate, record_of
+from graphdask.bench.harness import Record, repeat
+from graphdask.bench.streaming import (
+    HEAVIEST,
+    PAGERANK,
+    WEIGHTED,
+    beside_memory,
+    built,
+    call_of,
+    iterate,
+    record_of,
+    starts,
+)  # fmt: skip
 from graphdask.device.backend import Backend, get_backend
 from graphdask.device.residency import page_locked_room
-from graphdask.errors import InputError, VerificationError
+from graphdask.errors import InputError
 from graphdask.kernels.common.compiling import clock
-from graphdask.stream.construct import build
 from graphdask.stream.copies import copies_of
 from graphdask.stream.graph import open_
 from graphdask.stream.window import AHEAD as DEFAULT_AHEAD
@@ -44,7 +52,7 @@ COPIED = ", copied"
 """Where chunks are copied whose rows would be read in place."""
 STATES = {
     "bfs from the root": 9, "bfs from elsewhere": 9, "bfs from the root" + COPIED: 9, "bfs from elsewhere" + COPIED: 9,
-    "components": 4, "components" + COPIED: 4, "pagerank, 5 iterations": 53, "sssp from the root": 53,
+    "components": 4, "components" + COPIED: 4, PAGERANK: 53, "sssp from the root": 53,
 }  # fmt: skip
 """Bytes per vertex beside chunks, of which so many are needed in all: 68 by PageRank, 20 by the others."""
 
@@ -52,7 +60,7 @@ STATES = {
 def measured(
     graph: Any, shares: Sequence[float], repeats: int, directory: str | os.PathLike[str] | None, chunk: int = CHUNK,
     chunks: Sequence[int] = CHUNKS,
-) -> Iterator[dict[str, Any]]:  # fmt: skip
+) -> Iterator[Record]:  # fmt: skip
     """Records of an undirected graph.
 
     Yields
@@ -85,15 +93,15 @@ def measured(
             if size != chunk:
                 _built(graph, path, size)
             for ahead in AHEAD if size == chunk else (0, 2):
-                with _opened(path, "pagerank, 5 iterations", 0.0, ahead) as S:
-                    row = record_of("pagerank, 5 iterations", *_timed(iterate(S), repeats))
+                with _opened(path, PAGERANK, 0.0, ahead) as S:
+                    row = record_of(PAGERANK, repeat(partial(iterate, S), repeats))
                 yield _beside(row, link) | {"chunk": size, "read_ahead": ahead}
         yield from _with_weights(graph, path, shares, repeats, link, chunk)
 
 
 def _with_weights(
     graph: Any, path: Path, shares: Sequence[float], repeats: int, link: float, chunk: int
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Record]:
     """What is run on a graph with weights."""
     heavy = weighted(graph, 0, HEAVIEST).partition(1, device="cuda")
     heavy.persist(progress=False)
@@ -103,15 +111,10 @@ def _with_weights(
             yield row | {"share": share, "chunk": chunk, "weights": str(heavy.source.weight_dtype)}
 
 
-def _built(graph: Any, path: Path, chunk: int) -> dict[str, Any]:
-    began = clock()
-    with build(graph, path, chunk=chunk, memory="64GiB", overwrite=True) as S:
-        seconds, arcs = clock() - began, S.store.sections["out"].num_edges
-        return {
-            "record": "build", "chunk": chunk, "seconds": seconds, "vertices": S.num_vertices, "edges": S.num_edges,
-            "mb": S.nbytes / 1e6, "layers": S.layers, "chunks": S.chunks,
-            "of_csr": S.nbytes / (8 * (S.num_vertices + 1) + 4 * arcs),
-        }  # fmt: skip
+def _built(graph: Any, path: Path, chunk: int) -> Record:
+    S, row = built(graph, path, chunk, "64GiB")
+    S.close()
+    return row
 
 
 def _link(backend: Backend, size: int, repeats: int) -> float:
@@ -144,48 +147,21 @@ def _opened(path: Path, name: str, share: float, ahead: int | None = None) -> An
     return open_(path, memory, device="cuda", read_ahead=ahead)
 
 
-def _algorithms(
-    inside: Any, path: Path, share: float, repeats: int, link: float, names: set[str]
-) -> Iterator[dict[str, Any]]:
+def _algorithms(inside: Any, path: Path, share: float, repeats: int, link: float, names: set[str]) -> Iterator[Record]:
     """Each algorithm over the file, and in memory."""
-    label = connected_components(inside, progress=False).label
+    where = starts(path, inside)
     for name in (name for name in STATES if name in names):
         with _opened(path, name, share, DEFAULT_AHEAD if name.endswith(COPIED) else None) as S:
-            root = int(S.store.header["root"])
-            start = root if "from the root" in name else int(np.flatnonzero(label == label[root])[-1])
-            call = _call(name, start)
-            seconds, result = _timed(call(S), repeats)
-            expected_seconds, expected = _timed(call(inside), repeats)
-            for column in result.columns:
-                if not np.array_equal(result._column(column), expected._column(column)):
-                    raise VerificationError(f"{name}: {column} is not what it is in memory")
-            row = _beside(record_of(name, seconds, result), link)
-            yield row | {"in_memory": expected_seconds, "times": seconds / expected_seconds,
-                         "from_disk": result.stats.streamed["from_disk"],
-                         "in_place": result.stats.streamed["in_place"] / 1e6}  # fmt: skip
+            call = call_of(name, where)
+            runs = repeat(partial(call, S), repeats)
+            row = _beside(record_of(name, runs), link) | beside_memory(
+                name, runs, repeat(partial(call, inside), repeats)
+            )
+            streamed = runs.result.stats.streamed
+            yield row | {"from_disk": streamed["from_disk"], "in_place": streamed["in_place"] / 1e6}
 
 
-def _call(name: str, start: int) -> Callable[[Any], Callable[[], Any]]:
-    if name.startswith("components"):
-        return lambda G: lambda: connected_components(G, progress=False)
-    if name.startswith("sssp"):
-        return lambda G: lambda: sssp(G, start, progress=False)
-    if name.startswith("bfs"):
-        return lambda G: lambda: bfs(G, start, progress=False)
-    return iterate
-
-
-def _beside(row: dict[str, Any], link: float) -> dict[str, Any]:
+def _beside(row: Record, link: float) -> Record:
     """Besides, against the link."""
     needed = row["mb"] * 1e6 / link
     return row | {"of_link": needed / row["seconds"], "over_link": row["seconds"] / needed if needed else None}
-
-
-def _timed(call: Callable[[], Any], repeats: int) -> tuple[float, Any]:
-    """Median seconds and the last result, after one to warm up, which reads the file."""
-    result, seconds = call(), []
-    for _ in range(repeats):
-        began = clock()
-        result = call()
-        seconds.append(clock() - began)
-    return float(np.median(seconds)), result

@@ -6,30 +6,29 @@ writes. Text must come out the same, byte for byte, from all.
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
 import os
-import platform
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from graphdask.bench.harness import Record, missing, of_file, recorded, repeat, versions
 from graphdask.errors import VerificationError
-from graphdask.kernels.common.compiling import clock
 
 Writer = Callable[[Path], Any]
 
 
+@recorded
 def run(
     edges: int = 10_000_000,
     *,
     repeats: int = 3,
     seed: int = 0,
     directory: str | os.PathLike[str] | None = None,
-) -> list[dict[str, Any]]:
+) -> Iterator[Record]:
     """Measure writing.
 
     Parameters
@@ -42,9 +41,9 @@ def run(
     directory : path-like, optional
         Where files are written; they are removed afterwards.
 
-    Returns
-    -------
-    list of dict
+    Yields
+    ------
+    dict
         For each writer `writer`, `format`, `writers` (threads that write), `seconds` (median), `mb_per_s` (of the
         file), `medges_per_s`, `file_mb`, `edges`, `version`, `cores`, `machine`; or `writer` and `skipped`.
 
@@ -59,25 +58,22 @@ def run(
     generated = preferential_attachment(max(edges // 4, 5), degree=4, seed=seed).partition(device="cpu")
     src, dst, _ = generated.edges("cpu")
     held = from_edges(src, dst, directed=False, num_vertices=generated.num_vertices)
-    rows: list[dict[str, Any]] = []
     texts: dict[str, int] = {}
     with tempfile.TemporaryDirectory(dir=directory) as folder:
         for name, package, form, writer in _writers(generated, held, src, dst):
-            if importlib.util.find_spec(package) is None:
-                rows.append({"writer": name, "format": form, "skipped": f"{package} is not installed"})
+            row = {"writer": name, "format": form}
+            if reason := missing(package):
+                yield row | {"skipped": reason}
                 continue
             path = Path(folder) / f"edges.{form}"
-            row = _measure(writer, path, len(src), repeats)
+            runs = repeat(partial(writer, path), repeats)
             if form in ("txt", "csv"):
                 found = _lines_digest(path)
                 if texts.setdefault(form, found) != found:
                     raise VerificationError(f"{name} wrote other {form} lines than those before it")
-            rows.append(
-                {"writer": name, "format": form, **row, "version": importlib.metadata.version(package),
-                 "cores": os.cpu_count(), "machine": platform.processor() or platform.machine()}
-            )  # fmt: skip
+            measured = of_file(runs, path.stat().st_size, len(src))
+            yield row | {"writers": runs.result, **measured, **versions(package)}
             path.unlink()
-    return rows
 
 
 def _writers(generated: Any, held: Any, src: np.ndarray, dst: np.ndarray) -> list[tuple[str, str, str, Writer]]:
@@ -146,22 +142,3 @@ def _lines_digest(path: Path) -> int:
         while block := file.read(1 << 22):
             digest = zlib.crc32(block, digest)
     return digest
-
-
-def _measure(writer: Writer, path: Path, edges: int, repeats: int) -> dict[str, Any]:
-    writers = writer(path)
-    seconds = []
-    for _ in range(repeats):
-        start = clock()
-        writer(path)
-        seconds.append(clock() - start)
-    median = float(np.median(seconds))
-    size = path.stat().st_size / 1e6
-    return {
-        "writers": writers,
-        "seconds": median,
-        "mb_per_s": size / median,
-        "medges_per_s": edges / median / 1e6,
-        "file_mb": size,
-        "edges": edges,
-    }

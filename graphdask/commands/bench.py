@@ -5,15 +5,15 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import click
 
 from graphdask.cluster.described import header
-from graphdask.commands import bench_records
-from graphdask.commands.bench_records import json_lines, records_file
+from graphdask.commands.bench_records import Destination, growing, records_options
 from graphdask.commands.options import Numbers, Whole, cluster_of, cluster_options, device_option, refuse_alone
 from graphdask.commands.paths import FILE, TEXT
 from graphdask.display import terminal
@@ -37,11 +37,10 @@ def command() -> None:
 @click.option(
     "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
 )
-@json_lines
-@records_file
-def io(size: float, threads: int | None, repeats: int, as_json: bool, output: Path | None, overwrite: bool) -> None:
+@records_options
+def io(size: float, threads: int | None, repeats: int, to: Destination) -> None:
     """Reading an edge list, against pandas and pyarrow."""
-    _measure("io", as_json, output, overwrite, size_mb=size, threads=threads, repeats=repeats)
+    _measure("io", to, {"size_mb": size, "threads": threads, "repeats": repeats})
 
 
 @command.command("read")
@@ -53,11 +52,10 @@ def io(size: float, threads: int | None, repeats: int, as_json: bool, output: Pa
 @click.option(
     "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
 )
-@json_lines
-@records_file
-def read(as_json: bool, output: Path | None, overwrite: bool, cases: tuple[str, ...], **arguments: Any) -> None:
+@records_options
+def read(to: Destination, cases: tuple[str, ...], **arguments: Any) -> None:
     """CPU time and peak memory of reading text to a graph, against pandas and SciPy; a process for each call."""
-    _measure("read", as_json, output, overwrite, **({"cases": cases} if cases else {}), **arguments)
+    _measure("read", to, ({"cases": cases} if cases else {}) | arguments)
 
 
 @command.command("write")
@@ -65,11 +63,10 @@ def read(as_json: bool, output: Path | None, overwrite: bool, cases: tuple[str, 
 @click.option(
     "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
 )
-@json_lines
-@records_file
-def write(edges: int, repeats: int, as_json: bool, output: Path | None, overwrite: bool) -> None:
+@records_options
+def write(edges: int, repeats: int, to: Destination) -> None:
     """Writing generated edges, against pandas and pyarrow."""
-    _measure("write", as_json, output, overwrite, edges=edges, repeats=repeats)
+    _measure("write", to, {"edges": edges, "repeats": repeats})
 
 
 @command.command("stream")
@@ -85,11 +82,10 @@ def write(edges: int, repeats: int, as_json: bool, output: Path | None, overwrit
 @click.option(
     "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True, help="Where it is measured."
 )
-@json_lines
-@records_file
-def stream(as_json: bool, output: Path | None, overwrite: bool, **arguments: Any) -> None:
+@records_options
+def stream(to: Destination, **arguments: Any) -> None:
     """Graphs larger than memory: against a sequential read of the file, or the link to a GPU, and against memory."""
-    _measure("stream", as_json, output, overwrite, **arguments)
+    _measure("stream", to, arguments)
 
 
 @command.command("comm")
@@ -106,20 +102,17 @@ def stream(as_json: bool, output: Path | None, overwrite: bool, **arguments: Any
     help="Ranks that exchange; may be repeated.",
 )
 @click.option("--size", "sizes", type=Whole(min=1), multiple=True, help="Bytes for each peer; default: 8 B to 128 MiB.")
-@json_lines
-@records_file
+@records_options
 def comm(
     communicator: str,
     device: str,
     ranks: tuple[int, ...],
     sizes: tuple[int, ...],
-    as_json: bool,
-    output: Path | None,
-    overwrite: bool,
+    to: Destination,
 ) -> None:
     """Latency and bandwidth of all-to-all exchanges."""
     chosen: dict[str, Any] = {"sizes": sizes} if sizes else {}
-    _measure("comm", as_json, output, overwrite, communicator=communicator, device=device, ranks=ranks, **chosen)
+    _measure("comm", to, {"communicator": communicator, "device": device, "ranks": ranks, **chosen})
 
 
 @command.command("generate")
@@ -135,18 +128,14 @@ def comm(
 @click.option("--peers/--no-peers", default=True, show_default=True, help="Measure other generators too.")
 @click.option("--plot", type=FILE, metavar="DIR", help="Draw the figures into this folder.")
 @device_option
-@json_lines
-@records_file
-def generate(as_json: bool, output: Path | None, overwrite: bool, **arguments: Any) -> None:
+@records_options
+def generate(to: Destination, **arguments: Any) -> None:
     """Generators: the experiments of the cuPPA paper, and the generators of others.
 
     Experiments: rate, scaling (Figure 16), vertices (11), vertices-degree (12), degree (13), probability (14), threads
     (15), peers (10).
     """
-    from graphdask.bench.generate import SHOWN, run
-
-    with _kept("generate", arguments, as_json, output, overwrite, SHOWN) as keep:
-        run(progress=_bar, each=keep, overwrite=overwrite, **arguments)
+    _measure("generate", to, arguments, progress=_bar, overwrite=to.overwrite)
 
 
 @command.command("sample")
@@ -189,27 +178,19 @@ def generate(as_json: bool, output: Path | None, overwrite: bool, **arguments: A
 )
 @device_option
 @cluster_options
-@json_lines
-@records_file
+@records_options
 def sample(
-    as_json: bool,
-    output: Path | None,
-    overwrite: bool,
+    to: Destination,
     workers: int | None,
     scheduler: str | None,
     scheduler_file: str | None,
     **arguments: Any,
 ) -> None:
     """Random walks and traversal samplers, by each bias and method: sampled edges per second."""
-    from graphdask.bench.sample import SHOWN, run
     from graphdask.bench.selection import TABLES
 
-    columns = TABLES if arguments["suite"] == "selection" else SHOWN
-    with (
-        _kept("sample", {**arguments, "workers": workers}, as_json, output, overwrite, columns) as keep,
-        cluster_of(workers, scheduler, scheduler_file, arguments["device"]) as client,
-    ):
-        run(client=client, each=keep, **arguments)
+    columns = TABLES if arguments["suite"] == "selection" else None
+    _measure("sample", to, arguments, {"workers": workers}, (workers, scheduler, scheduler_file), columns)
 
 
 @command.command("analytics")
@@ -258,12 +239,9 @@ def sample(
 @click.option("--plot", type=FILE, metavar="DIR", help="Draw the figures into this folder.")
 @device_option
 @cluster_options
-@json_lines
-@records_file
+@records_options
 def analytics(
-    as_json: bool,
-    output: Path | None,
-    overwrite: bool,
+    to: Destination,
     workers: int | None,
     scheduler: str | None,
     scheduler_file: str | None,
@@ -279,18 +257,15 @@ def analytics(
     """
     import dask.config
 
-    from graphdask.bench.analytics import SHOWN, run
-
     if data_plane is not None and not (workers or scheduler or scheduler_file):
         raise InputError("--comm is for the workers of a cluster; add --workers, --scheduler or --scheduler-file")
     settings = {} if data_plane is None else {"graphdask.comm": data_plane}
-    described = {**arguments, "workers": workers, "comm": data_plane}
-    with (
-        _kept("analytics", described, as_json, output, overwrite, SHOWN) as keep,
-        dask.config.set(settings),
-        cluster_of(workers, scheduler, scheduler_file, arguments["device"]) as client,
-    ):
-        run(progress=_bar, each=keep, overwrite=overwrite, client=client, **arguments)
+    described = {"workers": workers, "comm": data_plane}
+    with dask.config.set(settings):
+        _measure(
+            "analytics", to, arguments, described, (workers, scheduler, scheduler_file), progress=_bar,
+            overwrite=to.overwrite,
+        )  # fmt: skip
 
 
 @command.command("dynamic")
@@ -316,12 +291,9 @@ def analytics(
 @click.option("--plot", type=FILE, metavar="DIR", help="Draw the figures into this folder.")
 @device_option
 @cluster_options
-@json_lines
-@records_file
+@records_options
 def dynamic(
-    as_json: bool,
-    output: Path | None,
-    overwrite: bool,
+    to: Destination,
     workers: int | None,
     scheduler: str | None,
     scheduler_file: str | None,
@@ -331,56 +303,82 @@ def dynamic(
 
     Methods: static, nd, dt, df, dfp, and at the same error auto.
     """
-    from graphdask.bench.dynamic import SHOWN, run
-
-    with (
-        _kept("dynamic", {**arguments, "workers": workers}, as_json, output, overwrite, SHOWN) as keep,
-        cluster_of(workers, scheduler, scheduler_file, arguments["device"]) as client,
-    ):
-        run(progress=_bar, each=keep, overwrite=overwrite, client=client, **arguments)
+    _measure(
+        "dynamic", to, arguments, {"workers": workers}, (workers, scheduler, scheduler_file), progress=_bar,
+        overwrite=to.overwrite,
+    )  # fmt: skip
 
 
 Columns = Sequence[str] | Mapping[str, Sequence[str]]
 
 
+def _measure(
+    name: str, to: Destination, arguments: dict[str, Any], described: Mapping[str, Any] = MappingProxyType({}),
+    cluster: tuple[int | None, str | None, str | None] | None = None, columns: Columns | None = None, **more: Any,
+) -> None:  # fmt: skip
+    """Run a benchmark, and give each of its records where it is wanted.
+
+    Parameters
+    ----------
+    name : str
+        Of its module.
+    to : Destination
+    arguments : dict
+        Of its `run`, which the header names with what else is `described`.
+    described : mapping
+    cluster : tuple, optional
+        Workers, scheduler and scheduler file of the client with which it runs.
+    columns : sequence, or mapping of sequences, optional
+        Of the table. Default: those of the module.
+    **more
+        Arguments that the header does not name.
+    """
+    module = importlib.import_module(f"graphdask.bench.{name}")
+    shown = getattr(module, "SHOWN", ()) if columns is None else columns
+    refuse_alone(to.overwrite, "--output", to.output, arguments.get("plot"))
+    with ExitStack() as stack:
+        each = stack.enter_context(_kept(header(name, {**arguments, **described}), to, shown))
+        if cluster is not None:
+            more["client"] = stack.enter_context(cluster_of(*cluster, arguments["device"]))
+        module.run(each=each, **arguments, **more)
+
+
 @contextmanager
-def _kept(
-    name: str, arguments: dict[str, Any], as_json: bool, output: Path | None, overwrite: bool, columns: Columns
-) -> Iterator[Callable[[dict[str, Any]], None]]:
+def _kept(head: dict[str, Any], to: Destination, columns: Columns) -> Iterator[Callable[[dict[str, Any]], None]]:
     """What takes each record as soon as it is there; a long run that is ended leaves what it has measured.
 
     The record goes to the file, and, as a line, to standard output as JSON, or to standard error. The table comes at
     the end, also where that is an error, or Ctrl-C.
     """
-    refuse_alone(overwrite, "--output", output, arguments.get("plot"))
-    out = bench_records.file_of_records(output, overwrite)
-    records = [header(name, arguments)]
+    out, records = to.file(), [head]
 
     def keep(record: dict[str, Any]) -> None:
         records.append(record)
         new = records if len(records) == 2 else [record]
         append(new)
-        if as_json:
+        if to.as_json:
             _print_json(new)
         else:
             _print_line(record, columns)
 
     try:
-        with bench_records.growing(out) as append:
+        with growing(out) as append:
             yield keep
     except BaseException:
-        if len(records) > 1 and not as_json:
-            _show(records, False, None if overwrite else output, columns)
+        if len(records) > 1 and not to.as_json:
+            _show(records, None if to.overwrite else to.output, columns)
         raise
-    if len(records) == 1 or not as_json:
-        _show(records, as_json, output, columns)
+    if not to.as_json:
+        _show(records, to.output, columns)
+    elif len(records) == 1:
+        _print_json(records)
 
 
 def _print_line(record: dict[str, Any], columns: Columns) -> None:
     """A record as one line on standard error, above the bar of a terminal."""
     from tqdm.auto import tqdm
 
-    names = columns[record["table"]] if isinstance(columns, Mapping) else columns
+    names = columns[record["table"]] if isinstance(columns, Mapping) else columns or list(record)
     told = [f"{name}={_cell(record[name])}" for name in names if record.get(name) is not None]
     tqdm.write("  ".join(told), file=sys.stderr)
     sys.stderr.flush()
@@ -390,27 +388,8 @@ def _print_json(records: Iterable[dict[str, Any]]) -> None:
     click.echo("".join(terminal.to_json(record) + "\n" for record in records), nl=False)
 
 
-def _measure(name: str, as_json: bool, output: Path | None, overwrite: bool, **arguments: Any) -> None:
-    refuse_alone(overwrite, "--output", output)
-    out = bench_records.file_of_records(output, overwrite)
-    first = header(name, arguments)
-    module = importlib.import_module(f"graphdask.bench.{name}")
-    with bench_records.growing(out) as append:
-        records = [first, *module.run(**arguments)]
-        append(records)
-    _show(records, as_json, output, getattr(module, "SHOWN", ()))
-
-
-def _show(
-    records: list[dict[str, Any]],
-    as_json: bool,
-    output: Path | None,
-    columns: Columns,
-) -> None:
+def _show(records: list[dict[str, Any]], output: Path | None, columns: Columns) -> None:
     """The records, in one table with the given columns, or in one for each title, which they have as `table`."""
-    if as_json:
-        _print_json(records)
-        return
     machine = records[0]
     click.echo(f"{machine['processor']}, {machine['cores']} cores; graphdask {machine['versions']['graphdask']}\n")
     if isinstance(columns, Mapping):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,8 @@ from graphdask.commands.options import stacked
 from graphdask.commands.paths import FILE
 from graphdask.display import terminal
 
-json_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON lines instead of a table.")
-records_file = stacked(
+_options = stacked(
+    click.option("--json", "as_json", is_flag=True, help="Print JSON lines instead of a table."),
     click.option(
         "--output", type=FILE, metavar="FILE",
         help="Append JSON lines to this file, where it holds nothing but such lines.",
@@ -25,13 +27,31 @@ records_file = stacked(
 )  # fmt: skip
 
 
-def file_of_records(path: Path | None, overwrite: bool) -> Any:
-    """The file that records are appended to, once it is known to be one; None where there is no path."""
-    from graphdask.io.record_files import records_output
+@dataclass(frozen=True)
+class Destination:
+    """Where records go."""
 
-    if path is None:
-        return None
-    return records_output(path, overwrite, belongs=_are_records, what="records of graphdask bench")
+    as_json: bool
+    output: Path | None
+    overwrite: bool
+
+    def file(self) -> Any:
+        """The file that records are appended to, once it is known to be one; None where there is no path."""
+        from graphdask.io.record_files import records_output
+
+        if self.output is None:
+            return None
+        return records_output(self.output, self.overwrite, belongs=_are_records, what="records of graphdask bench")
+
+
+def records_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of its records, which it takes as one `to`."""
+
+    @functools.wraps(command)
+    def call(as_json: bool, output: Path | None, overwrite: bool, **options: Any) -> None:
+        command(to=Destination(as_json, output, overwrite), **options)
+
+    return _options(call)
 
 
 def _are_records(records: list[Any]) -> bool:

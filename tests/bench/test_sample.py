@@ -17,9 +17,9 @@ from draw_models import found as found_at
 from draw_models import numbers_of
 
 import graphdask as gd
-from graphdask.bench import minibatches, sample, sample_peers
+from graphdask.bench import harness, minibatches, sample, sample_peers
 from graphdask.bench.kernel_time import Watch
-from graphdask.bench.sample import FROM_RANGE, NEIGHBORHOODS, SUITES, WALKS, Suite
+from graphdask.bench.sample_cases import FROM_RANGE, NEIGHBORHOODS, SUITES, WALKS, Suite
 from graphdask.bench.sample_peers import PEERS, peers
 from graphdask.bench.selection import APPLICATIONS, TABLES, WAYS, Counted
 from graphdask.bench.specs import BUILT_IN, SAMPLE_SPECS, WALK_SPECS
@@ -83,12 +83,11 @@ def test_walks_may_be_as_many_as_one_says_and_stay_where_they_are():
 
 
 def test_a_call_of_milliseconds_is_measured_until_its_median_is_known():
-    bench = sample.Bench(SUITES["quick", "cpu"], 6, "auto", "cpu", 3, 0, False, None)
-    assert bench._is_short([0.001] * 3)
-    assert not bench._is_short([0.001] * sample.MANY)
-    assert not bench._is_short([0.1] * 3)
-    bench.repeats = 1
-    assert not bench._is_short([0.001])
+    bench = sample.Bench(SUITES["quick", "cpu"], 6, "auto", "cpu", 1, 0, False, None)
+    assert harness.is_brief([0.001] * 3, 3)
+    assert not harness.is_brief([0.001] * harness.MANY, 3)
+    assert not harness.is_brief([0.1] * 3, 3)
+    assert not harness.is_brief([0.001], 1)
     calls = []
 
     def call():

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import importlib
 import importlib.metadata
-import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -21,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from graphdask.bench.analysis.algorithms import EACH_ITERATION, PAGERANK, PAGERANK_20, PAGERANK_WEIGHTED
-from graphdask.bench.analysis.timing import CLOCK, per_iteration
+from graphdask.bench.analysis.timing import milliseconds, per_iteration
+from graphdask.bench.harness import CLOCK
 
 LIMIT = 10.0
 """Seconds that a peer is given for one algorithm on one graph; at least one run is made."""
@@ -127,9 +127,7 @@ def in_milliseconds(seconds: Sequence[float], iterations: Sequence[int | None] =
     return {
         "runs": len(seconds),
         "clock": CLOCK,
-        "ms": statistics.median(seconds) * 1e3,
-        "ms_min": min(seconds) * 1e3,
-        "ms_max": max(seconds) * 1e3,
+        **milliseconds("ms", seconds),
         **per_iteration(seconds, iterations),
     }
 

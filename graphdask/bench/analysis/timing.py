@@ -11,22 +11,18 @@ from __future__ import annotations
 
 import gc
 import statistics
-import sys
 import threading
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from operator import truediv
 from typing import Any
 
-from graphdask.device.backend import cuda_device_count
+from graphdask.bench.harness import CLOCK, timed_call
 from graphdask.errors import GraphdaskWarning
-from graphdask.kernels.common.compiling import clock
-
-CLOCK = "call"
-"""What is compared is timed by: whole calls, from the caller's arguments to the answer, where it was computed."""
 
 
 @dataclass(frozen=True)
@@ -46,25 +42,12 @@ def timed(run: Callable[[Any], Any], sources: Sequence[Any]) -> list[Timed]:
     """Time `run(source)`, which returns a Result and has been called before, for each source."""
     runs = []
     for source in sources:
-        begin = clock()
         with quiet():
-            result = run(source)
-            finish()
-        call_seconds = clock() - begin
+            call_seconds, result = timed_call(partial(run, source))
         stats, iterations = _told(result)
         del result
         runs.append(Timed(stats.bsp.seconds, call_seconds, stats, iterations))
     return runs
-
-
-def finish() -> None:
-    """Wait until the GPUs of this process have done what they were given; nothing where it uses none."""
-    cupy = sys.modules.get("cupy")
-    if cupy is None or not hasattr(cupy, "get_default_memory_pool"):
-        return
-    for number in range(cuda_device_count()):
-        with cupy.cuda.Device(number):
-            cupy.cuda.runtime.deviceSynchronize()
 
 
 def _told(result: Any) -> tuple[Any, int | None]:
@@ -102,9 +85,9 @@ def measure(run: Callable[[Any], Any], sources: Sequence[Any], edges: Sequence[i
     return {
         "runs": len(runs),
         "clock": CLOCK,
-        **_milliseconds("ms", seconds),
+        **milliseconds("ms", seconds),
         **per_iteration(seconds, [each.iterations for each in runs]),
-        **_milliseconds("supersteps_ms", [each.seconds for each in runs]),
+        **milliseconds("supersteps_ms", [each.seconds for each in runs]),
         "mteps_input": rate(edges, seconds),
         "mteps_looked": rate([each.stats.edges for each in runs], seconds),
         "supersteps": statistics.median(len(each.stats) for each in runs),
@@ -116,7 +99,8 @@ def measure(run: Callable[[Any], Any], sources: Sequence[Any], edges: Sequence[i
     }
 
 
-def _milliseconds(name: str, seconds: Sequence[float]) -> dict[str, float]:
+def milliseconds(name: str, seconds: Sequence[float]) -> dict[str, float]:
+    """The median of some seconds, the least and the most, in milliseconds."""
     return {
         name: statistics.median(seconds) * 1e3,
         f"{name}_min": min(seconds) * 1e3,

@@ -9,7 +9,6 @@ targets are compared with those that a CPU computes for the same vertices.
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import statistics
 import threading
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphdask.bench.generation.work import Work
+from graphdask.bench.memory import HighWater
 from graphdask.device.backend import Backend, get_backend
 from graphdask.errors import OverBudget
 
@@ -197,36 +197,13 @@ class _PeakMemory:
         self.peak: int | None = None
 
     def __enter__(self) -> _PeakMemory:
-        gc.collect()
-        _trim()
+        self._process = HighWater().__enter__()
         self._before = [_pool_bytes(gpu, empty=True) for gpu in self.gpus]
-        self._reset = not self.gpus and _reset_high_water()
-        self._resident = _status("VmRSS")
         return self
 
     def __exit__(self, *exception: Any) -> None:
         if self.gpus:
             self.peak = sum(_pool_bytes(gpu) - before for gpu, before in zip(self.gpus, self._before, strict=True))
-        elif self._reset:
-            self.peak = max(0, _status("VmHWM") - self._resident)
-
-
-def _trim() -> None:
-    """Give what malloc holds back to the system, where malloc is glibc's: it would hide growth."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
-
-
-def _reset_high_water() -> bool:
-    try:
-        with open("/proc/self/clear_refs", "w") as clear:
-            clear.write("5")
-        return True
-    except OSError:
-        return False
-
-
-def _status(name: str) -> int:
-    with open("/proc/self/status") as status:
-        return next((int(line.split()[1]) * 1024 for line in status if line.startswith(f"{name}:")), 0)
+            return
+        self._process.__exit__()
+        self.peak = self._process.bytes
