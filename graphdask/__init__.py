@@ -8,8 +8,12 @@
 
 from importlib import import_module as _import_module
 from pathlib import Path as _Path
+from typing import Any as _Any
 
-from graphdask.version import VERSION as __version__
+from graphdask import execute as _execute  # noqa: F401  packages find it here while they are loaded
+from graphdask.version import VERSION as _VERSION
+
+__version__ = _VERSION
 
 # In a source folder, `kernels` and `cluster` stand beside this package, not in it.
 if not (_Path(__file__).parent / "kernels").is_dir():
@@ -18,22 +22,12 @@ if not (_Path(__file__).parent / "kernels").is_dir():
 _HOME = {
     "DynamicGraph": "dynamic.graph",
     "Graph": "graph.graph",
-    "betweenness": "algorithms.centrality",
-    "bfs": "algorithms.bfs",
-    "connected_components": "algorithms.components",
-    "core_number": "algorithms.core_number",
     "from_dask_dataframe": "graph.adapters",
     "from_edges": "graph.construct",
     "from_networkx": "graph.adapters",
     "from_scipy": "graph.adapters",
-    "label_propagation": "algorithms.label_propagation",
-    "local_clustering_coefficient": "algorithms.clustering",
-    "pagerank": "algorithms.ranking",
     "read_graph": "graph.construct",
     "read_stream": "dynamic.temporal",
-    "sssp": "algorithms.sssp",
-    "strongly_connected_components": "algorithms.strong",
-    "triangles": "algorithms.triangles",
 } | dict.fromkeys(
     (
         "ArgumentError",
@@ -58,20 +52,29 @@ _HOME = {
 )
 _MODULES = ("cluster", "errors", "generate", "io", "plot", "sample", "stream")
 
-__all__ = ["__version__", *_MODULES, *_HOME]
-
 
 def __getattr__(name: str) -> object:
+    if name == "__all__":
+        return ["__version__", *sorted((*_MODULES, *_HOME, *_registry().algorithms()))]
     if name in _HOME:
-        home = _import_module(f"graphdask.{_HOME[name]}")
-        value = _import_module("graphdask.suggest").suggesting(getattr(home, name), __name__, name)
+        value = _public(name, getattr(_import_module(f"graphdask.{_HOME[name]}"), name))
     elif name in _MODULES:
         value = _import_module(f"graphdask.{name}")
+    elif not name.startswith("_") and (found := _registry().algorithms().get(name)):
+        value = _public(name, found.function)
     else:
-        raise _import_module("graphdask.suggest").no_attribute(__name__, name, __all__)
+        raise _import_module("graphdask.suggest").no_attribute(__name__, name, __dir__())
     globals()[name] = value
     return value
 
 
+def _registry() -> _Any:
+    return _import_module("graphdask.registry")
+
+
+def _public(name: str, value: object) -> object:
+    return _import_module("graphdask.suggest").suggesting(value, __name__, name)
+
+
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+    return sorted({*globals(), *__getattr__("__all__")})

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from graphdask.errors import ArgumentError
 from graphdask.kinds import Options
+from graphdask.registry import algorithms
 
 T = TypeVar("T")
 
@@ -18,18 +19,6 @@ GUARDED = ("__init__", "__call__", "__getitem__", "__contains__")
 """Methods with names of Python's that users call with arguments."""
 
 NAMES = {
-    "pagerank": "page_rank pagerank_numpy pagerank_scipy",
-    "betweenness": "betweenness_centrality vertex_betweenness node_betweenness brandes bc",
-    "label_propagation": "cdlp lpa labelprop community_label_propagation asyn_lpa_communities louvain "
-    "leiden communities label_propagation_communities fast_label_propagation_communities community_detection",
-    "sssp": "dijkstra shortest_path shortest_paths shortest_path_length single_source_shortest_path bellman_ford "
-    "single_source_dijkstra single_source_dijkstra_path_length delta_stepping distances",
-    "bfs": "breadth_first_search bfs_edges bfs_tree bfs_layers single_source_shortest_path_length",
-    "connected_components": "components wcc cc weak weakly_connected_components weak_components",
-    "strongly_connected_components": "scc strong strong_components",
-    "core_number": "core core_numbers kcore k_core coreness core_decomposition",
-    "triangles": "triangle_count count_triangles triangle_counting tc",
-    "local_clustering_coefficient": "lcc clustering clustering_coefficient transitivity_local_undirected",
     "read_graph": "read load load_graph open read_csv read_edgelist read_edge_list read_weighted_edgelist read_parquet",
     "from_edges": "from_edgelist from_edge_list from_pandas from_pandas_edgelist from_cudf_edgelist from_arrays graph",
     "from_networkx": "from_nx",
@@ -46,7 +35,7 @@ NAMES = {
     "sample.random_edges": "edges",
     "sample.random_nodes": "nodes",
 }
-"""What other packages call what is here, by its name here."""
+"""What other packages call what is here, by its name here; `names` has those of the algorithms too."""
 
 ARGUMENTS = {
     "damping restart p": "alpha damping_factor d teleport",
@@ -89,7 +78,14 @@ ARGUMENTS = {
 }
 """What other packages call arguments, by their names here: the first that a function has is meant."""
 
-_BY_NAME = {other: name for name, others in NAMES.items() for other in others.split()}
+
+def names() -> dict[str, str]:
+    """What other packages call what is here, by its name here."""
+    return {each.name: each.also for each in algorithms().values()} | NAMES
+
+
+def _by_name() -> dict[str, str]:
+    return {other: name for name, others in names().items() for other in others.split()}
 
 
 def meant(name: str, names: Iterable[str], least: float = 0.65) -> str | None:
@@ -101,7 +97,7 @@ def meant(name: str, names: Iterable[str], least: float = 0.65) -> str | None:
 
 def meant_function(name: str) -> str:
     """The name here of what other packages call so, such as `generate.rmat`; the name itself where it is none."""
-    return _BY_NAME.get(name.lower(), name)
+    return _by_name().get(name.lower(), name)
 
 
 def meant_argument(name: str, names: Iterable[str]) -> str | None:
@@ -115,20 +111,21 @@ def meant_argument(name: str, names: Iterable[str]) -> str | None:
     return meant(name, names)
 
 
-def no_attribute(module: str, name: str, names: Iterable[str]) -> AttributeError:
+def no_attribute(module: str, name: str, public: Iterable[str]) -> AttributeError:
     """The error for a public name that a module has not, with the one that is meant."""
     text = f"module {module!r} has no attribute {name!r}"
     if name.startswith("_"):  # asked by Python and by tools, many times
         return AttributeError(text)
-    known = {f"graphdask.{each}" for each in NAMES} | {f"{module}.{each}" for each in names}
+    by_name = _by_name()
+    known = {f"graphdask.{each}" for each in names()} | {f"{module}.{each}" for each in public}
     known -= {f"{module}.{name}"}
-    if name in _BY_NAME:
-        return AttributeError(f"{text}; did you mean graphdask.{_BY_NAME[name]}?")
+    if name in by_name:
+        return AttributeError(f"{text}; did you mean graphdask.{by_name[name]}?")
     for each in sorted(known):
         if each.rpartition(".")[2] == name:
             return AttributeError(f"{text}; did you mean {each}?")
     near = {each.rpartition(".")[2]: each for each in sorted(known, key=lambda each: each.startswith(f"{module}."))}
-    found = meant(name, near) or _BY_NAME.get(meant(name, _BY_NAME) or "")
+    found = meant(name, near) or by_name.get(meant(name, by_name) or "")
     if found is None:
         return AttributeError(text)
     return AttributeError(f"{text}; did you mean {near.get(found, f'graphdask.{found}')}?")

@@ -53,6 +53,7 @@ from graphdask.algorithms._bfs_state import (
 from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
 from graphdask.algorithms._direction import ALPHA, Direction
 from graphdask.algorithms._search_memory import FEW, search_memory, team_search_memory
+from graphdask.algorithms.summaries import middle, reached
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, put_aside, reachable
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive, Received
@@ -63,6 +64,7 @@ from graphdask.parameters import documented
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
+from graphdask.registry import Option, algorithm
 from graphdask.results.result import Result
 
 DIRECTIONS = ("auto", "push", "pull")
@@ -351,6 +353,17 @@ class BreadthFirstSearch(Primitive[State]):
         return {name: column if len(of) == owned else column.copy() for name, (column, of) in columns.items()}
 
 
+SUMMARY = reached("depth")
+
+
+@algorithm(
+    "bfs", BfsResult, "Breadth-first search: hops from a vertex, and parents.", summary=SUMMARY[0], words=SUMMARY[1],
+    options={"direction": Option(
+        "Look along the edges from the frontier, or back to it; the answer is the same.", choices=DIRECTIONS,
+    )},
+    also="breadth_first_search bfs_edges bfs_tree bfs_layers single_source_shortest_path_length",
+    example=middle,
+)  # fmt: skip
 @documented
 def bfs(
     G: Graph,

@@ -11,10 +11,12 @@ from graphdask import execute
 from graphdask.algorithms._sources import chosen_sources
 from graphdask.algorithms.betweenness import LANES, TABLE_BYTES, Betweenness, BetweennessResult
 from graphdask.algorithms.weighted_betweenness import Lengths, WeightedBetweenness, raise_undefined
+from graphdask.display import terminal
 from graphdask.errors import GraphdaskWarning, InputError, outside, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.kinds import Own
 from graphdask.parameters import documented
+from graphdask.registry import Option, algorithm
 
 
 def scales(G: Graph, drawn: int | None, normalized: bool) -> tuple[float, float]:
@@ -31,6 +33,40 @@ def scales(G: Graph, drawn: int | None, normalized: bool) -> tuple[float, float]
     return pairs * others / drawn, pairs * others / (drawn - 1) if drawn > 1 else 0.0
 
 
+def _summary(result: Any) -> dict[str, Any]:
+    score = result.score
+    top = int(score.argmax()) if len(score) else None
+    found = {"vertices": len(score), "sources": len(result.primitive.sources)}
+    return found if top is None else found | {"highest": result.graph.vertex_ids[top], "score": float(score[top])}
+
+
+def _words(found: dict[str, Any]) -> str:
+    searched = f"paths from {terminal.count(found['sources'], 'vertex')}"
+    return f"{searched}; the highest, of {found['highest']}, is {found['score']:,.6g}" if "score" in found else searched
+
+
+def _start(G: Graph, weighted: bool | None, **options: Any) -> BetweennessResult:
+    """The call of the command line, which says whether weights count."""
+    if weighted and not G.weighted:
+        raise InputError("--weighted needs weights, and the graph has none; leave it out to count hops")
+    return betweenness(G, weight=None if weighted is False else "weight", **options)
+
+
+@algorithm(
+    "betweenness", BetweennessResult, "Betweenness: how many shortest paths pass through a vertex.", summary=_summary,
+    words=_words, weights=True, start=_start,
+    options={
+        "sources": Option("Estimate from K vertices; default: all, exact.", kind=int, least=1, metavar="K"),
+        "seed": Option("Of the choice of K vertices.  [default: 0]"),
+        "normalized": Option("Divide by the number of pairs of other vertices."),
+        "weighted": Option(
+            "Shortest paths by the sums of weights, or by hops.  [default: where there are weights]", kind=bool,
+            default=None, spelling="weighted/unweighted",
+        ),
+    },
+    also="betweenness_centrality vertex_betweenness node_betweenness brandes bc",
+    example=lambda G: {"sources": min(5, G.num_vertices) or None},
+)  # fmt: skip
 @documented
 def betweenness(
     G: Graph,

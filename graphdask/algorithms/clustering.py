@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from graphdask import execute
+from graphdask.algorithms.summaries import largest
 from graphdask.algorithms.triangles import State, Triangles
 from graphdask.engine.loop import Environment
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.parameters import documented
 from graphdask.partition.part import Part
+from graphdask.registry import algorithm
 from graphdask.results.result import Result
 
 
@@ -51,6 +53,19 @@ def coefficients(xp: Any, links: Any, degree: Any) -> Any:
     return links / xp.maximum(pairs, 1.0)
 
 
+def _summary(result: Any) -> dict[str, Any]:
+    values = result.coefficient
+    return {"mean": float(values.mean()) if len(values) else 0.0} | largest(result, "coefficient")
+
+
+def _words(found: dict[str, Any]) -> str:
+    return f"{found['mean']:.4g} on average"
+
+
+@algorithm(
+    "lcc", ClusteringResult, "Local clustering coefficient of every vertex (LDBC).", summary=_summary, words=_words,
+    also="lcc clustering clustering_coefficient transitivity_local_undirected",
+)  # fmt: skip
 @documented
 def local_clustering_coefficient(
     G: Graph,

@@ -27,12 +27,14 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms._flood import flood, flood_memory
+from graphdask.algorithms.summaries import component_words, components
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, put_aside
 from graphdask.engine.loop import ALL, HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.parameters import documented
 from graphdask.partition.part import Part
+from graphdask.registry import algorithm
 from graphdask.results.result import Result
 
 FEW = 2
@@ -219,6 +221,10 @@ def _distinct(xp: Any, a: Array, b: Array) -> list[Array]:
     return [xp.stack([(pairs >> 32).astype(a.dtype), (pairs & 0xFFFFFFFF).astype(a.dtype)], axis=1)]
 
 
+@algorithm(
+    "components", ComponentsResult, "Connected components; of a directed graph the weak ones.", summary=components,
+    words=component_words, also="components wcc cc weak weakly_connected_components weak_components",
+)  # fmt: skip
 @documented
 def connected_components(
     G: Graph,

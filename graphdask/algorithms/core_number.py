@@ -20,12 +20,14 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.device.backend import Array
+from graphdask.display import terminal
 from graphdask.engine.buffers import MAXIMAL, Allocation, put_aside
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.kernels.core_number.core_number_pack import COUNTS, Peeling
 from graphdask.parameters import documented
 from graphdask.partition.part import Part
+from graphdask.registry import algorithm
 from graphdask.results.result import Result
 
 PLACES = 36
@@ -135,6 +137,21 @@ class CoreNumber(Primitive[State]):
         return {"core": state.core, "order": state.order}
 
 
+def _summary(result: Any) -> dict[str, Any]:
+    core = result.core
+    return {"degeneracy": core.max().item(), "vertices": int((core == core.max()).sum())} if len(core) else {}
+
+
+def _words(found: dict[str, Any]) -> str:
+    if not found:
+        return "no vertices"
+    return f"{terminal.count(found['vertices'], 'vertex')} in the innermost core, number {found['degeneracy']:,}"
+
+
+@algorithm(
+    "core", CoreResult, "Core number of every vertex of an undirected graph.", summary=_summary, words=_words,
+    undirected=True, also="core core_numbers kcore k_core coreness core_decomposition",
+)  # fmt: skip
 @documented
 def core_number(
     G: Graph,

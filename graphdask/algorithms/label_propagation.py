@@ -19,8 +19,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
+from graphdask.algorithms.summaries import classes
 from graphdask.device.backend import Array
 from graphdask.device.room import LEAST_SECONDS, refuse_beyond_time
+from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
@@ -29,6 +31,7 @@ from graphdask.kernels.label_propagation.label_propagation_pack import COUNTS, L
 from graphdask.parameters import documented
 from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
+from graphdask.registry import Option, algorithm
 from graphdask.results.result import Result
 
 SHORT = 32
@@ -151,6 +154,23 @@ class LabelPropagation(Primitive[State]):
         return {"label": label, "before": state.before, "iterations": state.iterations}
 
 
+def _summary(result: Any) -> dict[str, Any]:
+    found = classes(result, "communities")
+    return {"communities": found.pop("communities"), "iterations": result.iterations} | found
+
+
+def _words(found: dict[str, Any]) -> str:
+    words = f"{terminal.count(found['communities'], 'label')} after {terminal.count(found['iterations'], 'iteration')}"
+    frequent = f", the most frequent at {terminal.count(found['largest'], 'vertex')}" if "largest" in found else ""
+    return words + frequent
+
+
+@algorithm(
+    "cdlp", LabelPropagationResult, "Communities by synchronous label propagation (LDBC).", summary=_summary,
+    words=_words, options={"iterations": Option("How many.", least=0)},
+    also="cdlp lpa labelprop community_label_propagation asyn_lpa_communities louvain leiden communities "
+    "label_propagation_communities fast_label_propagation_communities community_detection",
+)  # fmt: skip
 @documented
 def label_propagation(
     G: Graph,

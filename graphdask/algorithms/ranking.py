@@ -22,14 +22,20 @@ from graphdask.algorithms.dynamic_pagerank import (
 )
 from graphdask.algorithms.dynamic_ranks import DynamicPageRankResult
 from graphdask.algorithms.pagerank import PageRank, PageRankResult, SinglePageRank
+from graphdask.algorithms.summaries import RANK_OPTIONS, rank_words, ranks
 from graphdask.device.room import LEAST_SECONDS, refuse_beyond_time
 from graphdask.dynamic.graph import DynamicGraph
 from graphdask.errors import GraphdaskWarning, InputError, Unsupported, outside, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.kinds import choice
 from graphdask.parameters import documented
+from graphdask.registry import algorithm
 
 
+@algorithm(
+    "pagerank", PageRankResult, "PageRank of every vertex.", summary=ranks, words=rank_words, weights=True,
+    options=RANK_OPTIONS, also="page_rank pagerank_numpy pagerank_scipy", example=lambda G: {"tol": 1e-6},
+)  # fmt: skip
 @documented
 def pagerank(
     G: Graph,

@@ -52,6 +52,7 @@ from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part
 from graphdask.algorithms._sssp_state import ACTED, COUNTERS, EDGES, FAR, GHOSTS, NEAR, SPLIT, STEP, State, Work
 from graphdask.algorithms._sssp_team import TEAM_BREADTH, TeamPaths
 from graphdask.algorithms._sssp_unfused import advance, between, between_memory
+from graphdask.algorithms.summaries import middle, reached
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, exchange_bytes, put_aside, reachable
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
@@ -62,6 +63,7 @@ from graphdask.kernels.sssp import sssp_team as at
 from graphdask.parameters import documented
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
+from graphdask.registry import Option, algorithm
 from graphdask.results.result import Result
 
 BUCKETS = 64
@@ -314,6 +316,17 @@ def search_from(G: Graph, start: int, delta: float | None, client: Any, progress
     return ShortestPaths(start, delta, bucket_unit(G, facts), distance, facts.least == 0, most)
 
 
+SUMMARY = reached("distance")
+
+
+@algorithm(
+    "sssp", ShortestPathsResult, "Shortest paths from a vertex by the sums of their weights, and parents.",
+    summary=SUMMARY[0], words=SUMMARY[1], weights=True,
+    options={"delta": Option("Width of a bucket of distances. Default: an estimate.", metavar="WIDTH")},
+    also="dijkstra shortest_path shortest_paths shortest_path_length single_source_shortest_path bellman_ford "
+    "single_source_dijkstra single_source_dijkstra_path_length delta_stepping distances",
+    example=middle,
+)  # fmt: skip
 @documented
 def sssp(
     G: Graph,

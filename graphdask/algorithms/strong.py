@@ -45,12 +45,14 @@ import numpy as np
 from graphdask import execute
 from graphdask.algorithms._strong_rest import components_among
 from graphdask.algorithms.components import ComponentsResult, ConnectedComponents
+from graphdask.algorithms.summaries import component_words, components
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import MAXIMAL, Allocation, put_aside
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.parameters import documented
 from graphdask.partition.part import Csr, Part
+from graphdask.registry import algorithm
 
 FEW = 1 << 20
 """Vertices and edges of all ranks together that every rank takes in to finish by itself, after PATIENCE supersteps."""
@@ -369,6 +371,10 @@ def _best_pivot(part: Part, state: State) -> tuple[float, float]:
     return float(best), float(state.ids[rows[score == best]].min())
 
 
+@algorithm(
+    "strong", ComponentsResult, "Strongly connected components: vertices that reach each other.", summary=components,
+    words=component_words, also="scc strong strong_components",
+)  # fmt: skip
 @documented
 def strongly_connected_components(
     G: Graph,

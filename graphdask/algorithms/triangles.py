@@ -18,7 +18,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
+from graphdask.algorithms.summaries import largest
 from graphdask.device.backend import Array
+from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
@@ -27,6 +29,7 @@ from graphdask.parameters import documented
 from graphdask.partition.build import from_cyclic, row_of_each, tally, to_cyclic_positions
 from graphdask.partition.neighbours import PIECE, distinct_blocks, places_of
 from graphdask.partition.part import Csr, Part
+from graphdask.registry import algorithm
 from graphdask.results.result import Result
 
 LEAST = 1 << 20
@@ -155,6 +158,19 @@ class Triangles(Primitive[State]):
         return {"count": count, "triangles": state.triangles}
 
 
+def _summary(result: Any) -> dict[str, Any]:
+    return {"triangles": result.total} | largest(result, "count")
+
+
+def _words(found: dict[str, Any]) -> str:
+    words = terminal.count(found["triangles"], "triangle")
+    return f"{words}, at most {found['largest_count']:,} at {found['at']}" if "at" in found else words
+
+
+@algorithm(
+    "triangles", TrianglesResult, "Triangles through every vertex of an undirected graph.", summary=_summary,
+    words=_words, undirected=True, also="triangle_count count_triangles triangle_counting tc",
+)  # fmt: skip
 @documented
 def triangles(
     G: Graph,

@@ -1,166 +1,125 @@
-"""The algorithms of the command line: the table from which `run` and `profile` make their commands."""
+"""The commands that `run` and `profile` have for the registered algorithms, with options made of their signatures."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from graphdask.commands import neighbourhoods
-from graphdask.commands.entry import Entry, public
+from graphdask.commands.ids import vertex, weights_of
 from graphdask.commands.options import allocation_option
-from graphdask.display import terminal
-from graphdask.errors import InputError
+from graphdask.registry import SIGNATURE, Algorithm, Option, algorithms
 
-
-def _depths(result: Any) -> dict[str, Any]:
-    depth = result.depth
-    return {"reached": int((depth >= 0).sum()), "vertices": len(depth), "max_depth": int(depth.max())}
-
-
-def _depth_words(found: dict[str, Any]) -> str:
-    vertices = terminal.count(found["vertices"], "vertex")
-    return f"reached {found['reached']:,} of {vertices}, largest depth {found['max_depth']}"
-
-
-def _distances(result: Any) -> dict[str, Any]:
-    distance, reached = result.distance, result.reached
-    return {
-        "reached": int(reached.sum()), "vertices": len(distance), "max_distance": distance[reached].max().item(),
-    }  # fmt: skip
-
-
-def _distance_words(found: dict[str, Any]) -> str:
-    vertices = terminal.count(found["vertices"], "vertex")
-    return f"reached {found['reached']:,} of {vertices}, largest distance {found['max_distance']}"
-
-
-def component_summary(result: Any) -> dict[str, Any]:
-    """Number of components, and the largest one."""
-    import numpy as np
-
-    labels, sizes = np.unique(result.label, return_counts=True)
-    found: dict[str, Any] = {"components": len(labels)}
-    if len(labels):
-        found |= {"largest": int(sizes.max()), "largest_label": labels[int(sizes.argmax())]}
-    return found
-
-
-def component_words(found: dict[str, Any]) -> str:
-    """The same in a line."""
-    number = terminal.count(found["components"], "component")
-    return f"{number}, the largest of {terminal.count(found['largest'], 'vertex')}" if "largest" in found else number
-
-
-def _scores(result: Any) -> dict[str, Any]:
-    score = result.score
-    top = int(score.argmax()) if len(score) else None
-    found = {"vertices": len(score), "sources": len(result.primitive.sources)}
-    return found if top is None else found | {"highest": result.graph.vertex_ids[top], "score": float(score[top])}
-
-
-def _score_words(found: dict[str, Any]) -> str:
-    searched = f"paths from {terminal.count(found['sources'], 'vertex')}"
-    return f"{searched}; the highest, of {found['highest']}, is {found['score']:,.6g}" if "score" in found else searched
-
-
-def _ranks(result: Any) -> dict[str, Any]:
-    rank = result.rank
-    found = {"iterations": result.iterations, "residual": result.residual, "converged": result.converged}
-    if len(rank):
-        best = int(rank.argmax())
-        found |= {"highest": result.graph.vertex_ids[best], "highest_rank": float(rank[best])}
-    return found
-
-
-def _rank_words(found: dict[str, Any]) -> str:
-    ended = terminal.count(found["iterations"], "iteration")
-    ended += f", residual {found['residual']:.2g}{'' if found['converged'] else ' (not converged)'}"
-    return f"{ended}, highest rank {found['highest_rank']:.4g} at {found['highest']}" if "highest" in found else ended
-
-
-def _betweenness(G: Any, weighted: bool | None, **options: Any) -> Any:
-    if weighted and not G.weighted:
-        raise InputError("--weighted needs weights, and the graph has none; leave it out to count hops")
-    start: Any = public("betweenness")
-    return start(G, weight=None if weighted is False else "weight", **options)
-
+KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool}
+"""Of parameters, by their annotations; others take text."""
 
 source_option = click.option(
     "--source", required=True, metavar="ID", help="Vertex to start from, as the file names it."
 )
 
-ENTRIES: tuple[Entry, ...] = (
-    Entry(
-        "bfs", "Breadth-first search: hops from a vertex, and parents.", public("bfs"), _depths, _depth_words,
-        (
-            source_option,
-            click.option("--direction", type=click.Choice(["auto", "push", "pull"]), default="auto", show_default=True,
-                         help="Look along the edges from the frontier, or back to it; the answer is the same."),
-            allocation_option,
-        ),
-        ("source", "direction", "allocation"),
-    ),
-    Entry(
-        "sssp", "Shortest paths from a vertex by the sums of their weights, and parents.", public("sssp"), _distances,
-        _distance_words,
-        (
-            source_option,
-            click.option("--delta", type=float, metavar="WIDTH",
-                         help="Width of a bucket of distances. Default: an estimate."),
-            allocation_option,
-        ),
-        ("source", "delta", "allocation"), weights=True,
-    ),
-    Entry(
-        "components", "Connected components; of a directed graph the weak ones.", public("connected_components"),
-        component_summary, component_words, (allocation_option,), ("allocation",),
-    ),
-    Entry(
-        "strong", "Strongly connected components: vertices that reach each other.",
-        public("strongly_connected_components"), component_summary, component_words, (allocation_option,),
-        ("allocation",),
-    ),
-    Entry(
-        "betweenness", "Betweenness: how many shortest paths pass through a vertex.", _betweenness, _scores,
-        _score_words,
-        (
-            click.option("--sources", type=click.IntRange(min=1), metavar="K",
-                         help="Estimate from K vertices; default: all, exact."),
-            click.option("--seed", type=int, help="Of the choice of K vertices.  [default: 0]"),
-            click.option("--normalized", is_flag=True, help="Divide by the number of pairs of other vertices."),
-            click.option("--weighted/--unweighted", default=None,
-                         help="Shortest paths by the sums of weights, or by hops.  [default: where there are weights]"),
-            allocation_option,
-        ),
-        ("sources", "seed", "normalized", "weighted", "allocation"), weights=True,
-    ),
-    Entry(
-        "pagerank", "PageRank of every vertex.", public("pagerank"), _ranks, _rank_words,
-        (
-            click.option("--damping", default=0.85, show_default=True,
-                         help="Probability of following an edge, in [0, 1)."),
-            click.option("--tol", type=float, metavar="CHANGE",
-                         help="Largest change of the ranks at the end, by --norm; 0: exactly --max-iter iterations.  "
-                              "[default: 1e-10]"),
-            click.option("--error", type=float, metavar="DISTANCE",
-                         help="Instead: largest distance to the exact ranks, summed, that is proved."),
-            click.option("--norm", type=click.Choice(("l1", "linf")),
-                         help="Of the change: summed, or the largest.  [default: l1]"),
-            click.option("--dtype", type=click.Choice(("float64", "float32")), default="float64", show_default=True,
-                         help="Of the ranks."),
-            click.option("--max-iter", default=500, show_default=True, help="Iterations at most."),
-            click.option("--dangling", type=click.Choice(("uniform", "self-loop")), default="uniform",
-                         show_default=True,
-                         help="Vertices without out-edges: uniform teleports from them, self-loop gives every vertex a "
-                              "self-loop."),
-            click.option("--weighted/--unweighted", default=None,
-                         help="Follow edges in proportion to their weights.  [default: where there are weights]"),
-            click.option("--personalize", "personalization", multiple=True, metavar="ID[=WEIGHT]",
-                         help="Where walkers start, WEIGHT 1 unless given; may be repeated.  [default: anywhere]"),
-        ),
-        ("damping", "tol", "error", "norm", "dtype", "max_iter", "dangling", "weighted", "personalization"),
-        weights=True,
-    ),
-    *neighbourhoods.ENTRIES,
-)  # fmt: skip
+
+@dataclass(frozen=True)
+class Chosen:
+    """An algorithm with its options."""
+
+    algorithm: Algorithm
+    own: Mapping[str, Any]
+
+    @property
+    def title(self) -> str:
+        """`bfs from 7`."""
+        command = self.algorithm.command
+        return f"{command} from {self.own['source']}" if "source" in self.own else command
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether it uses the weights of the edges."""
+        return self.algorithm.weights and self.own.get("weighted") is not False
+
+    def start(self, G: Any, **where: Any) -> Any:
+        """Run it."""
+        import graphdask
+
+        own = dict(self.own)
+        if "source" in own:
+            own["source"] = vertex(own["source"], G)
+        if "personalization" in own:
+            own["personalization"] = weights_of(own["personalization"], G)
+        call = self.algorithm.start or getattr(graphdask, self.algorithm.name)
+        return call(G, **own, **where)
+
+    def summary(self, result: Any) -> dict[str, Any]:
+        """The answer in numbers."""
+        source = {"source": self.own["source"]} if "source" in self.own else {}
+        return source | self.algorithm.summary(result)
+
+
+class Algorithms(click.Group):
+    """A group with a command for each registered algorithm, which calls `execute(Chosen(...), **shared options)`.
+
+    The commands are made when they are first asked for.
+    """
+
+    execute: Callable[..., None]
+    shared: Callable[[Any], Any]
+    """The options that all commands of the group have, as a decorator."""
+
+    @property
+    def commands(self) -> dict[str, click.Command]:  # type: ignore[override]
+        """The commands by name."""
+        there = algorithms().values()
+        for each in there:
+            if each.command not in self._made:
+                self._made[each.command] = self._command(each)
+        return {each.command: self._made[each.command] for each in there}
+
+    @commands.setter
+    def commands(self, given: dict[str, click.Command]) -> None:
+        self._made = dict(given)
+
+    def _command(self, algorithm: Algorithm) -> click.Command:
+        options = options_of(algorithm)
+
+        def call(**given: Any) -> None:
+            own = {name: given.pop(name) for name in options}
+            self.execute(Chosen(algorithm, own), **given)
+
+        function = self.shared(call)
+        for option in reversed(options.values()):
+            function = option(function)
+        return click.command(algorithm.command, help=algorithm.help)(function)
+
+
+def options_of(algorithm: Algorithm) -> dict[str, Callable[[Any], Any]]:
+    """The options of an algorithm by the names of its parameters, as click's decorators."""
+    parameters = inspect.signature(algorithm.function).parameters
+    found = {"source": source_option} if "source" in parameters else {}
+    found |= {name: _option(name, option, parameters.get(name)) for name, option in algorithm.options.items()}
+    return found | ({"allocation": allocation_option} if "allocation" in parameters else {})
+
+
+def _option(name: str, option: Option, parameter: inspect.Parameter | None) -> Callable[[Any], Any]:
+    """The option of a parameter; None for an option that is none, of which `Option` says all."""
+    annotation = "" if parameter is None else str(parameter.annotation)
+    kind: Any = option.kind or KINDS.get(annotation.removesuffix(" | None"), str)
+    default = option.default
+    if default is SIGNATURE:
+        default = None if parameter is None else parameter.default
+    on, _, off = (option.spelling or name).replace("_", "-").partition("/")
+    spelling = f"--{on}/--{off}" if off else f"--{on}"
+    if kind is bool:
+        flag = {} if default is None else {"is_flag": True}
+        return click.option(spelling, name, default=default, help=option.help, **flag)
+    if option.choices:
+        kind = click.Choice(option.choices)
+    elif option.least is not None:
+        kind = click.IntRange(option.least)
+    if option.multiple:
+        return click.option(spelling, name, multiple=True, metavar=option.metavar, help=option.help)
+    return click.option(
+        spelling, name, type=kind, default=default, show_default=default is not None, metavar=option.metavar,
+        help=option.help,
+    )  # fmt: skip

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from graphdask.commands.algorithms import component_summary, component_words
 from graphdask.commands.options import Whole, cluster_of, device_option, json_option, overwrite_option
 from graphdask.commands.paths import FILE
 from graphdask.commands.run import facts
@@ -130,11 +129,12 @@ def _search(G: Any, client: Any, steps: terminal.Steps) -> Any:
 
 def _components(G: Any, client: Any, steps: terminal.Steps) -> Any:
     from graphdask.algorithms.components import connected_components
+    from graphdask.algorithms.summaries import component_words, components
 
     with steps.step("components") as step:
         result = connected_components(G, client=client)
         step.edges = result.stats.edges
-        step.detail = component_words(component_summary(result))
+        step.detail = component_words(components(result))
     with steps.step("verify components") as step:
         result.verify()
         step.detail, step.edges = "verified", result.stats.edges

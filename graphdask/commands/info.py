@@ -201,9 +201,9 @@ def _streamed(path: Path, as_json: bool, options: dict[str, Any]) -> None:
 
 def _users() -> list[str]:
     """The algorithms of `run` that use weights."""
-    from graphdask.commands.algorithms import ENTRIES
+    from graphdask.registry import algorithms
 
-    return [entry.name for entry in ENTRIES if entry.weights]
+    return [each.command for each in algorithms().values() if each.weights]
 
 
 def _spread(weights: Any) -> dict[str, Any]:

@@ -7,17 +7,13 @@ from collections.abc import Iterable
 
 import click
 
+from graphdask.registry import algorithms
 from graphdask.suggest import meant, meant_argument, meant_function
 
 COMMANDS = {
-    "betweenness": "betweenness",
-    "connected_components": "components",
-    "core_number": "core",
     "generate.erdos_renyi": "er",
     "generate.preferential_attachment": "pa",
     "generate.rmat": "rmat",
-    "label_propagation": "cdlp",
-    "local_clustering_coefficient": "lcc",
     "sample.metropolis_hastings": "metropolis-hastings",
     "sample.neighbors": "neighbors",
     "sample.node2vec": "node2vec",
@@ -25,12 +21,16 @@ COMMANDS = {
     "sample.random_edges": "edges",
     "sample.random_nodes": "nodes",
     "sample.random_walk": "walk",
-    "strongly_connected_components": "strong",
 }
-"""How the command line calls functions."""
+"""How the command line calls functions; `commands` has the algorithms too."""
 
 GROUPS = ("run", "sample", "generate")
 """Commands whose own commands may be given without them."""
+
+
+def commands() -> dict[str, str]:
+    """How the command line calls functions."""
+    return {each.name: each.command for each in algorithms().values()} | COMMANDS
 
 
 def suggestion(error: click.UsageError) -> str | None:
@@ -74,12 +74,12 @@ def _command(given: str, ctx: click.Context) -> str | None:
     function = meant_function(name)
     there = [(path, group.list_commands(ctx)) for group, path in groups if isinstance(group, click.Group)]
     for path, names in there:
-        for each in (name.replace("_", "-"), COMMANDS.get(function, function), *_called(name)):
+        for each in (name.replace("_", "-"), commands().get(function, function), *_called(name)):
             if each in names:
                 return f"{path} {each}"
     for path, names in there:
         near = {each.replace("-", "_"): each for each in names} | {
-            inner.rpartition(".")[2]: each for inner, each in COMMANDS.items() if each in names
+            inner.rpartition(".")[2]: each for inner, each in commands().items() if each in names
         }
         found = meant(name, near, 0.65 if path == ctx.command_path else 0.8)
         if found is not None:
@@ -89,4 +89,4 @@ def _command(given: str, ctx: click.Context) -> str | None:
 
 def _called(name: str) -> list[str]:
     """How the command line calls a function of this name, in whichever module it is."""
-    return [command for function, command in COMMANDS.items() if function.rpartition(".")[2] == name]
+    return [command for function, command in commands().items() if function.rpartition(".")[2] == name]

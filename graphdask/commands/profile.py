@@ -12,8 +12,7 @@ from typing import Any
 import click
 
 from graphdask.commands import weights
-from graphdask.commands.algorithms import ENTRIES
-from graphdask.commands.entry import Chosen, add_commands
+from graphdask.commands.algorithms import Algorithms, Chosen
 from graphdask.commands.options import drawable, input_file, overwrite_option, refuse_alone, stacked
 from graphdask.commands.paths import FILE
 from graphdask.commands.run import Request, divided, facts, graph_options
@@ -34,7 +33,7 @@ profile_options = stacked(
 )  # fmt: skip
 
 
-@click.group()
+@click.group(cls=Algorithms)
 def command() -> None:
     """Show where the time of an algorithm goes, superstep by superstep.
 
@@ -58,7 +57,7 @@ def execute(chosen: Chosen, picture: Path | None, overwrite: bool, warm_up: bool
             result = chosen.start(G, **request.how, client=client)
             step.edges = result.stats.edges
         found = chosen.summary(result)
-        step.detail = chosen.entry.words(found)
+        step.detail = chosen.algorithm.words(found)
     stats = result.stats
     if picture is not None:
         from graphdask.plot import superstep_profile
@@ -81,7 +80,7 @@ def execute(chosen: Chosen, picture: Path | None, overwrite: bool, warm_up: bool
     click.echo("")
     click.echo(terminal.pairs(in_words(stats.bsp, stats.waits_for)))
     click.echo("")
-    said = weights.in_words(G, request.weights, chosen.takes_weights, chosen.entry.name)
+    said = weights.in_words(G, request.weights, chosen.takes_weights, chosen.algorithm.command)
     click.echo(terminal.pairs([("weights", said), *facts(stats, False)[:3]]))
 
 
@@ -137,4 +136,4 @@ def in_words(terms: BspTerms, awaited: str) -> list[tuple[str, str]]:
     ]  # fmt: skip
 
 
-add_commands(command, ENTRIES, profile_options, execute)
+command.execute, command.shared = execute, profile_options

@@ -12,9 +12,8 @@ from typing import IO, Any
 import click
 
 from graphdask.commands import stream, streams, weights
-from graphdask.commands.algorithms import ENTRIES
+from graphdask.commands.algorithms import Algorithms, Chosen
 from graphdask.commands.columns import check_output, put_columns, write_columns
-from graphdask.commands.entry import Chosen, add_commands
 from graphdask.commands.options import (
     TextOptions,
     cleaning_options,
@@ -88,7 +87,7 @@ shared_options = stacked(
 )  # fmt: skip
 
 
-@click.group()
+@click.group(cls=Algorithms)
 def command() -> None:
     """Run an algorithm over a graph from a file.
 
@@ -119,7 +118,7 @@ def _execute(chosen: Chosen, request: Request, out: IO[bytes] | None) -> None:
             step.edges = result.stats.edges
         with steps.step("gather") as gather:
             found = chosen.summary(result)
-            step.detail = chosen.entry.words(found)
+            step.detail = chosen.algorithm.words(found)
             gather.detail = f"{', '.join(result.columns)} of every vertex, to this process"
         if request.verify:
             with steps.step("verify graph") as step:
@@ -223,7 +222,7 @@ def show(request: Request, chosen: Chosen, G: Any, result: Any, found: dict[str,
     click.echo(f"{request.path.name}\n")
     click.echo(steps.table())
     click.echo("")
-    said = weights.in_words(G, request.weights, takes, chosen.entry.name)
+    said = weights.in_words(G, request.weights, takes, chosen.algorithm.command)
     click.echo(terminal.pairs([("weights", said), *facts(stats, request.verify)]))
 
 
@@ -258,4 +257,4 @@ def facts(stats: Any, verified: bool) -> list[tuple[str, str]]:
     return lines
 
 
-add_commands(command, ENTRIES, shared_options, execute)
+command.execute, command.shared = execute, shared_options

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from graphdask.commands import stream, weights
-from graphdask.commands.entry import vertex
+from graphdask.commands.ids import vertex
 from graphdask.commands.options import (
     TextOptions,
     Whole,

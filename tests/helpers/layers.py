@@ -36,7 +36,7 @@ LAYERS = (
 FIRST_OF_USERS = "plot"
 """From here on, packages use graphdask as its users do, by its public names."""
 
-EVERYWHERE = ("config", "errors", "execute", "kinds", "parameters", "suggest", "version")
+EVERYWHERE = ("config", "errors", "execute", "kinds", "parameters", "registry", "suggest", "version")
 """Modules of the root that every package may import; they import only each other."""
 
 EXECUTION = "execute"

@@ -1,0 +1,109 @@
+"""The registry of algorithms: a public function of `graphdask.algorithms` is declared once, where it is defined.
+
+The decorator `algorithm` enters a function, and returns it as it is. What follows from the declaration:
+
+- `gd.NAME`, and its place in `gd.__all__`,
+- `graphdask run COMMAND` and `graphdask profile COMMAND`, with an option for each parameter that has an `Option`,
+- the name that an error suggests for a name of another package,
+- the tests that all algorithms have in common (tests/algorithms/test_common.py).
+
+`algorithms` finds the declarations by importing the modules of the package, so an algorithm is entered in no list.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SIGNATURE: Any = object()
+"""The default of an option is that of the parameter."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A parameter of an algorithm as an option of the command line.
+
+    Its kind is that of the annotation, and its default that of the signature, unless they are given here.
+    """
+
+    help: str
+    kind: type | None = None
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+    """The smallest whole number that it takes."""
+    metavar: str | None = None
+    default: Any = SIGNATURE
+    spelling: str | None = None
+    """As `--spelling`, where that is not the name of the parameter; `on/off` for a flag with two names."""
+    multiple: bool = False
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A public function, and what is known of it beside its signature and docstring."""
+
+    function: Callable[..., Any]
+    result: type
+    """The Result that it returns."""
+    command: str
+    """Its name on the command line."""
+    help: str
+    """A line for the command line."""
+    summary: Callable[[Any], dict[str, Any]]
+    """The answer in a few numbers, of a Result."""
+    words: Callable[[dict[str, Any]], str]
+    """These numbers in a line."""
+    options: Mapping[str, Option] = field(default_factory=dict)
+    """By the name of the parameter; `source` and `allocation` have the options of all algorithms."""
+    also: str = ""
+    """What other packages call it: names with spaces between them."""
+    undirected: bool = False
+    """Whether it is defined on undirected graphs only."""
+    weights: bool = False
+    """Whether it uses the weights of the edges; not where its option `weighted` is off."""
+    start: Callable[..., Any] | None = None
+    """What the command line calls instead, if an option is no parameter of the function."""
+    example: Callable[[Any], dict[str, Any]] = lambda G: {}
+    """Arguments with which the common tests call it on a graph, besides the graph; `{}` by default."""
+
+    @property
+    def name(self) -> str:
+        """The name of the function in `gd`."""
+        return self.function.__name__
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The value arrays of the result."""
+        return self.result.columns  # type: ignore[attr-defined, no-any-return]
+
+    def takes(self, parameter: str) -> bool:
+        """Whether the function has a parameter of this name."""
+        return parameter in inspect.signature(self.function).parameters
+
+
+ALGORITHMS: dict[str, Algorithm] = {}
+"""By the name of the function: those of the modules that are imported so far. `algorithms` has all."""
+
+
+def algorithm(command: str, result: type, help: str, **facts: Any) -> Callable[[F], F]:
+    """Enter the decorated function; `facts` are the other fields of Algorithm."""
+
+    def enter(function: F) -> F:
+        ALGORITHMS[function.__name__] = Algorithm(function, result, command, help, **facts)
+        return function
+
+    return enter
+
+
+def algorithms() -> dict[str, Algorithm]:
+    """Return all algorithms by the names of their functions, sorted."""
+    package = import_module("graphdask.algorithms")
+    for each in pkgutil.iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{each.name}")
+    return dict(sorted(ALGORITHMS.items()))
