@@ -55,7 +55,7 @@ _MODULES = ("cluster", "errors", "generate", "io", "plot", "sample", "stream")
 
 def __getattr__(name: str) -> object:
     if name == "__all__":
-        return ["__version__", *sorted((*_MODULES, *_HOME, *_registry().algorithms()))]
+        return _names()
     if name in _HOME:
         value = _public(name, getattr(_import_module(f"graphdask.{_HOME[name]}"), name))
     elif name in _MODULES:
@@ -68,6 +68,10 @@ def __getattr__(name: str) -> object:
     return value
 
 
+def _names() -> list[str]:
+    return ["__version__", *sorted((*_MODULES, *_HOME, *_registry().algorithms()))]
+
+
 def _registry() -> _Any:
     return _import_module("graphdask.registry")
 
@@ -77,4 +81,4 @@ def _public(name: str, value: object) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__getattr__("__all__")})
+    return sorted({*globals(), *_names()})

@@ -72,6 +72,9 @@ class Algorithm:
     example: Callable[[Any], dict[str, Any]] = lambda G: {}
     """Arguments with which the common tests call it on a graph, besides the graph; `{}` by default."""
 
+    tolerance: float = 0.0
+    """Relative difference between the answers of a CPU and a GPU; 0: none, bit for bit."""
+
     @property
     def name(self) -> str:
         """The name of the function in `gd`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +68,7 @@ class Algorithms(click.Group):
     """The options that all commands of the group have, as a decorator."""
 
     @property
-    def commands(self) -> dict[str, click.Command]:  # type: ignore[override]
+    def commands(self) -> MutableMapping[str, click.Command]:  # type: ignore[override]
         """The commands by name."""
         there = algorithms().values()
         for each in there:
@@ -77,7 +77,7 @@ class Algorithms(click.Group):
         return {each.command: self._made[each.command] for each in there}
 
     @commands.setter
-    def commands(self, given: dict[str, click.Command]) -> None:
+    def commands(self, given: MutableMapping[str, click.Command]) -> None:
         self._made = dict(given)
 
     def _command(self, algorithm: Algorithm) -> click.Command:
@@ -111,8 +111,7 @@ def _option(name: str, option: Option, parameter: inspect.Parameter | None) -> C
     on, _, off = (option.spelling or name).replace("_", "-").partition("/")
     spelling = f"--{on}/--{off}" if off else f"--{on}"
     if kind is bool:
-        flag = {} if default is None else {"is_flag": True}
-        return click.option(spelling, name, default=default, help=option.help, **flag)
+        return click.option(spelling, name, is_flag=True, default=default, help=option.help)
     if option.choices:
         kind = click.Choice(option.choices)
     elif option.least is not None:

@@ -28,13 +28,13 @@ from graphdask.algorithms.label_propagation import LabelPropagation
 from graphdask.algorithms.strong import StrongComponents
 from graphdask.algorithms.triangles import Triangles
 from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.violation import Violation
 from graphdask.partition.neighbours import Block
 from graphdask.stream.everywhere import Rows, Work
 from graphdask.stream.shared import StreamedPart, part_of
 from graphdask.stream.sweeps import Log, cpu
 from graphdask.verify.label_propagation import most_frequent
 from graphdask.verify.triangles import sampled
-from graphdask.verify.violation import Violation
 
 PIECE = 1 << 14
 """Edges of rows that are sorted at a time, or vertices that are checked at a time."""

@@ -28,6 +28,7 @@ from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.comm.single import SingleCommunicator
 from graphdask.device.residency import fetched
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.stream import betweenness, weighted_betweenness
 from graphdask.stream.betweenness import degrees_of
 from graphdask.stream.chunked_rows import fitting
@@ -40,7 +41,6 @@ from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
 from graphdask.verify.betweenness import impossible, paired, scaled_alike, sums
 from graphdask.verify.pagerank import ROUNDING, claims, mass
-from graphdask.verify.violation import Violation, first_of_all
 from graphdask.verify.weighted_betweenness import search_of, shorter_paths
 
 BYTES = 40

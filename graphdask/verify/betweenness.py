@@ -24,8 +24,8 @@ from graphdask.algorithms._levels import Level, State
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, Messages, RankContext, RankResult, run_primitive
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
-from graphdask.verify.violation import Violation, first_of_all
 
 TOLERANCE = 1e-9
 """Relative, of a sum of rounded numbers."""

@@ -14,10 +14,10 @@ import numpy as np
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.device.backend import Array
 from graphdask.engine.loop import HUB_THREADS, RankContext, RankResult
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.build import local_at_owner, to_cyclic_positions
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Csr, Part
-from graphdask.verify.violation import Violation, first_of_all
 
 
 def verify(context: RankContext, part: Part, primitive: BreadthFirstSearch, result: RankResult) -> Violation | None:

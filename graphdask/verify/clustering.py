@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from graphdask.algorithms.clustering import LocalClustering, coefficients
 from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.verify.triangles import check_sample, check_sum, distinct_degrees, first_where
-from graphdask.verify.violation import Violation, first_of_all
 
 
 def verify(context: RankContext, part: Part, primitive: LocalClustering, result: RankResult) -> Violation | None:

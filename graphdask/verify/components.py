@@ -14,10 +14,10 @@ from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.device.backend import Array
 from graphdask.engine.loop import HUB_THREADS, Environment, RankContext, RankResult, run_primitive
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Csr, Part
 from graphdask.verify.bfs import edge_ends
-from graphdask.verify.violation import Violation, first_of_all
 
 
 class _SearchFromRoots(BreadthFirstSearch):

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from graphdask.algorithms.core_number import CoreNumber
 from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.violation import Violation
 from graphdask.partition.build import tally
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.neighbours import distinct_blocks
 from graphdask.partition.part import Part
 from graphdask.verify.triangles import first_where
-from graphdask.verify.violation import Violation
 
 
 def verify(context: RankContext, part: Part, primitive: CoreNumber, result: RankResult) -> Violation | None:

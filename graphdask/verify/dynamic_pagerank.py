@@ -17,7 +17,7 @@ import numpy as np
 from graphdask.algorithms.dynamic_pagerank import DynamicPageRank
 from graphdask.dynamic.rows import DynamicPart
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
-from graphdask.verify.violation import Violation, first_of_all
+from graphdask.engine.violation import Violation, first_of_all
 
 MASS = 1e-9
 ROUNDING = 1e-13

@@ -17,10 +17,10 @@ import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, RankContext, RankResult
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.edge_rows import NumberedPiece, RowsPlan, numbered_edges
 from graphdask.partition.part import Part
 from graphdask.sample.sampler import routed
-from graphdask.verify.violation import Violation, first_of_all
 
 BATCH = 1 << 22
 """Edges that are checked together, if each may be taken again."""

@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.sample._steps import Framework
 from graphdask.verify.neighborhoods import Owners, first_wrong, standing
-from graphdask.verify.violation import Violation, first_of_all
 
 
 def verify(context: RankContext, part: Part, primitive: Framework, result: RankResult) -> Violation | None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.sample.frontier import FrontierSampling
-from graphdask.verify.violation import Violation, first_of_all
 from graphdask.verify.walks import first_no_edge
 
 

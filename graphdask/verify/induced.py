@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.violation import Violation
 from graphdask.partition.part import Part
 from graphdask.sample.induced import Induced
 from graphdask.verify.neighborhoods import Grown, Owners, keys_of, proved
-from graphdask.verify.violation import Violation
 
 PIECE = 1 << 22
 """Edges that are checked together, about."""

@@ -15,11 +15,11 @@ import numpy as np
 from graphdask.algorithms.label_propagation import LabelPropagation
 from graphdask.device.backend import Array
 from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.neighbours import Block, edge_blocks, firsts
 from graphdask.partition.part import Part
 from graphdask.verify.triangles import first_where
-from graphdask.verify.violation import Violation, first_of_all
 
 
 def verify(context: RankContext, part: Part, primitive: LabelPropagation, result: RankResult) -> Violation | None:

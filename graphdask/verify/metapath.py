@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.sample.metapath import MetapathWalk, of_type
-from graphdask.verify.violation import Violation, first_of_all
 from graphdask.verify.walks import first_wrong_step, shaped
 
 

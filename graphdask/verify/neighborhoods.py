@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Part
 from graphdask.sample.layers import Layers
 from graphdask.sample.traversal import Traversal, ids_of_slots
-from graphdask.verify.violation import Violation, first_of_all
 
 
 def verify(context: RankContext, part: Part, primitive: Traversal, result: RankResult) -> Violation | None:

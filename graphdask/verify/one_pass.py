@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 
 from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.sample.one_pass import OnePassEdges
 from graphdask.verify.neighborhoods import Owners
-from graphdask.verify.violation import Violation, first_of_all
 
 
 def verify(context: RankContext, part: Part, primitive: OnePassEdges, result: RankResult) -> Violation | None:

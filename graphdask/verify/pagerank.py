@@ -19,8 +19,8 @@ import numpy as np
 from graphdask.algorithms.pagerank import DANGLING_SCALE, PageRank
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, RankContext, RankResult, run_primitive
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
-from graphdask.verify.violation import Violation, first_of_all
 
 ROUNDING = {"float64": 1e-13, "float32": 1e-6}
 """What rounding may add to the change of an iteration."""

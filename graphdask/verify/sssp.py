@@ -18,10 +18,10 @@ from graphdask.algorithms._shortest_tree import SearchLevel, level_part, unreach
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.device.backend import Array
 from graphdask.engine.loop import HUB_THREADS, RankContext, RankResult
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Part
 from graphdask.verify.bfs import edge_ends, witnessed_by_all
-from graphdask.verify.violation import Violation, first_of_all
 
 
 def verify(context: RankContext, part: Part, primitive: ShortestPaths, result: RankResult) -> Violation | None:

@@ -24,10 +24,10 @@ from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.strong import SENT, State, StrongComponents
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import Environment, RankContext, RankResult, run_primitive
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.build import BuildPlan, add_inward, build_part, row_of_each
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Csr, Part
-from graphdask.verify.violation import Violation, first_of_all
 
 
 class _SearchFrom(BreadthFirstSearch):

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.violation import Violation
 from graphdask.partition.part import Part
 from graphdask.sample.temporal import TemporalNeighbors
 from graphdask.verify.neighborhoods import Grown, Owners, proved
-from graphdask.verify.violation import Violation
 
 
 def verify(context: RankContext, part: Part, primitive: TemporalNeighbors, result: RankResult) -> Violation | None:

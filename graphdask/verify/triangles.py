@@ -19,11 +19,11 @@ import numpy as np
 from graphdask.algorithms.triangles import Triangles
 from graphdask.device.backend import Array
 from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.build import from_cyclic, row_of_each, tally, to_cyclic_positions
 from graphdask.partition.ghosts import entries_of, known_slots
 from graphdask.partition.neighbours import PIECE, distinct_blocks, firsts
 from graphdask.partition.part import Csr, Part
-from graphdask.verify.violation import Violation, first_of_all
 
 SAMPLE = 32
 """Vertices counted again."""

@@ -13,10 +13,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.sample.pagerank import WalkEnds
 from graphdask.sample.traversal import ids_of_slots
-from graphdask.verify.violation import Violation, first_of_all
 
 
 def verify(context: RankContext, part: Part, primitive: WalkEnds, result: RankResult) -> Violation | None:

@@ -17,11 +17,11 @@ import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Part
 from graphdask.sample._walkers import Walkers, is_whole
 from graphdask.sample.sampler import routed
-from graphdask.verify.violation import Violation, first_of_all
 
 BATCH = 1 << 22
 """Steps that are checked together."""

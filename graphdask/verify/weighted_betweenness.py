@@ -19,9 +19,9 @@ from graphdask.algorithms._weighted_paths import PathCounts, State
 from graphdask.algorithms.weighted_betweenness import Nothing, WeightedBetweenness
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, Messages, RankContext, RankResult, run_primitive
+from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.verify.betweenness import PIECE, impossible, scaled_alike, sums, weights_of
-from graphdask.verify.violation import Violation, first_of_all
 
 SOURCES = 21
 """That a batch has at most, three lanes each."""

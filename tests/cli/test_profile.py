@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import graphdask as gd
-from graphdask.commands.algorithms import ENTRIES
 from graphdask.commands.profile import MOST_ROWS
 from graphdask.engine.loop import RankResult, Superstep
 from graphdask.plot import superstep_profile
+from graphdask.registry import algorithms
 from graphdask.results.stats import Stats
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -23,18 +23,18 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
-def test_every_algorithm_has_a_profile(call, path_graph, tmp_path, entry):
-    source = ("--source", 10) if "source" in entry.names else ()
+@pytest.mark.parametrize("algorithm", algorithms().values(), ids=lambda algorithm: algorithm.command)
+def test_every_algorithm_has_a_profile(call, path_graph, tmp_path, algorithm):
+    source = ("--source", 10) if algorithm.takes("source") else ()
     where = ("--partitions", 2, "--undirected", "--device", "cpu", "--no-warm-up")
     picture = tmp_path / "profile.png"
-    result = call("profile", entry.name, path_graph, *source, *where, "--output", picture, "--json")
+    result = call("profile", algorithm.command, path_graph, *source, *where, "--output", picture, "--json")
     assert result.exit_code == 0, result.output
     record = json.loads(result.stdout)
     assert len(record["stats"]["bottlenecks"]) == len(record["stats"]["supersteps"])
     assert set(record["stats"]["bottlenecks"]) <= {"W", "C", "H", "wait", "l"}
     assert picture.read_bytes().startswith(PNG)
-    ran = json.loads(call("run", entry.name, path_graph, *source, *where[:-1], "--json").stdout)
+    ran = json.loads(call("run", algorithm.command, path_graph, *source, *where[:-1], "--json").stdout)
     assert record["answer"] == ran["answer"]
 
 

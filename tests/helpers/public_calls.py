@@ -21,6 +21,7 @@ from tiny_world import World
 import graphdask as gd
 from graphdask import scale
 from graphdask.io import EdgeList
+from graphdask.registry import Algorithm, algorithms
 from graphdask.sample.translate import Translated
 
 
@@ -86,6 +87,11 @@ def first(iterator: Any) -> Any:
     return list(islice(iterator, 3))
 
 
+def _called(algorithm: Algorithm) -> Call:
+    """The base call of an algorithm."""
+    return Call(lambda w: {"G": w.U} | algorithm.example(w.U))
+
+
 def _samples(**arguments: Any) -> Callable[[World], dict[str, Any]]:
     return lambda w: {"G": w.G, **arguments}
 
@@ -93,12 +99,8 @@ def _samples(**arguments: Any) -> Callable[[World], dict[str, Any]]:
 LOADER = {"num_neighbors": [2, 1], "input_nodes": [0, 1], "prefetch": 0}
 TRANSLATED = """__device__ double twice(double weight) { return 2 * weight; }"""
 
-CALLS: dict[str, Call] = {
+CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().items()} | {
     # graphdask
-    "betweenness": Call(lambda w: {"G": w.U, "sources": [0]}),
-    "bfs": Call(lambda w: {"G": w.G, "source": 0}),
-    "connected_components": Call(lambda w: {"G": w.G}),
-    "core_number": Call(lambda w: {"G": w.U}),
     "from_dask_dataframe": Call(lambda w: {"ddf": w.G.to_dask_dataframe(1), "src": "src", "dst": "dst"}),
     "from_edges": Call(
         lambda w: {"src": [0, 1], "dst": [1, 2]},
@@ -106,14 +108,8 @@ CALLS: dict[str, Call] = {
     ),
     "from_networkx": Call(lambda w: {"g": _path_graph()}),
     "from_scipy": Call(lambda w: {"A": _sparse()}, words={"A": ("weights",)}),
-    "label_propagation": Call(lambda w: {"G": w.U, "iterations": 2}),
-    "local_clustering_coefficient": Call(lambda w: {"G": w.U}),
-    "pagerank": Call(lambda w: {"G": w.G, "tol": 1e-3}),
     "read_graph": Call(lambda w: {"path": w.text}),
     "read_stream": Call(lambda w: {"path": w.timed, "preload": 0.5, "batch": 0.1}),
-    "sssp": Call(lambda w: {"G": w.G, "source": 0}),
-    "strongly_connected_components": Call(lambda w: {"G": w.G}),
-    "triangles": Call(lambda w: {"G": w.U}),
     # Graphs
     "DynamicGraph": Call(lambda w: {"G": w.G}, lambda w: gd.DynamicGraph),
     "DynamicGraph.partition": Call(

@@ -11,7 +11,7 @@ import cloudpickle
 import pytest
 
 import graphdask as gd
-from graphdask.suggest import NAMES
+from graphdask.suggest import names
 
 PUBLIC = {
     f"{module.__name__}.{name}": value
@@ -57,7 +57,7 @@ def test_nothing_is_guessed_of_a_name_that_is_like_none(name):
     assert str(raised.value) == f"module 'graphdask' has no attribute {name!r}"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", names())
 def test_every_name_that_is_suggested_is_there(name):
     value = gd
     for each in name.split("."):

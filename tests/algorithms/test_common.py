@@ -1,0 +1,77 @@
+"""What all algorithms have in common: one answer over partitions, devices and disk, on graphs of every shape."""
+
+from __future__ import annotations
+
+import dask
+import pytest
+from common_checks import (
+    SHAPES,
+    hub,
+    no_vertices,
+    one_answer_from_disk,
+    one_answer_on_devices,
+    one_answer_over_partitions,
+    takes_no_other_graph,
+)
+from emulated import emulated, stand_in
+
+import graphdask as gd
+from graphdask.registry import ALGORITHMS, algorithms
+
+NAMES = tuple(algorithms())
+ON_DEVICES = (
+    "one vertex with a self-loop", "only self-loops", "duplicates both ways", "isolated vertices", "star inward",
+    "star around the last", "short path", "cycle", "sparse random, directed", "dense random, undirected", "scale-free",
+)  # fmt: skip
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:pagerank stopped"),
+    pytest.mark.filterwarnings("ignore:the score of vertex"),
+]
+
+every = pytest.mark.parametrize("name", NAMES)
+
+
+@every
+def test_answers_are_the_same_over_partitions(name):
+    for shape in SHAPES:
+        one_answer_over_partitions(ALGORITHMS[name], shape)
+
+
+@every
+def test_a_graph_without_vertices_has_an_empty_answer(name):
+    no_vertices(ALGORITHMS[name])
+
+
+@every
+def test_what_is_no_graph_is_refused(name):
+    takes_no_other_graph(ALGORITHMS[name])
+
+
+@every
+@pytest.mark.parametrize("parts", [1, 3])
+def test_answers_are_the_same_on_the_emulator_of_a_gpu(name, parts, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    for make in (*(SHAPES[shape] for shape in ON_DEVICES), hub):
+        one_answer_on_devices(ALGORITHMS[name], make(), parts)
+
+
+@pytest.mark.gpu
+@every
+@pytest.mark.parametrize("parts", [1, 3])
+def test_answers_are_the_same_on_a_gpu(name, parts):
+    for make in (*SHAPES.values(), hub):
+        one_answer_on_devices(ALGORITHMS[name], make(), parts)
+
+
+@every
+def test_answers_are_the_same_from_disk(name, tmp_path):
+    with dask.config.set({"graphdask.device": "cpu"}):
+        for shape in SHAPES:
+            one_answer_from_disk(ALGORITHMS[name], shape, tmp_path / "graph.gdl")
+
+
+def test_what_is_declared_is_public():
+    assert set(NAMES) <= set(gd.__all__)
+    commands = [algorithm.command for algorithm in ALGORITHMS.values()]
+    assert len(commands) == len(set(commands))
