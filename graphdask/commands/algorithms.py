@@ -81,11 +81,11 @@ class Algorithms(click.Group):
         self._made = dict(given)
 
     def _command(self, algorithm: Algorithm) -> click.Command:
-        options = options_of(algorithm)
+        options, execute = options_of(algorithm), self.execute
 
         def call(**given: Any) -> None:
             own = {name: given.pop(name) for name in options}
-            self.execute(Chosen(algorithm, own), **given)
+            execute(Chosen(algorithm, own), **given)
 
         function = self.shared(call)
         for option in reversed(options.values()):

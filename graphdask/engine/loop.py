@@ -26,7 +26,7 @@ from graphdask.engine.announced import checked_memory
 from graphdask.engine.buffers import MAXIMAL, Allocation, Buffer, Growth, Holdings
 from graphdask.engine.exchange import INDEX, Exchange, Exchanger
 from graphdask.engine.messages import ALL, Inbox, Messages, Received
-from graphdask.errors import DeadlineExceeded, Unsupported
+from graphdask.errors import DeadlineExceeded
 from graphdask.kernels.common.compiling import account, clock
 from graphdask.partition.ghosts import fetch_ghosts, ghost_rows, make_mirrors
 from graphdask.partition.part import Csr, Part
@@ -227,7 +227,11 @@ class RankContext:
 
 
 class Primitive(ABC, Generic[S]):
-    """An algorithm, for one partition. Instances are small and picklable."""
+    """An algorithm, for one partition. Instances are small and picklable.
+
+    A method `verify(context, part, result)` proves a result: every rank calls it and returns its first Violation, or
+    None. A primitive in the table of graphdask/verify/table.py needs none.
+    """
 
     name: str
     columns: ClassVar[Mapping[str, Any]]
@@ -290,15 +294,6 @@ class Primitive(ABC, Generic[S]):
     @abstractmethod
     def result(self, part: Part, state: S, env: Environment) -> dict[str, Any]:
         """Arrays: values of the own vertices, in local order. Numbers: of the whole run, the same on every rank."""
-
-    def verify(self, context: RankContext, part: Part, result: RankResult) -> Any:
-        """Return the first Violation of this rank, or None; every rank calls it.
-
-        Not called if graphdask/verify/table.py names a verifier of the primitive.
-        """
-        raise Unsupported(
-            f"{self.name} has no verifier; give {type(self).__name__} a method verify(context, part, result)"
-        )
 
 
 @dataclass

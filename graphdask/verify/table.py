@@ -20,6 +20,7 @@ from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.algorithms.strong import StrongComponents
 from graphdask.algorithms.triangles import Triangles
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
+from graphdask.errors import Unsupported
 from graphdask.sample._steps import Framework
 from graphdask.sample._walkers import Walkers
 from graphdask.sample.frontier import FrontierSampling
@@ -84,4 +85,8 @@ def verifier_of(primitive: Any) -> Callable[..., Any]:
     for kind in type(primitive).__mro__:
         if kind in VERIFIERS:
             return VERIFIERS[kind]
+    if not hasattr(primitive, "verify"):
+        raise Unsupported(
+            f"{primitive.name} has no verifier; give {type(primitive).__name__} a method verify(context, part, result)"
+        )
     return lambda context, part, primitive, result: primitive.verify(context, part, result)

@@ -6,6 +6,7 @@ import dask
 import pytest
 from common_checks import (
     SHAPES,
+    broad,
     hub,
     no_vertices,
     one_answer_from_disk,
@@ -52,7 +53,7 @@ def test_what_is_no_graph_is_refused(name):
 @pytest.mark.parametrize("parts", [1, 3])
 def test_answers_are_the_same_on_the_emulator_of_a_gpu(name, parts, monkeypatch):
     stand_in(monkeypatch, emulated())
-    for make in (*(SHAPES[shape] for shape in ON_DEVICES), hub):
+    for make in (*(SHAPES[shape] for shape in ON_DEVICES), hub, broad):
         one_answer_on_devices(ALGORITHMS[name], make(), parts)
 
 
@@ -60,7 +61,7 @@ def test_answers_are_the_same_on_the_emulator_of_a_gpu(name, parts, monkeypatch)
 @every
 @pytest.mark.parametrize("parts", [1, 3])
 def test_answers_are_the_same_on_a_gpu(name, parts):
-    for make in (*SHAPES.values(), hub):
+    for make in (*SHAPES.values(), hub, broad):
         one_answer_on_devices(ALGORITHMS[name], make(), parts)
 
 

@@ -6,6 +6,7 @@ from itertools import cycle
 
 import numpy as np
 import pytest
+from common_checks import broad, hub
 from emulated import emulated, stand_in
 from graphs import GRAPHS
 
@@ -36,20 +37,6 @@ def emulated_gpu(monkeypatch):
     stand_in(monkeypatch, emulated())
 
 
-def hub():
-    """A vertex whose row no block takes at once, and others around it."""
-    rng = np.random.default_rng(8)
-    src = np.concatenate([np.zeros(4500, np.int64), rng.integers(0, 700, 900), np.full(300, 5)])
-    dst = np.concatenate([rng.integers(0, 700, 4500), rng.integers(0, 700, 900), rng.integers(0, 700, 300)])
-    return 700, src, dst, False
-
-
-def broad():
-    """So many vertices that the queues of a block fill up and empty again."""
-    rng = np.random.default_rng(9)
-    return 4000, rng.integers(0, 4000, 9000), rng.integers(0, 4000, 9000), True
-
-
 CASES = [pytest.param(GRAPHS[name], id=name) for name in NAMES] + [pytest.param(hub, id="hub")]
 BROAD = pytest.param(broad, id="broad")
 
@@ -70,23 +57,6 @@ def same(call, *columns, on_cpu, on_gpu):
         np.testing.assert_array_equal(other, one)
         assert one.dtype == other.dtype
     return found
-
-
-@pytest.mark.parametrize("parts", [1, 3])
-@pytest.mark.parametrize("make", [*CASES, BROAD])
-def test_searches_components_and_neighbourhoods(make, parts):
-    pair = {f"on_{name}": divided(make, parts, device) for name, device in (("cpu", "cpu"), ("gpu", "cuda"))}
-    source = pair["on_cpu"].num_vertices // 2
-    for direction, exchange in zip(DIRECTIONS, cycle(("selective", "broadcast")), strict=False):
-        same(lambda g: gd.bfs(g, source, direction=direction, exchange=exchange), "depth", "parent", **pair)  # noqa: B023
-    same(gd.connected_components, "label", **pair)
-    if pair["on_cpu"].directed:
-        same(gd.strongly_connected_components, "label", **pair)
-    either = {name: graph.to_undirected() for name, graph in pair.items()}
-    same(gd.triangles, "count", **either)
-    same(gd.core_number, "core", **either)
-    same(gd.local_clustering_coefficient, "coefficient", **pair)
-    same(lambda g: gd.label_propagation(g, 3), "label", **pair)
 
 
 @pytest.mark.parametrize(("parts", "ghosts"), [(1, "all"), (3, "all"), (3, "1-hop")])
@@ -167,27 +137,6 @@ def test_ranks_out_of_shared_memory(make, parts, kind, monkeypatch):
     monkeypatch.setattr(emulated(), "shared_memory", 100 * 8)
     pair = {f"on_{name}": divided(make, parts, device, kind) for name, device in (("cpu", "cpu"), ("gpu", "cuda"))}
     same(lambda g: gd.pagerank(g, max_iter=4), "rank", **pair)
-
-
-def test_64_bit_vertex_numbers_give_the_same(monkeypatch):
-    calls = {
-        "bfs": lambda g: gd.bfs(g, 200).parent,
-        "push": lambda g: gd.bfs(g, 200, direction="push").depth,
-        "components": lambda g: gd.connected_components(g).label,
-        "triangles": lambda g: gd.triangles(g).count,
-        "cores": lambda g: gd.core_number(g).core,
-        "labels": lambda g: gd.label_propagation(g, 3).label,
-        "ranks": lambda g: gd.pagerank(g, max_iter=4).rank,
-        "paths": lambda g: gd.sssp(g, 200).parent,
-    }
-    for make, parts in ((GRAPHS["scale-free"], 3), (hub, 1)):
-        expected = {name: call(divided(make, parts, "cpu", "integers")) for name, call in calls.items()}
-        with monkeypatch.context() as wide:
-            for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
-                wide.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
-            graph = divided(make, parts, "cuda", "integers")
-            for name, call in calls.items():
-                np.testing.assert_array_equal(call(graph), expected[name], name)
 
 
 @pytest.mark.parametrize(

@@ -262,20 +262,6 @@ def test_an_undirected_graph_made_of_a_directed_one(parts, multi_edges, rng):
         graph.to_undirected(multi_edges="drop")
 
 
-@pytest.mark.parametrize("function", [gd.triangles, gd.core_number])
-def test_a_directed_graph_is_refused_and_what_to_do_is_said(function):
-    with pytest.raises(gd.InputError, match=rf"{function.__name__} is defined on undirected .*G.to_undirected\(\)"):
-        function(gd.from_edges([0], [1]))
-
-
-@pytest.mark.parametrize(
-    "function", [gd.triangles, gd.core_number, gd.label_propagation, gd.local_clustering_coefficient]
-)
-def test_what_is_no_graph_is_refused(function):
-    with pytest.raises(gd.InputError, match="G is a list, not a Graph"):
-        function([(0, 1)])
-
-
 @pytest.mark.parametrize(
     ("iterations", "said"),
     [

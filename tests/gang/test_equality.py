@@ -9,6 +9,7 @@ import dask
 import networkx as nx
 import numpy as np
 import pytest
+from common_checks import run, same
 from gangs import active, generated, hide_processes, named, scipy_depth
 from ranks import needs_ucx
 
@@ -16,6 +17,7 @@ import graphdask as gd
 from graphdask.comm.ucx.communicator import ucx_available
 from graphdask.errors import InputError, Unsupported
 from graphdask.gang.worker import Ability
+from graphdask.registry import algorithms
 
 GRAPHS = {"generated": (generated, 0), "named": (named, "v5")}
 
@@ -46,19 +48,14 @@ def test_the_answer_of_one_process_is_scipys():
 
 
 @pytest.mark.parametrize("which", GRAPHS)
-def test_a_cluster_counts_peels_and_labels_as_one_process(two_workers, which):
+def test_a_cluster_has_the_answer_of_one_process_from_every_algorithm(two_workers, which):
     make, _ = GRAPHS[which]
-    runs = {
-        "count": lambda G: gd.triangles(G.to_undirected()),
-        "core": lambda G: gd.core_number(G.to_undirected()),
-        "coefficient": gd.local_clustering_coefficient,
-        "label": lambda G: gd.label_propagation(G, 4),
-    }
-    for name, run in runs.items():
-        expected = getattr(run(make()), name)
+    for algorithm in algorithms().values():
+        G = make()
+        G = G.to_undirected() if algorithm.undirected else G
+        expected = run(algorithm, G)
         with active(two_workers):
-            found = run(make().partition(parts=3)).verify()
-        assert np.array_equal(getattr(found, name), expected), name
+            same(run(algorithm, G.partition(parts=3)).verify(), expected, algorithm.name)
 
 
 def weighted(directed: bool, kind: type) -> tuple[gd.Graph, np.ndarray]:

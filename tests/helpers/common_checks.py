@@ -35,6 +35,12 @@ def hub() -> Edges:
     return 700, src, dst, False
 
 
+def broad() -> Edges:
+    """So many vertices that the queues of a block fill up and empty again."""
+    rng = np.random.default_rng(9)
+    return 4000, rng.integers(0, 4000, 9000), rng.integers(0, 4000, 9000), True
+
+
 def graph_of(algorithm: Algorithm, edges: Edges) -> gd.Graph:
     """A graph on which the algorithm is defined, with weights that have ties if it uses any."""
     n, src, dst, directed = edges
@@ -91,7 +97,8 @@ def no_vertices(algorithm: Algorithm) -> None:
 def one_answer_on_devices(algorithm: Algorithm, edges: Edges, parts: int) -> None:
     graph = graph_of(algorithm, edges)
     by, ghosts = ("random", "1-hop") if parts == 3 else ("range", "all")
-    on_cpu, on_gpu = (graph.partition(parts, by, ghosts, device=device) for device in ("cpu", "cuda"))
+    width = 64 if parts == 3 else 32
+    on_cpu, on_gpu = (graph.partition(parts, by, ghosts, device=device, id_width=width) for device in ("cpu", "cuda"))
     found = run(algorithm, on_gpu).verify()
     assert found.stats.devices[0] != "CPU"
     same(found, run(algorithm, on_cpu), f"{parts} parts", algorithm.tolerance)
@@ -104,7 +111,13 @@ def one_answer_from_disk(algorithm: Algorithm, name: str, path: Any) -> None:
     gd.stream.build(graph, path, chunk=1024, memory="1MiB", overwrite=True)
     S = gd.stream.open(path, "160KiB", device="cpu")
     for parts in (1, 2, 4):
-        same(run(algorithm, S.partition(parts)).verify(), expected, f"{name}, {parts} ranks")
+        try:
+            found = run(algorithm, S.partition(parts)).verify()
+        except gd.Unsupported as error:
+            if "has no streamed form" in str(error):
+                return
+            raise
+        same(found, expected, f"{name}, {parts} ranks")
 
 
 def takes_no_other_graph(algorithm: Algorithm) -> None:

@@ -19,6 +19,7 @@ from source_tree import sources
 
 import graphdask as gd
 from graphdask.cli import cli
+from graphdask.registry import Algorithm
 
 NX = "NetworkX passes it by this name; `offered` refuses what the function cannot do with"
 CLICK = "click's or Dask's signature"
@@ -200,6 +201,10 @@ def test_every_option_of_a_command_is_read(name):
     closed = inspect.getclosurevars(function).nonlocals.values()
     own = {function.__module__, *(each.__module__ for each in closed if inspect.isfunction(each))}
     read = set().union(*(words_of(module) for module in own | shared()))
+    for algorithm in closed:
+        if isinstance(algorithm, Algorithm):
+            calls = (algorithm.function, algorithm.start or algorithm.function)
+            read |= {name for call in calls for name in inspect.signature(call).parameters}
     options = {parameter.name for parameter in command.params if parameter.expose_value}
     assert options - named - read == set()
 
