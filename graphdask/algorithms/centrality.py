@@ -65,7 +65,7 @@ def _start(G: Graph, weighted: bool | None, **options: Any) -> BetweennessResult
         ),
     },
     also="betweenness_centrality vertex_betweenness node_betweenness brandes bc",
-    example=lambda G: {"sources": min(5, G.num_vertices) or None}, tolerance=1e-12,
+    example=lambda G: {"sources": min(3, G.num_vertices) or None}, tolerance=1e-12,
 )  # fmt: skip
 @documented
 def betweenness(

@@ -2,108 +2,15 @@
 
 from __future__ import annotations
 
-from graphdask.nx.centrality import betweenness_centrality, pagerank
-from graphdask.nx.components import (
-    attracting_components,
-    connected_components,
-    is_attracting_component,
-    is_connected,
-    is_directed_acyclic_graph,
-    is_strongly_connected,
-    is_weakly_connected,
-    node_connected_component,
-    number_attracting_components,
-    number_connected_components,
-    number_strongly_connected_components,
-    number_weakly_connected_components,
-    strongly_connected_components,
-    weakly_connected_components,
-)
-from graphdask.nx.cores import core_number, k_core, k_corona, k_crust, k_shell
-from graphdask.nx.distances import (
-    average_shortest_path_length,
-    center,
-    closeness_centrality,
-    diameter,
-    eccentricity,
-    global_efficiency,
-    harmonic_centrality,
-    periphery,
-    radius,
-    wiener_index,
-)
+from graphdask.nx import centrality, components, cores, distances, paths, triangles
 from graphdask.nx.graph import convert_from_nx, convert_to_nx
-from graphdask.nx.offered import can_run, should_run
-from graphdask.nx.paths import (
-    all_pairs_dijkstra_path_length,
-    all_pairs_shortest_path_length,
-    ancestors,
-    bellman_ford_path_length,
-    descendants,
-    descendants_at_distance,
-    dijkstra_path_length,
-    has_path,
-    shortest_path_length,
-    single_source_bellman_ford_path_length,
-    single_source_dijkstra_path_length,
-    single_source_shortest_path_length,
-    single_target_shortest_path_length,
-)
+from graphdask.nx.offered import OFFERS, can_run, should_run
 from graphdask.nx.suite import on_start_tests
-from graphdask.nx.triangles import average_clustering, clustering, transitivity, triangles
 
-__all__ = [
-    "all_pairs_dijkstra_path_length",
-    "all_pairs_shortest_path_length",
-    "ancestors",
-    "attracting_components",
-    "average_clustering",
-    "average_shortest_path_length",
-    "bellman_ford_path_length",
-    "betweenness_centrality",
-    "can_run",
-    "center",
-    "closeness_centrality",
-    "clustering",
-    "connected_components",
-    "convert_from_nx",
-    "convert_to_nx",
-    "core_number",
-    "descendants",
-    "descendants_at_distance",
-    "diameter",
-    "dijkstra_path_length",
-    "eccentricity",
-    "global_efficiency",
-    "harmonic_centrality",
-    "has_path",
-    "is_attracting_component",
-    "is_connected",
-    "is_directed_acyclic_graph",
-    "is_strongly_connected",
-    "is_weakly_connected",
-    "k_core",
-    "k_corona",
-    "k_crust",
-    "k_shell",
-    "node_connected_component",
-    "number_attracting_components",
-    "number_connected_components",
-    "number_strongly_connected_components",
-    "number_weakly_connected_components",
-    "on_start_tests",
-    "pagerank",
-    "periphery",
-    "radius",
-    "shortest_path_length",
-    "should_run",
-    "single_source_bellman_ford_path_length",
-    "single_source_dijkstra_path_length",
-    "single_source_shortest_path_length",
-    "single_target_shortest_path_length",
-    "strongly_connected_components",
-    "transitivity",
-    "triangles",
-    "weakly_connected_components",
-    "wiener_index",
-]
+FAMILIES = (centrality, components, cores, distances, paths, triangles)
+"""The modules that offer functions."""
+
+__all__ = ["can_run", "convert_from_nx", "convert_to_nx", "on_start_tests", "should_run"]
+__all__ += list(OFFERS)
+
+globals().update({name: offer.function for name, offer in OFFERS.items()})
