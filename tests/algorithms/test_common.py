@@ -43,8 +43,11 @@ def test_answers_are_the_same_over_partitions(name):
 
 
 @every
-def test_a_graph_without_vertices_has_an_empty_answer(name):
-    no_vertices(ALGORITHMS[name])
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_graph_without_vertices_has_an_empty_answer(name, device, monkeypatch):
+    if device == "cuda":
+        stand_in(monkeypatch, emulated())
+    no_vertices(ALGORITHMS[name], device)
 
 
 @every

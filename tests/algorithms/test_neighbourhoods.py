@@ -130,15 +130,6 @@ def test_rows_of_ghosts_come_in_batches_no_larger_than_asked_for(monkeypatch):
     assert max(batch - own for batch, own, _ in seen) <= 4 * (longest + 1)
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("parts", PARTS)
-def test_the_empty_graph(parts, device):
-    graph = gd.from_edges([], [], num_vertices=0, directed=False).partition(parts, device=device)
-    assert gd.triangles(graph).verify().total == 0
-    for result in (gd.core_number(graph), gd.local_clustering_coefficient(graph), gd.label_propagation(graph)):
-        assert len(result.verify().to_frame()) == 0
-
-
 LDBC = {
     "example/example-directed": (True, "example/example-directed-LCC", "example/example-directed-CDLP", 2),
     "example/example-undirected": (False, "example/example-undirected-LCC", "example/example-undirected-CDLP", 2),

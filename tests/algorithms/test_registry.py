@@ -70,7 +70,7 @@ def test_the_command_line_has_it(toy, command, tmp_path):
 def test_the_common_tests_take_it(toy, monkeypatch):
     for shape in SHAPES:
         one_answer_over_partitions(toy, shape)
-    no_vertices(toy)
+    no_vertices(toy, "cpu")
     takes_no_other_graph(toy)
     stand_in(monkeypatch, emulated())
     for parts in (1, 3):

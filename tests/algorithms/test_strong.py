@@ -182,9 +182,7 @@ def test_a_graph_of_the_web(shared_data):
         np.testing.assert_array_equal(found.label, graph.vertex_ids[label])
 
 
-def test_what_is_no_graph_is_refused():
-    with pytest.raises(gd.InputError, match="G is a list, not a Graph"):
-        gd.strongly_connected_components([0, 1])
+def test_an_exchange_that_there_is_not_is_refused():
     with pytest.raises(gd.InputError, match="exchange='all' is not"):
         gd.strongly_connected_components(gd.from_edges([0], [1]), exchange="all")
 

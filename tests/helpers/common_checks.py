@@ -18,7 +18,6 @@ SHAPES = {name: GRAPHS[name] for name in (
     "isolated vertices", "no edges", "two triangles", "star outward", "star inward", "star around the last", "cycle",
     "short path", "sparse random, directed", "dense random, undirected", "scale-free",
 )}  # fmt: skip
-EMPTY = "empty"
 WAYS = tuple(product(("range", "random", "biased-random"), ("all", "1-hop"), ("selective", "broadcast"), (32, 64)))
 """How a graph is divided, which ghosts it has, how ranks exchange, and the bits of an id."""
 
@@ -83,11 +82,13 @@ def one_answer_over_partitions(algorithm: Algorithm, name: str) -> None:
         assert (found.stats.ranks, found.stats.ghosts, found.stats.exchange) == (parts, ghosts, exchange)
 
 
-def no_vertices(algorithm: Algorithm) -> None:
+def no_vertices(algorithm: Algorithm, device: str) -> None:
     """The empty graph has an empty answer, or no source, as the error says."""
-    for parts in (1, 3):
-        graph = graph_of(algorithm, empty()).partition(parts, device="cpu")
+    for parts in (1, 3, 7):
+        graph = graph_of(algorithm, empty()).partition(parts, device=device)
         if algorithm.takes("source"):
+            with pytest.raises(gd.VertexNotFound, match="source 0 is not in the graph; it has no vertices"):
+                getattr(gd, algorithm.name)(graph, 0)
             continue
         found = run(algorithm, graph).verify()
         assert {len(values) for values in bits(found).values()} == {0}
