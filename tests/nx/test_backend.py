@@ -415,4 +415,4 @@ def test_the_workers_of_a_dask_client_give_the_same_answer(two_workers):
 def test_networkx_alone_loads_nothing_of_graphdasks_but_what_describes_it():
     code = "import networkx, sys; print(*sorted(name for name in sys.modules if name.startswith('graphdask')))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert set(loaded) == {"graphdask", "graphdask.nx", "graphdask.nx.info", "graphdask.version"}
+    assert set(loaded) == {"graphdask", "graphdask.execute", "graphdask.nx", "graphdask.nx.info", "graphdask.version"}
