@@ -21,8 +21,9 @@ from graphdask.partition.part import WeightFacts
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.results.stats import Stats
 from graphdask.stream import sampling
-from graphdask.stream.graph import StreamedGraph, check
+from graphdask.stream.graph import StreamedGraph
 from graphdask.stream.host import Shelf
+from graphdask.stream.refused import check
 from graphdask.stream.run import execute, joined
 from graphdask.stream.shared import StreamedPart, map_of, part_of, same_file
 from graphdask.stream.store import Store

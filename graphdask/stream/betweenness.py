@@ -10,6 +10,7 @@ device, bit for bit.
 from __future__ import annotations
 
 from contextlib import ExitStack
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +18,12 @@ from graphdask.algorithms._levels import Level, State
 from graphdask.algorithms.betweenness import HUB, Betweenness
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
-from graphdask.engine.loop import HUB_THREADS, Environment, Messages, RankContext, RankResult, run_primitive
+from graphdask.engine.loop import HUB_THREADS, Environment, Messages
 from graphdask.partition.part import Csr, Part
-from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting, located
+from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting
 from graphdask.stream.pagerank import gathered
 from graphdask.stream.shared import StreamedPart
-from graphdask.verify.betweenness import InnerVertices
+from graphdask.verify.betweenness import InnerVertices, paired
 
 FIXED = 96
 """Bytes per vertex besides the tables: masks, lists of rows, levels, positions."""
@@ -148,13 +149,12 @@ def degrees_of(part: StreamedPart, name: str) -> np.ndarray:
     return found
 
 
-def run(
-    context: RankContext,
-    part: StreamedPart,
-    primitive: Betweenness,
-    kind: type[StreamedBetweenness] = StreamedBetweenness,
-) -> tuple[RankResult, StreamedBetweenness]:
-    """Return the scores of own rows in the order of their positions, and the primitive that computed them."""
-    with ExitStack() as stack:
-        search = kind(primitive, fitting(part, primitive.lanes, needed), stack)
-        return run_primitive(context.comm, located(part), search, context.environment("selective")), search
+def scores_of(part: StreamedPart, primitive: Betweenness, stack: ExitStack) -> StreamedBetweenness:
+    """What runs betweenness on a rank."""
+    return StreamedBetweenness(primitive, fitting(part, primitive.lanes, needed), stack)
+
+
+def inner_of(part: StreamedPart, primitive: Betweenness, stack: ExitStack) -> StreamedInnerVertices:
+    """What searches alone, in pairs where there is memory for two lanes."""
+    given: Any = paired(primitive) if fitting(part, 2, needed) == 2 else primitive
+    return StreamedInnerVertices(given, fitting(part, given.lanes, needed), stack)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.device.backend import Array
+from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import Environment
 from graphdask.partition.part import Csr
 from graphdask.partition.vertex_map import TableMap
@@ -73,6 +73,24 @@ class ChunkedRows:
         room = self._room(part, env) - taken
         self.windows: dict[str, Any] = {name: self._window(part, name, room // len(names)) for name in names}
         self.firsts = {name: env.backend.from_host(self._firsts(part, name).astype(index)) for name in names}
+
+    def view(self, part: StreamedPart, backend: Backend) -> StreamedPart:
+        """The share of the store as supersteps take it."""
+        return located(part)
+
+    def result(self, part: Any, state: Any, env: Environment) -> dict[str, Any]:
+        """The values of own rows; those of one rank by vertex number."""
+        found: dict[str, Any] = super().result(part, state, env)  # type: ignore[misc]
+        if part.size > 1:
+            return found
+        return {name: self.by_number(part, value) if np.ndim(value) else value for name, value in found.items()}
+
+    def by_number(self, part: StreamedPart, values: Array) -> Array:
+        """Values by position, by vertex number."""
+        ordered = np.empty_like(values)
+        for first, ids in part.store.order():
+            ordered[ids] = values[first : first + len(ids)]
+        return ordered
 
     def _room(self, part: StreamedPart, env: Environment) -> int:
         """Bytes that may be taken."""

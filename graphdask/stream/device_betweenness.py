@@ -12,13 +12,15 @@ from typing import Any
 
 from graphdask.algorithms._levels import Level
 from graphdask.algorithms.betweenness import HUB, Betweenness
-from graphdask.device.backend import Array, Backend
-from graphdask.engine.loop import Environment, RankContext, RankResult
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
 from graphdask.partition.part import Part
 from graphdask.stream.betweenness import FIXED, StreamedBetweenness, StreamedInnerVertices
 from graphdask.stream.chunked_rows import fitting
-from graphdask.stream.device_chunked_rows import DeviceChunkedRows, device_chunks_bytes, most_edges, run_on_device
+from graphdask.stream.device_chunked_rows import DeviceChunkedRows, device_chunks_bytes, most_edges
+from graphdask.stream.on_device import Run
 from graphdask.stream.shared import StreamedPart
+from graphdask.verify.betweenness import paired
 
 
 def device_bytes(lanes: int, several: bool = False) -> int:
@@ -41,9 +43,9 @@ def _pieces(part: StreamedPart) -> int:
 class DeviceBetweenness(DeviceChunkedRows, StreamedBetweenness):
     """The primitive over a share of a store."""
 
-    def __init__(self, primitive: Betweenness, lanes: int, stack: ExitStack, part: StreamedPart, backend: Backend):
-        super().__init__(primitive, lanes, stack)
-        self.take(part, backend)
+    def __init__(self, run: Run, part: StreamedPart, primitive: Betweenness, stack: ExitStack):
+        super().__init__(primitive, fitting(part, primitive.lanes, needed), stack)
+        self.take(run, self.per_vertex(part), needed(part, self.lanes)[1])
 
     def per_vertex(self, part: Part) -> int:
         return device_bytes(self.lanes, part.size > 1)
@@ -64,15 +66,12 @@ class DeviceInnerVertices(StreamedInnerVertices, DeviceBetweenness):
     """The forward searches alone, as `InnerVertices` describes."""
 
 
-def run(
-    context: RankContext,
-    part: StreamedPart,
-    primitive: Betweenness,
-    backend: Backend,
-    kind: type[DeviceBetweenness] = DeviceBetweenness,
-) -> tuple[RankResult, DeviceBetweenness, dict[str, Any]]:
-    """Return the two results of `run_on_device`, and between them the primitive that computed the scores."""
-    with backend.activate(), ExitStack() as stack:
-        search = kind(primitive, fitting(part, primitive.lanes, needed), stack, part, backend)
-        result, more = run_on_device(context, part, search, backend, stack, needed(part, search.lanes)[1])
-    return result, search, more
+def scores_of(run: Run, part: StreamedPart, primitive: Betweenness, stack: ExitStack) -> DeviceBetweenness:
+    """What runs betweenness on a rank."""
+    return DeviceBetweenness(run, part, primitive, stack)
+
+
+def inner_of(run: Run, part: StreamedPart, primitive: Betweenness, stack: ExitStack) -> DeviceInnerVertices:
+    """What searches alone, in pairs where there is memory for two lanes."""
+    given: Any = paired(primitive) if fitting(part, 2, needed) == 2 else primitive
+    return DeviceInnerVertices(run, part, given, stack)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from dataclasses import replace
 from typing import Any
 
-from graphdask.device.backend import Backend
-from graphdask.engine.loop import Environment, RankContext, RankResult, run_primitive
+from graphdask.device.backend import Array, Backend
+from graphdask.engine.loop import Environment
 from graphdask.partition.part import Csr
 from graphdask.stream.chunked_rows import ChunkedRows, located, sections_of
 from graphdask.stream.device import DeviceChunk, DeviceWindow, room_for
-from graphdask.stream.device_runs import prepared
 from graphdask.stream.device_shared import with_mirrors
 from graphdask.stream.on_device import Run
 from graphdask.stream.shared import StreamedPart
@@ -38,9 +35,16 @@ def _tables(part: StreamedPart) -> int:
 class DeviceChunkedRows(ChunkedRows):
     """The windows on chunks that a device takes from the host's memory."""
 
-    def take(self, part: StreamedPart, backend: Backend) -> None:
-        """Before the run."""
-        self.work: Run = prepared(part, backend, self.log)
+    def take(self, run: Run, per_vertex: int, chunks: int) -> None:
+        """Before the run, whose state takes so many bytes per vertex, and windows on chunks at least so many."""
+        self.work, self.log = run, run.log
+        run.require(per_vertex, self.name, chunks=chunks)
+
+    def view(self, part: StreamedPart, backend: Backend) -> StreamedPart:
+        return located(with_mirrors(part, backend) if part.size > 1 else part, backend.xp)
+
+    def by_number(self, part: StreamedPart, values: Array) -> Array:
+        return self.work.by_number(values, self.work.ids())
 
     def _room(self, part: StreamedPart, env: Environment) -> int:
         return min(part.memory, int(env.backend.free_memory() * env.memory_share))
@@ -64,26 +68,3 @@ class DeviceChunkedRows(ChunkedRows):
     def loaded(self, part: StreamedPart, name: str, number: int, later: list[int]) -> tuple[int, Csr]:
         chunk = self.windows[name].load(number, later)
         return self._own_rows(part, chunk.first, Csr(chunk.indptr, chunk.targets, chunk.weights))
-
-
-def run_on_device(
-    context: RankContext, part: StreamedPart, primitive: Any, backend: Backend, stack: ExitStack, chunks: int
-) -> tuple[RankResult, dict[str, Any]]:
-    """Run a primitive whose chunks a device takes, windows on which take so many bytes at least.
-
-    Columns are on the device, of one rank by vertex number, of several those of its rows in the order of their
-    positions. Returned besides is what statistics add.
-    """
-    work: Run = primitive.work
-    work.require(primitive.per_vertex(part), primitive.name, chunks=chunks)
-    stack.enter_context(work.host.reading())
-    before = work.host.nbytes
-    env = replace(context.environment("selective"), backend=backend)
-    if part.size > 1:
-        part = with_mirrors(part, backend)
-    result = run_primitive(context.comm, located(part, backend.xp), primitive, env)
-    columns = result.columns
-    if part.size == 1:
-        ids = work.ids()
-        columns = {name: work.by_number(column, ids) for name, column in columns.items()}
-    return replace(result, columns=columns), {"device": "cuda", "from_disk": work.host.nbytes - before}

@@ -14,11 +14,12 @@ import numpy as np
 
 from graphdask.algorithms.pagerank import DANGLING_SCALE, NOISE, PageRank
 from graphdask.algorithms.rank_layout import refuse_extremes
-from graphdask.device.backend import Array
+from graphdask.device.backend import Array, Backend
 from graphdask.device.residency import give_back
 from graphdask.engine.loop import Environment
 from graphdask.kernels.stream import layered_trees
 from graphdask.stream.device import DeviceWindow
+from graphdask.stream.device_shared import with_mirrors
 from graphdask.stream.device_sums import PER_EDGE, TOGETHER, Sums, table_bytes
 from graphdask.stream.on_device import THREADS, Run
 from graphdask.stream.pagerank import Progress, State, StreamedPageRank, gathered
@@ -149,6 +150,9 @@ class DevicePageRank(StreamedPageRank):
         self.log.context = env
         ranks = DeviceRanks(self.run, self.primitive, self.per_vertex, self.stack)
         return State(ranks, ranks.iterate)
+
+    def view(self, part: StreamedPart, backend: Backend) -> StreamedPart:
+        return with_mirrors(part, backend) if part.size > 1 else part
 
     def answer(self, part: StreamedPart, ranks: DeviceRanks) -> Array:
         return self.run.by_number(ranks.rank, self.run.ids()) if part.size == 1 else ranks.rank

@@ -1,55 +1,138 @@
-"""Searches and shortest paths over a store through a device, with labels that hold a distance and a parent.
+"""Searches and shortest paths over a store through a device; supersteps are those of `graphdask.stream.paths`.
 
-If all edges have the same length and the host holds all chunks, the device reads rows in place in host memory.
-Otherwise chunks stream through the device, and labels fall until no edge can lower one.
+One rank sweeps over its chunks in one superstep until no row is active, so that the device never waits for the host.
+If all edges have the same length and the host holds all chunks, it reads rows in place in host memory
+(`graphdask.stream.device_search`). Several ranks sweep once in a superstep, and send labels that fell at vertices of
+other ranks to their owners.
 """
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.bfs import BreadthFirstSearch
-from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
+from graphdask.algorithms.sssp import NO_VERTEX
 from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment, Inbox, Messages
+from graphdask.stream.device import DeviceWindow
 from graphdask.stream.device_search import in_place, labels_in_place
-from graphdask.stream.on_device import Run, fallen
+from graphdask.stream.device_shared import OnDevice
+from graphdask.stream.on_device import Fall, Run
+from graphdask.stream.shared import EXCHANGE, StreamedPart
 
-SEARCH, PATHS = 20, 24
-"""Bytes of the device per vertex of a search and of shortest paths, with what their answers take."""
-
-
-def search(
-    run: Run, source: int, weighted: bool, per_vertex: int, what: str, pulls: bool = True
-) -> tuple[Array, Array | None]:
-    """Return labels and vertex numbers by position; None for the vertex numbers if they equal the positions.
-
-    A label is a distance times 2^32 plus the number of the parent.
-    """
-    run.require(per_vertex, what)
-    if not weighted and in_place(run):
-        return labels_in_place(run, source, pulls)
-    place = run.position(source)
-    labels = run.xp.full(run.store.num_vertices, unreached(np.dtype(np.int64)), np.int64)
-    labels[place] = source
-    fallen(run, labels, place, True, weighted, 8, what)
-    return labels, run.ids()
+SEARCH, PATHS, SHARED = 20, 24, 12 + EXCHANGE
+"""Bytes of the device per vertex of a search and of shortest paths by one rank, with what their answers take, which a
+window has until then; and of both by several ranks."""
 
 
-def bfs(run: Run, primitive: BreadthFirstSearch) -> dict[str, Any]:
-    """Depths and parents, int32 by vertex number, on the device."""
-    source, pulls = primitive.sources[0], primitive.direction != "push"
-    depth, parent = unpacked(run, *search(run, source, False, SEARCH, "a search", pulls), np.int32)
-    return {"depth": depth, "parent": parent}
+@dataclass
+class State:
+    """State by position; for vertices of other ranks, the lowest label that was seen on this rank."""
+
+    label: Array
+    fall: Fall | None = None
+    window: DeviceWindow | None = None
+    ids: Array | None = None
+    """Vertex numbers, where they are on the device already."""
+    counted: np.ndarray = field(default_factory=lambda: np.zeros(2, np.int64))
+    """Rows processed and edges scanned in the previous supersteps."""
+    forward: bool = True
+    unsent: bool = False
+    """Whether a rank still has values to send."""
 
 
-def sssp(run: Run, primitive: ShortestPaths) -> dict[str, Any]:
-    """Distances and parents by vertex number, on the device."""
-    found = search(run, primitive.source, run.store.weights is not None, PATHS, "SSSP")
-    distance, parent = unpacked(run, *found, np.int64)
-    return {"distance": distance, "parent": parent, "too_far": NO_VERTEX}
+class DeviceFalling(OnDevice):
+    """Labels that fall until no edge can lower one."""
+
+    votes = 1
+    """Whether values are left to send."""
+    packed: bool
+    beside_window: int
+    """Bytes per vertex while there is a window."""
+
+    def __init__(self, run: Run, name: str, source: int, weighted: bool, stack: ExitStack):
+        super().__init__(run, name, stack)
+        self.source, self.weighted = source, weighted
+        self.windows = stack.enter_context(ExitStack())
+
+    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
+        self.log.context = env
+        label = env.xp.full(part.num_vertices, unreached(np.dtype(self.value)), self.value)
+        window = self.windows.enter_context(self.run.window("out", self.beside_window, self.name))
+        fall = Fall(self.run, window, label, self.packed, self.weighted)
+        place = self.run.position(self.source)
+        if part.own.begin <= place < part.own.end:
+            label[place], fall.marks[place] = self.source if self.packed else 0, 1
+        state = State(label, fall, window)
+        return state, self._swept(part, state)
+
+    def ends(self, state: State, votes: np.ndarray) -> bool:
+        state.unsent = bool(votes.any())
+        return False
+
+    def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
+        assert state.fall is not None
+        state.fall.take(inbox.records["position"], inbox.records["value"])
+        return self._swept(part, state)
+
+    def _swept(self, part: StreamedPart, state: State) -> Messages:
+        """Sweep, and return messages with labels that fell at vertices of other ranks."""
+        fall = state.fall
+        assert fall is not None
+        active = fall.active()
+        if not state.unsent and active.any():
+            active = fall.sweep(active, state.forward)
+            state.forward = not state.forward
+        worked, looked = (fall.flags.totals - state.counted).tolist() if self.run.once else (0, 0)
+        state.counted[:] = fall.flags.totals
+        goes_on = bool(active.any()) and part.size > 1
+        return self.said(part, fall.marks, fall.flags.elsewhere, state.label, goes_on, worked, looked)
+
+
+class DeviceSearch(DeviceFalling):
+    """Labels of a distance times 2^32 plus the number of the parent; `column` is the name of the distances."""
+
+    packed = True
+
+    def __init__(
+        self, run: Run, part: StreamedPart, name: str, source: int, column: str, weighted: bool, pulls: bool,
+        stack: ExitStack,
+    ):  # fmt: skip
+        super().__init__(run, name, source, weighted, stack)
+        self.column, self.pulls = column, pulls
+        self.per_vertex = SHARED if part.size > 1 else SEARCH if column == "depth" else PATHS
+        self.beside_window = SHARED if part.size > 1 else 9
+        run.require(self.per_vertex, self.name)
+
+    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
+        if part.size > 1 or self.weighted or not in_place(self.run):
+            return super().init(part, env)
+        self.log.context = env
+        label, ids = labels_in_place(self.run, self.source, self.pulls)
+        state = State(label, ids=ids)
+        nothing = env.xp.zeros(0, np.uint8)
+        return state, self.said(part, nothing, np.zeros(0, bool), state.label, False, 0, 0)
+
+    def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
+        far, own, ids, label = self.column == "distance", part.own, state.ids, state.label
+        state.fall = state.window = None  # answers take the memory of the window
+        self.windows.close()
+        if part.size == 1 and ids is None:
+            ids = self.run.ids()
+        label = label[own.begin : own.end]
+        distance, parent = unpacked(self.run, label, ids, np.int64 if far else np.int32)
+        return {self.column: distance, "parent": parent} | ({"too_far": NO_VERTEX} if far else {})
+
+
+def search_of(run: Run, part: StreamedPart, primitive: BreadthFirstSearch, stack: ExitStack) -> DeviceSearch:
+    """What runs BFS on a rank."""
+    pulls = primitive.direction != "push"
+    return DeviceSearch(run, part, primitive.name, primitive.sources[0], "depth", False, pulls, stack)
 
 
 def unpacked(run: Run, labels: Array, ids: Array | None, dtype: Any) -> tuple[Array, Array]:

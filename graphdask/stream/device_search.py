@@ -29,7 +29,7 @@ def in_place(run: Run) -> bool:
 
 
 def labels_in_place(run: Run, source: int, pulls: bool) -> tuple[Array, Array | None]:
-    """Labels by position, as those of `graphdask.stream.paths.search`, and vertex numbers by position.
+    """Labels by position, as `graphdask.stream.paths` describes them, and vertex numbers by position.
 
     Parameters
     ----------

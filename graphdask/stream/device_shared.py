@@ -1,6 +1,6 @@
-"""The common base of primitives over a store that several ranks share, each with a device: windows and messages.
+"""The common base of primitives over a store through devices: their messages.
 
-The supersteps are those of `graphdask.stream.shared`; state and chunks are on the device. Values of vertices that other
+The state of each rank, and its chunks, are on its device. Values of vertices that other
 ranks own are sent as records, by position, so that no array has to be in the order of slots.
 """
 
@@ -15,7 +15,6 @@ import numpy as np
 
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import Messages
-from graphdask.stream.device import DeviceWindow
 from graphdask.stream.on_device import Run
 from graphdask.stream.shared import StreamedPart, Streaming, most_told
 
@@ -27,17 +26,13 @@ class OnDevice(Streaming):
     value: Any = np.int64
     """Dtype of the value that is sent for a vertex."""
 
-    def __init__(self, run: Run, stack: ExitStack):
-        super().__init__(run.log.what, stack)
+    def __init__(self, run: Run, name: str, stack: ExitStack):
+        super().__init__(name, stack)
         self.run, self.log = run, run.log
 
     @property
     def record_columns(self) -> dict[str, Any]:  # type: ignore[override]
         return {"position": np.int32, "value": self.value}
-
-    def opened(self, per_vertex: int) -> DeviceWindow:
-        """A window on the own chunks of out-edges, in the memory that so many bytes per vertex leave."""
-        return self.stack.enter_context(self.run.window("out", per_vertex, self.name))
 
     def said(
         self, part: StreamedPart, marks: Array, elsewhere: np.ndarray, values: Array, active: bool, frontier: int,

@@ -6,16 +6,16 @@ The kernels are those of a graph in memory, so that scores have the bits that th
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import Any
 
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
-from graphdask.device.backend import Array, Backend
-from graphdask.engine.loop import Environment, RankContext, RankResult
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
 from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Csr
 from graphdask.stream.chunked_rows import fitting
 from graphdask.stream.device import DeviceChunk
-from graphdask.stream.device_chunked_rows import DeviceChunkedRows, device_chunks_bytes, most_edges, run_on_device
+from graphdask.stream.device_chunked_rows import DeviceChunkedRows, device_chunks_bytes, most_edges
+from graphdask.stream.on_device import Run
 from graphdask.stream.shared import StreamedPart
 from graphdask.stream.weighted_betweenness import (
     StreamedInnerVertices,
@@ -23,6 +23,7 @@ from graphdask.stream.weighted_betweenness import (
     hubs_of,
     state_bytes,
 )
+from graphdask.verify.weighted_betweenness import search_of
 
 SIMPLIFIED = 48
 """Bytes for each edge of a chunk, while self-loops and parallel edges are taken out of it."""
@@ -37,11 +38,10 @@ def needed(part: StreamedPart, lanes: int) -> tuple[int, int]:
 class DeviceWeightedBetweenness(DeviceChunkedRows, StreamedWeightedBetweenness):
     """The primitive over a share of a store."""
 
-    def __init__(
-        self, primitive: WeightedBetweenness, lanes: int, stack: ExitStack, part: StreamedPart, backend: Backend
-    ):
+    def __init__(self, run: Run, part: StreamedPart, primitive: WeightedBetweenness, stack: ExitStack):
+        lanes = fitting(part, primitive.lanes, lambda part, lanes: needed(part, lanes * self.copies))
         super().__init__(primitive, lanes, stack)
-        self.take(part, backend)
+        self.take(run, self.per_vertex(part), needed(part, lanes * self.copies)[1])
 
     def _beside(self, part: StreamedPart) -> int:
         return super()._beside(part) + SIMPLIFIED * most_edges(part)
@@ -73,13 +73,13 @@ class DeviceInnerVertices(StreamedInnerVertices, DeviceWeightedBetweenness):
     """The forward searches alone, as `InnerVertices` describes."""
 
 
-def run(
-    context: RankContext, part: StreamedPart, primitive: WeightedBetweenness, backend: Backend,
-    kind: type[DeviceWeightedBetweenness] = DeviceWeightedBetweenness,
-) -> tuple[RankResult, DeviceWeightedBetweenness, dict[str, Any]]:  # fmt: skip
-    """Return the two results of `run_on_device`, and between them the primitive that computed the scores."""
-    lanes = fitting(part, primitive.lanes, lambda part, lanes: needed(part, lanes * kind.copies))
-    with backend.activate(), ExitStack() as stack:
-        search = kind(primitive, lanes, stack, part, backend)
-        result, more = run_on_device(context, part, search, backend, stack, needed(part, search.lanes * kind.copies)[1])
-    return result, search, more
+def scores_of(
+    run: Run, part: StreamedPart, primitive: WeightedBetweenness, stack: ExitStack
+) -> DeviceWeightedBetweenness:
+    """What runs betweenness by weight on a rank."""
+    return DeviceWeightedBetweenness(run, part, primitive, stack)
+
+
+def inner_of(run: Run, part: StreamedPart, primitive: WeightedBetweenness, stack: ExitStack) -> DeviceInnerVertices:
+    """What searches alone."""
+    return DeviceInnerVertices(run, part, search_of(primitive), stack)

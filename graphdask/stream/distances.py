@@ -17,6 +17,7 @@ import numpy as np
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.engine.loop import Environment, Inbox, Messages
+from graphdask.errors import Unsupported
 from graphdask.stream.format import Chunk
 from graphdask.stream.paths import UNIT, Falling, Search, State
 from graphdask.stream.shared import (
@@ -30,6 +31,7 @@ from graphdask.stream.shared import (
     numbers_of,
     places,
 )
+from graphdask.stream.store import Store
 from graphdask.stream.sweeps import LOOKED, cpu
 from graphdask.stream.window import Window
 
@@ -44,6 +46,12 @@ def paths_of(part: StreamedPart, primitive: ShortestPaths, stack: ExitStack) -> 
         weighted = part.store.weights is not None
         return Search(part, primitive.name, primitive.source, "distance", weighted, True, stack)
     return Distances(part, primitive, stack)
+
+
+def refuse(store: Store, primitive: ShortestPaths) -> None:
+    """Raise Unsupported for buckets of distances."""
+    if primitive.delta is not None:
+        raise Unsupported("a streamed sssp goes by chunks, not by buckets of distances; leave delta= out")
 
 
 class Distances(Falling):

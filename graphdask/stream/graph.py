@@ -9,17 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms.betweenness import Betweenness
-from graphdask.algorithms.bfs import BreadthFirstSearch
-from graphdask.algorithms.clustering import LocalClustering
-from graphdask.algorithms.components import ConnectedComponents
-from graphdask.algorithms.core_number import CoreNumber
-from graphdask.algorithms.label_propagation import LabelPropagation
-from graphdask.algorithms.pagerank import PageRank, SinglePageRank
-from graphdask.algorithms.sssp import ShortestPaths
-from graphdask.algorithms.strong import StrongComponents
-from graphdask.algorithms.triangles import Triangles
-from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.config import Config
 from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.display.notebook import bar_class, is_watched
@@ -29,23 +18,12 @@ from graphdask.graph.graph import Graph
 from graphdask.partition.blocks import parse_size
 from graphdask.partition.sources import Edges
 from graphdask.partition.vertex_map import Plan, index_dtype
-from graphdask.stream import pagerank
 from graphdask.stream.host import HostChunks, Shelf
 from graphdask.stream.own import Own
 from graphdask.stream.store import Store
 
-EVERYWHERE = (CoreNumber, LabelPropagation, LocalClustering, StrongComponents, Triangles)
-"""Those that go through main memory, on a GPU too."""
-STREAMED = (
-    Betweenness, WeightedBetweenness, BreadthFirstSearch, ConnectedComponents, PageRank, SinglePageRank,
-    ShortestPaths, *EVERYWHERE,
-)  # fmt: skip
 MOST_AHEAD = 64
 PASSES = ("exact", "one")
-NAMES = (
-    "bfs, connected_components, strongly_connected_components, betweenness, pagerank, sssp, core_number, "
-    "label_propagation, triangles and local_clustering_coefficient"
-)
 
 
 class StreamedGraph(Graph):
@@ -387,41 +365,3 @@ class StoredPiece:
         if numbered is None:
             return src, dst, weights, None
         return src, dst, weights, backend.from_host(np.concatenate(numbers).astype(numbered, copy=False))
-
-
-def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any) -> None:
-    """Raise Unsupported for what cannot be streamed, before any work."""
-    if type(primitive) not in STREAMED:
-        raise Unsupported(
-            f"{primitive.name} has no streamed form ({NAMES} have); S.in_memory() is the same graph in memory"
-        )
-    for name, value in (("exchange", exchange), ("allocation", allocation)):
-        if value is not None:
-            raise Unsupported(f"{name}= has no meaning for a streamed graph; leave it out")
-    if isinstance(primitive, BreadthFirstSearch) and primitive.direction == "pull":
-        raise Unsupported(
-            "a streamed search pushes, or lets rows find their parents where that reads less; leave direction= out, or "
-            'say direction="push"'
-        )
-    if isinstance(primitive, ShortestPaths) and primitive.delta is not None:
-        raise Unsupported("a streamed sssp goes by chunks, not by buckets of distances; leave delta= out")
-    if isinstance(primitive, (Betweenness, WeightedBetweenness, PageRank, *EVERYWHERE)):
-        pagerank.refuse(graph.store, primitive)
-    if graph.passes == "one":
-        _refuse_one_pass(graph, primitive)
-
-
-def _refuse_one_pass(graph: StreamedGraph, primitive: Any) -> None:
-    """Raise Unsupported where one pass over a store is not exact."""
-    header, reason = graph.store.header, ""
-    if not isinstance(primitive, BreadthFirstSearch | ShortestPaths):
-        reason = f"{primitive.name} is no search"
-    elif isinstance(primitive, ShortestPaths) and graph.store.weights is not None:
-        reason = "edges have weights, and a way through later layers may be shorter"
-    elif header["order"] != "layers":
-        reason = 'the file has no layers; build it with order="layers"'
-    elif (primitive.source if isinstance(primitive, ShortestPaths) else primitive.sources[0]) != header["root"]:
-        root = graph.ids.to_caller(np.array([header["root"]]))[0]
-        reason = f"layers are counted from {root}, and other vertices are reached through edges that lead back"
-    if reason:
-        raise Unsupported(f'passes="one" is not exact for this: {reason}; open the file with passes="exact"')

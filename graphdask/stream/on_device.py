@@ -28,6 +28,7 @@ from graphdask.stream.device import DeviceChunk, DeviceWindow, room_for
 from graphdask.stream.format import Section, mib_up
 from graphdask.stream.host import HostChunks
 from graphdask.stream.own import Own
+from graphdask.stream.shared import StreamedPart
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log
 
@@ -53,7 +54,7 @@ class Run:
     """Of what is free on the device, as others use it too."""
     ahead: int | None = None
     once: bool = False
-    """Whether one sweep is all."""
+    """Whether one sweep is all, or all of a superstep."""
 
     @property
     def xp(self) -> Any:
@@ -183,7 +184,7 @@ def sweep(
     work: Callable[[DeviceChunk], None], forward: bool = True,
 ) -> np.ndarray:  # fmt: skip
     """Sweep over the chunks that are `active`, one way and the other, until none is; `work` says by flags which are.
-    Return those that still are, where one sweep is all."""
+    Sweeps are recorded. Where one sweep is all, it is not, and those that still are `active` are returned."""
     chunks, swept, under_way = run.own.chunks[section.name], Swept(flags, run.log), deque[int]()
     while active.any():
         place, step, visited = (chunks.start, 1, 0) if forward else (chunks.stop - 1, -1, 0)
@@ -204,10 +205,10 @@ def sweep(
             run.log.check()
         window.traffic.skipped += len(chunks) - visited
         window.settle()
-        swept()
-        forward = not forward
         if run.once:
             break
+        swept()
+        forward = not forward
     return active
 
 
@@ -269,16 +270,6 @@ class Fall:
         return sweep(self._run, self._window, self._section, self.flags, active, self._work, forward)
 
 
-def fallen(
-    run: Run, labels: Array, start: int, packed: bool, weighted: bool, per_vertex: int, what: str
-) -> None:  # fmt: skip
-    """Let labels fall from the one at a position until no edge can make one fall."""
-    with run.window("out", per_vertex + 1, what) as window:
-        fall = Fall(run, window, labels, packed, weighted)
-        fall.marks[start] = 1
-        fall.sweep(fall.active())
-
-
 def labelled(run: Run, link: Array, ids: Array | None) -> Array:
     """The smallest vertex number of each position's tree, of a flat forest."""
     if ids is None:
@@ -328,3 +319,10 @@ def largest(run: Run, link: Array) -> int:
     run.trees.layered_roots(len(samples), run.backend.from_host(samples), link, roots)
     values, counts = np.unique(run.backend.to_host(roots), return_counts=True)
     return int(values[counts.argmax()]) if counts.max() * SHARE >= len(samples) else -1
+
+
+def prepared(part: StreamedPart, backend: Backend, share: float, log: Log) -> Run:
+    """How a rank reaches its device, of whose free memory it may take a share."""
+    assert part.chunks is not None
+    once = part.size > 1 or part.once
+    return Run(part.store, part.chunks(backend), backend, part.memory, log, part.own, share, part.read_ahead, once)

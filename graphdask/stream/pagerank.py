@@ -114,8 +114,13 @@ def refuse(store: Store, primitive: Any) -> None:
             f"{primitive.name.lower()} pulls over in-edges, and {store.path} was built without them; build it with "
             "inward=True"
         )
+
+
+def refuse_weights(store: Store, primitive: PageRank) -> None:
+    """Raise as `refuse` does, and where ranks cannot be weighted."""
+    refuse(store, primitive)
     facts = store.facts
-    if isinstance(primitive, PageRank) and primitive.weighted and facts is not None and facts.unfit is not None:
+    if primitive.weighted and facts is not None and facts.unfit is not None:
         u, _, weight = facts.unfit
         raise InputError(
             f"an edge out of vertex number {u} (of vertex_ids) has the weight {weight:g}; pagerank takes weights of 0 "

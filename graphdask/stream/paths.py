@@ -26,6 +26,7 @@ from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.sssp import NO_VERTEX
 from graphdask.comm.single import SingleCommunicator
 from graphdask.engine.loop import Environment, Inbox, Messages, RankContext, run_primitive
+from graphdask.errors import Unsupported
 from graphdask.stream.format import Chunk
 from graphdask.stream.levels import by_layers, by_levels
 from graphdask.stream.shared import (
@@ -265,3 +266,12 @@ def search_of(part: StreamedPart, primitive: BreadthFirstSearch, stack: ExitStac
     """What runs BFS on a rank."""
     pulls = primitive.direction != "push"
     return Search(part, primitive.name, primitive.sources[0], "depth", False, pulls, stack)
+
+
+def refuse(store: Store, primitive: BreadthFirstSearch) -> None:
+    """Raise Unsupported for a search that pulls alone."""
+    if primitive.direction == "pull":
+        raise Unsupported(
+            "a streamed search pushes, or lets rows find their parents where that reads less; leave direction= out, or "
+            'say direction="push"'
+        )

@@ -165,6 +165,10 @@ class Streaming(Primitive[Any]):
     def memory(self, part: Any, allocation: Allocation) -> int:
         return self.per_vertex * part.num_vertices
 
+    def view(self, part: StreamedPart, backend: Backend) -> StreamedPart:
+        """The share of the store as supersteps take it."""
+        return part
+
     def window(self, part: StreamedPart, section: str, env: Environment, **options: Any) -> Window:
         """A window on the own chunks of a section, in the memory that the state leaves; options are those of it."""
         self.log.context = env

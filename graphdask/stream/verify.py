@@ -13,6 +13,7 @@ PageRank: as `graphdask.verify.pagerank` describes. Results that the CPU of the 
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,6 +24,7 @@ from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
+from graphdask.algorithms.pagerank import PageRank, SinglePageRank
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.comm.single import SingleCommunicator
@@ -31,17 +33,17 @@ from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.stream import betweenness, weighted_betweenness
 from graphdask.stream.betweenness import degrees_of
-from graphdask.stream.chunked_rows import fitting
 from graphdask.stream.components import forest
 from graphdask.stream.pagerank import StreamedPageRank, gathered
 from graphdask.stream.paths import UNIT
 from graphdask.stream.proofs import PROOFS, proved
+from graphdask.stream.run import Supersteps
 from graphdask.stream.shared import StreamedPart, part_of
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
-from graphdask.verify.betweenness import impossible, paired, scaled_alike, sums
+from graphdask.verify.betweenness import impossible, scaled_alike, sums
 from graphdask.verify.pagerank import ROUNDING, claims, mass
-from graphdask.verify.weighted_betweenness import search_of, shorter_paths
+from graphdask.verify.weighted_betweenness import shorter_paths
 
 BYTES = 40
 """Per vertex, of the arrays that a tree is proved with."""
@@ -51,7 +53,7 @@ LEFT_OVER = "vertex {vertex} has a parent at the same distance, and so on in a c
 def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: RankResult) -> Violation | None:
     """Return the first violation, or None; of several ranks, the first receives all values and proves them."""
     result = replace(result, columns={name: fetched(column) for name, column in result.columns.items()})
-    if isinstance(primitive, Betweenness | WeightedBetweenness):
+    if type(primitive) in INNER:
         return _scores(context, graph, primitive, result)
     if graph.size > 1:
         gathered = _gathered(context, graph, result)
@@ -59,18 +61,8 @@ def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: Ra
             return None
         result, context = gathered, replace(context, comm=SingleCommunicator())
     context = replace(context, backend=cpu())  # where a store is proved, whatever streamed it
-    log, columns, memory = Log(context, f"verifying {primitive.name}"), result.columns, graph.memory
-    if type(primitive) in PROOFS:
-        return proved(context, graph, primitive, result, log)
-    if isinstance(primitive, ConnectedComponents):
-        return _labels(graph.store, columns["label"], memory, log)
-    if isinstance(primitive, BreadthFirstSearch | ShortestPaths):
-        search = isinstance(primitive, BreadthFirstSearch)
-        distance = columns["depth"] if isinstance(primitive, BreadthFirstSearch) else columns["distance"]
-        source = primitive.sources[0] if isinstance(primitive, BreadthFirstSearch) else primitive.source
-        weighted = not search and graph.store.weights is not None
-        return _tree(graph.store, distance, columns["parent"], source, weighted, memory, log)
-    return _ranks(context, graph, primitive, result)
+    log = Log(context, f"verifying {primitive.name}")
+    return PROVED[type(primitive)](context, graph, primitive, result, log)
 
 
 def _scores(
@@ -85,33 +77,11 @@ def _scores(
     mine = impossible(score, dead_end, ids)
     if first_of_all(context, mine):
         return mine
-    search = _searched(context, part, primitive)
-    if isinstance(primitive, WeightedBetweenness) and search.shorter:
+    here = replace(part, device=context.backend.name)
+    search = INNER[type(primitive)].run(context, here, primitive)[1]
+    if getattr(search, "shorter", None):
         return shorter_paths(context, search.shorter)
     return sums(context, part, scaled_alike(score, ids, primitive, np), np, search)
-
-
-def _searched(context: RankContext, part: StreamedPart, primitive: Betweenness | WeightedBetweenness) -> Any:
-    """The searches alone, where ranks tell each other what they find; those by hops in pairs where there is memory for
-    two lanes."""
-    on_device = context.backend.name == "cuda"
-    given: Any = primitive
-    if isinstance(primitive, WeightedBetweenness):
-        given = search_of(primitive)
-        if on_device:
-            from graphdask.stream import device_weighted_betweenness as device  # its kernels import Numba
-
-            return device.run(context, part, given, context.backend, device.DeviceInnerVertices)[1]
-        return weighted_betweenness.run(context, part, given, weighted_betweenness.StreamedInnerVertices)[1]
-    if on_device:
-        from graphdask.stream import device_betweenness as device_by_hops  # its kernels import Numba, which takes long
-
-        if fitting(part, 2, device_by_hops.needed) == 2:
-            given = paired(primitive)
-        return device_by_hops.run(context, part, given, context.backend, device_by_hops.DeviceInnerVertices)[1]
-    if fitting(part, 2, betweenness.needed) == 2:
-        given = paired(primitive)
-    return betweenness.run(context, part, given, betweenness.StreamedInnerVertices)[1]
 
 
 def _gathered(context: RankContext, part: StreamedPart, result: RankResult) -> RankResult | None:
@@ -150,6 +120,16 @@ def _by_position(store: Store, values: np.ndarray) -> np.ndarray:
     for first, ids in store.order():
         found[first : first + len(ids)] = values[ids]
     return found
+
+
+def _search(context: RankContext, part: StreamedPart, primitive: Any, result: RankResult, log: Log) -> Violation | None:
+    depth, parent = result.columns["depth"], result.columns["parent"]
+    return _tree(part.store, depth, parent, primitive.sources[0], False, part.memory, log)
+
+
+def _paths(context: RankContext, part: StreamedPart, primitive: Any, result: RankResult, log: Log) -> Violation | None:
+    distance, parent, weighted = result.columns["distance"], result.columns["parent"], part.store.weights is not None
+    return _tree(part.store, distance, parent, primitive.source, weighted, part.memory, log)
 
 
 def _tree(
@@ -193,8 +173,10 @@ def _tree(
     return _first(flat[step], LEFT_OVER)
 
 
-def _labels(store: Store, label: np.ndarray, memory: int, log: Log) -> Violation | None:
-    n = store.num_vertices
+def _components(
+    context: RankContext, part: StreamedPart, primitive: Any, result: RankResult, log: Log
+) -> Violation | None:
+    store, memory, label, n = part.store, part.memory, result.columns["label"], part.num_vertices
     number = np.arange(n, dtype=np.int32)
     mine = _first((label < 0) | (label > number), "vertex {vertex} has a label that is no vertex up to itself")
     mine = mine or _first(label[label] != label, "the label of vertex {vertex} has another label itself")
@@ -229,7 +211,7 @@ class _Given:
         return self.ranks[part.ids]
 
 
-def _ranks(context: RankContext, graph: StreamedPart, primitive: Any, result: RankResult) -> Violation | None:
+def _ranks(context: RankContext, graph: StreamedPart, primitive: Any, result: RankResult, log: Log) -> Violation | None:
     rank = result.columns["rank"]
     least = (1.0 - primitive.damping) / max(len(rank), 1) * (1.0 - 4.0 * float(np.finfo(rank.dtype).eps))
     mine = _first(~((rank >= (0.0 if primitive.personalization else least)) & (rank <= 2.0)),
@@ -252,3 +234,15 @@ def _ranks(context: RankContext, graph: StreamedPart, primitive: Any, result: Ra
             "of vertex {vertex} changes most",
         )  # fmt: skip
     return claims(primitive, result) or mass(context, result)
+
+
+INNER: dict[type, Supersteps] = {
+    Betweenness: Supersteps(betweenness.inner_of, "device_betweenness:inner_of"),
+    WeightedBetweenness: Supersteps(weighted_betweenness.inner_of, "device_weighted_betweenness:inner_of"),
+}
+"""The searches alone, where ranks tell each other what they find."""
+Proof = Callable[[RankContext, StreamedPart, Any, RankResult, Log], Violation | None]
+PROVED: dict[type, Proof] = {
+    **dict.fromkeys(PROOFS, proved), BreadthFirstSearch: _search, ConnectedComponents: _components, PageRank: _ranks,
+    ShortestPaths: _paths, SinglePageRank: _ranks,
+}  # fmt: skip

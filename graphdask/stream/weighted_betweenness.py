@@ -28,15 +28,15 @@ from graphdask.algorithms.weighted_betweenness import (
 )
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
-from graphdask.engine.loop import HUB_THREADS, Environment, Messages, RankContext, RankResult, run_primitive
+from graphdask.engine.loop import HUB_THREADS, Environment, Messages
 from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Csr
-from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting, located, sections_of
+from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting, sections_of
 from graphdask.stream.falling import FallingDistances
 from graphdask.stream.pagerank import gathered
 from graphdask.stream.shared import StreamedPart
 from graphdask.stream.sweeps import cpu
-from graphdask.verify.weighted_betweenness import CountInner, InnerVertices
+from graphdask.verify.weighted_betweenness import CountInner, InnerVertices, search_of
 
 FIXED = 120
 """Bytes per vertex besides the tables: masks, lists of rows, scores, positions and numbers."""
@@ -242,14 +242,19 @@ class StreamedInnerVertices(InnerVertices, StreamedWeightedBetweenness):
         return self.counted
 
 
-def run(
-    context: RankContext,
-    part: StreamedPart,
-    primitive: WeightedBetweenness,
-    kind: type[StreamedWeightedBetweenness] = StreamedWeightedBetweenness,
-) -> tuple[RankResult, StreamedWeightedBetweenness]:
-    """Return the scores of own rows in the order of their positions, and the primitive that computed them."""
-    with ExitStack() as stack:
-        lanes = fitting(part, primitive.lanes, lambda part, lanes: needed(part, lanes * kind.copies))
-        search = kind(primitive, lanes, stack)
-        return run_primitive(context.comm, located(part), search, context.environment("selective")), search
+def scores_of(part: StreamedPart, primitive: WeightedBetweenness, stack: ExitStack) -> StreamedWeightedBetweenness:
+    """What runs betweenness by weight on a rank."""
+    return _fitted(StreamedWeightedBetweenness, part, primitive, stack)
+
+
+def inner_of(part: StreamedPart, primitive: WeightedBetweenness, stack: ExitStack) -> StreamedWeightedBetweenness:
+    """What searches alone."""
+    return _fitted(StreamedInnerVertices, part, search_of(primitive), stack)
+
+
+def _fitted(
+    kind: type[StreamedWeightedBetweenness], part: StreamedPart, primitive: WeightedBetweenness, stack: ExitStack
+) -> StreamedWeightedBetweenness:
+    """One of a kind, with as many lanes as fit."""
+    lanes = fitting(part, primitive.lanes, lambda part, lanes: needed(part, lanes * kind.copies))
+    return kind(primitive, lanes, stack)

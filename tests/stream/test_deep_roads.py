@@ -12,8 +12,8 @@ from emulated import emulated, stand_in
 
 import graphdask as gd
 from graphdask.stream.device_components import BYTES as COMPONENTS
+from graphdask.stream.device_distances import WIDE
 from graphdask.stream.device_paths import PATHS, SEARCH
-from graphdask.stream.device_sssp import WIDE
 
 DEVICES = "cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)
 SHORT = {"path": 1400, "grid": 150}

@@ -289,7 +289,7 @@ def test_one_window_is_gone_before_the_next_is_made(streamed, monkeypatch):
 def test_too_little_memory_is_said_beforehand(streamed):
     n, src, dst, directed = GRAPHS["dense random, undirected"]()
     G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
-    with pytest.raises(gd.OverBudget, match=r"a search takes 20 bytes of the device per vertex"):
+    with pytest.raises(gd.OverBudget, match=r"BFS takes 20 bytes of the device per vertex"):
         gd.bfs(streamed(G, "1KiB"), 0)
     with pytest.raises(gd.OverBudget, match=r"betweenness takes 125 bytes of the device per vertex"):
         gd.betweenness(streamed(G, "1KiB"))

@@ -157,7 +157,7 @@ def test_little_memory_moves_chunks_again(streamed):
 def test_each_rank_needs_its_own_memory(streamed):
     n, src, dst, directed = GRAPHS["scale-free"]()
     S = streamed(gd.from_edges(src, dst, num_vertices=n, directed=directed), "8KiB", parts=2)
-    with pytest.raises(gd.OverBudget, match="MiB are left"):
+    with pytest.raises(gd.OverBudget, match="MiB more"):
         gd.bfs(S, 0)
     S.memory = 1 << 20
     gd.bfs(S, 0).verify()

@@ -1,11 +1,12 @@
-"""Searches and shortest paths over a store that several ranks share, each with a device.
+"""Shortest paths through a device if labels cannot hold parents: distances first, then parents from them.
 
-Supersteps are those of `graphdask.stream.shared_paths`: a sweep over the own chunks with active rows; labels that fell
-at vertices of other ranks are sent to their owners. Kernels and sweeps are those of one rank.
+As on a CPU (`graphdask.stream.distances`), every vertex at a finite distance is offered as the parent of the vertices
+that its tight edges lead to. If edges add nothing to a distance, parents at equal distances are found hop by hop.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,113 +17,113 @@ from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, Inbox, Messages
+from graphdask.kernels.stream import layered_paths
 from graphdask.stream.device import DeviceWindow
-from graphdask.stream.device_paths import unpacked
+from graphdask.stream.device_paths import DeviceFalling, DeviceSearch, State
 from graphdask.stream.device_shared import OnDevice
-from graphdask.stream.device_sssp import NOBODY, Tight
-from graphdask.stream.on_device import Fall, Run, padded
+from graphdask.stream.on_device import THREADS, Flags, Run, lengths, padded
 from graphdask.stream.shared import EXCHANGE, StreamedPart, numbers_of
+from graphdask.stream.sweeps import LOOKED
 
-SEARCH, WIDE = 12 + EXCHANGE, 24 + EXCHANGE
-"""Bytes of the device per vertex of a search, and of shortest paths if labels cannot hold parents."""
-
-
-@dataclass
-class State:
-    """State by position; for vertices of other ranks, the lowest label that was seen on this rank."""
-
-    label: Array
-    fall: Fall
-    window: DeviceWindow
-    counted: np.ndarray = field(default_factory=lambda: np.zeros(2, np.int64))
-    """Rows processed and edges scanned in the previous supersteps."""
-    forward: bool = True
-    unsent: bool = False
-    """Whether a rank still has values to send."""
+WIDE, SHARED = 40, 24 + EXCHANGE
+"""Bytes of the device per vertex, by one rank and by several, with what the answer takes."""
+STATE = 31
+"""The same by one rank, while there is a window."""
+NOBODY = np.iinfo(np.int32).max
 
 
-class DeviceFalling(OnDevice):
-    """Labels that fall until no edge can lower one."""
-
-    votes = 1
-    """Whether values are left to send."""
-    packed: bool
-    per_vertex: int
-
-    def __init__(self, run: Run, source: int, weighted: bool, stack: ExitStack):
-        super().__init__(run, stack)
-        self.source, self.weighted = source, weighted
-
-    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
-        label = env.xp.full(part.num_vertices, unreached(np.dtype(self.value)), self.value)
-        window = self.opened(self.per_vertex)
-        state = State(label, Fall(self.run, window, label, self.packed, self.weighted), window)
-        place = self.run.position(self.source)
-        if mine := part.own.begin <= place < part.own.end:
-            label[place], state.fall.marks[place] = self.source if self.packed else 0, 1
-        return state, self.said(part, state.fall.marks, np.zeros(0, bool), label, mine, 0, 0)
-
-    def ends(self, state: State, votes: np.ndarray) -> bool:
-        state.unsent = bool(votes.any())
-        return False
-
-    def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
-        fall, positions = state.fall, inbox.records["position"]
-        fall.take(positions, inbox.records["value"])
-        active = fall.active()
-        if not state.unsent and active.any():
-            active = fall.sweep(active, state.forward)
-            state.forward = not state.forward
-        worked, looked = (fall.flags.totals - state.counted).tolist()
-        state.counted[:] = fall.flags.totals
-        return self.said(
-            part, fall.marks, fall.flags.elsewhere, state.label, bool(active.any()), worked, looked
-        )  # fmt: skip
-
-
-class DeviceSearch(DeviceFalling):
-    """Labels of a distance times 2^32 plus the number of the parent; `column` is the name of the distances."""
-
-    packed, per_vertex = True, SEARCH
-
-    def __init__(self, run: Run, source: int, weighted: bool, column: str, stack: ExitStack):
-        super().__init__(run, source, weighted, stack)
-        self.column = column
-
-    def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
-        far = self.column == "distance"
-        label = state.label[part.own.begin : part.own.end]
-        distance, parent = unpacked(self.run, label, None, np.int64 if far else np.int32)
-        return {self.column: distance, "parent": parent} | ({"too_far": NO_VERTEX} if far else {})
+def paths_of(run: Run, part: StreamedPart, primitive: ShortestPaths, stack: ExitStack) -> DeviceFalling:
+    """What runs SSSP on a rank."""
+    if primitive.parents_in_any_order:
+        weighted = part.store.weights is not None
+        return DeviceSearch(run, part, primitive.name, primitive.source, "distance", weighted, True, stack)
+    return DeviceDistances(run, part, primitive, stack)
 
 
 class DeviceDistances(DeviceFalling):
     """Distances that take the whole label; parents are found afterwards."""
 
-    packed, per_vertex = False, WIDE
+    packed = False
 
-    def __init__(self, run: Run, primitive: ShortestPaths, weighted: bool, stack: ExitStack):
-        super().__init__(run, primitive.source, weighted, stack)
+    def __init__(self, run: Run, part: StreamedPart, primitive: ShortestPaths, stack: ExitStack):
+        super().__init__(run, primitive.name, primitive.source, part.store.weights is not None, stack)
+        self.per_vertex, self.beside_window = (WIDE, STATE) if part.size == 1 else (SHARED, SHARED)
         self.integer = primitive.distance.kind != "f"
         self.value = np.dtype(np.int64) if self.integer else primitive.distance
+        run.require(self.per_vertex, self.name)
 
     def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
-        xp, own, none = env.xp, part.own, unreached(np.dtype(self.value))
-        distance = env.gather(state.label[own.begin : own.end])
-        tight = Tight(self.run, state.window, distance, self.weighted)
-        del state.fall, state.label
-        offers = DeviceOffers(self, tight)
-        parent = env.run(part, offers).columns["parent"]
+        xp, own, none, window = env.xp, part.own, unreached(np.dtype(self.value)), state.window
+        assert window is not None
+        distance = state.label if part.size == 1 else env.gather(state.label[own.begin : own.end])
+        state.fall, state.window, state.label = None, None, distance
+        parent = self._parents(part, env, Tight(self.run, window, distance, self.weighted))
+        del window
+        self.windows.close()
         rooted, here = parent != NOBODY, distance[own.begin : own.end]
         reached = here != none
         beyond = env.backend.to_host(xp.flatnonzero(rooted & ~reached))
         too_far = env.least(int(numbers_of(part, beyond).min()) if len(beyond) else NO_VERTEX)
-        if not env.least(int((rooted | ~reached).all())):
-            parent = env.run(part, DeviceFlat(self, tight, parent, offers.flat)).columns["parent"]
-        return {
-            "distance": xp.where(reached, here, -1 if self.integer else none).astype(self.value),
-            "parent": xp.where(reached, parent, -1).astype(np.int32), "too_far": too_far,
-        }  # fmt: skip
+        found = xp.where(reached, here, -1 if self.integer else none).astype(self.value, copy=False)
+        parent = xp.where(reached, parent, -1).astype(np.int32, copy=False)
+        if part.size == 1:
+            ids = self.run.ids()
+            found, parent = self.run.by_number(found, ids), self.run.by_number(parent, ids)
+        return {"distance": found, "parent": parent, "too_far": too_far}
+
+    def _parents(self, part: StreamedPart, env: Environment, tight: Tight) -> Array:
+        """The parents of own rows, NOBODY where there is none."""
+        own, none = part.own, unreached(np.dtype(self.value))
+        offers = DeviceOffers(self, tight)
+        parent = env.run(part, offers).columns["parent"]
+        if env.least(int(((parent != NOBODY) | (tight.distance[own.begin : own.end] == none)).all())):
+            return parent
+        return env.run(part, DeviceFlat(self, tight, parent, offers.flat)).columns["parent"]
+
+
+class Tight:
+    """The own chunks, scanned by kernels that search for tight edges."""
+
+    def __init__(self, run: Run, window: DeviceWindow, distance: Array, weighted: bool):
+        self._run, self._window, self._weighted, self.distance = run, window, weighted, distance
+        weight, self._one, self._each = lengths(run, weighted, distance.dtype)
+        self._kernels = run.backend.kernels("layered_paths", index_t=np.int32, weight_t=weight, dist_t=distance.dtype)
+        section = run.store.sections["out"]
+        self._marks, self._flags = padded(run), Flags(run, section, layered_paths.COUNTERS, layered_paths.CLEARED, 2)
+        self._looked = 0
+
+    def elsewhere(self, marks: Array) -> np.ndarray:
+        """The chunks of others with marks, bool."""
+        self._flagged(marks)
+        return self._flags.elsewhere
+
+    def _flagged(self, marks: Array) -> np.ndarray:
+        self._flags.clear()
+        self._flags.mark(marks)
+        return self._flags.now()
+
+    def over(self, chosen: Array, kernel: str, *arguments: Any) -> int:
+        """Run a kernel over the chunks with chosen positions; return the number of these chunks."""
+        window, flags = self._window, self._flags
+        self._marks[: len(chosen)] = chosen
+        numbers = deque(np.flatnonzero(self._flagged(self._marks)).tolist())
+        count = len(numbers)
+        while numbers:
+            chunk = window.load(numbers.popleft(), list(numbers)[:8])
+            flags.clear()
+            weights = chunk.weights if self._weighted else self._one
+            given = (chunk.first, chunk.indptr, chunk.ids, chunk.targets, weights, self._each, self.distance)
+            getattr(self._kernels, kernel)(chunk.rows, *given, *arguments, window.hubs, flags.counters)
+            getattr(self._kernels, kernel + "_hubs")(THREADS, *given, *arguments, window.hubs, flags.counters)
+            self._run.log.check()
+        window.traffic.skipped += len(self._run.own.chunks["out"]) - count
+        return count
+
+    def looked(self) -> int:
+        """Return the number of edges that were scanned since the last call."""
+        self._flags.now()
+        before, self._looked = self._looked, int(self._flags.totals[LOOKED])
+        return self._looked - before
 
 
 @dataclass
@@ -143,7 +144,7 @@ class DeviceOffers(OnDevice):
     value = np.int32
 
     def __init__(self, of: DeviceDistances, tight: Tight):
-        super().__init__(of.run, of.stack)
+        super().__init__(of.run, of.name, of.stack)
         self.of, self.tight = of, tight
         self.flat = of.run.xp.zeros(of.run.store.num_vertices, np.uint8)
         """Rows with a tight edge that adds nothing."""

@@ -1,0 +1,46 @@
+"""What cannot be streamed is refused before any work, with what to do instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import Unsupported
+from graphdask.stream.graph import StreamedGraph
+from graphdask.stream.run import STREAMED
+
+NAMES = (
+    "bfs, connected_components, strongly_connected_components, betweenness, pagerank, sssp, core_number, "
+    "label_propagation, triangles and local_clustering_coefficient"
+)
+
+
+def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any) -> None:
+    """Raise Unsupported for what cannot be streamed."""
+    if type(primitive) not in STREAMED:
+        raise Unsupported(
+            f"{primitive.name} has no streamed form ({NAMES} have); S.in_memory() is the same graph in memory"
+        )
+    for name, value in (("exchange", exchange), ("allocation", allocation)):
+        if value is not None:
+            raise Unsupported(f"{name}= has no meaning for a streamed graph; leave it out")
+    STREAMED[type(primitive)].refuse(graph.store, primitive)
+    if graph.passes == "one":
+        _refuse_one_pass(graph, primitive)
+
+
+def _refuse_one_pass(graph: StreamedGraph, primitive: Any) -> None:
+    """Raise Unsupported where one pass over a store is not exact."""
+    header, reason, streamed = graph.store.header, "", STREAMED[type(primitive)]
+    if streamed.source is None:
+        reason = f"{primitive.name} is no search"
+    elif streamed.by_weight and graph.store.weights is not None:
+        reason = "edges have weights, and a way through later layers may be shorter"
+    elif header["order"] != "layers":
+        reason = 'the file has no layers; build it with order="layers"'
+    elif streamed.source(primitive) != header["root"]:
+        root = graph.ids.to_caller(np.array([header["root"]]))[0]
+        reason = f"layers are counted from {root}, and other vertices are reached through edges that lead back"
+    if reason:
+        raise Unsupported(f'passes="one" is not exact for this: {reason}; open the file with passes="exact"')
