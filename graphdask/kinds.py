@@ -107,6 +107,14 @@ def whole(name: str, value: Any, least: int = 0, most: int = 2**63 - 1) -> int:
     return number
 
 
+def checked_seed(value: Any) -> int:
+    """Return a seed: a whole number of 64 bits without a sign."""
+    number = _whole(value)
+    if number is MISSING or not 0 <= number < 1 << 64:
+        raise InputError(f"seed={shown(value)} is not a whole number from 0 to 2**64 - 1")
+    return number
+
+
 def whole_or_none(value: Any) -> int | None:
     """A value as a Python integer; None where it is no whole number."""
     found = _whole(value)

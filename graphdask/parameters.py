@@ -24,7 +24,7 @@ allocation : {"maximal", "just-enough", "fixed"} or float, optional
     that share of all vertices (0.75 for "fixed"); if it may be too little, OverBudget names a share that
     suffices. The answer is the same.
 seed : int
-    Of the random numbers; its last 64 bits count. The same seed gives the same samples on every device, in
+    Of the random numbers, 0 to 2**64 - 1. The same seed gives the same samples on every device, in
     every placement and for every number of workers.
 edge_rows : bool
     Whether samples have the column `edge` from the beginning: the row of each edge in what the graph was made

@@ -12,14 +12,14 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph
-from graphdask.kinds import whole_or_none
+from graphdask.kinds import checked_seed, whole_or_none
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
 
 
 def chosen_sources(G: Graph, sources: Any, seed: Any) -> tuple[list[int], bool]:
     """Numbers of the sources, and whether they were drawn and stand for all vertices."""
-    n, key = G.num_vertices, 0 if seed is None else _checked_seed(seed)
+    n, key = G.num_vertices, 0 if seed is None else checked_seed(seed)
     if sources is None:
         _refuse_seed(seed, "every vertex is a source")
         return list(range(n)), False
@@ -60,9 +60,3 @@ def _refuse_seed(seed: Any, why: str) -> None:
     """Raise InputError for a seed where no source is drawn."""
     if seed is not None:
         raise InputError(f"seed={shown(seed)} is of the draw of sources=k, a number of them; {why}, so leave seed= out")
-
-
-def _checked_seed(seed: Any) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 64:
-        raise InputError(f"seed={shown(seed)} is not a whole number from 0 to 2^64 - 1")
-    return int(seed)

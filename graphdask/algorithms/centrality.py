@@ -103,7 +103,7 @@ def betweenness(
     normalized : bool
         Divide by the number of pairs of other vertices, as NetworkX does with ``normalized=True``.
     seed : int, optional
-        Of the draw of `sources=k`; refused where none are drawn. Default: 0.
+        Of the draw of `sources=k`, 0 to 2**64 - 1; refused where none are drawn. Default: 0.
     progress : bool, optional
         Show a progress bar: how many sources are done of all, and the time left. Default: in a terminal or a notebook.
 

@@ -18,14 +18,6 @@ def integer(name: str, value: Any) -> int:
     return number
 
 
-def seed(value: Any) -> int:
-    """Return a seed, 0 to 2**64 - 1."""
-    number = integer("seed", value)
-    if not 0 <= number < 1 << 64:
-        raise InputError(f"seed={shown(number)} must be from 0 to 2^64 - 1")
-    return number
-
-
 def probability(name: str, value: Any) -> float:
     """Return a probability, 0 to 1."""
     try:

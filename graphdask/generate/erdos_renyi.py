@@ -35,6 +35,7 @@ from graphdask.errors import InputError
 from graphdask.generate import arguments
 from graphdask.generate.binomial import binomial
 from graphdask.graph.graph import Graph
+from graphdask.kinds import checked_seed
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.sources import GeneratedSource
 from graphdask.partition.vertex_map import index_dtype
@@ -105,7 +106,7 @@ def erdos_renyi(
         p = report["p"] = arguments.probability("p", p)
         if possible * p >= 1 << 62:
             raise InputError(f"n={n} and p={p} give more than 2^62 edges")
-        m = binomial(possible, p, arguments.seed(seed))
+        m = binomial(possible, p, checked_seed(seed))
     assert m is not None
     generator = ErdosRenyi(n, m, seed, directed)
     report |= {"n": generator.n, "m": generator.m, "seed": generator.seed}
@@ -135,7 +136,7 @@ class ErdosRenyi:
     def __post_init__(self) -> None:
         for name in ("n", "m"):
             object.__setattr__(self, name, arguments.integer(name, getattr(self, name)))
-        object.__setattr__(self, "seed", arguments.seed(self.seed))
+        object.__setattr__(self, "seed", checked_seed(self.seed))
         arguments.flag("directed", self.directed)
         if not 0 <= self.n <= 1 << 62:
             raise InputError(f"n={self.n} must be from 0 to 2^62")

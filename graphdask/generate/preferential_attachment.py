@@ -34,6 +34,7 @@ import numpy as np
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.generate import arguments
+from graphdask.kinds import checked_seed
 from graphdask.partition.vertex_map import index_dtype
 from graphdask.suggest import public
 
@@ -189,7 +190,7 @@ class PreferentialAttachment:
         for name in ("n", "degree"):
             object.__setattr__(self, name, arguments.integer(name, getattr(self, name)))
         object.__setattr__(self, "p", arguments.probability("p", self.p))
-        object.__setattr__(self, "seed", arguments.seed(self.seed))
+        object.__setattr__(self, "seed", checked_seed(self.seed))
         if not 1 <= self.degree < 1 << 31:
             raise InputError(f"degree={self.degree} must be at least 1 and below 2^31")
         if self.n < self.degree + 1:

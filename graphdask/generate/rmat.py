@@ -31,6 +31,7 @@ from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.generate import arguments
 from graphdask.graph.graph import Graph
+from graphdask.kinds import checked_seed
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.sources import GeneratedSource
 from graphdask.partition.vertex_map import index_dtype
@@ -155,7 +156,7 @@ class RMat:
     def __post_init__(self) -> None:
         for name in ("scale", "edge_factor"):
             object.__setattr__(self, name, arguments.integer(name, getattr(self, name)))
-        object.__setattr__(self, "seed", arguments.seed(self.seed))
+        object.__setattr__(self, "seed", checked_seed(self.seed))
         for name in ("a", "b", "c"):
             object.__setattr__(self, name, arguments.probability(name, getattr(self, name)))
         for name in ("permute", "drops_self_loops"):

@@ -106,7 +106,8 @@ class Graph:
         device : {"auto", "cpu", "cuda"}
             Where partitions live; `auto`: on GPUs where there are any.
         seed : int, optional
-            Seed of `random` and `biased-random`, and of the shuffle that the default may make. Default: 0.
+            Seed of `random` and `biased-random`, and of the shuffle that the default may make, 0 to 2**64 - 1. Default:
+            0.
         id_width : {32, 64}, optional
             Bits of a vertex id in partitions and messages. Default: 32 below 2**31 - 1 vertices, else 64. With 64,
             integer results such as depths and parents are int64; their values are the same. Where a row begins takes

@@ -26,6 +26,7 @@ import numpy as np
 
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError, MissingDependency, shown
+from graphdask.kinds import checked_seed
 from graphdask.partition.given import given_array
 
 METHODS = ("range", "random", "biased-random", "metis")
@@ -54,8 +55,7 @@ class Plan:
     def __post_init__(self) -> None:
         if self.parts is not None and (not _is_whole(self.parts) or not 1 <= self.parts <= MOST_PARTS):
             raise InputError(f"parts={shown(self.parts)} must be a whole number, 1 to {MOST_PARTS}")
-        if not _is_whole(self.seed):
-            raise InputError(f"seed={shown(self.seed)} must be a whole number")
+        checked_seed(self.seed)
         if isinstance(self.by, str) and self.by not in METHODS:
             raise InputError(f"by={shown(self.by)} is not one of {', '.join(METHODS)}, nor an array of owners")
         if self.ghosts is not None and self.ghosts not in GHOSTS:
@@ -135,7 +135,7 @@ class ShuffledMap(VertexMap):
         out = backend.xp.empty(len(values), self.dtype)
         kernels = backend.kernels("permute", index_t=self.dtype)
         values = values.astype(self.dtype, copy=False)
-        getattr(kernels, kernel)(len(values), values, out, self.num_vertices, half, np.uint64(self.seed & (2**64 - 1)))
+        getattr(kernels, kernel)(len(values), values, out, self.num_vertices, half, np.uint64(self.seed))
         return out
 
     def _table_pays(self, backend: Backend, uses: int) -> bool:
@@ -175,7 +175,7 @@ class DealtMap(VertexMap):
         out = backend.xp.empty(len(values), self.dtype)
         kernels = backend.kernels("permute", index_t=self.dtype)
         values = values.astype(self.dtype, copy=False)
-        seed = np.uint64(self.seed & (2**64 - 1))
+        seed = np.uint64(self.seed)
         getattr(kernels, kernel)(len(values), values, out, self.num_vertices, self.size, seed)
         return out
 
@@ -310,5 +310,5 @@ def _biased_random(indptr: np.ndarray, indices: np.ndarray, size: int, seed: int
     n = len(indptr) - 1
     owners = np.full(n, -1, np.int64)
     capacity = -(-n // size)
-    biased_random_owners(n, indptr, indices, owners, size, capacity, np.uint64(seed & (2**64 - 1)))
+    biased_random_owners(n, indptr, indices, owners, size, capacity, np.uint64(seed))
     return owners

@@ -57,7 +57,7 @@ class Expander:
     def __init__(self, part: Part, env: Environment, rows: Csr, functions: dict[str, Translated], options: Any):
         xp, self.dtype = env.xp, part.vertex_map.dtype
         self.part, self.env, self.rows, self.functions, self.options = part, env, rows, functions, options
-        self.seed = np.uint64(options.seed & (2**64 - 1))
+        self.seed = np.uint64(options.seed)
         self.num_vertices, self.undirected = part.num_vertices, part.inward is part.out
         self.steps = env.kernels("steps", index_t=self.dtype)
         self._failed = xp.zeros(len(functions) + 3, np.int32)

@@ -146,7 +146,7 @@ class MinibatchTraversal(NumberedTraversal):
         fanouts = env.backend.from_host(np.array(self.fanouts, np.int64))
         draw(
             len(bounds) - 1, first, seeds, bounds, state.rows.indptr, state.rows.indices, state.sums, fanouts,
-            len(self.fanouts), int(self.replace), self.way, np.uint64(self.seed & (2**64 - 1)),
+            len(self.fanouts), int(self.replace), self.way, np.uint64(self.seed),
             *out, *scratch, **blocks,
         )  # fmt: skip
 

@@ -100,7 +100,7 @@ def neighbors_together(
     if method >= min(BITS.values()):
         draw = kernels.hops_draw_by_bits
     graph = rows.indptr, rows.indices, sums
-    how = int(sampler.replace), method, np.uint64(sampler.seed & (2**64 - 1))
+    how = int(sampler.replace), method, np.uint64(sampler.seed)
     return drawn_together(sampler, part, env, shape, draw, graph, how)
 
 

@@ -123,7 +123,7 @@ class Walkers(Sampler[Any]):
     """What edges are drawn by: None, weight or degree."""
 
     def __init__(self, starts: np.ndarray | Starts, length: int, seed: int):
-        self.starts, self.length, self.seed = starts, length, np.uint64(seed & (2**64 - 1))
+        self.starts, self.length, self.seed = starts, length, np.uint64(seed)
         self.first, self.last = 0, len(starts)
 
     def check(self, graph: Graph, weights: WeightFacts | None) -> None:

@@ -12,12 +12,13 @@ import numpy as np
 from graphdask.device.room import refuse_beyond_memory
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.kinds import checked_seed
 from graphdask.parameters import documented
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.vertex_map import index_dtype
 from graphdask.sample._steps import Framework, SampledEdges
 from graphdask.sample._walkers import stored_edges
-from graphdask.sample.hops import arrays_of_seeds, checked_seeds, whole
+from graphdask.sample.hops import arrays_of_seeds, checked_seeds
 from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
 from graphdask.sample.spec import Spec
 
@@ -105,7 +106,7 @@ def run(
         if dtype is None and "weight" in function.fields:
             raise function.refused("asks for the weight of an edge, but this graph has no weights")
     where = checked_placement(placement)
-    sampler = Framework(flat, bounds, spec, functions, whole("seed", seed), *_names(G.ids), stored_edges(G))
+    sampler = Framework(flat, bounds, spec, functions, checked_seed(seed), *_names(G.ids), stored_edges(G))
     return sampled(G, numbered(sampler, edge_rows), where, client, progress)
 
 

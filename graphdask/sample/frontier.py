@@ -20,8 +20,8 @@ from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.errors import InputError
-from graphdask.generate.arguments import integer
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.kinds import checked_seed
 from graphdask.parameters import documented
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
@@ -106,7 +106,7 @@ class FrontierSampling(Sampler[State]):
     cut = ("pools",)
 
     def __init__(self, pools: np.ndarray, length: int, seed: int):
-        self.pools, self.length, self.seed = pools, length, np.uint64(seed & (2**64 - 1))
+        self.pools, self.length, self.seed = pools, length, np.uint64(seed)
         self.first, self.last = 0, len(pools)
 
     def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Taken:
@@ -306,6 +306,6 @@ def frontier_sampling(
         raise InputError(f"pools must be one pool of vertices or an array of pools; got the shape {given.shape}")
     numbers = G.ids.to_internal(given, "pool vertex") if given.size else np.zeros(given.shape, np.int64)
     numbers = numbers.astype(index_dtype(G.num_vertices), copy=False)
-    sampler = FrontierSampling(numbers, checked_length(length), integer("seed", seed))
+    sampler = FrontierSampling(numbers, checked_length(length), checked_seed(seed))
     edges: Frontiers = sampled(G, numbered(sampler, edge_rows), where, client, progress)
     return edges

@@ -16,7 +16,7 @@ import numpy as np
 from graphdask.device.room import refuse_beyond_memory
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.kinds import whole_or_none
+from graphdask.kinds import checked_seed, whole_or_none
 from graphdask.parameters import documented
 from graphdask.partition.given import given_array, given_sequence
 from graphdask.partition.vertex_map import index_dtype
@@ -133,7 +133,7 @@ def checked_options(
         raise InputError(f"method={shown(method)} is a way to draw without replacement; leave it out with replace=True")
     return {
         "fanouts": sizes, "replace": bool(replace), "bias": checked_bias(G, bias), "method": method,
-        "seed": whole("seed", seed), "direction": checked_name("direction", direction, DIRECTIONS),
+        "seed": checked_seed(seed), "direction": checked_name("direction", direction, DIRECTIONS),
     }  # fmt: skip
 
 
@@ -268,7 +268,7 @@ def forest_fire(
     hops = checked_depth(depth)
     burn = int(Fraction(float(p)) * 2**64)
     sampler = Traversal(
-        flat, bounds, (0 if burn == 0 else -1,) * hops, bias=checked_bias(G, bias), seed=whole("seed", seed), burn=burn,
+        flat, bounds, (0 if burn == 0 else -1,) * hops, bias=checked_bias(G, bias), seed=checked_seed(seed), burn=burn,
         direction=checked_name("direction", direction, DIRECTIONS), method=checked_name("method", method, METHODS),
         collisions=checked_collisions(collisions, method),
     )  # fmt: skip

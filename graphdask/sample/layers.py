@@ -24,6 +24,7 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.kinds import checked_seed
 from graphdask.parameters import documented
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
@@ -31,7 +32,7 @@ from graphdask.sample._drawing import draw_kept, draw_successively, launch_kept,
 from graphdask.sample._edge_tables import degrees_of_slots
 from graphdask.sample._fanouts import METHODS
 from graphdask.sample.biases import checked_bias
-from graphdask.sample.hops import DIRECTIONS, checked_collisions, checked_name, checked_seeds, checked_sizes, whole
+from graphdask.sample.hops import DIRECTIONS, checked_collisions, checked_name, checked_seeds, checked_sizes
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import IN_PLACE, Placement, numbered, owners, routed, sampled
 from graphdask.sample.traversal import Edges, State, Traversal, ids_of_slots
@@ -156,7 +157,7 @@ class Layers(Traversal):
             here = slice(begin, begin + KEYED)
             launch_kept(
                 env, "keys", len(counts[here]), rows[here], vertices[here], instances[here], csr.indptr, csr.weights,
-                offsets[here], counts[here], np.uint64(self.seed & (2**64 - 1)), out=(keys, places),
+                offsets[here], counts[here], np.uint64(self.seed), out=(keys, places),
             )  # fmt: skip
         (kept,) = xp.nonzero(places >= 0)
         items = xp.searchsorted(offsets[1:], kept, side="right")
@@ -190,7 +191,7 @@ class Layers(Traversal):
 
     def _picked(self, part: Part, state: State, env: Environment, lengths: Array) -> tuple[Array, Array]:
         """Of each edge drawn, its vertex's place in the frontier, and its place in the row of that; in their order."""
-        xp, here, hop, seed = env.xp, state.frontiers[-1], len(state.hops), np.uint64(self.seed & (2**64 - 1))
+        xp, here, hop, seed = env.xp, state.frontiers[-1], len(state.hops), np.uint64(self.seed)
         kernels = env.kernels("neighbors", index_t=np.dtype(np.int64))
         begins = xp.zeros(len(lengths) + 1, np.int64)
         xp.cumsum(lengths, out=begins[1:])
@@ -216,7 +217,7 @@ class Layers(Traversal):
     def _draw_pools(
         self, state: State, env: Environment, items: list[Array], counts: Array, offsets: Array, hop: int, out: Any
     ) -> None:
-        seed, size, kept = np.uint64(self.seed & (2**64 - 1)), self.fanouts[hop], self.method == "reservoir"
+        seed, size, kept = np.uint64(self.seed), self.fanouts[hop], self.method == "reservoir"
         loads = offsets if kept else loads_of(self, env, state.rows, items[0], counts, size)
         for a, b in self._launches(env, len(counts), loads, None):
             self.check_deadline(env, a, hop)
@@ -354,7 +355,7 @@ def layer(
             f"is method='reservoir'"
         )
     sampler = Layers(
-        flat, bounds, checked_sizes(sizes, "sizes", 0), bias=checked_bias(G, bias), seed=whole("seed", seed),
+        flat, bounds, checked_sizes(sizes, "sizes", 0), bias=checked_bias(G, bias), seed=checked_seed(seed),
         direction=checked_name("direction", direction, DIRECTIONS), method=method if bias is None else "auto",
         collisions=checked_collisions(collisions, method),
     )  # fmt: skip

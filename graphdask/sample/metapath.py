@@ -18,6 +18,7 @@ from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, shown
 from graphdask.generate.arguments import integer
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.kinds import checked_seed
 from graphdask.parameters import documented
 from graphdask.partition.given import given_sequence
 from graphdask.partition.part import Csr, Part
@@ -162,7 +163,7 @@ def metapath_walk(
     if not kinds:
         raise InputError(f"metapath={shown(metapath)} is {wanted}")
     path = tuple(integer(f"metapath[{place}]", kind) for place, kind in enumerate(kinds))
-    sampler = MetapathWalk(numbers, steps, integer("seed", seed), path)
+    sampler = MetapathWalk(numbers, steps, checked_seed(seed), path)
     typed = with_edge_values(G, "edge_types", edge_types, whole=True)
     walks: Walks = sampled(typed, numbered(sampler, edge_rows), where, client, progress)
     return walks

@@ -120,6 +120,7 @@ class NeighborLoader:
     direction : {"in", "out"}
         `in`: vertices that edges come from are drawn, and messages go along the edges. `out`: the other way round.
     seed : int
+        0 to 2**64 - 1.
     input_time : number, or array-like with one for each input vertex, optional
         The time of each input vertex, in the unit of `times`. With it neighbours are drawn as by `temporal_neighbors`:
         along edges that are not later than the time of the seed that they are reached from, at every hop.
@@ -313,7 +314,7 @@ class NeighborLoader:
         """Places of the input vertices of all batches, one after the other."""
         if not self.shuffle:
             return np.arange(len(self._input))
-        key = np.array([self._options["seed"] & (2**64 - 1), SHUFFLE], np.uint64)
+        key = np.array([self._options["seed"], SHUFFLE], np.uint64)
         numbers = np.random.Philox(key=key, counter=np.array([0, 0, 0, epoch], np.uint64)).random_raw(len(self._input))
         return np.argsort(numbers, kind="stable")
 

@@ -20,11 +20,12 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.kinds import checked_seed
 from graphdask.parameters import documented
 from graphdask.partition.part import Part
 from graphdask.sample._edge_tables import edge_rows, in_order
 from graphdask.sample._taken import Taken
-from graphdask.sample.hops import at_least, whole
+from graphdask.sample.hops import at_least
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Placement, Sampler, numbered, sampled
 from graphdask.sample.traversal import ids_of_slots
@@ -106,7 +107,7 @@ class OnePassEdges(Sampler[dict[str, Array]]):
         return state, Messages.of_records({}, np.zeros(part.size + 1, np.int64), active=False, edges=csr.num_edges)
 
     def _below(self, part: Part, ends: Array, least: int) -> tuple[Any, ...]:
-        number = np.uint64(self.seed & TOP)
+        number = np.uint64(self.seed)
         return part.ids, part.out.indptr, ends, int(not self.directed), number, np.uint64(least)
 
     def _offsets(self, part: Part, env: Environment, ends: Array, least: int) -> Array:
@@ -169,6 +170,7 @@ def random_nodes(G: Graph, k: int, *, seed: int = 0) -> np.ndarray:
     G : Graph
     k : int
     seed : int
+        0 to 2**64 - 1.
 
     Returns
     -------
@@ -196,7 +198,7 @@ def random_nodes(G: Graph, k: int, *, seed: int = 0) -> np.ndarray:
         raise InputError(f"k={k} vertices are asked for, and the graph has {n}")
     kernels = get_backend("cpu").kernels("neighbors")
     one, out = np.zeros(1, np.int64), [np.empty(int(k), np.int64) for _ in range(3)]
-    number = np.uint64(whole("seed", seed) & TOP)
+    number = np.uint64(checked_seed(seed))
     kernels.neighbors_uniform(
         1, one, np.full(1, -(1 << 62)), one, one, np.array([0, n]), None, np.array([0, int(k)]), 0, number, *out
     )  # no vertex has such a number
@@ -246,5 +248,5 @@ def random_edges(
     [(0, 1), (0, 2), (1, 2)]
     """
     checked_graph(G)
-    sampler = OnePassEdges(at_least("k", k, 0), G.directed, whole("seed", seed))
+    sampler = OnePassEdges(at_least("k", k, 0), G.directed, checked_seed(seed))
     return sampled(G, numbered(sampler, edge_rows), placement, client, progress)

@@ -22,6 +22,7 @@ from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.generate.arguments import integer, probability
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.kinds import checked_seed
 from graphdask.parameters import documented
 from graphdask.partition.part import Part
 from graphdask.sample._walkers import LAUNCH, checked_vertices, sent_to
@@ -84,7 +85,7 @@ class WalkEnds(Sampler[State]):
 
     def __init__(self, sources: np.ndarray, walks: int, restart: float, top: int | None, seed: int):
         self.sources, self.walks, self.restart, self.top = sources, walks, restart, top
-        self.seed, self.first, self.last = np.uint64(seed & (2**64 - 1)), 0, len(sources)
+        self.seed, self.first, self.last = np.uint64(seed), 0, len(sources)
 
     @property
     def work(self) -> int:
@@ -200,7 +201,7 @@ def personalized_pagerank(
     top : int, optional
         Rows of a source at most, those of the largest estimates. Default: all vertices at which a walk ended.
     seed : int
-        Of the random numbers; its last 64 bits count.
+        Of the random numbers, 0 to 2**64 - 1.
 
     Returns
     -------
@@ -246,6 +247,6 @@ def personalized_pagerank(
         raise InputError(f"restart={chance} is below {LEAST_RESTART}; walks would be too long")
     if top is not None and integer("top", top) < 1:
         raise InputError(f"top={top} must be 1 or more")
-    sampler = WalkEnds(numbers, count, chance, top, integer("seed", seed))
+    sampler = WalkEnds(numbers, count, chance, top, checked_seed(seed))
     found: PersonalizedPageRank = sampled(G, sampler, where, client, progress)
     return found

@@ -20,10 +20,11 @@ from graphdask.device.backend import get_backend
 from graphdask.device.room import refuse_beyond_memory
 from graphdask.errors import InputError, VerificationError
 from graphdask.graph.graph import Graph, checked_graph, checked_undirected
+from graphdask.kinds import checked_seed
 from graphdask.parameters import documented
 from graphdask.sample._walkers import Walks, checked_length
 from graphdask.sample.degrees import out_degrees
-from graphdask.sample.hops import at_least, whole
+from graphdask.sample.hops import at_least
 from graphdask.sample.induced import Induced
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import (
@@ -40,7 +41,6 @@ from graphdask.sample.walks import FirstOrder
 
 MOST = 1 << 62
 """Of the sum of the weights that roots are drawn by."""
-WORD = 2**64 - 1
 
 
 class SaintSubgraphs(Neighborhoods):
@@ -133,7 +133,7 @@ def _roots(weights: np.ndarray, each: int, instances: int, seed: int) -> np.ndar
     total = np.array([0, int(sums[-1])])
     kernels.neighbors_uniform(
         instances, of_all, none, count, of_all, total, None, np.arange(instances + 1) * each, 1,
-        np.uint64(seed & WORD), *out,
+        np.uint64(seed), *out,
     )  # fmt: skip
     return np.searchsorted(sums, out[1], side="right").astype(np.int64)
 
@@ -220,7 +220,7 @@ def saint_nodes(
     """
     checked_graph(G)
     where = _checked_placement(placement, edge_rows)
-    each, count, number = at_least("nodes", nodes, 1), at_least("instances", instances, 0), whole("seed", seed)
+    each, count, number = at_least("nodes", nodes, 1), at_least("instances", instances, 0), checked_seed(seed)
     _refuse_too_many(each, count)
     degrees = _rooted(G, where, client, progress)
     weights = np.where(degrees > 0, MOST // len(degrees) // np.maximum(degrees, 1), 0)
@@ -274,7 +274,7 @@ def saint_edges(
     """
     checked_undirected(G, "saint_edges")
     where = _checked_placement(placement, edge_rows)
-    each, count, number = at_least("edges", edges, 1), at_least("instances", instances, 0), whole("seed", seed)
+    each, count, number = at_least("edges", edges, 1), at_least("instances", instances, 0), checked_seed(seed)
     _refuse_too_many(each, count)
     weights = (_rooted(G, where, client, progress) > 0).astype(np.int64)
     roots = _roots(weights, each, count, number)
@@ -330,7 +330,7 @@ def saint_walks(
     """
     n = checked_graph(G).num_vertices
     where = _checked_placement(placement, edge_rows)
-    each, count, number = at_least("roots", roots, 1), at_least("instances", instances, 0), whole("seed", seed)
+    each, count, number = at_least("roots", roots, 1), at_least("instances", instances, 0), checked_seed(seed)
     _refuse_too_many(each, count)
     steps = checked_length(length)
     if not n:

@@ -19,8 +19,9 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.engine.loop import INDEX, Environment
 from graphdask.errors import InputError, shown
-from graphdask.generate.arguments import flag, integer
+from graphdask.generate.arguments import flag
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.kinds import checked_seed
 from graphdask.parameters import documented
 from graphdask.partition.part import Part
 from graphdask.sample._arcs import arcs_memory, arcs_of, told
@@ -174,7 +175,7 @@ def node2vec(
     walks_per_start : int
         Walks from each start.
     seed : int
-        Of the random numbers; its last 64 bits count. By weight, "auto" chooses the method by how many steps there are
+        Of the random numbers, 0 to 2**64 - 1. By weight, "auto" chooses the method by how many steps there are
         to be made, and the method decides what is drawn.
     placement : {"auto", "replicated", "partitioned", "streamed"} or Streamed
         Where the graph is, as in `random_walk`. The walks are the same. "streamed" reads all edges in the host's
@@ -215,7 +216,7 @@ def node2vec(
     kind = method_for(bias, method, expected_reuse(G, starts, length, walks_per_start))
     where = checked_placement(placement)
     numbers, steps = checked_starts(G, starts, walks_per_start), checked_length(length)
-    sampler = SecondOrder(numbers, steps, integer("seed", seed), kind, bias, p, q, G.directed)
+    sampler = SecondOrder(numbers, steps, checked_seed(seed), kind, bias, p, q, G.directed)
     checked_bias(G, bias)
     walks: Walks = sampled(G, numbered(sampler, edge_rows), where, client, progress)
     return walks

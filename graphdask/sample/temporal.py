@@ -159,7 +159,7 @@ def temporal_neighbors(
     direction : {"out", "in"}
         Whether edges are followed or gone against.
     seed : int
-        Same seed, same edges, whatever the placement, the devices and the number of workers.
+        0 to 2**64 - 1. Same seed, same edges, whatever the placement, the devices and the number of workers.
 
     Returns
     -------

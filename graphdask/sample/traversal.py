@@ -246,7 +246,7 @@ class Traversal(Fanouts[State]):
         """Draw for the vertices of a frontier: src, dst (slots), tag of each edge's vertex, where each vertex begins,
         and numbers of the edges if they are asked for."""
         state, rows = self._seen(state, env, rows, instances, hop)
-        xp, kernels, n, seed = env.xp, state.kernels, len(rows), np.uint64(self.seed & (2**64 - 1))
+        xp, kernels, n, seed = env.xp, state.kernels, len(rows), np.uint64(self.seed)
         fanout, indptr = self.fanouts[hop], state.rows.indptr
         counts, offsets = xp.empty(n, np.int64), xp.zeros(n + 1, np.int64)
         kernels.neighbors_counts(

@@ -17,8 +17,9 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.engine.loop import INDEX, Environment
 from graphdask.errors import InputError, Unsupported
-from graphdask.generate.arguments import integer, probability
+from graphdask.generate.arguments import probability
 from graphdask.graph.graph import Graph, checked_graph, checked_undirected
+from graphdask.kinds import checked_seed
 from graphdask.parameters import documented
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._arcs import arcs_memory, arcs_of, told
@@ -196,8 +197,8 @@ def random_walk(
     walks_per_start : int
         Walks from each start.
     seed : int
-        Of the random numbers; its last 64 bits count. The walks depend on it, on the graph, on the method and on their
-        own numbers alone; with a bias, "auto" chooses the method by how many steps there are to be made.
+        Of the random numbers, 0 to 2**64 - 1. The walks depend on it, on the graph, on the method and on their own
+        numbers alone; with a bias, "auto" chooses the method by how many steps there are to be made.
     edge_rows : bool
         Whether walks have the column `edge` from the beginning: the row of the edge of each step in what the graph was
         made of, -1 where a step goes along none. It takes 8 bytes a step and, beside the rows, 8 or 16 an edge. The
@@ -258,7 +259,7 @@ def _sampled(
             'use method="rejection"'
         )
     numbers, steps = checked_starts(G, starts, each), checked_length(length)
-    sampler = FirstOrder(numbers, steps, integer("seed", seed), method, bias, restart, jump)
+    sampler = FirstOrder(numbers, steps, checked_seed(seed), method, bias, restart, jump)
     checked_bias(G, bias)
     walks: Walks = sampled(G, numbered(sampler, edge_rows), where, client, progress)
     return walks

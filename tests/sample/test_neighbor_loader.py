@@ -82,13 +82,13 @@ def test_with_all_neighbours_a_batch_is_what_can_reach_its_seeds(graph):
 
 
 def test_batches_are_instances_of_neighbour_sampling(graph):
-    loader = NeighborLoader(graph, [3, 2], INPUT, batch_size=5, shuffle=True, seed=-4)
+    loader = NeighborLoader(graph, [3, 2], INPUT, batch_size=5, shuffle=True, seed=2**64 - 4)
     epochs = [list(loader) for _ in range(2)]
     for batches in epochs:
         assert sorted(np.concatenate([batch.input_id for batch in batches]).tolist()) == list(range(37))
     batches = epochs[0] + epochs[1]
     seeds = [INPUT[batch.input_id] for batch in batches]
-    whole = gd.sample.neighbors(graph, seeds, [3, 2], direction="in", seed=-4)
+    whole = gd.sample.neighbors(graph, seeds, [3, 2], direction="in", seed=2**64 - 4)
     for number, batch in enumerate(batches):
         expected = whole.subgraph(number)
         assert batch.n_id.tolist() == expected.nodes.tolist()

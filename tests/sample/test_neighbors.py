@@ -110,7 +110,7 @@ def test_a_layer_is_drawn_from_all_edges_of_the_frontier(name, rng):
 def calls(graph, seeds, placement):
     sample = gd.sample
     yield sample.neighbors(graph, seeds, [3, 2], placement=placement)
-    yield sample.neighbors(graph, seeds, [40, -1], placement=placement, direction="in", seed=-5)
+    yield sample.neighbors(graph, seeds, [40, -1], placement=placement, direction="in", seed=2**64 - 5)
     yield sample.neighbors(graph, seeds, [3, 40], bias="weight", placement=placement, seed=2**200)
     yield sample.neighbors(graph, seeds, [3, 4], bias="degree", method="bipartite", placement=placement)
     yield sample.neighbors(graph, seeds, [40, 4], bias="degree", method="bipartite", placement=placement)
