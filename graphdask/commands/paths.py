@@ -1,4 +1,7 @@
-"""Paths on the command line: `-` is a stream where a command takes one, and refused by name elsewhere."""
+"""Paths on the command line: `-` is a stream where a command takes one, and refused by name elsewhere.
+
+`/dev/stdout`, `/dev/fd/1` and the like are `-` where that is standard output.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,8 @@ class PathName(click.Path):
             if self.stream:
                 return STREAM
             self.fail("'-' is no stream here: a file or a folder is needed; ./- names one that is called -", param, ctx)
+        if self.stream == OUTPUT and isinstance(value, str) and _is_standard_output(value):
+            return STREAM
         if isinstance(value, str) and value and os.path.normpath(value) == "-":
             value = os.path.join(os.path.abspath("-"), "") if value.endswith(os.sep) else os.path.abspath("-")
         if isinstance(value, str):
@@ -46,6 +51,15 @@ class PathName(click.Path):
             if "\0" in value:
                 self.fail(f"{shown(value)} has a NUL, which no name of a file has", param, ctx)
         return super().convert(value, param, ctx)
+
+
+def _is_standard_output(value: str) -> bool:
+    """Whether a path leads to standard output, and has no ending that says a format."""
+    if "\0" in value or os.path.splitext(value)[1] or not os.path.islink(value):  # names of open files are links
+        return False
+    from graphdask.io.outputs import descriptor
+
+    return descriptor(Path(value)) == 1
 
 
 FILE = PathName()

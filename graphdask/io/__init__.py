@@ -86,15 +86,17 @@ def read_edges(
         weight and time.
     ids : {"int", "str"}, optional
         For edge lists and CSV: how to read ids. Default: strings if the first data line has a name for an id,
-        else integers; a name in a later line is then an error.
+        else integers; a name in a later line is then an error. Parquet and NPZ have types; for their columns of
+        strings, "str" says that words such as `NULL` are names, as files that graphdask wrote do.
     header : bool, optional
         For edge lists, CSV, adjacency lists and LDBC: whether the first line that is no comment is a header. Default:
         what it shows; `report["header_because"]` says by what, and a GraphdaskWarning if that is not conclusive.
     skip_rows : int
         Lines of the same formats to pass over before anything is read.
     na_values : str or sequence of str, optional
-        For edge lists and CSV: words that stand for a missing id, which is an error. Default: those of pandas (`NULL`,
-        `None`, `NA`, `nan`, ...), `\\N`, `nil`, `-`, `?` and others; with ids="str" none. An empty sequence: none.
+        For edge lists, CSV and columns of strings of Parquet and NPZ: words that stand for a missing id, which is an
+        error. Default: those of pandas (`NULL`, `None`, `NA`, `nan`, ...), `\\N`, `nil`, `-`, `?` and others; with
+        ids="str", and of Parquet and NPZ files that graphdask wrote, none. An empty sequence: none.
     threads : int, optional
         Threads that parse text; default: one for each core, 16 at most. Parquet decodes on one thread if it
         is 1, else on all cores. NPZ and native files are not parsed, and refuse it.
@@ -305,9 +307,10 @@ def _missing(na_values: Any) -> frozenset[str] | None:
 
 
 _LISTS = ("edgelist", "csv", "temporal")
+_NAMES = (*_LISTS, "parquet", "npz")
 _TAKES = {
-    "comment": (*_LISTS, "adjlist", "metis"), "delimiter": _LISTS, "ids": _LISTS, "columns": (*_LISTS, "parquet"),
-    "header": (*_LISTS, "adjlist", "ldbc"), "skip_rows": (*_LISTS, "adjlist", "ldbc"), "na_values": _LISTS,
+    "comment": (*_LISTS, "adjlist", "metis"), "delimiter": _LISTS, "ids": _NAMES, "columns": (*_LISTS, "parquet"),
+    "header": (*_LISTS, "adjlist", "ldbc"), "skip_rows": (*_LISTS, "adjlist", "ldbc"), "na_values": _NAMES,
 }  # fmt: skip
 """Formats in which each of the arguments of a text means something."""
 

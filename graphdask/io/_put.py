@@ -187,7 +187,7 @@ def special(path: Path) -> Opener | None:
     `/dev/stdout`, `/dev/fd/3` and `/proc/self/fd/3` are what is open under that number, wherever it leads; that file is
     not opened anew, which would cut it off or lose its place.
     """
-    number = _descriptor(path)
+    number = descriptor(path)
     if number is not None:
         return lambda: open(os.dup(number), "wb")
     try:
@@ -201,8 +201,8 @@ def special(path: Path) -> Opener | None:
     return None
 
 
-def _descriptor(path: Path) -> int | None:
-    """The number of this process's open file that a path leads to."""
+def descriptor(path: Path) -> int | None:
+    """Return the number of this process's open file that a path leads to, or None."""
     for _ in range(8):
         folder, name = os.path.split(os.path.abspath(path))
         if name.isdecimal() and os.path.realpath(folder) in (f"/proc/{os.getpid()}/fd", "/dev/fd"):

@@ -87,7 +87,7 @@ def read_folder(path: str | os.PathLike[str], format: str | None, request: Reque
     weights = record["weights"] is not None and request.weights is not False
     inner = Request(
         weights=(weights or None) if name != "parquet" else weights,
-        ids=record["ids"] if name in ("edgelist", "csv") else None,
+        ids=record["ids"] if name in ("edgelist", "csv") or record["ids"] == "str" else None,
         directed=record["directed"] if request.directed is None else request.directed,
         header={"edgelist": False, "csv": True}.get(name),
     )

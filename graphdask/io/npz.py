@@ -1,5 +1,6 @@
 """NumPy archives: src, dst and optional weights, times, vertices (or, where they are
-consecutive ids, vertex_range: the first and their number), directed; and SciPy's sparse matrices.
+consecutive ids, vertex_range: the first and their number), directed; and SciPy's sparse matrices. Where ids are names,
+the writer adds `ids`, the word str.
 
 A sparse matrix is a directed graph on vertices 0..n-1, unless directed=False folds its two triangles.
 """
@@ -18,6 +19,7 @@ from graphdask.errors import FormatError, GraphdaskError
 
 from ._budget import budget
 from ._columns import Request, count_infinite
+from ._missing_names import check_names, check_numbers
 from ._open import existing_file
 from ._table import string_array
 from .adjlist import one_direction
@@ -81,6 +83,12 @@ def _edges(arrays: dict[str, np.ndarray], request: Request, file: Path) -> EdgeL
             f"src has shape {src.shape}, dst {dst.shape}; both must be one-dimensional and equally long", file
         )
     ids = [_ids(arrays[name], name, file) for name in ("src", "dst")]
+    own = "ids" in arrays and arrays["ids"].size == 1 and str(arrays["ids"].reshape(-1)[0]) == "str"
+    for name, each in zip(("src", "dst"), ids, strict=True):
+        if each.dtype.kind in "OT":
+            check_names(each, name, file, request, own)
+        else:
+            check_numbers(request, name, file, each.dtype)
     numbers = []
     for name in ("weights", "times"):
         values = arrays.get(name)
@@ -130,6 +138,7 @@ def _sparse(request: Request, file: Path) -> EdgeList:
 
     if request.times:
         raise FormatError("times were asked for, but a sparse matrix has none", file)
+    check_numbers(request, "the matrix", file, "numbers of rows")
     matrix = sparse.load_npz(file)
     if hasattr(matrix, "check_format"):  # or bad indices are followed to wherever they lead
         matrix.check_format(full_check=True)
@@ -167,6 +176,8 @@ def write_npz(edges: EdgeList, path: Path) -> None:
         values = getattr(edges, name)
         if values is not None:
             arrays[name] = values.astype(object).astype(np.str_) if values.dtype.kind in "OT" else values
+    if edges.src.dtype.kind in "OT":
+        arrays["ids"] = np.str_("str")
     if edges.directed is not None:
         arrays["directed"] = np.bool_(edges.directed)
     with path.open("wb") as stream:

@@ -33,6 +33,7 @@ from ._output_paths import check_parent, checked_flag, followed, kind_of, output
 from ._put import (
     UNFINISHED,
     Opener,
+    descriptor,
     exists,
     new_file,
     new_name,
@@ -44,6 +45,7 @@ from ._put import (
 __all__ = [
     "FileOutput",
     "FolderOutput",
+    "descriptor",
     "file_output",
     "folder_output",
     "pictures_output",

@@ -19,6 +19,7 @@ from graphdask.errors import FormatError, GraphdaskError, InputError
 
 from ._budget import budget
 from ._columns import Request, choose, count_infinite
+from ._missing_names import check_names, check_numbers
 from ._open import existing_file
 from ._parquet_pages import Pages, check_pages
 from ._spill import NotKept, SpilledColumn
@@ -51,10 +52,17 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
         for i, name in enumerate(names):
             _check_type(schema.field(name).type, f"column {name!r}", file, i < 2)
         text = [name for name in names[:2] if is_text(schema.field(name).type)]
+        for name in names[:2]:
+            if name not in text:
+                check_numbers(request, f"column {name!r}", file, schema.field(name).type)
         pages = check_pages(stored.files, names, text, reading.spill is not None and not text)
         if reading.spill is None or text:
             table = _table(file, names, text, pages, reading)
             arrays = [_values(table.column(name), name, file, i < 2) for i, name in enumerate(names)]
+            own = _KEY in (schema.metadata or {})
+            for name, each in zip(names[:2], arrays[:2], strict=True):
+                if name in text:
+                    check_names(each, f"column {name!r}", file, request, own)
         else:
             arrays = _spilled(file, schema, names, reading.spill)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:

@@ -230,3 +230,31 @@ def test_what_libraries_print_does_not_reach_the_data(shell, tmp_path):
     made = shell("python loud.py convert graph.txt - --format-out csv")
     assert made.stdout == '"src","dst"\n1,2\n'
     assert {"printed", "from C"} <= set(made.stderr.splitlines())
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_a_path_that_leads_to_standard_output_is_the_same_as_a_dash(shell, name):
+    line = "graphdask generate er --vertices 4 --edges 3 --seed 1 --output"
+    dash, path = shell(f"{line} -"), shell(f"{line} {name}")
+    assert dash.returncode == path.returncode == 0, path.stderr
+    assert path.stdout == dash.stdout
+    assert "total" in path.stderr
+
+
+def test_so_it_is_where_standard_output_is_a_file(shell, tmp_path):
+    shell("graphdask generate er --vertices 4 --edges 3 --output /dev/stdout > graph.txt")
+    assert read_edges(tmp_path / "graph.txt").num_edges == 3
+
+
+def test_a_link_whose_name_says_the_format_is_a_file_of_that_format(shell, tmp_path):
+    (tmp_path / "graph.csv").symlink_to("/dev/stdout")
+    result = shell("graphdask generate er --vertices 4 --edges 3 --output graph.csv")
+    assert result.stdout.startswith('"src","dst"'), result.stderr
+
+
+@pytest.mark.parametrize("command", ["run bfs graph.txt --source 0 --output", "convert graph.txt"])
+def test_other_commands_take_it_as_well(shell, tmp_path, command):
+    (tmp_path / "graph.txt").write_text("0 1\n1 2\n")
+    dash, path = shell(f"graphdask {command} -"), shell(f"graphdask {command} /dev/stdout")
+    assert dash.returncode == path.returncode == 0, path.stderr
+    assert path.stdout == dash.stdout != ""

@@ -257,12 +257,17 @@ def test_ldbc_and_adjacency_lists_take_a_header(tmp_path):
     [("g.mtx", ", which has a header of its own"), ("g.graph", ", which has a header of its own"),
      ("g.gr", ", which has a header of its own"), ("g.parquet", ""), ("g.npz", ""), ("g.gdg", "")],
 )  # fmt: skip
-@pytest.mark.parametrize("options", [{"header": True}, {"header": False}, {"skip_rows": 1}, {"na_values": "x"}])
+@pytest.mark.parametrize("options", [{"header": True}, {"header": False}, {"skip_rows": 1}])
 def test_formats_without_such_lines_refuse_by_name(tmp_path, name, why, options):
     argument = next(iter(options))
-    why = "" if argument == "na_values" else why
     with pytest.raises(InputError, match=rf"{argument}=.* means nothing for the format \w+{why}$"):
         read_edges(tmp_path / name, **options)
+
+
+@pytest.mark.parametrize("name", ["g.mtx", "g.graph", "g.gr", "g.gdg"])
+def test_formats_whose_ids_are_numbers_refuse_words_for_missing_ones(tmp_path, name):
+    with pytest.raises(InputError, match=r"na_values='x' means nothing for the format \w+"):
+        read_edges(tmp_path / name, na_values="x")
 
 
 @pytest.mark.parametrize(
