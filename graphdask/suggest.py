@@ -15,11 +15,15 @@ from graphdask.registry import algorithms
 
 T = TypeVar("T")
 
+LONG = 11
+"""Letters from which a misspelt word may have two slips."""
+
 GUARDED = ("__init__", "__call__", "__getitem__", "__contains__")
 """Methods with names of Python's that users call with arguments."""
 
 NAMES = {
-    "read_graph": "read load load_graph open read_csv read_edgelist read_edge_list read_weighted_edgelist read_parquet",
+    "read_graph": "read load load_graph open read_csv read_edgelist read_edge_list read_weighted_edgelist read_parquet "
+    "from_csv read_adjlist read_gexf read_graphml read_npz read_mtx",
     "from_edges": "from_edgelist from_edge_list from_pandas from_pandas_edgelist from_cudf_edgelist from_arrays graph",
     "from_networkx": "from_nx",
     "from_scipy": "from_scipy_sparse_array from_scipy_sparse_matrix from_adjacency from_numpy_array from_csr",
@@ -89,10 +93,43 @@ def _by_name() -> dict[str, str]:
 
 
 def meant(name: str, names: Iterable[str], least: float = 0.65) -> str | None:
-    """The one of these names that is nearest to a name; None where none has so large a share of it."""
+    """Return the one of these names that is nearest to a name; None if there is none of which it may be a misspelling.
+
+    Names must share `least` of their characters, and each word of the given one must be a misspelling of a word of the
+    other, or its beginning: `closeness_centrality` is near to `betweenness_centrality`, and means something else.
+    """
     near = {each.lower(): each for each in sorted(names) if not each.startswith("_")}
-    found = get_close_matches(name.lower(), near, 1, least)
-    return near[found[0]] if found else None
+    for found in get_close_matches(name.lower(), near, len(near) or 1, least):
+        if _misspelt(name.lower(), found):
+            return near[found]
+    return None
+
+
+def _misspelt(given: str, name: str) -> bool:
+    """Whether each word of one name, or it without signs between words, may be meant to be of the other."""
+    words = name.split("_")
+    if _slip(given.replace("_", ""), name.replace("_", "")):
+        return True
+    return all(any(_slip(one, word) for word in words) for one in given.split("_"))
+
+
+def _slip(given: str, word: str) -> bool:
+    """Whether a word may be a slip of the pen for another: it begins alike, and they are one edit apart (two if it is
+    long), or it is a beginning of three letters or more. An edit adds, takes, replaces or swaps letters."""
+    if given[:1] != word[:1]:
+        return False
+    if len(given) >= 3 and word.startswith(given):
+        return True
+    before, last = [0] * (len(word) + 1), list(range(len(word) + 1))
+    for i, letter in enumerate(given, 1):
+        here = [i]
+        for j, other in enumerate(word, 1):
+            edits = min(last[j] + 1, here[j - 1] + 1, last[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == word[j - 2] and given[i - 2] == other:
+                edits = min(edits, before[j - 2] + 1)
+            here.append(edits)
+        before, last = last, here
+    return last[-1] <= (1 if len(given) < LONG else 2)
 
 
 def meant_function(name: str) -> str:

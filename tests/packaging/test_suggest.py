@@ -50,6 +50,21 @@ def test_a_name_is_refused_with_the_one_that_is_meant(module, name, meant):
     assert str(raised.value) == f"module {module.__name__!r} has no attribute {name!r}; did you mean {meant}?"
 
 
+NOT_HERE = """
+closeness closeness_centrality eigenvector_centrality degree_centrality katz harmonic_centrality edge_betweenness
+dfs depth_first_search bridges biconnected_components ego_graph subgraph spectral_clustering color coloring truss
+diameter maximum_flow minimum_spanning_tree write_graph to_networkx path cycle client karate_club complete_graph
+""".split()
+"""What other packages have and graphdask has not, nor anything that does the same."""
+
+
+@pytest.mark.parametrize("name", NOT_HERE)
+def test_nothing_is_suggested_for_what_is_not_here(name):
+    with pytest.raises(AttributeError) as raised:
+        getattr(gd, name)
+    assert str(raised.value) == f"module 'graphdask' has no attribute {name!r}"
+
+
 @pytest.mark.parametrize("name", ["xyzzy", "_pagerank", "__pagerank__"])
 def test_nothing_is_guessed_of_a_name_that_is_like_none(name):
     with pytest.raises(AttributeError) as raised:
