@@ -84,6 +84,16 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "None": (_none, "None"),
 }
 """By annotation: what makes a value of that kind, and its name."""
+SIZE = ("int", "str"), 'a number of bytes, such as 268435456 or "256MiB"'
+TAKES: dict[str, tuple[tuple[str, ...], str]] = {
+    "seed": (("int",), "a whole number from 0 to 2**64 - 1"),
+    "ids": (("str",), "one of int, str"),
+    "format": (("str",), "the name of a format, which graphdask.io.FORMATS lists,"),
+    "comment": (("str",), "text of characters that start a comment"),
+    "delimiter": (("str",), "a character or the word whitespace"),
+    **dict.fromkeys(("chunk", "device_memory", "host_memory", "max_bytes", "memory"), SIZE),
+}
+"""What parameters take that have one meaning everywhere, by their names, and the kinds of which this is said."""
 BY_NAME = {"client": ("client", "None")}
 """Kinds of parameters that have the same meaning everywhere, and an annotation that does not say it."""
 
@@ -206,14 +216,42 @@ class Options:
         return found
 
     def no_such(self, name: str) -> str:
-        """What a value of no kind of a parameter is: not one of the choices of the docstring, or not of the kinds."""
-        choices = re.search(rf"^ *{name} : {{([^}}]+)}}(.*)$", self.doc, re.MULTILINE)
-        if choices is not None and " or " not in choices[2]:
-            return f"not one of {', '.join(each.strip().strip(QUOTES) for each in choices[1].split(','))}"
-        named = [each for kind in self.named[name] for each in KINDS[kind][1].split(" or ")]
+        """What a value of no kind of a parameter is: not one of the choices of the docstring, or of the docstring that
+        it refers to; or not of the kinds."""
+        kinds = self.named[name]
+        choices = self._choices(name)
+        if choices:
+            number = " nor a number" if re.search(rf"^ *{name} : {{[^}}]+}} or float", self.doc, re.MULTILINE) else ""
+            return f"not one of {', '.join(choices)}" + number
+        if name in TAKES and kinds[0] in TAKES[name][0]:
+            return f"not {TAKES[name][1]}" + " or None" * ("None" in kinds)
+        named = [each for kind in kinds for each in KINDS[kind][1].split(" or ")]
         if "a path" in named and "text" in named:
             named.remove("text")
         *others, last = dict.fromkeys(named)
         if others[:1] == ["True"] and last in ("False", "None"):
             return f"neither {', '.join(others)} nor {last}"
         return f"not {', '.join(others)} or {last}" if others else f"not {last}"
+
+    def _choices(self, name: str, depth: int = 2) -> list[str]:
+        """The values that the docstring lists, itself or where it says `As in` another function; empty if none."""
+        of_all = re.search(rf"^ *(?:\w+, )*{name}(?:, \w+)*(?: : (.*))?\n(.*)$", self.doc, re.MULTILINE)
+        if of_all is None:
+            return []
+        listed = re.match(r"{([^}]+)}(?! or (?!float))", of_all[1] or "")
+        if listed is not None:
+            return [each.strip().strip(QUOTES) for each in listed[1].split(",")]
+        other = re.search(r"\b[Aa]s (?:in|for|those of) `(?:\w+\.)*(\w+)`", of_all[2])
+        if other is None or not depth or (of_all[1] or "optional") != "optional":
+            return []
+        function = self.function.__globals__.get(other[1])
+        owner, _, _ = self.function.__qualname__.rpartition(".")
+        if owner:
+            function = getattr(self.function.__globals__.get(owner), other[1], function)
+        if function is None:
+            module = sys.modules[self.function.__globals__["__name__"].rpartition(".")[0]]
+            function = getattr(module, other[1], None)
+        if not inspect.isfunction(function):
+            return []
+        function = inspect.unwrap(function)
+        return Options(function, function.__doc__)._choices(name, depth - 1)

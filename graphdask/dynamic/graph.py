@@ -15,6 +15,7 @@ from graphdask.errors import InputError, shown
 from graphdask.graph.construct import checked_ids, checked_weights
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.kernels.common.compiling import Timer
+from graphdask.kinds import Own
 from graphdask.partition.changes import MOST_VERTICES, Batch, ChangedSource, Insertions, Log, no_batch
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.vertex_map import index_dtype
@@ -289,7 +290,7 @@ class DynamicGraph(Graph):
         """
         return self.present.partition(*args, **kwargs)
 
-    def to_undirected(self, *, multi_edges: str = "keep") -> Graph:
+    def to_undirected(self, *, multi_edges: Own[str] = "keep") -> Graph:
         """Return the present version as an ordinary undirected graph; see `Graph.to_undirected`.
 
         Raises

@@ -362,7 +362,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     PeerLost, KernelError
         From the exchange or a kernel.
     """
-    backend = env.backend
+    backend, compiled = env.backend, account().seconds
     memory = checked_memory(part, primitive, env)
     held = env.mirrors(part) if primitive.tells_ghosts and env.exchange == "selective" else []
     ghost_columns = primitive.columns if primitive.ghost_columns is None else primitive.ghost_columns
@@ -374,7 +374,6 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     holdings, allocated = Holdings(part, backend), -1
     if not history:
         env.bytes_sent()
-    compiled = account().seconds
     started, recorded = clock(), env.recorded
     state, messages = primitive.init(part, env)
     while True:

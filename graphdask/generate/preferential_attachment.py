@@ -34,7 +34,7 @@ import numpy as np
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.generate import arguments
-from graphdask.kinds import checked_seed
+from graphdask.kinds import Own, checked_seed
 from graphdask.partition.vertex_map import index_dtype
 from graphdask.suggest import public
 
@@ -183,7 +183,7 @@ class PreferentialAttachment:
     """Probability of a direct edge, 0 <= p <= 1."""
     seed: int = 0
     """0 <= seed < 2^64; nearby seeds give unrelated graphs."""
-    multi_edges: str = "keep"
+    multi_edges: Own[str] = "keep"
     """`keep`, `merge` or `redraw`: what becomes of parallel edges."""
 
     def __post_init__(self) -> None:

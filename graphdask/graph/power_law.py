@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError, shown
+from graphdask.kinds import checked_seed, whole
 from graphdask.partition.given import given_array
 
 LEAST_TAIL = 50
@@ -59,7 +60,7 @@ def fit_power_law(degrees: Any, first: int | None = None, *, bootstrap: int = 0,
     bootstrap : int
         Number of synthetic samples for the p-value; 0: none. 100 give it to within 0.05.
     seed : int
-        Of the samples.
+        Of the samples, 0 to 2**64 - 1.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def fit_power_law(degrees: Any, first: int | None = None, *, bootstrap: int = 0,
     Raises
     ------
     InputError
-        If `first` is below 1, or `bootstrap` below 0.
+        If `first` is below 1, `bootstrap` below 0, or `seed` out of its range.
 
     References
     ----------
@@ -80,10 +81,8 @@ def fit_power_law(degrees: Any, first: int | None = None, *, bootstrap: int = 0,
     >>> fit_power_law(([1, 2, 3, 4, 6, 12], [4000, 600, 200, 90, 30, 5]), first=1).exponent > 2.5
     True
     """
-    if first is not None and first < 1:
-        raise InputError(f"first={first} is not a degree from 1 on")
-    if bootstrap < 0:
-        raise InputError(f"bootstrap={bootstrap} must be 0 or more")
+    first = None if first is None else whole("first", first, 1, MOST_DEGREE)
+    bootstrap, seed = whole("bootstrap", bootstrap), checked_seed(seed)
     degree, count = counted(degrees)
     found = _best(degree, count, first)
     if found is None or not bootstrap:

@@ -55,7 +55,11 @@ def k_crust(G: NxGraph, k: Any = None, core_number: Any = None) -> Any:
     return convert_to_nx(G.induced(core <= (max(core.tolist()) - 1 if k is None else k)))
 
 
-@offered(edges=20_000, converted=5_000, refuses=_subgraph_refuses)
+def _corona_refuses(arguments: Mapping[str, Any]) -> str:
+    return "k=None names no core" if arguments["k"] is None else _subgraph_refuses(arguments)
+
+
+@offered(edges=20_000, converted=5_000, refuses=_corona_refuses)
 def k_corona(G: NxGraph, k: Any, core_number: Any = None) -> Any:
     core = _core_numbers(G)
     high = core >= k

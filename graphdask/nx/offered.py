@@ -7,6 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from graphdask.errors import shown
+
 BACKEND = "graphdask"
 
 
@@ -25,6 +29,51 @@ class Offer:
 
 
 OFFERS: dict[str, Offer] = {}
+
+
+def _any(value: Any) -> bool:
+    return True
+
+
+def _number(value: Any) -> bool:
+    """Whether a value is None or a number that floats hold, and not NaN."""
+    if value is None:
+        return True
+    if isinstance(value, bool | np.bool_ | np.timedelta64) or not isinstance(value, int | float | np.number):
+        return False
+    if isinstance(value, int) and abs(value) > MOST:
+        return False
+    number = complex(value)
+    return number.imag == 0 and (abs(number.real) <= MOST or abs(number.real) == np.inf)
+
+
+def _flag(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _word(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _by_node(value: Any) -> bool:
+    return value is None or isinstance(value, dict)
+
+
+def _key(value: Any) -> bool:
+    """Whether a value may be the name of edge data; False is none, and names no data either."""
+    return not isinstance(value, bool)
+
+
+MOST = 2**53
+"""Above it floats do not hold every whole number."""
+KINDS: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("alpha", "cutoff", "k", "max_iter", "tol"), _number),
+    **dict.fromkeys(("count_zeros", "endpoints", "normalized", "usebounds", "wf_improved"), _flag),
+    **dict.fromkeys(("dangling", "nstart", "personalization"), _by_node),
+    "method": _word,
+    "weight": _key,
+}
+"""What the backend takes for options that have one meaning; NetworkX itself does with others what it does with them."""
 
 
 def offered(
@@ -56,7 +105,15 @@ def can_run(name: str, args: Any, kwargs: Any) -> bool | str:
     if name not in OFFERS:
         return f"graphdask has no {name}"
     arguments = _bound(name, args, kwargs)
-    return True if arguments is None else OFFERS[name].refuses(arguments) or True
+    if arguments is None:
+        return True
+    for option, value in arguments.items():
+        if not KINDS.get(option, _any)(value):
+            return f"{option}={shown(value)} is left to NetworkX"
+    try:
+        return OFFERS[name].refuses(arguments) or True
+    except Exception:  # of an object that cannot be compared, for one
+        return "the arguments are left to NetworkX"
 
 
 def should_run(name: str, args: Any, kwargs: Any) -> bool | str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from graphdask.algorithms.bfs import bfs
 from graphdask.algorithms.sssp import sssp
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
 from graphdask.nx.graph import NxGraph
 from graphdask.nx.offered import no_function, offered
 
@@ -76,6 +76,11 @@ def single_target_shortest_path_length(G: NxGraph, target: Any, cutoff: Any = No
     return _by_distance(G, depths, _within(depths, cutoff))
 
 
+def _no_number(arguments: Mapping[str, Any]) -> str:
+    distance = arguments["distance"]
+    return "" if isinstance(distance, int | np.integer) else f"distance={shown(distance)} is not a whole number"
+
+
 def _reached(G: NxGraph, source: Any, against: bool) -> set[Any]:
     if source not in G:
         raise networkx.NetworkXError(f"The node {source} is not in the graph.")
@@ -93,7 +98,7 @@ def ancestors(G: NxGraph, source: Any) -> set[Any]:
     return _reached(G, source, against=True)
 
 
-@offered(edges=100_000, converted=10_000)
+@offered(edges=100_000, converted=10_000, refuses=_no_number)
 def descendants_at_distance(G: NxGraph, source: Any, distance: Any) -> set[Any]:
     if source not in G:
         raise networkx.NetworkXError(f"The node {source} is not in the graph.")

@@ -45,8 +45,9 @@ class Stats:
     seconds: float = 0.0
     """Wall time of the run, without the build of the partitions and `compile_seconds`."""
     compile_seconds: float = 0.0
-    """For which the run compiled kernels that were used for the first time, on the rank that compiled for longest; 0
-    where they were there, or were loaded from files. The wall time is the sum of both."""
+    """For which the run compiled kernels that were used for the first time, on the rank that compiled for longest,
+    without what a rank computed or waited for meanwhile in its supersteps; 0 where they were there, or were loaded from
+    files. The wall time is the sum of both."""
     compiled: int = 0
     """How many of these: functions that Numba compiled, or modules that NVRTC did, those of CuPy among them; of the
     worker that compiled most."""
@@ -80,6 +81,8 @@ class Stats:
         allocation: str = "maximal", compiled: Compiled = NOTHING,
     ) -> Stats:  # fmt: skip
         steps = [_joined(same) for same in zip(*(result.supersteps for result in results), strict=True)]
+        ran = max([seconds, *(sum(map(seconds_of, result.supersteps)) for result in results)])
+        wall = max(ran, seconds + compiled.seconds)
         return cls(
             algorithm=algorithm,
             supersteps=steps,
@@ -93,8 +96,8 @@ class Stats:
             allocated_start=max(result.allocated_start for result in results),
             allocated_end=max(result.allocated_end for result in results),
             growths=sum(result.growths for result in results),
-            seconds=seconds,
-            compile_seconds=compiled.seconds,
+            seconds=ran,
+            compile_seconds=wall - ran,
             compiled=compiled.kernels,
             ranks_detail=[result.supersteps for result in results],
         )

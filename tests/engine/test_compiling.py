@@ -18,8 +18,10 @@ from gangs import dask_cluster
 import graphdask as gd
 from graphdask.display import first_use
 from graphdask.display.first_use import FirstUse
+from graphdask.engine.loop import RankResult, Superstep
 from graphdask.kernels.common import compiling
 from graphdask.kernels.common.compiling import NOTHING, Compiled, account, charge, clock, in_parallel, since
+from graphdask.results.stats import Stats
 
 ROOT = Path(gd.__file__).parent.parent
 
@@ -33,7 +35,7 @@ def told(stats, wall):
     compiled = max(sum(step.compile for step in steps) for steps in ranks)
     both = max(sum(seconds_of(step) + step.compile for step in steps) for steps in ranks)
     return {"compile": stats.compile_seconds, "kernels": stats.compiled, "seconds": stats.seconds, "wall": wall,
-            "steps": compiled, "both": both}
+            "steps": compiled, "both": both, "bsp": stats.bsp.seconds}
 
 def timed(call):
     begin = time.perf_counter()
@@ -82,11 +84,25 @@ def test_the_first_call_compiles_and_the_second_does_not(tmp_path):
         for run in cold, warm:
             assert run["compile"] + run["seconds"] <= run["wall"]
             assert run["steps"] <= run["wall"] + 0.01
+            assert run["bsp"] <= run["seconds"]
             assert run["both"] <= run["wall"] + 0.01
         assert cold["seconds"] < cold["compile"], "most of a first call on four vertices is compilation"
     assert first[4]["compile"] > 0.1 > first[5]["compile"] == 0
     again = json.loads(in_new_process(script, tmp_path).stdout)
     assert [run["compile"] for run in again] == [0] * 6, "loading from Numba's files is not compiling"
+
+
+def test_supersteps_take_no_longer_than_the_run():
+    def step(number: int, compute: float, wait: float) -> Superstep:
+        return Superstep(number, 1, 1, 0, 0, (), compute=compute, code=0.0, exchange=0.0, wait=wait)
+
+    waits = RankResult({}, supersteps=[step(0, 0.1, 2.0), step(1, 0.1, 0.0)])
+    compiles = RankResult({}, supersteps=[step(0, 0.1, 0.0), step(1, 0.1, 0.0)])
+    stats = Stats.of("BFS", [waits, compiles], "selective", "1-hop", 0.5, compiled=Compiled(3, 2.0))
+    assert stats.seconds == stats.bsp.seconds == pytest.approx(2.2)
+    assert stats.seconds + stats.compile_seconds == pytest.approx(2.5), "the wall time stays"
+    warm = Stats.of("BFS", [compiles], "selective", "1-hop", 0.5)
+    assert (warm.seconds, warm.compile_seconds) == (0.5, 0.0)
 
 
 def test_each_worker_compiles_and_the_longest_counts(tmp_path):
@@ -101,6 +117,7 @@ def test_each_worker_compiles_and_the_longest_counts(tmp_path):
     assert since(here).seconds >= cold.compile_seconds, "the caller's clock stands still while workers compile"
     for steps in cold.ranks_detail:
         assert 0 < sum(step.compile for step in steps) <= 2 * cold.compile_seconds
+    assert cold.bsp.seconds <= cold.seconds
     assert max(step["exchange"] for step in cold) < cold.compile_seconds, "who waits for a compiler does not exchange"
 
 

@@ -101,6 +101,7 @@ TRANSLATED = """__device__ double twice(double weight) { return 2 * weight; }"""
 
 CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().items()} | {
     # graphdask
+    "fit_power_law": Call(lambda w: {"degrees": [1, 2, 3, 4, 5, 6], "first": 1}),
     "from_dask_dataframe": Call(lambda w: {"ddf": w.G.to_dask_dataframe(1), "src": "src", "dst": "dst"}),
     "from_edges": Call(
         lambda w: {"src": [0, 1], "dst": [1, 2]},

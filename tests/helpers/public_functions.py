@@ -17,6 +17,8 @@ RETURNED = (
     "graphdask.sample.neighbor_loader.Batch", "graphdask.dynamic.graph.Update",
 )  # fmt: skip
 """Classes that public functions return, which no public module has."""
+FUNCTIONS = ("graphdask.graph.power_law.fit_power_law",)
+"""Functions that no public module has, and that answer to users all the same."""
 SPOKEN = ("__init__", "__call__", "__getitem__", "__contains__")
 """Methods with names of Python's that take arguments of the user."""
 
@@ -33,6 +35,9 @@ def found() -> dict[str, Any]:
                 classes.append(value)
             elif callable(value) and not inspect.isclass(value) and takes(value):
                 public[f"{prefix}.{name}" if prefix else name] = value
+    for name in FUNCTIONS:
+        home, _, each = name.rpartition(".")
+        public[each] = getattr(importlib.import_module(home), each)
     for name in RETURNED:
         home, _, each = name.rpartition(".")
         classes.append(getattr(importlib.import_module(home), each))
