@@ -121,7 +121,9 @@ def checked_seed(value: Any) -> int:
     """Return a seed: a whole number of 64 bits without a sign."""
     number = _whole(value)
     if number is MISSING or not 0 <= number < 1 << 64:
-        raise InputError(f"seed={shown(value)} is not a whole number from 0 to 2**64 - 1")
+        raise InputError(
+            f"seed={shown(value if number is MISSING else number)} is not a whole number from 0 to 2**64 - 1"
+        )
     return number
 
 

@@ -237,7 +237,7 @@ def test_a_fixed_share_is_refused_by_strong_components_of_directed_graphs():
     [
         *((wrong, "nor a share of the maximum, above 0 and up to 1") for wrong in ("enough", 0, 0.0, -1, 1.5, "0.5")),
         (float("nan"), "is not a number$"),
-        (True, "is not text, a number or None"),
+        (True, "is not one of maximal, just-enough, fixed nor a number"),
     ],
 )
 def test_what_is_no_scheme_is_refused(wrong, said):
