@@ -27,6 +27,10 @@ WEIGHTS = {
 """What each phase takes beside the others: hundredths of a second of 5 M edges of text on two cores."""
 OF_GRAPH = ("reading", "ids", "building")
 """Those of reading a graph."""
+OF_ARRAYS = ("ids", "building")
+"""Those of making one from arrays."""
+BLOCK = 1 << 22
+"""Items that a kernel does in one call where the bar moves between calls: some hundredths of a second."""
 LAST = 0.99
 """Where the bar stays once all phases are over, until the call returns."""
 FORMAT = "{desc}: {percentage:.0f}%|{bar}| [{elapsed}<{remaining}]"
@@ -124,6 +128,13 @@ def progress_over(path: Any, names: tuple[str, ...], wanted: bool | None = None)
 def part_of(report: Callable[[float], None], number: int, parts: int) -> Callable[[float], None]:
     """What takes the share that is done of one of some equal parts, counted from 0, and reports that of all."""
     return lambda share: report((number + share) / parts)
+
+
+def in_blocks(report: Callable[[float], None], count: int, begin: float, end: float) -> Iterator[slice]:
+    """Yield slices of `count` items of one size, and report the share from `begin` to `end` that is done after each."""
+    for first in range(0, count, BLOCK):
+        yield slice(first, first + BLOCK)
+        report(begin + (end - begin) * min(first + BLOCK, count) / count)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphdask.config import Config
 from graphdask.display.first_use import FirstUse
-from graphdask.display.phases import OF_GRAPH, phase, progress_over
+from graphdask.display.phases import OF_ARRAYS, OF_GRAPH, phase, progress_over
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, outside, shown
 from graphdask.graph.graph import Graph
 from graphdask.io import EdgeList, edges_for_graph
@@ -38,6 +38,7 @@ def from_edges(
     vertices: Any = None,
     self_loops: str = "keep",
     multi_edges: str = "keep",
+    progress: bool | None = None,
 ) -> Graph:
     """Make a graph from arrays.
 
@@ -57,6 +58,8 @@ def from_edges(
     multi_edges : {"keep", "merge", "error"}
         Parallel edges; of merged ones the smallest weight stays. In an undirected graph (u, v) and (v, u) are
         parallel.
+    progress : bool, optional
+        Show a progress bar. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -75,19 +78,20 @@ def from_edges(
     """
     if vertices is not None and num_vertices is not None:
         raise InputError("give num_vertices= or vertices=, not both")
-    source, destination = checked_ids("src", src), checked_ids("dst", dst)
-    if len(source) != len(destination):
-        raise InputError(f"src has {len(source)} entries and dst {len(destination)}; they must be pairs")
-    return _assemble(
-        [source, destination],
-        checked_weights(None if weights is None else given_array("weights", weights).copy(), len(source)),
-        None if vertices is None else checked_ids("vertices", vertices),
-        num_vertices,
-        directed,
-        self_loops,
-        multi_edges,
-        {},
-    )
+    with progress_over("graph", OF_ARRAYS, progress):
+        source, destination = checked_ids("src", src), checked_ids("dst", dst)
+        if len(source) != len(destination):
+            raise InputError(f"src has {len(source)} entries and dst {len(destination)}; they must be pairs")
+        return _assemble(
+            [source, destination],
+            checked_weights(None if weights is None else given_array("weights", weights).copy(), len(source)),
+            None if vertices is None else checked_ids("vertices", vertices),
+            num_vertices,
+            directed,
+            self_loops,
+            multi_edges,
+            {},
+        )
 
 
 def _assemble(

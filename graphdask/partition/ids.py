@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.host_memory import reserved
+from graphdask.display.phases import in_blocks, phase
 from graphdask.errors import InputError, OverBudget, VertexNotFound, shown
 from graphdask.partition.given import given_array
 
@@ -253,8 +254,10 @@ def _number_range(
         from graphdask.device.backend import get_backend
 
         kernels = get_backend("cpu").kernels("numbering")
-        for ends in (src, dst):
-            kernels.numbering_mark(len(ends), ends, low, present)
+        with phase("ids") as report:
+            for number, ends in enumerate((src, dst)):
+                for some in in_blocks(report, len(ends), 0.25 * number, 0.25 * (number + 1)):
+                    kernels.numbering_mark(len(ends[some]), ends[some], low, present)
     else:
         for ends in (src, dst):
             present[ends - low if low else ends] = 1
@@ -268,7 +271,7 @@ def _number_range(
         number_of = np.cumsum(present, dtype=np.int32 if narrow else np.int64)
         number_of -= 1
         ids = VertexIds(int(number_of[-1]) + 1, 0, np.flatnonzero(present).astype(np.int64) + low)
-    numbers = []
+    numbers: list[np.ndarray] = []
     for ends in (src, dst):
         if not narrow:
             numbers.append(ends - low if number_of is None else number_of[ends - low])
@@ -277,7 +280,9 @@ def _number_range(
         if number_of is None:
             np.subtract(ends, low, out=out, casting="same_kind")
         elif compiled:
-            kernels.numbering_replace(len(ends), ends, low, number_of, out)
+            with phase("ids") as report:
+                for some in in_blocks(report, len(ends), 0.5 + 0.25 * len(numbers), 0.75 + 0.25 * len(numbers)):
+                    kernels.numbering_replace(len(ends[some]), ends[some], low, number_of, out[some])
         else:
             out[:] = number_of[ends - low if low else ends]
         numbers.append(out)

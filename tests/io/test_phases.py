@@ -111,6 +111,26 @@ def test_reading_a_graph(bars, tmp_path, text, packed, monkeypatch):
     assert parsed[-1] == pytest.approx(ends[0])
 
 
+@pytest.mark.parametrize("spread", [1, 3, 10**9])
+def test_a_graph_of_arrays_has_one_bar_that_moves_within_the_kernels(bars, spread, monkeypatch):
+    monkeypatch.setattr(phases, "BLOCK", 1 << 14)
+    monkeypatch.setattr("graphdask.partition.sparse_ids.BLOCK", 1 << 14)
+    src, dst = np.random.default_rng(7).integers(0, 10_000, (2, 1 << 18)) * spread
+    src[0] = 10_000 * spread  # the range is wide from the beginning
+    graph = gd.from_edges(src, dst)
+    of_one_call(bars, ("ids", "building"))
+    assert len(bars.shares("ids")) > 16
+    found = graph.edges()
+    assert (found.src == src).all()
+    assert (found.dst == dst).all()
+    assert graph.num_vertices == len(np.unique([src, dst]))
+
+
+def test_a_graph_of_arrays_shows_no_bar_where_none_is_wanted(bars):
+    gd.from_edges(np.arange(1 << 18), np.arange(1 << 18), progress=False)
+    assert not bars.shown
+
+
 def test_the_bar_is_full_when_the_graph_is_there(bars, file, monkeypatch):
     made = []
 
@@ -135,7 +155,7 @@ def test_an_error_ends_the_bar_where_it_is(bars, file):
     assert max(share for _, share in bars.shown) < 1.0
     bars.shown.clear()
     with pytest.raises(gd.InputError, match="self-loop"):
-        gd.from_edges([1], [1], self_loops="error")
+        gd.from_edges([1], [1], self_loops="error", progress=False)
     assert not bars.shown  # nothing is open any more
 
 
