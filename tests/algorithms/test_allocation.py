@@ -227,7 +227,7 @@ def test_a_fixed_share_is_refused_if_every_vertex_ends_in_the_queue():
 
 
 def test_a_fixed_share_is_refused_by_strong_components_of_directed_graphs():
-    with pytest.raises(Unsupported, match="may be every vertex"):
+    with pytest.raises(Unsupported, match="may be all of them"):
         gd.strongly_connected_components(of(star, 1, directed=True), allocation=0.5)
     assert gd.strongly_connected_components(of(star, 1), allocation=0.5).num_components == 1
 
