@@ -34,6 +34,9 @@ pytestmark = [
 ]
 
 every = pytest.mark.parametrize("name", NAMES)
+LONG = {"betweenness": pytest.mark.slow}
+"""On the emulator: it searches from several vertices."""
+on_the_emulator = pytest.mark.parametrize("name", [pytest.param(name, marks=LONG.get(name, ())) for name in NAMES])
 
 
 @every
@@ -55,7 +58,7 @@ def test_what_is_no_graph_is_refused(name):
     takes_no_other_graph(ALGORITHMS[name])
 
 
-@every
+@on_the_emulator
 @pytest.mark.parametrize("parts", [1, 3])
 def test_answers_are_the_same_on_the_emulator_of_a_gpu(name, parts, monkeypatch):
     stand_in(monkeypatch, emulated())
