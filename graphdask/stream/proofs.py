@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -185,8 +186,8 @@ def _ready(label: np.ndarray, arriving: np.ndarray, gone: np.ndarray) -> np.ndar
     return ready
 
 
-def _triangles(work: Work, primitive: Triangles, result: RankResult) -> Violation | None:
-    clustering, n = isinstance(primitive, LocalClustering), work.num_vertices
+def _triangles(work: Work, primitive: Triangles, result: RankResult, clustering: bool = False) -> Violation | None:
+    n = work.num_vertices
     links = result.columns["links" if clustering else "count"]
     work.open(14)
     degree, mark = np.zeros(n, np.int32), np.zeros(n, np.uint8)
@@ -246,6 +247,9 @@ def _sample(work: Work, links: np.ndarray, ways: int) -> Violation | None:
 
 
 PROOFS: dict[type, Proof] = {
-    CoreNumber: _cores, LabelPropagation: _labels, LocalClustering: _triangles, StrongComponents: _strong,
+    CoreNumber: _cores,
+    LabelPropagation: _labels,
+    LocalClustering: partial(_triangles, clustering=True),
+    StrongComponents: _strong,
     Triangles: _triangles,
-}  # fmt: skip
+}

@@ -38,7 +38,7 @@ from graphdask.stream.shared import StreamedPart, backend_of
 from graphdask.stream.store import Store
 from graphdask.stream.strong import strong_components
 from graphdask.stream.sweeps import Log
-from graphdask.stream.triangles import triangles
+from graphdask.stream.triangles import clustering, triangles
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ STREAMED: dict[type, Streamed] = {
     WeightedBetweenness: Streamed(Supersteps(weighted_betweenness.scores_of, "device_weighted_betweenness:scores_of")),
     CoreNumber: Streamed(Everywhere(core_number)),
     LabelPropagation: Streamed(Everywhere(label_propagation)),
-    LocalClustering: Streamed(Everywhere(triangles)),
+    LocalClustering: Streamed(Everywhere(clustering)),
     StrongComponents: Streamed(Everywhere(strong_components)),
     Triangles: Streamed(Everywhere(triangles)),
 }  # fmt: skip

@@ -29,7 +29,24 @@ PIECE = 1 << 14
 
 
 def triangles(work: Work, primitive: Triangles) -> tuple[dict[str, Any], int]:
-    """Counts, or coefficients; bytes of the state."""
+    """Return the counts, and the bytes of the state."""
+    links, _, found, _, state = _counted(work)
+    return {"count": links, "triangles": found}, state
+
+
+def clustering(work: Work, primitive: LocalClustering) -> tuple[dict[str, Any], int]:
+    """Return the coefficients with what they are made of, and the bytes of the state."""
+    links, joined, _, added, state = _counted(work)
+    ways, coefficient = 1 if work.both else 2, np.empty(len(links))
+    links *= ways
+    for begin in range(0, len(coefficient), PIECE):
+        piece = slice(begin, begin + PIECE)
+        coefficient[piece] = coefficients(np, links[piece], joined[piece].astype(np.int64))
+    return {"coefficient": coefficient, "links": links, "degree": joined, "added": ways * added}, state
+
+
+def _counted(work: Work) -> tuple[np.ndarray, np.ndarray, int, int, int]:
+    """Links and neighbours of own vertices, the triangles, what was added to links, and the bytes of the state."""
     n, own, store = work.num_vertices, work.own, work.store
     arcs = sum(store.sections[name].num_edges for name in work.names)
     longest = min(work.most_edges, math.isqrt(arcs) + 1)  # who has more higher neighbours has too many edges
@@ -67,15 +84,7 @@ def triangles(work: Work, primitive: Triangles) -> tuple[dict[str, Any], int]:
         found, added = (int(value) for value in work.sum([found, added]))
         work.join(links, np.add)
         work.join(joined, np.add)
-    links, joined = work.answer(links), work.answer(joined)
-    if not isinstance(primitive, LocalClustering):
-        return {"count": links, "triangles": found}, state
-    ways, coefficient = 1 if work.both else 2, np.empty(len(links))
-    links *= ways
-    for begin in range(0, len(coefficient), PIECE):
-        piece = slice(begin, begin + PIECE)
-        coefficient[piece] = coefficients(np, links[piece], joined[piece].astype(np.int64))
-    return {"coefficient": coefficient, "links": links, "degree": joined, "added": ways * added}, state
+    return work.answer(links), work.answer(joined), found, added, state
 
 
 def _of(rows: Any) -> tuple[Any, ...]:
