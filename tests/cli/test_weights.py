@@ -106,7 +106,7 @@ def test_sssp_warns_of_a_graph_without_weights_unless_they_are_left_out_on_purpo
 
 def test_info_names_the_weights_and_who_uses_them(call, weighted):
     said = call("info", weighted).stdout
-    assert "float64, 0.5 to 9, mean 4.125; the third column, used by sssp" in " ".join(said.split())
+    assert "float64, 0.5 to 9, mean 4.125; the third column, used by betweenness" in " ".join(said.split())
     assert "ignored (--no-weights)" in call("info", weighted, "--no-weights").stdout
     assert answer(call("info", weighted, "--json"))["weights_read"] == "used"
 
