@@ -12,10 +12,9 @@ from __future__ import annotations
 from graphdask.algorithms._bfs_state import State
 from graphdask.engine.buffers import Allocation, Buffer
 from graphdask.engine.loop import HUB_THREADS, Environment
+from graphdask.kernels.common.tuning import HUB
 from graphdask.partition.part import Part
 
-HUB = 4096
-"""Rows of more edges are put aside (kernels/common/rows.cuh)."""
 LONG = 1 << 40
 """What a row of very many edges adds to a weight beside them."""
 

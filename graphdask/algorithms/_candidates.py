@@ -16,14 +16,13 @@ import numpy as np
 
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import HUB_THREADS, Environment, Received
+from graphdask.kernels.common.tuning import HUB
 from graphdask.kernels.triangles.candidates_pack import COUNTS, CandidateLists
 from graphdask.partition.part import Part
 
 PUSH = 4
 """A superstep pushes only if the vertices that are left are at least PUSH times as many as the edges out of the
 frontier."""
-HUB = 4096
-"""Rows of more edges are deferred (kernels/common/rows.cuh)."""
 
 
 def _most(part: Part) -> tuple[int, int, int]:

@@ -16,10 +16,10 @@ import numpy as np
 
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import Environment
+from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
+from graphdask.kernels.common.tuning import ROW_FEW as FEW
 from graphdask.partition.part import Csr
 
-FEW, CHUNK = 8, 256
-"""Most edges of a row that a thread takes, and of a chunk; as in kernels/pagerank/pagerank.py."""
 ROOM = 224 << 10
 """Bytes of shared memory of a block at most."""
 HOT, SEGMENT = 2, 6

@@ -7,12 +7,10 @@ the first piece to other blocks, since the longest have more edges than most oth
 from __future__ import annotations
 
 from graphdask.algorithms.dynamic_ranks import COUNTERS, LISTS, State
+from graphdask.device.backend import BLOCK
 from graphdask.dynamic.rows import DynamicPart
 from graphdask.engine.loop import Environment
-
-BLOCK = 256
-PIECE = 4096
-"""Edges of a piece (kernels/dynamic/dynamic.py)."""
+from graphdask.kernels.common.tuning import ROW_PIECE as PIECE
 
 
 def pieces(part: DynamicPart) -> int:

@@ -43,11 +43,13 @@ from graphdask.algorithms.dynamic_ranks import (
     votes_of,
 )
 from graphdask.algorithms.dynamic_sweep import MANY, Sweep
-from graphdask.algorithms.rank_error import MASS, Residual
+from graphdask.algorithms.rank_error import Residual
+from graphdask.device.backend import BLOCK
 from graphdask.device.readback import readback_of
 from graphdask.dynamic.rows import DynamicPart
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.kernels.common.tuning import MASS
 from graphdask.partition.part import Part
 
 METHODS = {"static": "Static", "nd": "Naive-dynamic", "dt": "Dynamic Traversal", "df": "Dynamic Frontier",
@@ -60,7 +62,6 @@ rows with a warp, a high one with a warp or a block."""
 PARTITIONS = {"both": (LOW, LOW), "in": (LOW, 2**62), "none": (-1, 2**62)}
 """Most edges of a low row where vertices are ranked and where their out-neighbours are marked, by the degrees after
 which vertices are partitioned (the paper's Figure 1)."""
-BLOCK = 256
 STOP_PRUNING, RANK_ALL = 0.25, 0.5
 """Shares of the bound that may be lost before vertices are not pruned any more, and before all are ranked."""
 MOST_EDGES = 0.35

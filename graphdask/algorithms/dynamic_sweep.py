@@ -19,13 +19,12 @@ from graphdask.algorithms.pull import Chunks
 from graphdask.device.backend import Array
 from graphdask.dynamic.rows import DynamicPart
 from graphdask.engine.loop import Environment
+from graphdask.kernels.common.tuning import SWEEP_KINDS as KINDS
 
 NAME = "rows of in-edges, listed"
 """Of the table that a part keeps."""
 MANY = 0.75
 """Share of the in-edges from which on all are summed over."""
-KINDS = 10
-"""Of rows and chunks, by their lengths; kernels/dynamic/dynamic_sweep.py."""
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,15 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms.summaries import classes
-from graphdask.device.backend import Array
+from graphdask.device.backend import BLOCK, Array
 from graphdask.device.room import LEAST_SECONDS, refuse_beyond_time
 from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.kernels.common.tuning import LABEL_CHUNK as CHUNK
+from graphdask.kernels.common.tuning import SHORT
 from graphdask.kernels.label_propagation.label_propagation_pack import COUNTS, Labels
 from graphdask.parameters import documented
 from graphdask.partition.neighbours import places_of
@@ -34,13 +36,8 @@ from graphdask.partition.part import Part
 from graphdask.registry import Option, algorithm
 from graphdask.results.result import Result
 
-SHORT = 32
-"""Neighbours up to which a row is short; a warp."""
-CHUNK = 1024
-"""Neighbours of a long row that a block counts at a time; as in kernels/label_propagation/label_propagation.cu."""
 TABLE = 1 << 20
 """Entries of the hash tables that are filled at a time, more only by those of a row."""
-BLOCK = 256
 
 
 @dataclass

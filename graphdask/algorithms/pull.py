@@ -23,10 +23,11 @@ from graphdask.algorithms.codes import Codes
 from graphdask.algorithms.slices import Slices
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import HUB_THREADS, Environment
+from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
+from graphdask.kernels.common.tuning import ROW_FEW as FEW
+from graphdask.kernels.common.tuning import ROW_SPAN as SPAN
 from graphdask.partition.part import Csr, Part
 
-FEW, CHUNK, SPAN = 8, 256, 512
-"""Most edges of a row that a thread takes, and of a chunk; GD_FEW and GD_SPAN in the kernels."""
 LANES = 8
 """Threads of a chunk."""
 PACKET = 4

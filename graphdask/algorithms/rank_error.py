@@ -24,8 +24,6 @@ BITS = 60
 """Of the largest sum in fixed point that is possible."""
 NOISE = 2.0**-40
 """What a sum of changes may grow by through rounding, from one iteration to the next."""
-MASS = 2.0**60
-"""Fixed point of the sum of ranks (kernels/dynamic/dynamic.py)."""
 FACTOR = 0.05
 """Share of the residual that has to be a wrong sum for all ranks to be multiplied: of 0.001 to 0.75 on R-MAT, random
 batches and preferential attachment, iterations are fewest below 0.05, and hardly fewer far below."""

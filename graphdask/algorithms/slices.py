@@ -17,10 +17,11 @@ import numpy as np
 from graphdask.algorithms.codes import Codes
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
+from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
+from graphdask.kernels.common.tuning import ROW_FEW as FEW
+from graphdask.kernels.common.tuning import ROW_SPAN as SPAN
 from graphdask.partition.part import Csr
 
-FEW, CHUNK, SPAN = 8, 256, 512
-"""As in kernels/pagerank/pagerank.py."""
 WARP, LANES = 32, 8
 PER_SLICE = WARP // LANES
 

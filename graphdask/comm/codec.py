@@ -25,6 +25,7 @@ import numpy as np
 
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import CommunicationError, InputError, KernelError
+from graphdask.kernels.common.tuning import BITMAP_TILE as TILE
 
 LIST, BITMAP, DELTA, ALL = 0, 1, 2, 3
 CODES = {"list": LIST, "bitmap": BITMAP, "delta": DELTA}
@@ -37,8 +38,6 @@ FEW = 128
 """Ids up to which the list is taken at once: so few bytes travel with the header anyway."""
 SPARSE = 128
 """A set is sorted, not ranked through its bitmap, when the universe is more than this many times its size."""
-TILE = 256
-"""Words of a bitmap that a block of a GPU takes at once (kernels/common/scan.cuh)."""
 BITMAP_SAVES = 1 << 20
 """On a GPU ids with columns are a bitmap only where it saves more bytes than this. Listing its ids takes two launches
 and memory more than reading a list, 20 to 40 us for all messages; InfiniBand moves 1 MB (25 to 50 GB/s) in that time,

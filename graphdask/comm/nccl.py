@@ -19,12 +19,9 @@ import numpy as np
 
 from graphdask.comm.arguments import checked
 from graphdask.comm.outgoing import SendBuffer
-from graphdask.comm.protocol import Cancel, Communicator, Received
+from graphdask.comm.protocol import CHECK_SECONDS, Cancel, Communicator, Received
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import CommunicationError, InputError, MissingDependency, PeerLost
-
-CHECK_SECONDS = 0.5e-3
-"""How often a wait asks the control communicator and `cancel`."""
 
 
 def nccl_available() -> tuple[bool, str]:

@@ -19,6 +19,8 @@ from graphdask.comm.outgoing import SendBuffer
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import CommunicationError, InputError, PeerLost
 
+CHECK_SECONDS = 0.5e-3
+"""How often a wait asks for lost peers, the control communicator and `cancel`."""
 META = 4
 """int64 integers that accompany each payload."""
 

@@ -20,12 +20,11 @@ import numpy as np
 from graphdask.comm import codec
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
+from graphdask.kernels.common.tuning import MOST_PEERS
 
 TILE = codec.TILE
 """Words of a tile (kernels/exchange/segments.cu): every peer's bits begin with one."""
 TILE_BITS = 32 * TILE
-MOST_PEERS = 128
-"""For which numbers are ranked by counting."""
 LIST_SAVES = 1 << 18
 """Without columns a bitmap is sent unless a list is shorter by more bytes: a receiver can join the words to a bitmap of
 its own, and reads a list no faster. These bytes take the 5 us of one launch at InfiniBand's 50 GB/s."""

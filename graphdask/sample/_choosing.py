@@ -13,8 +13,6 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 
-FEW = 32
-"""Candidates that are all alike, of which so many are chosen without a table; as in kernels/choice/selection.py."""
 LAUNCH = {"cpu": 1 << 18, "cuda": 1 << 26}
 """Candidates with biases in one launch: on a CPU what stays in its cache."""
 EACH = 96

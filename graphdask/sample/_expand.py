@@ -14,10 +14,11 @@ import numpy as np
 
 from graphdask.device.backend import BLOCK, Array
 from graphdask.engine.loop import Environment
+from graphdask.kernels.common.tuning import FEW_CHOSEN
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample import _fanouts
-from graphdask.sample._choosing import FEW, Choices, Chooser, Found, choose, chosen_of_sums, launches, room_for_counts
+from graphdask.sample._choosing import Choices, Chooser, Found, choose, chosen_of_sums, launches, room_for_counts
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample._items import Chosen, Items, Numbers
 from graphdask.sample._methods import Method
@@ -215,7 +216,7 @@ class Expander:
         if self.method.per_row:
             self._leave_out(items, step, counts[1:])
         choices = Choices(xp, degrees, counts, items.places, items.instances)
-        few = replace or (not sized and 0 <= fanout <= FEW)
+        few = replace or (not sized and 0 <= fanout <= FEW_CHOSEN)
         if self.method.name == "uniform":
             found = choose(chooser, choices, replace, None, begins=begins, few=few or (not sized and fanout < 0))
             return self._with_ends(items, found.owners, found.chosen, None, lambda: found.numbers(xp))
@@ -337,7 +338,7 @@ class Expander:
 
     def _has_few(self, size: int) -> bool:
         """Whether what is drawn of one is told apart without a table."""
-        return bool(self.options.replace) or 0 <= size <= FEW
+        return bool(self.options.replace) or 0 <= size <= FEW_CHOSEN
 
     def _aliased(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
         """Edges by an alias table."""

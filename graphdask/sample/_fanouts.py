@@ -9,6 +9,7 @@ import numpy as np
 
 from graphdask.engine.buffers import Allocation
 from graphdask.graph.graph import Graph
+from graphdask.kernels.common.tuning import FEW_DRAWN as FEW
 from graphdask.partition.part import Csr, Part, WeightFacts
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample.biases import EdgeBiases, checked_biases
@@ -23,8 +24,6 @@ REDRAWN = ("repeated", "bipartite")
 COLLISIONS = ("auto", "linear", "bitmap", "strided")
 BITS = {"bitmap": 8, "strided": 16}
 """What is added to the number of a method for kernels (kernels/neighbors/successive.py), by how collisions are seen."""
-FEW = 32
-"""Neighbours of a vertex that are drawn by one thread (kernels/neighbors/neighbors.py)."""
 ROOM = 1 << 25
 """Words in a launch, about, for trees of biases or tables of what is drawn: as many as the edges of rows, or drawn."""
 LAUNCH = 1 << 27

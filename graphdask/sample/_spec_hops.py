@@ -25,8 +25,6 @@ from graphdask.sample._together import drawn_together, shape_of
 
 WAYS = ("uniform", "inverse", "rejection", "alias")
 """To draw edges."""
-LOOKED_AT = 256
-"""Edges of a row, at most, that a thread looks through where trials were not enough; functions_hops.py."""
 GAVE_UP = "by trials, with long rows"
 """Where a partition remembers that trials of a function were not enough."""
 

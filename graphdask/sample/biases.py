@@ -25,13 +25,13 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph
+from graphdask.kernels.common.tuning import BIAS_TILE as TILE
+from graphdask.kernels.common.tuning import SPARSE
 from graphdask.partition.part import Csr, Part, WeightFacts
 
 KINDS = ("weight", "degree")
 METHODS = {"uniform": 0, "rejection": 1, "inverse": 2, "alias": 3, "reservoir": 6}
 """Names, and what kernels call them."""
-TILE, SPARSE = 1024, 32
-"""See kernels/choice/biases.py and kernels/choice/pick.py."""
 BITS = 59
 """Of degree times total in an alias table, and of the total elsewhere, at most."""
 MOST_DEGREE = (1 << 31) - 1

@@ -22,6 +22,7 @@ from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.generate.arguments import integer, probability
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.kernels.common.tuning import ONE
 from graphdask.kinds import checked_seed
 from graphdask.parameters import documented
 from graphdask.partition.part import Part
@@ -33,8 +34,6 @@ BUDGET = 64
 """Steps of a walker in a superstep."""
 LEAST_RESTART = 1e-6
 """So that a walk of 2^31 steps, which are counted in 32 bits, has a chance of e^-2000."""
-ONE = 1 << 63
-"""What stands for the probability 1."""
 
 
 class PersonalizedPageRank(Samples):

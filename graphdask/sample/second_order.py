@@ -21,6 +21,7 @@ from graphdask.engine.loop import INDEX, Environment
 from graphdask.errors import InputError, shown
 from graphdask.generate.arguments import flag
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.kernels.common.tuning import ONE
 from graphdask.kinds import checked_seed
 from graphdask.parameters import documented
 from graphdask.partition.part import Part
@@ -44,8 +45,6 @@ from graphdask.sample.sampler import Placement, checked_placement, numbered, sam
 from graphdask.sample.starts import Starts
 from graphdask.sample.walks import Rows
 
-ONE = 1 << 63
-"""What stands for the probability 1."""
 MOST = 2.0**20
 """What p and q, and one over them, may be: a walk draws up to as many candidates for a step."""
 

@@ -23,9 +23,9 @@ from graphdask.device.residency import ResidentSet, page_locked
 from graphdask.engine.loop import Environment, Superstep
 from graphdask.errors import InputError, OverBudget, shown
 from graphdask.kernels.common.compiling import clock
+from graphdask.kernels.common.tuning import SPARSE
 from graphdask.partition.blocks import parse_size
 from graphdask.partition.part import Part
-from graphdask.sample.biases import SPARSE
 from graphdask.suggest import public
 
 SCHEMES = ("baseline", "BA", "WS", "BAL", "in-place")

@@ -19,6 +19,7 @@ from graphdask.engine.loop import INDEX, Environment
 from graphdask.errors import InputError, Unsupported
 from graphdask.generate.arguments import probability
 from graphdask.graph.graph import Graph, checked_graph, checked_undirected
+from graphdask.kernels.common.tuning import ONE
 from graphdask.kinds import checked_seed
 from graphdask.parameters import documented
 from graphdask.partition.part import Csr, Part
@@ -44,8 +45,6 @@ from graphdask.sample.streamed import Streamed
 
 METROPOLIS = 4
 """As kernels/walks/walk.py has it."""
-ONE = 1 << 63
-"""What stands for the probability 1."""
 
 
 @dataclass

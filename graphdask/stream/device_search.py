@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphdask.device.backend import Array
+from graphdask.kernels.common.tuning import HUB
 from graphdask.kernels.stream import layered_search as at
 from graphdask.stream.in_place import RowsInPlace, possible
 from graphdask.stream.on_device import Run
@@ -20,7 +21,7 @@ QUEUES = 4
 
 def _hubs(run: Run) -> int:
     """Rows of many edges, at most."""
-    return run.store.sections["out"].num_edges // at.HUB + 1
+    return run.store.sections["out"].num_edges // HUB + 1
 
 
 def in_place(run: Run) -> bool:

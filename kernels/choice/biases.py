@@ -2,7 +2,7 @@
 
 rows     index dtype: the rows that have edges, `count` of them
 starts   int64: the first edge of each, and the end of the last, which is `edges`
-firsts   index dtype per tile of TILE edges: the place among `rows` of the row of its first edge
+firsts   index dtype per tile of BIAS_TILE edges (tuning.py): the place among `rows` of the row of its first edge
 values   bias_t per edge
 greatest bias_t per row of the graph; 0 before
 shifts   int32 per row of the graph: units of its biases are 2^-shift (see pick.py), where `shifted`; else they are 1
@@ -32,13 +32,13 @@ alias tables no prefix sums.
 
 import numpy as np
 
-from graphdask.kernels.choice.pick import SPARSE, shift_of, units
+from graphdask.kernels.choice.pick import shift_of, units
+from graphdask.kernels.common.tuning import SPARSE
 from graphdask.kernels.common.twin import twin
 
 MACROS = [{"index_t": "int", "bias_t": bias} for bias in ("int", "long long", "float", "double")]
 MACROS += [{"index_t": "long long", "bias_t": bias} for bias in ("int", "long long", "double")]
 
-TILE = 1024
 _0 = np.uint64(0)
 
 

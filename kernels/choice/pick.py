@@ -15,18 +15,15 @@ from graphdask.kernels.choice.keys import exponential_key, may_be_less
 from graphdask.kernels.common.hash import hashed, inlined, multiply_high
 from graphdask.kernels.common.hash import key as keyed
 from graphdask.kernels.common.philox import DRAW_KEY, fill, philox
+from graphdask.kernels.common.tuning import KEYS_AT_ONCE, SPARSE
 from graphdask.kernels.common.twin import twin, within
 
 MACROS = [{"index_t": "int", "bias_t": bias} for bias in ("int", "long long", "float", "double")]
 MACROS += [{"index_t": "long long", "bias_t": "double"}]
 
 UNIFORM, REJECTION, INVERSE, ALIAS, RESERVOIR = 0, 1, 2, 3, 6
-SPARSE = 32
-"""Edges for each entry of sparse prefix sums."""
 REJECTS = 16
 """Rows whose greatest bias is more than so many mean ones are not drawn by rejection."""
-KEYS_AT_ONCE = 256
-"""Edges whose numbers a CPU makes before it looks at them; even, as numbers are made in pairs."""
 TRIALS = 512
 """Of rejection; then it is the sparse prefix sums after all, which changes no probability."""
 

@@ -27,14 +27,13 @@ import numpy as np
 from graphdask.kernels.common.hash import GOLDEN, hashed, inlined, multiply_high
 from graphdask.kernels.common.hash import key as keyed
 from graphdask.kernels.common.philox import philox
+from graphdask.kernels.common.tuning import FEW_CHOSEN as FEW
 from graphdask.kernels.common.twin import twin
 
 MACROS: list[dict[str, str]] = [{}]
 
 NO_BIAS, ABOVE_BOUND, NO_VERTEX, NO_SIZE, LARGE_SUM = (np.int64(-reason) for reason in range(1, 6))
 """Failures besides those of users' functions, which are above 0."""
-FEW = 32
-"""Candidates that are chosen without a table of those before."""
 BLOCK = 256
 """Candidates whose units a CPU adds up, so that a draw goes by these sums first."""
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from graphdask.kernels.common.gathered import sum_gathered
 from graphdask.kernels.common.prefetch import prefetch
+from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
 from graphdask.kernels.common.twin import twin
 
-CHUNK = 256
 AHEAD, ROWS_AHEAD = 128, 8
 """How many edges, and rows, ahead of their turn a processor is to fetch what they read, and write to sums."""
 u64 = np.uint64

@@ -26,12 +26,10 @@ warp takes 32 low rows, of 256 edges at most, and a warp or a block a high one.
 import numpy as np
 
 from graphdask.kernels.common.lanes import sum_rows
+from graphdask.kernels.common.tuning import MASS
+from graphdask.kernels.common.tuning import ROW_PIECE as PIECE
 from graphdask.kernels.common.twin import twin, within
 
-PIECE = 4096
-"""Edges."""
-MASS = 2.0**60
-"""Fixed point of the sum of ranks."""
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 

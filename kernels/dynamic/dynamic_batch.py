@@ -37,13 +37,13 @@ counters       uint64, 0 before: how many of the sorted entries are of out-edges
 import numpy as np
 
 from graphdask.kernels.common.prefetch import prefetch
+from graphdask.kernels.common.tuning import ROW_PIECE as PIECE
 from graphdask.kernels.common.twin import twin, within
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 NOTHING = np.uint64(2**64 - 1)
 CLAIMED, FRONT, BACK = 4, 6, 7
 """Places among the counters, of which there are eleven."""
-PIECE = 4096
 AHEAD = 8
 """Entries whose rows a twin has on their way."""
 

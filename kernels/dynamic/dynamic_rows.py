@@ -21,9 +21,9 @@ begin, length  of dynamic_rows_move: int64 per row: where it is, and its entries
 import numpy as np
 
 from graphdask.kernels.common.prefetch import prefetch
+from graphdask.kernels.common.tuning import ROW_PIECE as PIECE
 from graphdask.kernels.common.twin import twin, within
 
-PIECE = 4096
 AHEAD = 8
 """Rows that a twin has on their way."""
 MACROS = [{"entry_t": kind} for kind in ("int", "long long", "float", "double")]

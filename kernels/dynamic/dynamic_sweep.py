@@ -14,10 +14,13 @@ Rows are listed in no order, but near ones near each other.
 import numpy as np
 
 from graphdask.kernels.common.lanes import CHUNK, u64
+from graphdask.kernels.common.tuning import ROW_FEW as FEW
+from graphdask.kernels.common.tuning import ROW_SPAN as SPAN
+from graphdask.kernels.common.tuning import SWEEP_KINDS as KINDS
 from graphdask.kernels.common.twin import twin, within
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
-FEW, SPAN, KINDS, LONG, ROW_BIT = 8, 512, 10, 9, 36
+LONG, ROW_BIT = 9, 36
 
 
 @within

@@ -2,16 +2,13 @@
 
 import numpy as np
 
+from graphdask.kernels.common.tuning import BITMAP_TILE as TILE
 from graphdask.kernels.common.twin import twin, within
 from graphdask.kernels.exchange.codec import _popcount
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
-TILE = 256
-"""Words of a tile."""
 TILE_BITS = 32 * TILE
-MOST_PEERS = 128
-"""For segments_few."""
 
 
 @twin

@@ -45,9 +45,9 @@ from graphdask.kernels.choice.keys import keep_smallest
 from graphdask.kernels.choice.selection import NO_BIAS, NO_SIZE, NO_VERTEX, fraction, group_key, vertex_of, wanted
 from graphdask.kernels.common.hash import multiply_high
 from graphdask.kernels.common.philox import DRAW_KEY, DRAW_SIZE, DRAW_TRIAL, DRAW_UPDATE, fill, philox
+from graphdask.kernels.common.tuning import KEYS_AT_ONCE
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.functions.functions_default import (
-    KEYS_AT_ONCE,
     MACROS,
     edge_bias,
     neighbor_size,

@@ -14,8 +14,6 @@ MACROS = [
     )
 ]
 """What the kernels are compiled for."""
-KEYS_AT_ONCE = 256
-"""Edges whose numbers are made before any is looked at; even, as numbers are made in pairs."""
 
 
 @inlined

@@ -42,6 +42,7 @@ from graphdask.kernels.choice.selection import (
 )
 from graphdask.kernels.common.hash import inlined, multiply_high
 from graphdask.kernels.common.philox import DRAW_EDGE, DRAW_POOL, DRAW_TRIAL, DRAW_UPDATE, philox
+from graphdask.kernels.common.tuning import LOOKED_AT
 from graphdask.kernels.common.twin import twin, within
 from graphdask.kernels.functions.functions_default import MACROS, edge_bias, update, vertex_bias
 
@@ -52,8 +53,6 @@ __all__ = ["MACROS"]
 UNIFORM, SUMMED, TRIED, ALIASED = 0, 1, 2, 3
 """How edges are drawn: all alike, by sums of their biases, by rejection, or by an alias table."""
 _0, _63 = np.uint64(0), np.uint64(63)
-LOOKED_AT = 256
-"""Edges of a row, at most, that one thread looks through."""
 
 
 @within

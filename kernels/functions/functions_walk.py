@@ -27,10 +27,10 @@ from graphdask.kernels.choice.keys import keep_smallest
 from graphdask.kernels.choice.selection import NO_BIAS, NO_VERTEX, fraction, group_key, selection_pick, vertex_of
 from graphdask.kernels.common.hash import multiply_high
 from graphdask.kernels.common.philox import DRAW_EDGE, DRAW_KEY, DRAW_TRIAL, DRAW_UPDATE, fill, philox
+from graphdask.kernels.common.tuning import GROUP, KEYS_AT_ONCE
 from graphdask.kernels.common.twin import twin, within
 from graphdask.kernels.functions.functions_default import (
     ASKS_NEAR,
-    KEYS_AT_ONCE,
     MACROS,
     edge_bias,
     edge_bias_if,
@@ -44,8 +44,6 @@ __all__ = ["MACROS"]
 
 UNIFORM, SUMMED, TRIED, ALIASED, KEYED = 0, 1, 2, 3, 4
 """How a walk draws edges: all alike, by sums of their biases, by rejection, by an alias table, or by a reservoir."""
-GROUP = 64
-"""Walkers that a CPU moves on in turn, so that it waits for the memory of many at the same time."""
 
 _0, _1 = np.uint64(0), np.uint64(1)
 

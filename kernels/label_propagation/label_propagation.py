@@ -9,12 +9,11 @@ which are laid out one after the other for the rows first to last - 1 of `rows`.
 
 import numpy as np
 
+from graphdask.kernels.common.tuning import SHORT
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.label_propagation.label_propagation_pack import Labels
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
-SHORT = 32
-CHUNK = 1024
 
 
 @twin

@@ -22,10 +22,10 @@ import numpy as np
 
 from graphdask.kernels.common.hash import GOLDEN, hashed, inlined, key, multiply_high
 from graphdask.kernels.common.philox import DRAW_NEIGHBOR, philox
+from graphdask.kernels.common.tuning import FEW_DRAWN as FEW
 from graphdask.kernels.common.twin import twin
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
-FEW = 32
 AT_ONCE = 64
 """Items that a CPU draws for before it reads their neighbours."""
 _ONE, _ZERO = np.uint64(1), np.uint64(0)

@@ -11,9 +11,9 @@ items, lanes, count, first
 
 import numpy as np
 
+from graphdask.kernels.common.tuning import ROW_SPAN as SPAN
 from graphdask.kernels.common.twin import twin
 
-SPAN = 512
 MACROS = [
     {"given_t": given, "weight_t": weight}
     for given in ("int", "long long", "float", "double")

@@ -20,9 +20,9 @@ partial  float64: sums of chunks of longer rows, of row i (of `many`) from first
 import numpy as np
 
 from graphdask.kernels.common.lanes import tree
+from graphdask.kernels.common.tuning import ROW_SPAN as SPAN
 from graphdask.kernels.common.twin import twin
 
-SPAN = 512
 MACROS = [
     {"index_t": index, "real_t": real, "weight_t": weight}
     for index in ("int", "long long")

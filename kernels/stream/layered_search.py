@@ -31,8 +31,6 @@ import numpy as np
 MACROS = [{"index_t": "int"}]
 ARRIVED, DEPTH, LISTED, LEFT, WORKED, LOOKED, SECTORS, FOUND, EDGES, HUBS, MISSING = *range(8), 10, 13, 16
 STATE = 19
-HUB = 4096
-"""All blocks share a row of more edges than this."""
 
 
 def ends_of(row, chunks, firsts, begins, bases, ends, asked):

@@ -21,8 +21,9 @@ from graphdask.kernels.choice.pick import UNIFORM, pick, pick_uniform
 from graphdask.kernels.common.hash import inlined
 from graphdask.kernels.common.hash import key as keyed
 from graphdask.kernels.common.philox import DRAW_WALK, philox
+from graphdask.kernels.common.tuning import GROUP
 from graphdask.kernels.common.twin import twin, within
-from graphdask.kernels.walks.walk import COIN, GROUP, entry
+from graphdask.kernels.walks.walk import COIN, entry
 
 MACROS = [{"index_t": "int", "bias_t": bias} for bias in ("int", "long long", "float", "double")]
 MACROS += [{"index_t": "long long", "bias_t": bias} for bias in ("int", "double")]

@@ -64,6 +64,8 @@ from graphdask.kernels.choice.pick import (
 from graphdask.kernels.common.hash import key as keyed
 from graphdask.kernels.common.hash import multiply_high
 from graphdask.kernels.common.philox import DRAW_WALK, philox
+from graphdask.kernels.common.tuning import GROUP
+from graphdask.kernels.common.tuning import ONE as PROBABILITY_ONE
 from graphdask.kernels.common.twin import twin, within
 
 MACROS = [{"index_t": "int", "bias_t": bias} for bias in ("int", "long long", "float", "double")]
@@ -74,11 +76,9 @@ MACROS += [{"index_t": "long long", "bias_t": "double", "arc_t": "long long"}]
 METROPOLIS, CELLS = 4, 5
 """Besides the methods of pick.py."""
 COIN = np.uint64(0x80000000)
-ONE = np.uint64(1 << 63)
+ONE = np.uint64(PROBABILITY_ONE)
 NEAR, FAR, WAITS = 0, 1, 2
 """How a partition is read: on the device, in place in the host's memory, not at all."""
-GROUP = 64
-"""Walkers that a CPU moves on in turn, so that it waits for the memory of many at the same time."""
 
 _0, _1, _32, _LOW = np.uint64(0), np.uint64(1), np.uint64(32), np.uint64(0xFFFFFFFF)
 

@@ -20,12 +20,11 @@ import numpy as np
 from graphdask.kernels.common.hash import key as keyed
 from graphdask.kernels.common.hash import multiply_high
 from graphdask.kernels.common.philox import DRAW_END, philox
+from graphdask.kernels.common.tuning import GROUP
 from graphdask.kernels.common.twin import twin
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 _0, _1 = np.uint64(0), np.uint64(1)
-GROUP = 64
-"""Walkers that a CPU moves on in turn."""
 
 
 @twin

@@ -174,11 +174,6 @@ def test_the_ids_of_all_mirrored_vertices_take_no_bytes(backend, rng, dtype, siz
                 np.testing.assert_array_equal(read_values[name], column[case.mirrors[k]])
 
 
-def test_kernels_and_callers_mean_the_same_tiles():
-    for name in ("TILE", "TILE_BITS", "MOST_PEERS"):
-        assert getattr(segments, name) == getattr(twins, name)
-
-
 def test_a_list_and_its_payload_do_not_depend_on_the_order_of_threads(rng):
     case = Owners(rng, np.int32, 4, "1-hop")
     values = random_values(rng, {"label": np.int32}, case.shift + int(case.entries[-1]))

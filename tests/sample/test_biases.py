@@ -14,7 +14,6 @@ from memory import OTHERS
 import graphdask as gd
 from graphdask.device.backend import get_backend
 from graphdask.errors import InputError
-from graphdask.kernels.choice import biases as kernels
 from graphdask.kernels.choice import pick
 from graphdask.partition.part import WeightFacts
 from graphdask.sample import biases
@@ -301,7 +300,6 @@ def test_rows_of_too_many_edges_are_refused(monkeypatch, backend):
 
 
 def test_kernels_and_tables_agree_on_their_constants():
-    assert (biases.TILE, biases.SPARSE) == (kernels.TILE, pick.SPARSE)
     assert biases.METHODS == {
         "uniform": pick.UNIFORM, "rejection": pick.REJECTION, "inverse": pick.INVERSE, "alias": pick.ALIAS,
         "reservoir": pick.RESERVOIR,

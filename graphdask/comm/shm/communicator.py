@@ -20,7 +20,7 @@ import numpy as np
 
 from graphdask.comm.arguments import checked, settle
 from graphdask.comm.peers import MOST_RANKS
-from graphdask.comm.protocol import Cancel, Communicator, Peers, Received
+from graphdask.comm.protocol import CHECK_SECONDS, Cancel, Communicator, Peers, Received
 from graphdask.comm.shm.board import BULK, CONTROLS, NOTHING, Board, SharedMemory, host_identity, mapped, words_of
 from graphdask.comm.shm.memory import Outbox, Window
 from graphdask.comm.shm.peers import MappedMemory, ShmPeers
@@ -31,8 +31,6 @@ BULKY = 1 << 25
 """Bytes of payloads that do not lie in the outbox from which on the control communicator takes them."""
 SPIN_SECONDS = 2e-3
 """How long a wait polls without a pause."""
-CHECK_SECONDS = 0.5e-3
-"""How often a wait asks the control communicator and `cancel`."""
 PAUSE = 50e-6
 """Seconds between looks after that."""
 

@@ -10,15 +10,12 @@ import numpy as np
 
 from graphdask.comm.arguments import settle
 from graphdask.comm.peers import BOARD_BYTES, RankPeers
-from graphdask.comm.protocol import Communicator, Launch, PeerMemory
+from graphdask.comm.protocol import CHECK_SECONDS, Communicator, Launch, PeerMemory
 from graphdask.comm.shm.memory import Outbox, Window
 from graphdask.device.backend import Backend
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-CHECK_SECONDS = 0.5e-3
-"""How often the host asks for lost peers while a kernel runs."""
 
 
 class MappedMemory(PeerMemory):
