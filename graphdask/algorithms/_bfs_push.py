@@ -47,14 +47,15 @@ def push(part: Part, state: State, here: object, either_way: bool, env: Environm
     own, ghosts, counters = state.queue, state.ghost_queue.array, state.counters
     for turn, csr in enumerate(part.directions if either_way else [part.out]):
         hubs = state.hubs.fit(min(state.count, csr.num_edges // HUB))
-        rows = csr.indptr, csr.indices, part.ids
         if state.led is None:
-            kernels = state.kernels
-            shared = (*rows, state.seen, state.parent, part.num_owned, slots, turn, own, ghosts, hubs, counters)
-            kernels.bfs_push(state.count, here, *shared)
+            kernels, search = state.kernels, state.search
+            search.indptr, search.indices, search.hubs = csr.indptr, csr.indices, hubs
+            search.own_queue, search.ghost_queue, search.counters = own, ghosts, counters
+            kernels.bfs_push(state.count, here, turn, search)
             if hubs_too:
-                kernels.bfs_push_hubs(HUB_THREADS, *shared)
+                kernels.bfs_push_hubs(HUB_THREADS, turn, search)
             continue
+        rows = csr.indptr, csr.indices, part.ids
         kernels, led = env.kernels("bfs_unfused", index_t=part.vertex_map.dtype), state.led.array
         kernels.bfs_advance(state.count, here, *rows, turn, led, hubs, counters)
         if hubs_too:

@@ -9,6 +9,7 @@ from graphdask.algorithms._direction import Direction
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Buffer
 from graphdask.engine.team import Peers
+from graphdask.kernels.bfs.bfs_pack import Search
 
 HERE, NEXT, GHOSTS, LEFT, EDGES, WEIGHT, LEVELS, VISITED, LISTED, COUNTERS = 0, 1, 2, 4, 7, 8, 9, 10, 11, 18
 """Places among the counters, and their number; see kernels/bfs/bfs.py."""
@@ -28,8 +29,8 @@ class State:
     hubs: Buffer
     rows: tuple[Array, Array]
     """int64: the counters of this superstep and of the next, in turn."""
-    arrived: Array
-    """int64: of the barrier of `bfs_levels`, all of whose launches have as many blocks."""
+    search: Search
+    """What the kernels work on."""
     direction: Direction
     kernels: Any
     unreached: int

@@ -18,6 +18,7 @@ from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, exchange_bytes
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.kernels.sssp.sssp_tree_pack import Tree
 from graphdask.partition.part import Csr, Part
 
 
@@ -52,12 +53,13 @@ def level_part(part: Part, env: Environment, distance: Array, parent: Array, lev
     indptr = xp.zeros(part.num_owned + 1, np.int64)
     xp.cumsum(level, out=indptr[1:])
     out = xp.empty(int(indptr[-1]), dtype)
-    shared = (
-        part.out.indptr, part.out.indices, weights, each, part.ids, distance, parent, int(not tree),
-        indptr[:-1].copy(), out, xp.empty(part.num_owned, dtype), xp.zeros(2, np.int64),
+    shared = Tree(
+        indptr=part.out.indptr, indices=part.out.indices, weights=weights, each=each, ids=part.ids, distance=distance,
+        parent=parent, any=int(not tree), place=indptr[:-1].copy(), out=out, hubs=xp.empty(part.num_owned, dtype),
+        counters=xp.zeros(2, np.int64),
     )  # fmt: skip
-    kernels.sssp_level(part.num_owned, *shared)
-    kernels.sssp_level_hubs(HUB_THREADS, *shared)
+    kernels.sssp_level(part.num_owned, shared)
+    kernels.sssp_level_hubs(HUB_THREADS, shared)
     return replace(part, out=Csr(indptr, out), inward=None)
 
 
@@ -103,12 +105,13 @@ class Parents(Primitive[ParentsState]):
             parent[local] = self.source
         ghost_queue, level = xp.empty(part.num_slots - owned, dtype), xp.zeros(owned, np.int64)
         counters = xp.zeros(3, np.int64)
-        shared = (
-            part.out.indptr, part.out.indices, weights, each, part.ids, self.distance, owned, parent, ghost_queue,
-            level, xp.empty(owned, dtype), counters,
+        shared = Tree(
+            indptr=part.out.indptr, indices=part.out.indices, weights=weights, each=each, ids=part.ids,
+            distance=self.distance, owned=owned, parent=parent, ghost_queue=ghost_queue, level=level,
+            hubs=xp.empty(owned, dtype), counters=counters,
         )  # fmt: skip
-        kernels.sssp_parents(owned, *shared)
-        kernels.sssp_parents_hubs(HUB_THREADS, *shared)
+        kernels.sssp_parents(owned, shared)
+        kernels.sssp_parents_hubs(HUB_THREADS, shared)
         _, edges, ghosts = (int(x) for x in env.backend.to_host(counters))
         told = ghost_queue[:ghosts]
         return ParentsState(parent, level), Messages(told[:0], told, {"parent": parent}, False, owned, edges)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Buffer
+from graphdask.kernels.sssp.sssp_pack import Relaxing
 
 EDGES, ACTED, STEP, SPLIT, LED, GHOSTS, NEAR, FAR, HUBS, COUNTERS = 0, 1, 2, 3, 4, 5, 7, 10, 13, 16
 """Places among the counters, and their number; see kernels/sssp/sssp.py and sssp_unfused.py."""
@@ -42,6 +43,8 @@ class Work:
     limit: Array
     """Where the current bucket ends; the distances' dtype, shape (1,)."""
     between: Between | None = None
+    relaxing: Relaxing | None = None
+    """All of this, for the kernels."""
 
 
 @dataclass

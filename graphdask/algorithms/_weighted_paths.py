@@ -26,6 +26,7 @@ from graphdask.algorithms._shortest_tree import unreached
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import ROW, Allocation, Buffer, exchange_bytes
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
+from graphdask.kernels.betweenness.weighted_paths_pack import Paths
 from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Csr, Part
 
@@ -183,12 +184,12 @@ class PathCounts(Primitive[State]):
     def _count_tight_in(self, state: State, first: int, csr: Csr, env: Environment) -> None:
         """The same of some rows, the first of which is that of the vertex `first`."""
         kernels = self._kernels(env)
-        shared = (
-            first, csr.indptr, csr.indices, csr.weights, self.distance, self.lanes, state.pending, state.hubs,
-            state.counters,
+        shared = Paths(
+            first=first, indptr=csr.indptr, indices=csr.indices, weights=csr.weights, distance=self.distance,
+            lanes=self.lanes, pending=state.pending, hubs=state.hubs, counters=state.counters,
         )  # fmt: skip
-        kernels.paths_pending(csr.num_rows, *shared)
-        kernels.paths_pending_hubs(HUB_THREADS, *shared)
+        kernels.paths_pending(csr.num_rows, shared)
+        kernels.paths_pending_hubs(HUB_THREADS, shared)
 
     def _counted_tight(self, state: State, env: Environment) -> int:
         _, edges, state.beyond, state.shorter, *_ = env.backend.to_host(state.counters).tolist()
@@ -265,12 +266,12 @@ class PathCounts(Primitive[State]):
             state.queue.fit(int((after.indptr[slots + 1] - after.indptr[slots]).sum()))
         queue = state.queue.array
         state.counters.fill(0)
-        shared = (
-            slots, state.front, 0, after.indptr, after.indices, after.weights, self.distance, self.lanes, 0,
-            state.pending, state.ready, queue, state.hubs, state.counters,
+        shared = Paths(
+            first=0, indptr=after.indptr, indices=after.indices, weights=after.weights, distance=self.distance,
+            lanes=self.lanes, pending=state.pending, ready=state.ready, hubs=state.hubs, counters=state.counters,
         )  # fmt: skip
-        kernels.paths_release(len(slots), *shared)
-        kernels.paths_release_hubs(HUB_THREADS, *shared)
+        kernels.paths_release(len(slots), slots, state.front, 0, queue, shared)
+        kernels.paths_release_hubs(HUB_THREADS, slots, state.front, 0, queue, shared)
         _, edges, _, _, found, lanes = env.backend.to_host(state.counters).tolist()
         rows = queue[:found].copy()
         level = Level(rows, state.ready[rows])
@@ -299,13 +300,13 @@ class PathCounts(Primitive[State]):
         were scanned."""
         kernels = self._kernels(env)
         state.counters.fill(0)
-        shared = (
-            level.rows, level.masks, first, csr.indptr, csr.indices, csr.weights, self.distance, self.lanes, back,
-            state.paths, out, CHUNKED, state.hubs, state.counters,
+        shared = Paths(
+            first=first, indptr=csr.indptr, indices=csr.indices, weights=csr.weights, distance=self.distance,
+            lanes=self.lanes, paths=state.paths, hubs=state.hubs, counters=state.counters,
         )  # fmt: skip
-        kernels.paths_gather(len(level.rows), *shared, per_item=self.lanes)
+        kernels.paths_gather(len(level.rows), level.rows, level.masks, back, out, CHUNKED, shared, per_item=self.lanes)
         if len(level.rows):
-            kernels.paths_gather_hubs(HUB_THREADS, *shared)
+            kernels.paths_gather_hubs(HUB_THREADS, level.rows, level.masks, back, out, CHUNKED, shared)
         return int(env.backend.to_host(state.counters)[1])
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:

@@ -39,6 +39,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, exchange_bytes
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.engine.team import Peers
+from graphdask.kernels.betweenness.betweenness_pack import Lanes
 from graphdask.partition.part import Csr, Part
 from graphdask.results.result import Result
 
@@ -278,13 +279,14 @@ class Betweenness(Primitive[State]):
             most = min(state.edges_in, len(rows))
             state.queue.fit(most), state.masks.fit(most)
         queue, masks = state.queue.array, state.masks.array
-        shared = (
-            rows, csr.indptr, csr.indices, part.out.indptr, state.bits, state.front, np.uint64(alive), state.seen,
-            queue, masks, left, HUB, state.hubs, state.counters,
+        shared = Lanes(
+            indptr=csr.indptr, indices=csr.indices, out_indptr=part.out.indptr, bits=state.bits, front=state.front,
+            alive=np.uint64(alive), seen=state.seen, queue=queue, left=left, hub=HUB, hubs=state.hubs,
+            counters=state.counters,
         )  # fmt: skip
-        kernels.bc_reach(len(rows), *shared, per_item=32)
+        kernels.bc_reach(len(rows), rows, masks, shared, per_item=32)
         if len(state.hubs):
-            kernels.bc_reach_hubs(HUB_THREADS, *shared)
+            kernels.bc_reach_hubs(HUB_THREADS, rows, masks, shared)
         found, remaining, _, edges, out_edges, _, lanes = env.backend.to_host(state.counters).tolist()
         if candidates is None:
             state.left, state.spare = left[:remaining], (spare, left)
@@ -330,14 +332,15 @@ class Betweenness(Primitive[State]):
     def _gather(self, part: Part, state: State, level: Level, csr: Csr, out: Array, env: Environment) -> None:
         """Sum the values of the neighbours in the frontier for the vertices of a level."""
         kernels = self._kernels(part, env)
-        shared = (
-            level.rows, level.masks, csr.indptr, csr.indices, state.bits, state.front, state.value,
-            np.uint64(state.lanes), self.lanes, out, HUB, state.chunks, state.partial, state.counters,
+        shared = Lanes(
+            indptr=csr.indptr, indices=csr.indices, bits=state.bits, front=state.front, value=state.value,
+            shown=np.uint64(state.lanes), lanes=self.lanes, out=out, hub=HUB, chunks=state.chunks,
+            partial=state.partial, counters=state.counters,
         )  # fmt: skip
-        kernels.bc_gather(len(level.rows), *shared, per_item=32)
+        kernels.bc_gather(len(level.rows), level.rows, level.masks, shared, per_item=32)
         if len(level.rows) and len(state.chunks):
-            kernels.bc_gather_hubs(HUB_THREADS, *shared)
-            kernels.bc_sum_hubs(HUB_THREADS, *shared)
+            kernels.bc_gather_hubs(HUB_THREADS, level.rows, level.masks, shared)
+            kernels.bc_sum_hubs(HUB_THREADS, level.rows, level.masks, shared)
 
     def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
         scale_sums(part, env, state.score, self.sources, self.scale, self.of_sources)

@@ -60,6 +60,7 @@ from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messag
 from graphdask.engine.team import Peers, TeamMemory
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.kernels.bfs.bfs_pack import Search
 from graphdask.parameters import documented
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
@@ -152,14 +153,18 @@ class BreadthFirstSearch(Primitive[State]):
         peers = self._peers(part, env)
         memory = None if peers is None or env.size == 1 else TeamSearch.memory(peers, part, env)
         depths = slots if memory is None else owned
+        depth, parent, seen = xp.empty(depths, dtype), xp.empty(slots, dtype), xp.empty((slots + 31) // 32, np.uint32)
+        search = Search(
+            out_indptr=part.out.indptr, ids=part.ids, seen=seen, depth=depth, parent=parent, owned=owned, slots=slots,
+            arrived=counters[-1:],
+        )  # fmt: skip
         state = State(
-            xp.empty(depths, dtype), xp.empty(slots, dtype), xp.empty((slots + 31) // 32, np.uint32),
+            depth, parent, seen,
             (env.buffer("a level of BFS", owned, dtype), env.buffer("a level of BFS", owned, dtype)),
             env.buffer("a level of BFS, of ghosts,", slots - owned, dtype),
             env.scratch("BFS's list of long rows", owned, dtype, put_aside(part.out)),
-            (counters[:COUNTERS], counters[COUNTERS:-1]), counters[-1:],
-            direction, env.kernels("bfs", index_t=dtype), unreached, peers if env.size == 1 else None,
-            None if self.fused else advance_buffer(part, env),
+            (counters[:COUNTERS], counters[COUNTERS:-1]), search, direction, env.kernels("bfs", index_t=dtype),
+            unreached, peers if env.size == 1 else None, None if self.fused else advance_buffer(part, env),
         )  # fmt: skip
         kernels = state.kernels
         kernels.bfs_init(slots, depths, state.depth, state.parent, state.seen)
@@ -270,10 +275,12 @@ class BreadthFirstSearch(Primitive[State]):
         kernels = env.kernels("bfs", cooperative=True, index_t=part.vertex_map.dtype)
         before, count, room = state.weight, state.count, min(SMALL, state.unreached)
         here, there = state.queue_buffer.fit(room, keep=count), state.queues[1 - state.level % 2].fit(room)
+        search = state.search
+        search.indptr, search.indices = part.out.indptr, part.out.indices
+        search.counters, search.after = state.counters, state.after
         kernels.bfs_levels(
-            LEVEL_THREADS, here, there, part.out.indptr, part.out.indices, part.ids, state.depth, state.parent,
-            state.seen, state.level, MOST_LEVELS, SMALL, int(ALPHA), state.direction.floor,
-            state.direction.edges_left, state.counters, state.after, state.arrived,
+            LEVEL_THREADS, here, there, state.level, MOST_LEVELS, SMALL, int(ALPHA), state.direction.floor,
+            state.direction.edges_left, search,
         )  # fmt: skip
         found = self._read(state, env)
         state.level += int(found[LEVELS])
@@ -307,12 +314,11 @@ class BreadthFirstSearch(Primitive[State]):
         state.level += 1
         state.queue_buffer.fit(state.waiting)
         unvisited, left = state.left
-        shared = (
-            csr.indptr, csr.indices, part.out.indptr, state.seen, state.depth, state.parent, state.level, state.queue,
-            left.array, state.hubs.fit(min(state.waiting, csr.num_edges // FEW)), state.counters,
-        )  # fmt: skip
-        kernels.bfs_pull(state.waiting, unvisited.array, *shared)
-        kernels.bfs_pull_hubs(min(32 * state.waiting, HUB_THREADS), *shared)
+        search = state.search
+        search.indptr, search.indices, search.own_queue = csr.indptr, csr.indices, state.queue
+        search.hubs, search.counters = state.hubs.fit(min(state.waiting, csr.num_edges // FEW)), state.counters
+        kernels.bfs_pull(state.waiting, unvisited.array, state.level, left.array, search)
+        kernels.bfs_pull_hubs(min(32 * state.waiting, HUB_THREADS), state.level, left.array, search)
         kernels.bfs_mark(max(1, min(state.waiting, HUB_THREADS)), state.queue, state.seen, state.counters, state.after)
         found = self._read(state, env)
         state.left, state.waiting = (left, unvisited), int(found[LEFT])

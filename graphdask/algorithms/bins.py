@@ -18,6 +18,7 @@ from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import Environment
 from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
 from graphdask.kernels.common.tuning import ROW_FEW as FEW
+from graphdask.kernels.pagerank.bins_pack import BinRows
 from graphdask.partition.part import Csr
 
 ROOM = 224 << 10
@@ -141,8 +142,11 @@ class Bins:
         places = xp.empty(csr.num_edges + 8, np.uint16)  # eight at a time are read
         sources, targets = xp.zeros(total * shape.packet, np.uint16), xp.empty(total, np.int32)
         kernels.bins_place(
-            EACH["threads"] * count, count, first_edge, csr.indices, place, shape.hot, shape.width, segments,
-            shape.packet, in_bins, in_segments, places, sources, targets, **EACH, shared=4 * segments,
+            EACH["threads"] * count, BinRows(
+                bins=count, first_edge=first_edge, indices=csr.indices, place=place, hot=shape.hot, width=shape.width,
+                segments=segments, packet=shape.packet, in_bins=in_bins, in_segments=in_segments, places=places,
+                sources=sources, targets=targets,
+            ), **EACH, shared=4 * segments,
         )  # fmt: skip
         parts = _parts(env, in_segments[::count], PART * shape.width // shape.packet)
         first_packet = in_bins[::segments].copy()
@@ -181,15 +185,20 @@ class Bins:
         """
         shape, items, count = self.shape, len(self.item_segment), len(self.first_edge) - 1
         self.kernels.bins_fill(
-            THREADS * items, items, self.item_segment, self.item_packet, shape.hot, shape.width, shape.length,
-            shape.packet, x, self.sources, self.targets, values, wanted,
-            threads=THREADS, per_processor=1 << 16, shared=shape.width * x.dtype.itemsize,
+            THREADS * items, BinRows(
+                items=items, item_segment=self.item_segment, item_packet=self.item_packet, hot=shape.hot,
+                width=shape.width, length=shape.length, packet=shape.packet, x=x, sources=self.sources,
+                targets=self.targets, values=values, wanted=wanted,
+            ), threads=THREADS, per_processor=1 << 16, shared=shape.width * x.dtype.itemsize,
         )  # fmt: skip
         self.kernels.bins_sum(
-            THREADS * count, count, TEAMS, shape.room, self.first_edge, self.first_packet, shape.packet, x, shape.hot,
-            values, self.places, weights, int(len(weights) > 0), unit, self.first_chunk, self.chunks,
-            self.chunk_targets, self.first_row, self.rows, self.goes, sums, partial, wanted,
-            threads=THREADS, per_processor=1, shared=shape.shared,
+            THREADS * count, BinRows(
+                bins=count, teams=TEAMS, room=shape.room, first_edge=self.first_edge, first_packet=self.first_packet,
+                packet=shape.packet, x=x, hot=shape.hot, values=values, places=self.places, weights=weights,
+                weighted=int(len(weights) > 0), unit=unit, first_chunk=self.first_chunk, chunks=self.chunks,
+                chunk_targets=self.chunk_targets, first_row=self.first_row, rows=self.rows, goes=self.goes, sums=sums,
+                partial=partial, wanted=wanted,
+            ), threads=THREADS, per_processor=1, shared=shape.shared,
         )  # fmt: skip
 
 

@@ -50,6 +50,7 @@ from graphdask.dynamic.rows import DynamicPart
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.common.tuning import MASS
+from graphdask.kernels.dynamic.dynamic_pack import DynamicRanks
 from graphdask.partition.part import Part
 
 METHODS = {"static": "Static", "nd": "Naive-dynamic", "dt": "Dynamic Traversal", "df": "Dynamic Frontier",
@@ -265,10 +266,14 @@ class DynamicPageRank(Primitive[State]):
         closed = int(self.method in ("dfp", AUTO))
         for listed, count in zip(lists.of, lists.counts, strict=True):
             kernels.dynamic_update(
-                len(listed), count, None if state.sweep else listed, state.sums, state.inverse, state.loop, state.base,
-                state.factor, self.damping, closed, prunes, self.prune_tol, int(frontier), self.frontier_tol,
-                scale, self._becomes(state), part.outward.length, self.lows[1], state.rank, state.x,
-                state.affected, state.expand, state.visited, state.mark_low, state.mark_high, state.counters,
+                len(listed), DynamicRanks(
+                    count=count, listed=None if state.sweep else listed, sums=state.sums, inverse=state.inverse,
+                    loop=state.loop, base=state.base, factor=state.factor, damping=self.damping, closed=closed,
+                    prunes=prunes, prune=self.prune_tol, expands=int(frontier), frontier=self.frontier_tol,
+                    scale=scale, becomes=self._becomes(state), length=part.outward.length, most=self.lows[1],
+                    rank=state.rank, x=state.x, affected=state.affected, expand=state.expand, visited=state.visited,
+                    low=state.mark_low, high=state.mark_high, counters=state.counters,
+                ),
             )  # fmt: skip
         if frontier:
             marking.mark(part, state, env, min(sum(map(len, lists.of)), part.num_owned))

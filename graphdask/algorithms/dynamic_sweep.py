@@ -20,6 +20,7 @@ from graphdask.device.backend import Array
 from graphdask.dynamic.rows import DynamicPart
 from graphdask.engine.loop import Environment
 from graphdask.kernels.common.tuning import SWEEP_KINDS as KINDS
+from graphdask.kernels.pagerank.pagerank_pack import RankRows
 
 NAME = "rows of in-edges, listed"
 """Of the table that a part keeps."""
@@ -88,8 +89,10 @@ class Sweep:
         kernels = env.kernels("pagerank", index_t=dtype, real_t=np.float64, weight_t=np.float32)
         blocks = {**pull.STAGING, "shared": self.hot * self.ranges[0] * 8} if self.hot else {}
         kernels.pagerank_sum_chunks(
-            pull.LANES * len(long.chunks), long.chunks, long.targets, rows.indices, None, 0, state.x, self.hot,
-            *self.ranges, state.sums, self.partial, goes, **blocks,
+            pull.LANES * len(long.chunks), RankRows(
+                chunks=long.chunks, targets=long.targets, indices=rows.indices, weighted=0, x=state.x, hot=self.hot,
+                ranges=self.ranges[0], width=self.ranges[1], sums=state.sums, partial=self.partial, goes=goes,
+            ), **blocks,
         )  # fmt: skip
         env.kernels("dynamic", index_t=dtype).dynamic_sum(
             len(self.few), state.every if goes is None else goes, self.few, rows.begin, rows.length, rows.indices,

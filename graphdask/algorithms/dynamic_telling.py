@@ -14,6 +14,7 @@ from graphdask.algorithms.dynamic_ranks import COUNTERS, Lists, State
 from graphdask.device.backend import Array
 from graphdask.dynamic.rows import Audience, DynamicPart
 from graphdask.engine.loop import Environment, Inbox
+from graphdask.kernels.dynamic.telling_pack import Telling
 
 
 def slots_of_others(part: DynamicPart, env: Environment) -> tuple[Array, Array]:
@@ -75,8 +76,11 @@ def changes(
     if len(state.last):
         for listed in ranked:
             kernels.telling_fill(
-                len(listed), listed, state.x, state.told, part.held, state.shifts, part.num_owned, size,
-                part.rank, places, vertex, contribution, state.last,
+                len(listed), Telling(
+                    listed=listed, x=state.x, told=state.told, held=part.held, shifts=state.shifts,
+                    owned=part.num_owned, size=size, rank=part.rank, next=places, vertex=vertex,
+                    contribution=contribution, last=state.last,
+                ),
             )  # fmt: skip
     if marks.any():
         kernels.telling_marks(

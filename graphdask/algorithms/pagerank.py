@@ -30,6 +30,7 @@ from graphdask.device.backend import Array
 from graphdask.device.readback import Readback, readback_of
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import ALL, Environment, Inbox, Messages, Primitive
+from graphdask.kernels.pagerank.pagerank_pack import RankRows
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
 
@@ -282,9 +283,13 @@ class PageRank(Primitive[State]):
         """Ranks and contributions from sums; counters of this turn."""
         layout, told = state.layout, state.told
         layout.rows.kernels.pagerank_update(
-            part.num_owned, state.sums, layout.inverse, state.teleport, int(self.personalization is not None),
-            layout.extra, int(self.self_loops), layout.at, told.to, damping, base, DANGLING_SCALE, change_scale,
-            int(part.size > 1), state.rank, state.x, told.values, state.counters[turn], state.counters[1 - turn],
+            part.num_owned, RankRows(
+                sums=state.sums, inverse=layout.inverse, teleport=state.teleport, personalized=int(self.personalization
+                is not None), extra=layout.extra, has_extra=int(self.self_loops), place=layout.at, slot=told.to,
+                damping=damping, base=base, dangling_scale=DANGLING_SCALE, change_scale=change_scale,
+                tells=int(part.size > 1), rank=state.rank, x=state.x, told=told.values, counters=state.counters[turn],
+                cleared=state.counters[1 - turn],
+            ),
         )  # fmt: skip
 
     def _say(self, part: Part, state: State, env: Environment, edges: int) -> Messages:

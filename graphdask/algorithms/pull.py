@@ -26,6 +26,7 @@ from graphdask.engine.loop import HUB_THREADS, Environment
 from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
 from graphdask.kernels.common.tuning import ROW_FEW as FEW
 from graphdask.kernels.common.tuning import ROW_SPAN as SPAN
+from graphdask.kernels.pagerank.pagerank_pack import RankRows
 from graphdask.partition.part import Csr, Part
 
 LANES = 8
@@ -212,8 +213,12 @@ class Rows:
             return
         edges = self.indices, self.weights, int(len(self.weights) > 0), x
         kernels.pagerank_sum_chunks(
-            LANES * len(long.chunks), long.chunks, long.targets, *edges, 0, 1, len(x), sums, room, wanted
-        )
+            LANES * len(long.chunks), RankRows(
+                chunks=long.chunks, targets=long.targets, indices=self.indices, weights=self.weights,
+                weighted=int(len(self.weights) > 0), x=x, hot=0, ranges=1, width=len(x), sums=sums, partial=room,
+                goes=wanted,
+            ),
+        )  # fmt: skip
         kernels.pagerank_sum(self.csr.num_rows, self.csr.indptr, *edges, self.goes, int(len(self.goes) > 0), sums)
         kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, room, sums)
 

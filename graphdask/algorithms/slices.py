@@ -20,6 +20,7 @@ from graphdask.engine.loop import Environment
 from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
 from graphdask.kernels.common.tuning import ROW_FEW as FEW
 from graphdask.kernels.common.tuning import ROW_SPAN as SPAN
+from graphdask.kernels.pagerank.slices_pack import SliceRows
 from graphdask.partition.part import Csr
 
 WARP, LANES = 32, 8
@@ -115,8 +116,11 @@ class Slices:
         edges = self.indices, self.weights, int(len(self.weights) > 0), self.unit, x
         of_chunks, of_rows = len(self.first_of_chunks) - 1, len(self.first_of_rows) - 1
         self.kernels.slices_sum_chunks(
-            WARP * of_chunks, self.first_of_chunks, self.chunks, self.targets, *edges, hot, sums, partial, wanted,
-            **blocks,
+            WARP * of_chunks, SliceRows(
+                first=self.first_of_chunks, count=self.chunks, targets=self.targets, indices=self.indices,
+                weights=self.weights, weighted=int(len(self.weights) > 0), unit=self.unit, x=x, hot=hot, sums=sums,
+                partial=partial, wanted=wanted,
+            ), **blocks,
         )  # fmt: skip
         self.kernels.slices_sum_rows(
             WARP * of_rows, self.first_of_rows, len(self.goes), self.goes, *edges, sums, wanted

@@ -60,6 +60,7 @@ from graphdask.engine.team import Peers, TeamMemory
 from graphdask.errors import GraphdaskWarning, InputError, outside, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.kernels.sssp import sssp_team as at
+from graphdask.kernels.sssp.sssp_pack import Relaxing
 from graphdask.parameters import documented
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
@@ -188,6 +189,13 @@ class ShortestPaths(Primitive[State]):
             words[:COUNTERS], words[COUNTERS:-1].view(np.float64), words[-1:].view(self.distance)[:1],
             None if self.fused else between(part, env, self.label, self.distance),
         )  # fmt: skip
+        work = state.work
+        work.relaxing = Relaxing(
+            indptr=part.out.indptr, indices=part.out.indices, weights=state.weights, each=state.each, ids=part.ids,
+            labels=labels, stamp=work.stamp, limit=work.limit, owned=owned, even_near=near[0], odd_near=near[1],
+            even_far=far[0], odd_far=far[1], ghost_queue=work.ghost_queue, hubs=work.hubs, counters=work.counters,
+            least=work.least,
+        )  # fmt: skip
         if memory is not None:
             return state, self._together(part, state, memory, env)
         return state, self._said(state, state.work.ghost_queue[:0])
@@ -223,7 +231,7 @@ class ShortestPaths(Primitive[State]):
         return env.kernels(family, cooperative=True, **types, dist_t=self.distance, label_t=self.label)
 
     def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
-        work, owned = state.work, part.num_owned
+        work = state.work
         assert work is not None
         kernels, nearest = self._kernels(part, state, env), float(inbox.votes[:, 1].min())
         state.too_far = self.most <= nearest < math.inf and not inbox.votes[:, 0].any()
@@ -231,19 +239,14 @@ class ShortestPaths(Primitive[State]):
             none = work.ghost_queue[:0]
             return Messages(none, none, {"label": state.labels}, False)
         if len(inbox):
-            kernels.sssp_arrive(
-                len(inbox), state.step, state.split, inbox.slots, inbox.columns["label"], state.labels, work.stamp,
-                work.limit, owned, work.near[state.step % 2], work.far[state.split % 2], work.counters, work.least,
-            )  # fmt: skip
+            kernels.sssp_arrive(len(inbox), state.step, state.split, inbox.slots, inbox.columns["label"], work.relaxing)
         splits = self._buckets(part, state, inbox, env)
         delta = self.delta or self.unit * breadth_of(part, env.backend.name) * state.widened
         enough = ENOUGH[env.backend.name] if part.size > 1 else 2**62
         if self.fused:
             kernels.sssp_advance(
-                HUB_THREADS, state.step, state.split, splits, enough, nearest, delta, self.most,
-                part.out.indptr, part.out.indices, state.weights, state.each, part.ids, state.labels, work.stamp,
-                work.limit, owned, state.superstep, *work.near, *work.far, work.ghost_queue, work.hubs, work.counters,
-                work.least,
+                HUB_THREADS, state.step, state.split, splits, enough, nearest, delta, self.most, state.superstep,
+                work.relaxing,
             )  # fmt: skip
             found = env.backend.to_host(work.control)
         else:

@@ -50,6 +50,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.buffers import MAXIMAL, Allocation, put_aside
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.kernels.components.strong_pack import Colours
 from graphdask.parameters import documented
 from graphdask.partition.part import Csr, Part
 from graphdask.registry import algorithm
@@ -197,9 +198,12 @@ class StrongComponents(Primitive[State]):
             degrees = csr.indptr[state.rows + 1] - csr.indptr[state.rows]
             state.count[state.rows] = degrees.astype(state.count.dtype)
         else:
-            shared = (csr.indptr, csr.indices, state.colour, state.count, state.hubs, counters)
-            kernels.strong_count(len(state.rows), state.rows, *shared)
-            kernels.strong_count_hubs(HUB_THREADS, *shared)
+            shared = Colours(
+                indptr=csr.indptr, indices=csr.indices, colour=state.colour, count=state.count, hubs=state.hubs,
+                counters=counters,
+            )  # fmt: skip
+            kernels.strong_count(len(state.rows), state.rows, shared)
+            kernels.strong_count_hubs(HUB_THREADS, shared)
             counters[3] = 0
         kernels.strong_bare(
             len(state.rows), state.rows, state.ids, state.colour, state.count, state.label, state.queue, counters
@@ -218,9 +222,10 @@ class StrongComponents(Primitive[State]):
     def _trim(self, part: Part, state: State, env: Environment, before: int) -> Messages:
         """Follow what was taken out, entries of the queue from `before` on."""
         csr, _ = _both_ways(part, state.phase == TRIM_OUT)
-        shared = (
-            csr.indptr, csr.indices, state.ids, part.num_owned, state.colour, state.count, state.label, state.queue,
-            state.ghost_queue, state.hubs, state.counters,
+        shared = Colours(
+            indptr=csr.indptr, indices=csr.indices, ids=state.ids, owned=part.num_owned, colour=state.colour,
+            count=state.count, label=state.label, queue=state.queue, ghost_queue=state.ghost_queue, hubs=state.hubs,
+            counters=state.counters,
         )  # fmt: skip
         listed = self._drain("strong_trim", part, state, env, shared)
         state.left -= _weight(part, state.queue[before:listed])
@@ -257,12 +262,13 @@ class StrongComponents(Primitive[State]):
             state.level += 1
             state.counters[0] = 0
             state.counters[3] = 0
-            shared = (
-                csr.indptr, csr.indices, part.num_owned, state.colour, state.stamp, state.level, base, state.queue,
-                state.ghost_queue, state.hubs, state.counters,
+            shared = Colours(
+                indptr=csr.indptr, indices=csr.indices, owned=part.num_owned, colour=state.colour, stamp=state.stamp,
+                level=state.level, base=base, queue=state.queue, ghost_queue=state.ghost_queue, hubs=state.hubs,
+                counters=state.counters,
             )  # fmt: skip
-            kernels.strong_spread(len(rows), rows, *shared)
-            kernels.strong_spread_hubs(HUB_THREADS, *shared)
+            kernels.strong_spread(len(rows), rows, shared)
+            kernels.strong_spread_hubs(HUB_THREADS, shared)
             rows = state.queue[: int(state.counters[0])].copy()
         return self._tell_owners(part, state, env, state.colour, frontier)
 
@@ -291,9 +297,9 @@ class StrongComponents(Primitive[State]):
 
     def _collect(self, part: Part, state: State, env: Environment, before: int) -> Messages:
         _, csr = _both_ways(part, state.round % 2 == 1)
-        shared = (
-            csr.indptr, csr.indices, part.num_owned, state.colour, state.label, state.queue, state.ghost_queue,
-            state.hubs, state.counters,
+        shared = Colours(
+            indptr=csr.indptr, indices=csr.indices, owned=part.num_owned, colour=state.colour, label=state.label,
+            queue=state.queue, ghost_queue=state.ghost_queue, hubs=state.hubs, counters=state.counters,
         )  # fmt: skip
         listed = self._drain("strong_collect", part, state, env, shared)
         return self._tell_owners(part, state, env, state.colour, listed - before)
@@ -304,7 +310,7 @@ class StrongComponents(Primitive[State]):
         state.told[found] = -1
         return self._tell_ghosts(state, found, float(state.ids[found].min()) if len(found) else np.inf)
 
-    def _drain(self, name: str, part: Part, state: State, env: Environment, shared: tuple[Any, ...]) -> int:
+    def _drain(self, name: str, part: Part, state: State, env: Environment, shared: Colours) -> int:
         """Launch a kernel over the queue until it appends nothing; return the length of the queue."""
         kernels = self._kernels(part, env)
         kernel, hubs = getattr(kernels, name), getattr(kernels, f"{name}_hubs")
@@ -312,8 +318,8 @@ class StrongComponents(Primitive[State]):
             listed, dealt = (int(x) for x in env.backend.to_host(state.counters[:2]))
             if dealt == listed:
                 return listed
-            kernel(listed - dealt, state.queue[dealt:], *shared)
-            hubs(HUB_THREADS, *shared)
+            kernel(listed - dealt, state.queue[dealt:], shared)
+            hubs(HUB_THREADS, shared)
             state.counters[3] = 0
 
     def _tell_owners(self, part: Part, state: State, env: Environment, values: Array, frontier: int) -> Messages:

@@ -21,6 +21,7 @@ from graphdask.comm import codec
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.kernels.common.tuning import MOST_PEERS
+from graphdask.kernels.exchange.segments_pack import SegmentParts
 
 TILE = codec.TILE
 """Words of a tile (kernels/exchange/segments.cu): every peer's bits begin with one."""
@@ -240,8 +241,11 @@ class Segments:
             kernels.segments_clear(max(self._bitmaps) // 4, plan, peers, self._layout, payload)
         for column, (view, item) in enumerate(raw or [(None, 1)]):
             kernels.segments_pack(
-                words, self._bits, self._sums, plan, peers, len(self._rows), column, self._layout, self._numbers,
-                mirror, self._shift, view, item, payload,
+                words, SegmentParts(
+                    bits=self._bits, sums=self._sums, plan=plan, segments=peers, columns=len(self._rows),
+                    column=column, layout=self._layout, numbers=self._numbers, mirror=mirror, shift=self._shift,
+                    values=view, item=item, payload=payload,
+                ),
             )  # fmt: skip
 
     def _may_need_a_bitmap(self, n: int) -> bool:

@@ -2,8 +2,8 @@
 
 A superstep is a handful of launches. Most of them are shorter than the time that CuPy needs to process a dozen
 arguments (about 20 us; here a third). All arguments are 8 bytes wide: pointers, int64, float64. A NumPy scalar occupies
-the first bytes of its word, because the machines are little-endian. A pack is its words, one after the other; it is the
-last argument, so the driver finds it where its first word lies.
+the first bytes of its word, because the machines are little-endian. A pack is the words of its fields, each of which is
+a parameter of the kernel.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 
 from graphdask.kernels.common.packs import Pack
 
-MOST = 64
-"""Arguments of a kernel."""
+MOST = 128
+"""Words of the arguments of a kernel."""
 
 _PACKED = [struct.Struct(f"={n}q") for n in range(MOST + 1)]
 _FLOAT, _WORD = struct.Struct("=d"), struct.Struct("=q")

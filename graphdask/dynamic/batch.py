@@ -17,6 +17,8 @@ from graphdask.comm.protocol import Communicator
 from graphdask.device.backend import Array, Backend
 from graphdask.dynamic.rows import DynamicPart, DynamicRows
 from graphdask.errors import OverBudget
+from graphdask.kernels.dynamic.dynamic_batch_pack import BatchEntries
+from graphdask.kernels.dynamic.dynamic_rows_pack import ChangedRows
 
 FEW = 2048
 """Entries of a row at most that a warp takes; a block takes one of more. So a batch of 1e-4 of R-MAT 22 is rewritten in
@@ -216,28 +218,33 @@ def _found(
         n, room.keys, xp.empty(n, dtype), room.slot, room.place, room.sums, room.listed, room.plan,
         report[:COUNTERS].view(np.uint64),
     )  # fmt: skip
-    numbers, sides = (part.num_owned, part.vertex_map.num_vertices), (*part.outward.looked, *part.backward.looked)
     found, where = report[COUNTERS:], xp.empty(n, np.int64) if weighted else room.listed
-    looks = edges, part.alive, part.slots, *numbers, directed, weighted, *sides, part.names, found, where, room.keys
-    each = entries.row, entries.slot, entries.place, entries.sums
     says, said = int(part.said is not None), xp.empty(0) if part.said is None else part.said
     notes = _bounds(backend, part), part.size, part.rank
-    order = room.order
+    out, back, order = part.outward, part.backward, room.order
+    pack = BatchEntries(
+        edges=edges, num_vertices=part.alive, slots=part.slots, owned=part.num_owned,
+        capacity=part.vertex_map.num_vertices, directed=directed, weighted=weighted, **out.looked("out"),
+        **back.looked("in"), names=part.names, found=found, again=where, keys=room.keys, row=entries.row,
+        slot=entries.slot, place=entries.place, steps=entries.sums, counters=entries.counters,
+    )  # fmt: skip
     if _at_once(backend, n):
-        out, back = part.outward, part.backward
-        backend.kernels("dynamic_batch", cooperative=True, index_t=dtype).dynamic_batch_prepare(
-            n, *looks, order, *each, *notes, says, part.held, said, FEW, out.room, out.used, back.room, back.used, HUB,
-            room.longest, room.pieces, entries.listed, entries.plan, entries.counters, threads=BLOCK, per_processor=1,
-        )  # fmt: skip
+        pack.bounds, pack.size, pack.rank = notes
+        pack.says, pack.held, pack.said = says, part.held, said
+        pack.order, pack.sums, pack.listed, pack.plan = order, entries.sums, entries.listed, entries.plan
+        pack.most, pack.hub, pack.room, pack.pieces = FEW, HUB, room.longest, room.pieces
+        pack.out_room, pack.out_used, pack.in_room, pack.in_used = out.room, out.used, back.room, back.used
+        kernels = backend.kernels("dynamic_batch", cooperative=True, index_t=dtype)
+        kernels.dynamic_batch_prepare(n, pack, threads=BLOCK, per_processor=1)
     else:
         kernels = backend.kernels("dynamic_batch", index_t=dtype)
-        kernels.dynamic_batch_look(n, *looks)
+        kernels.dynamic_batch_look(n, pack)
         if weighted:
             order = xp.argsort(room.keys)
-            entries.keys = room.keys[order]
+            entries.keys = pack.keys = room.keys[order]
         else:
             room.keys.sort()
-        kernels.dynamic_batch_place(n, entries.keys, *numbers, *sides, part.names, part.slots, *each, entries.counters)
+        kernels.dynamic_batch_place(n, pack)
         entries.sums = xp.cumsum(entries.sums)
         if part.size > 1:
             kernels.dynamic_batch_note(
@@ -273,9 +280,12 @@ def _plan(backend: Backend, part: DynamicPart, entries: _Entries, room: _Room) -
     """Find what is to be done with the rows of the entries."""
     out, back = part.outward, part.backward
     backend.kernels("dynamic_batch", index_t=part.vertex_map.dtype).dynamic_batch_plan(
-        entries.n, entries.keys, part.num_owned, part.vertex_map.num_vertices, entries.sums, FEW, out.begin,
-        out.length, out.room, out.used, back.begin, back.length, back.room, back.used, HUB, room.longest,
-        room.pieces, entries.listed, entries.plan, entries.counters,
+        entries.n, BatchEntries(
+            keys=entries.keys, owned=part.num_owned, capacity=part.vertex_map.num_vertices, sums=entries.sums,
+            most=FEW, out_begin=out.begin, out_length=out.length, out_room=out.room, out_used=out.used,
+            in_begin=back.begin, in_length=back.length, in_room=back.room, in_used=back.used, hub=HUB,
+            room=room.longest, pieces=room.pieces, listed=entries.listed, plan=entries.plan, counters=entries.counters,
+        ),
     )  # fmt: skip
 
 
@@ -286,17 +296,16 @@ def _rewrite(backend: Backend, part: DynamicPart, entries: _Entries, room: _Room
     if entries.weights is not None:
         pools.insert(0, (entries.weights, out.weights, back.weights))
     blocks = {"per_item": BLOCK, "threads": BLOCK, "per_processor": PER_PROCESSOR}
-    sizes = out.used, len(out.indices), back.used, len(back.indices)
-    for k, (values, out_pool, back_pool) in enumerate(pools):
-        kernels, last = backend.kernels("dynamic_rows", entry_t=values.dtype), int(k == len(pools) - 1)
-        made = room.made[: room.longest * values.itemsize].view(values.dtype)
-        kernels.dynamic_rows_change(
-            n, entries.counters, room.pieces, entries.listed, entries.plan, entries.place, entries.sums, values,
-            *sizes, out.begin, out.length, out.room, out_pool, back.begin, back.length, back.room, back_pool, made,
-            last, **blocks,
-        )  # fmt: skip
+    pack = ChangedRows(
+        counters=entries.counters, pieces=room.pieces, listed=entries.listed, plan=entries.plan, place=entries.place,
+        sums=entries.sums, out_used=out.used, out_size=len(out.indices), in_used=back.used,
+        in_size=len(back.indices), out_begin=out.begin, out_length=out.length, out_room=out.room,
+        in_begin=back.begin, in_length=back.length, in_room=back.room,
+    )  # fmt: skip
+    for k, (pack.values, pack.out_pool, pack.in_pool) in enumerate(pools):
+        dtype = pack.values.dtype
+        kernels, pack.commits = backend.kernels("dynamic_rows", entry_t=dtype), int(k == len(pools) - 1)
+        pack.made = room.made[: room.longest * dtype.itemsize].view(dtype)
+        kernels.dynamic_rows_change(n, pack, **blocks)
         if room.longest:
-            kernels.dynamic_rows_settle(
-                n, entries.counters, room.pieces, entries.plan, entries.place, *sizes, out.begin, out.length,
-                out_pool, back.begin, back.length, back_pool, made, last, **blocks,
-            )  # fmt: skip
+            kernels.dynamic_rows_settle(n, pack, **blocks)

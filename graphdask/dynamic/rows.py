@@ -88,10 +88,9 @@ class DynamicRows:
         self.indices, self.weights = moved[0], None if self.weights is None else moved[1]
         self.begin, self.room, self.used = bounds[:-1].copy(), room, used
 
-    @property
-    def looked(self) -> tuple[Array, Array, Array]:
-        """Return the arrays in which kernels find entries."""
-        return self.begin, self.length, self.indices
+    def looked(self, way: str) -> dict[str, Array]:
+        """Return the arrays in which kernels find entries: fields of a pack for a way, "in" or "out"."""
+        return {f"{way}_begin": self.begin, f"{way}_length": self.length, f"{way}_indices": self.indices}
 
 
 def _with_slack(length: Array) -> Array:

@@ -13,10 +13,11 @@ from typing import Any, Literal
 import numpy as np
 
 from graphdask.device.backend import Array
+from graphdask.kernels.exchange.segments_pack import MESSAGES, Joined
 
 ALL = "all"
 """Stands for all own vertices in `Messages.own`."""
-JOINED = 7
+JOINED = MESSAGES
 """The most senders whose messages one launch joins (kernels/exchange/segments.cu)."""
 
 
@@ -132,15 +133,17 @@ class Inbox:
         slots = xp.empty(n, self.dtypes["slots"])
         columns = {name: xp.empty((n, *of.shape), of.base) for name, of in self.dtypes.items() if name != "slots"}
         for turn, (name, of) in enumerate(list(columns.items()) or [("", None)]):
-            words: list[Any] = []
+            fields: dict[str, Any] = {"slots": slots}
+            if name:
+                fields |= {"row": self.dtypes[name].itemsize, "values": _raw(of)}
             end = 0
-            for message in self.received:
+            for k, message in enumerate(self.received):
                 end += message.count
                 given = _raw(message.columns[name]) if name else None
-                words += (message.ids if turn == 0 else None, given, end, message.first, message.universe)
-            words += (None, None, n, 0, 0) * (JOINED - len(self.received))
-            row = self.dtypes[name].itemsize if name else 0
-            self.kernels.segments_join(n, row, *words, slots, _raw(of) if name else None)
+                fields |= {f"from{k}": given, f"end{k}": end, f"first{k}": message.first}
+                fields |= {f"ids{k}": message.ids if turn == 0 else None, f"universe{k}": message.universe}
+            fields |= {f"end{k}": n for k in range(len(self.received), MESSAGES)}
+            self.kernels.segments_join(n, Joined(**fields))
         return slots, columns
 
     @cached_property

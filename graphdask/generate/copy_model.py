@@ -18,6 +18,7 @@ import numpy as np
 from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.errors import InputError, OverBudget, shown
 from graphdask.generate.preferential_attachment import PreferentialAttachment, coin_threshold, first_edge
+from graphdask.kernels.generate.cuppa_pack import CopyTargets
 from graphdask.partition.vertex_map import index_dtype
 
 SCHEDULES = ("segmented", "round-robin")
@@ -218,18 +219,12 @@ class QueueCopyModel(SequentialCopyModel):
         """Launch the kernel that `kernels/generate/cuppa.py` describes, with `len(log) // COLUMNS` rows of the log."""
         whole = self.schedule == "round-robin"
         kernels = backend.kernels("cuppa", cooperative=True, index_t=out.dtype)
-        kernels.cuppa_targets(
-            count,
-            *self._draws(),
-            threads,
-            count if whole else self.segment,
-            1 if whole else self.factor,
-            capacity,
-            len(log) // COLUMNS,
-            out,
-            state,
-            log,
-        )
+        degree, threshold, seed, attempts = self._draws()
+        pack = CopyTargets(
+            degree=degree, threshold=threshold, seed=seed, attempts=attempts, out=out, state=state, log=log
+        )  # fmt: skip
+        segment, factor = (count, 1) if whole else (self.segment, self.factor)
+        kernels.cuppa_targets(count, threads, segment, factor, capacity, len(log) // COLUMNS, pack)
 
 
 def checked_count(name: str, value: Any, least: int, most: int = 1 << 62) -> int:

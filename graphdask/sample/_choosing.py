@@ -11,6 +11,8 @@ import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
+from graphdask.kernels.choice.selection_pack import Selections
+from graphdask.kernels.neighbors.redrawn_pack import Redrawn
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 
 LAUNCH = {"cpu": 1 << 18, "cuda": 1 << 26}
@@ -194,12 +196,17 @@ def choose(
     kernels = env.kernels("selection")
     by_sums = few and room is None and env.backend.name != "cpu"
     room = chooser.room(choices) if room is None else room
-    drawn = int(replace), chooser.seed, chooser.what
+    shared = {
+        "replace": int(replace), "seed": chooser.seed, "what": chooser.what, "step": chooser.step,
+        "chosen": room.chosen, "owner": room.owners,
+    }  # fmt: skip
     if weigh is None:
         table = xp.full(0 if few else 2 * len(room.chosen), -1, np.int64)
         kernels.selection_uniform(
-            n, begins, choices.sizes, room.starts, choices.wanted, *drawn, choices.tags, choices.instances,
-            chooser.step, table, room.chosen, room.owners,
+            n, Selections(
+                **shared, begins=begins, sizes=choices.sizes, starts=room.starts, counts=choices.wanted,
+                tags=choices.tags, instances=choices.instances, table=table,
+            ),
         )  # fmt: skip
         return Found(room.owners, room.chosen, room.all_starts)
     for a, b in launches(env, choices, LAUNCH[env.backend.name]):
@@ -214,9 +221,11 @@ def choose(
             choose_by_sums(chooser, choices, replace, a, b, values.view(np.int64), room)
             continue
         kernels.selection_pick(
-            b - a, room.labels[a:b], bounds, values.view(np.int64), int(chooser.floating), room.starts[a:b],
-            choices.wanted[a:b], *drawn, choices.tags[a:b], choices.instances[a:b], chooser.step, room.done[a:b],
-            room.chosen, room.owners, chooser.failure, per_item=32,
+            b - a, Selections(
+                **shared, labels=room.labels[a:b], bounds=bounds, values=values.view(np.int64),
+                floating=int(chooser.floating), starts=room.starts[a:b], counts=choices.wanted[a:b],
+                tags=choices.tags[a:b], instances=choices.instances[a:b], done=room.done[a:b], failure=chooser.failure,
+            ), per_item=32,
         )  # fmt: skip
     return room.filled(xp)
 
@@ -239,8 +248,12 @@ def choose_by_sums(
     last = int(room.starts[b]) if b < len(room.starts) else len(room.owners)
     owners = room.owners[int(room.starts[a]) : last] if a else room.owners[:last]
     chooser.env.kernels("selection").selection_summed(
-        b - a, room.labels[: b - a], bounds, units, positives, room.starts[a:b], choices.wanted[a:b], int(replace),
-        chooser.seed, chooser.what, choices.tags[a:b], choices.instances[a:b], chooser.step, room.chosen, room.owners,
+        b - a, Selections(
+            rows=room.labels[: b - a], bounds=bounds, sums=units, positives=positives, starts=room.starts[a:b],
+            counts=choices.wanted[a:b], replace=int(replace), seed=chooser.seed, what=chooser.what,
+            tags=choices.tags[a:b], instances=choices.instances[a:b], step=chooser.step, chosen=room.chosen,
+            owner=room.owners,
+        ),
     )  # fmt: skip
     if a:
         owners[owners >= 0] += a
@@ -260,9 +273,12 @@ def chosen_of_sums(
     """Choose by a method that draws again until a candidate is new, from groups whose sums are those of some rows."""
     wanted = choices.wanted[groups]
     chooser.env.kernels("redrawn").redrawn_choose(
-        len(wanted), room.labels[groups], rows, bounds, sums, positives, room.starts[groups], wanted, chooser.redraws,
-        chooser.seed, chooser.what, choices.tags[groups], choices.instances[groups], chooser.step,
-        chooser.env.xp.empty_like(room.chosen), room.chosen, room.owners,
+        len(wanted), Redrawn(
+            labels=room.labels[groups], rows=rows, bounds=bounds, sums=sums, positives=positives,
+            starts=room.starts[groups], counts=wanted, method=chooser.redraws, seed=chooser.seed, what=chooser.what,
+            tags=choices.tags[groups], instances=choices.instances[groups], step=chooser.step,
+            taken=chooser.env.xp.empty_like(room.chosen), chosen=room.chosen, owner=room.owners,
+        ),
     )  # fmt: skip
 
 

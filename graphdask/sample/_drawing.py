@@ -13,6 +13,9 @@ import numpy as np
 
 from graphdask.device.backend import BLOCK, Array
 from graphdask.engine.loop import Environment
+from graphdask.kernels.neighbors.marked_pack import MarkedDraws
+from graphdask.kernels.neighbors.reservoir_pack import Reservoirs
+from graphdask.kernels.neighbors.successive_pack import SuccessiveDraws
 from graphdask.partition.part import Csr
 from graphdask.sample._fanouts import FEW, METHODS, Fanouts
 
@@ -46,32 +49,38 @@ def draw_successively(
     if len(rooms):
         rooms = rooms - rooms[0]
         room = int(rooms[-1])
-    edges = csr.indptr, sampler.targets(state), offsets, state.sums
+    tag, vertices, instances, tags = out[2], *items[1:]
+    shared = {
+        "rows": items[0], "vertices": vertices, "instances": instances, "tags": tags, "indptr": csr.indptr,
+        "indices": sampler.targets(state), "offsets": offsets, "sums": state.sums, "seed": seed, "rooms": rooms,
+        "src": out[0], "dst": out[1], "tag": tag,
+    }  # fmt: skip
     if _marked(sampler, env, fanout):
         strided, marks = int(sampler.collisions != "bitmap"), xp.zeros(room, np.int32)
-        env.kernels("marked", index_t=items[0].dtype).marked_draw(
-            len(items[0]), *items, *edges, METHODS.index(sampler.method), seed, strided, rooms, marks, *out, per_item=32
-        )
+        pack = MarkedDraws(**shared, method=METHODS.index(sampler.method), strided=strided, marks=marks)
+        env.kernels("marked", index_t=items[0].dtype).marked_draw(len(items[0]), pack, per_item=32)
         return
-    env.kernels("successive", index_t=items[0].dtype).successive_draw(
-        len(items[0]), *items, *edges, int(sampler.replace), sampler.way, seed, rooms, xp.empty(room, np.int64), *out
-    )
+    draws = SuccessiveDraws(**shared, replace=int(sampler.replace), method=sampler.way, trees=xp.empty(room, np.int64))
+    env.kernels("successive", index_t=items[0].dtype).successive_draw(len(items[0]), draws)
 
 
 def draw_kept(
     sampler: Any, state: Any, env: Environment, items: list[Array], offsets: Array, seed: np.uint64, out: Any
 ) -> None:
     """In one pass over the rows: by Algorithm R, or the smallest exponential keys."""
-    edges = state.rows.indptr, sampler.targets(state), offsets
-    way = "alike" if state.sums is None else "by_bias"
-    biases = () if state.sums is None else (state.sums,)
-    launch_kept(env, way, len(items[0]), *items, *edges, *biases, seed, out=out)
+    rows, vertices, instances, tags = items
+    src, dst, tag = out
+    pack = Reservoirs(
+        rows=rows, vertices=vertices, instances=instances, tags=tags, indptr=state.rows.indptr,
+        indices=sampler.targets(state), offsets=offsets, sums=state.sums, seed=seed, src=src, dst=dst, tag=tag,
+    )  # fmt: skip
+    launch_kept(env, "alike" if state.sums is None else "by_bias", len(rows), pack)
 
 
-def launch_kept(env: Environment, way: str, n: int, rows: Array, *arguments: Any, out: Any) -> None:
+def launch_kept(env: Environment, way: str, n: int, pack: Reservoirs) -> None:
     """The kernel of kernels/neighbors/reservoir.py for a way, and on a GPU that for the long rows."""
-    kernels, on_cpu = env.kernels("reservoir", index_t=rows.dtype), env.backend.name == "cpu"
-    longs = env.xp.zeros(0 if on_cpu else n + 1, np.int64)
-    getattr(kernels, f"reservoir_{way}")(n, rows, *arguments, longs, *out, per_item=32)
+    kernels, on_cpu = env.kernels("reservoir", index_t=pack.rows.dtype), env.backend.name == "cpu"
+    pack.longs = env.xp.zeros(0 if on_cpu else n + 1, np.int64)
+    getattr(kernels, f"reservoir_{way}")(n, pack, per_item=32)
     if not on_cpu:
-        getattr(kernels, f"reservoir_{way}_long")(n, rows, *arguments, longs, *out, per_item=BLOCK)
+        getattr(kernels, f"reservoir_{way}_long")(n, pack, per_item=BLOCK)

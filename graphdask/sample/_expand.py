@@ -14,7 +14,10 @@ import numpy as np
 
 from graphdask.device.backend import BLOCK, Array
 from graphdask.engine.loop import Environment
+from graphdask.kernels.choice.aliases_pack import AliasDraws
+from graphdask.kernels.choice.selection_pack import Selections
 from graphdask.kernels.common.tuning import FEW_CHOSEN
+from graphdask.kernels.neighbors.steps_pack import StepEdges
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample import _fanouts
@@ -165,8 +168,11 @@ class Expander:
         src, dst, instances = xp.empty(n, self.dtype), xp.empty(n, self.dtype), xp.empty(n, np.int64)
         edges = chosen if begins is None else xp.empty(n, np.int64)
         self.steps.steps_edges(
-            n, owners, chosen, begins, items.vertices, items.instances, self.rows.indices, self.ids, int(self.mapped),
-            edges, src, dst, instances,
+            n, StepEdges(
+                owners=owners, chosen=chosen, begins=begins, vertices=items.vertices, instances=items.instances,
+                indices=self.rows.indices, ids=self.ids, mapped=int(self.mapped), edges=edges, src=src, dst=dst,
+                of_edges=instances,
+            ),
         )  # fmt: skip
         return Chosen(owners, edges, src, dst, instances, numbers)
 
@@ -313,9 +319,12 @@ class Expander:
             chosen_of_sums(chooser, choices, everything, rows, self.rows.indptr, of.values, of.positives, room)
             return room.filled(self.env.xp)
         self.env.kernels("selection").selection_summed(
-            len(choices.wanted), items.rows.astype(np.int64), self.rows.indptr, of.values, of.positives, room.starts,
-            choices.wanted, int(self.options.replace), self.seed, DRAW_EDGE, items.places,
-            items.instances, step, room.chosen, room.owners,
+            len(choices.wanted), Selections(
+                rows=items.rows.astype(np.int64), bounds=self.rows.indptr, sums=of.values, positives=of.positives,
+                starts=room.starts, counts=choices.wanted, replace=int(self.options.replace), seed=self.seed,
+                what=DRAW_EDGE, tags=items.places, instances=items.instances, step=step, chosen=room.chosen,
+                owner=room.owners,
+            ),
         )  # fmt: skip
         return room.filled(self.env.xp)
 
@@ -330,9 +339,12 @@ class Expander:
             own = xp.where(ends > indptr[rows], of.values[xp.maximum(ends - 1, 0)], 0).view(np.uint64)
             xp.cumsum(own, out=totals[1:])
         self.env.kernels("selection").selection_layered(
-            len(choices.wanted), groups, rows, indptr, of.values, of.positives, at, totals, room.starts, choices.wanted,
-            int(self.options.replace), self.seed, DRAW_EDGE, choices.tags, choices.instances, step, room.chosen,
-            room.owners, chooser.failure,
+            len(choices.wanted), Selections(
+                groups=groups, rows=rows, bounds=indptr, sums=of.values, positives=of.positives, at=at, totals=totals,
+                starts=room.starts, counts=choices.wanted, replace=int(self.options.replace), seed=self.seed,
+                what=DRAW_EDGE, tags=choices.tags, instances=choices.instances, step=step, chosen=room.chosen,
+                owner=room.owners, failure=chooser.failure,
+            ),
         )  # fmt: skip
         return room.filled(xp)
 
@@ -345,8 +357,11 @@ class Expander:
         assert self.aliases is not None
         room, of = chooser.room(choices), self.aliases
         self.env.kernels("aliases", index_t=self.dtype).aliases_draw(
-            len(choices.wanted), items.rows, self.rows.indptr, of.totals, of.share, of.other, room.starts,
-            choices.wanted, self.seed, DRAW_EDGE, items.places, items.instances, step, room.chosen, room.owners,
+            len(choices.wanted), AliasDraws(
+                rows=items.rows, indptr=self.rows.indptr, totals=of.totals, share=of.share, other=of.other,
+                starts=room.starts, counts=choices.wanted, seed=self.seed, what=DRAW_EDGE, tags=items.places,
+                instances=items.instances, step=step, chosen=room.chosen, owner=room.owners,
+            ),
         )  # fmt: skip
         return room.filled(self.env.xp)
 

@@ -25,6 +25,8 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph
+from graphdask.kernels.choice.biases_pack import BiasSums
+from graphdask.kernels.choice.pick_pack import Picks
 from graphdask.kernels.common.tuning import BIAS_TILE as TILE
 from graphdask.kernels.common.tuning import SPARSE
 from graphdask.partition.part import Csr, Part, WeightFacts
@@ -138,12 +140,20 @@ class EdgeBiases:
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        """What `gd_pick` takes: method, values, greatest, totals, shifts, table, other."""
+        """What kernels without a pack draw by: the method, and `tables` in their order."""
+        return METHODS[self.method], *self.tables.values()
+
+    @property
+    def tables(self) -> dict[str, Array]:
+        """The fields of a pack by which kernels draw edges (kernels/choice/pick_pack.py)."""
         table = {"rejection": self.sparse, "inverse": self.prefix, "alias": self.alias_share}.get(
             self.method, self.totals
         )
         values = self.greatest if self.values is None else self.values
-        return METHODS[self.method], values, self.greatest, self.totals, self.shifts, table, self.alias_other
+        return {
+            "values": values, "greatest": self.greatest, "totals": self.totals, "shifts": self.shifts, "table": table,
+            "other": self.alias_other,
+        }  # fmt: skip
 
     def sums(self, xp: Any) -> Array:
         """Float64 per row: the sum of its biases."""
@@ -240,7 +250,8 @@ class EdgeBiases:
         """
         edges = env.xp.empty(len(rows), np.int64)
         kernels = env.kernels("pick", index_t=rows.dtype, bias_t=self.dtype)
-        kernels.pick_edges(len(rows), rows, instances, csr.indptr, *self.arguments, np.uint64(key), step, edges, draws)
+        pack = Picks(indptr=csr.indptr, **self.tables)
+        kernels.pick_edges(len(rows), rows, instances, METHODS[self.method], np.uint64(key), step, edges, draws, pack)
         return edges
 
 
@@ -267,7 +278,10 @@ class _Maker:
         cuts = xp.arange(0, self.edges, TILE, dtype=np.int64)
         firsts = xp.searchsorted(starts, cuts, side="right") - 1
         self.tiles, self.firsts = len(cuts), firsts
-        self.rows = len(rows), rows.astype(index), starts, firsts.astype(index), self.edges
+        self.rows = {
+            "count": len(rows), "rows": rows.astype(index), "starts": starts, "firsts": firsts.astype(index),
+            "edges": self.edges,
+        }  # fmt: skip
         self.degrees = degrees.astype(np.float64)  # exact, as they are far below 2^53
         self.bits = xp.frexp(self.degrees)[1].astype(np.int32)
         self.greatest = xp.zeros(csr.num_rows, values.dtype)
@@ -279,7 +293,7 @@ class _Maker:
     def total(self, for_alias: bool) -> None:
         """Greatest bias of each row, its total, and its shift if it needs one."""
         xp = self.xp
-        self.kernels.biases_greatest(32 * self.tiles, *self.rows, self.values, self.greatest)
+        self.kernels.biases_greatest(32 * self.tiles, *self.rows.values(), self.values, self.greatest)
         if self.values.dtype.kind == "f":
             # The greatest is below 2^(BITS - bits), so the first sum is below 2^BITS, and says how much less to shift.
             exponent = xp.frexp(self.greatest.astype(np.float64))[1].astype(np.int32)
@@ -312,13 +326,19 @@ class _Maker:
     def shifted(self) -> int:
         return int(len(self.shifts) > 0)
 
+    def _pack(self, **others: Any) -> BiasSums:
+        """What kernels work on."""
+        return BiasSums(
+            **self.rows, values=self.values, shifts=self.shifts, shifted=self.shifted, totals=self.totals,
+            **others,
+        )  # fmt: skip
+
     def _launch_sum(self, sums: Array, lacks: bool = False) -> tuple[Array, Array]:
         """Sums of rows into `sums`, unless it is what lacks to the totals that is summed; sums of tiles."""
         tile_sums, lasts = (self.xp.zeros(self.tiles, np.uint64) for _ in range(2))
         self.kernels.biases_sum(
-            32 * self.tiles, *self.rows, self.values, self.shifts, self.shifted, self.totals, int(lacks), sums,
-            tile_sums, lasts,
-        )  # fmt: skip
+            32 * self.tiles, self._pack(lacks=int(lacks), sums=sums, tile_sums=tile_sums, tile_lasts=lasts)
+        )
         return tile_sums, lasts
 
     def _sum(self, lacks: bool) -> Array:
@@ -335,9 +355,8 @@ class _Maker:
     def prefix(self, out: Array, sparse: bool = False, lacks: bool = False) -> Array:
         carries = self._sum(True) if lacks else self.carries
         self.kernels.biases_prefix(
-            32 * self.tiles, *self.rows, self.values, self.shifts, self.shifted, self.totals, int(lacks), carries,
-            int(sparse), out,
-        )  # fmt: skip
+            32 * self.tiles, self._pack(lacks=int(lacks), carries=carries, sparse=int(sparse), prefix=out)
+        )
         return out
 
     def alias(self) -> tuple[Array, Array]:
@@ -347,8 +366,5 @@ class _Maker:
             self.prefix(prefix)
             self.prefix(lacking, lacks=True)
         share, other = xp.empty(self.edges, np.uint64), xp.empty(self.edges, np.int32)
-        self.kernels.biases_alias(
-            32 * self.tiles, *self.rows, self.values, self.shifts, self.shifted, self.totals, prefix, lacking, share,
-            other,
-        )  # fmt: skip
+        self.kernels.biases_alias(32 * self.tiles, self._pack(prefix=prefix, lacking=lacking, share=share, other=other))
         return share, other

@@ -21,6 +21,7 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.kernels.walks.frontier_pack import FrontierDraws
 from graphdask.kinds import checked_seed
 from graphdask.parameters import documented
 from graphdask.partition.given import given_array
@@ -182,9 +183,12 @@ class FrontierSampling(Sampler[State]):
         state.left -= 1
         rows, csr = slice(a, b), part.out
         env.kernels("frontier", index_t=part.vertex_map.dtype).frontier(
-            b - a, self.first + a, self.pools.shape[1], begin, end, self.length, self.seed, state.pool[rows].copy(),
-            csr.indptr, csr.indices, state.pool[rows], state.degrees[rows], state.src[rows], state.dst[rows],
-            state.lengths[rows], None if state.edges is None else state.edges[rows], per_item=32,
+            b - a, FrontierDraws(
+                first=self.first + a, size=self.pools.shape[1], begin=begin, end=end, length=self.length,
+                seed=self.seed, starts=state.pool[rows].copy(), indptr=csr.indptr, indices=csr.indices,
+                pool=state.pool[rows], degrees=state.degrees[rows], src=state.src[rows], dst=state.dst[rows],
+                lengths=state.lengths[rows], places=None if state.edges is None else state.edges[rows],
+            ), per_item=32,
         )  # fmt: skip
         none = env.xp.zeros(0, np.int64)
         return self._ask(

@@ -12,6 +12,7 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment
+from graphdask.kernels.neighbors.induced_pack import InducedEdges
 from graphdask.partition.part import Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._edge_tables import edge_rows
@@ -80,11 +81,14 @@ class Induced(Traversal):
         refuse_beyond_memory(env, self.name, f"hop {hop}", total, edge_bytes(dtype) + 24 * self.numbered)
         places = xp.empty(total, np.int64) if self.numbered else None
         out = xp.empty(total, dtype), xp.empty(total, dtype), xp.empty(total, np.int64)
+        pack = InducedEdges(
+            indptr=csr.indptr, indices=csr.indices, ids=state.ids, members=state.members, bounds=state.bounds,
+            src=out[0], dst=out[1], tag=out[2], places=places,
+        )  # fmt: skip
         for begin in range(0, n, ITEMS):
             some = slice(begin, min(begin + ITEMS, n))
             self.check_deadline(env, begin, hop)
-            items = (column[some] for column in (rows, vertices, instances, tags))
-            kernels.induced_listed(
-                some.stop - begin, *items, *graph, offsets[begin : some.stop + 1], *out, places, per_item=32
-            )
+            pack.rows, pack.vertices, pack.instances = rows[some], vertices[some], instances[some]
+            pack.tags, pack.offsets = tags[some], offsets[begin : some.stop + 1]
+            kernels.induced_listed(some.stop - begin, pack, per_item=32)
         return *out, offsets, None if places is None else state.numbers_at(places)

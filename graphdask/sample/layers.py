@@ -24,6 +24,7 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.kernels.neighbors.reservoir_pack import Reservoirs
 from graphdask.kinds import checked_seed
 from graphdask.parameters import documented
 from graphdask.partition.part import Csr, Part
@@ -155,10 +156,12 @@ class Layers(Traversal):
         for begin in range(0, n, KEYED):
             self.check_deadline(env, begin, hop)
             here = slice(begin, begin + KEYED)
-            launch_kept(
-                env, "keys", len(counts[here]), rows[here], vertices[here], instances[here], csr.indptr, csr.weights,
-                offsets[here], counts[here], np.uint64(self.seed), out=(keys, places),
+            pack = Reservoirs(
+                rows=rows[here], vertices=vertices[here], instances=instances[here], indptr=csr.indptr,
+                values=csr.weights, starts=offsets[here], counts=counts[here],
+                seed=np.uint64(self.seed), keys=keys, places=places,
             )  # fmt: skip
+            launch_kept(env, "keys", len(counts[here]), pack)
         (kept,) = xp.nonzero(places >= 0)
         items = xp.searchsorted(offsets[1:], kept, side="right")
         places = csr.indptr[rows[items]] + places[kept]

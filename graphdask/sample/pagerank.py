@@ -23,6 +23,7 @@ from graphdask.errors import InputError
 from graphdask.generate.arguments import integer, probability
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.kernels.common.tuning import ONE
+from graphdask.kernels.walks.walk_ends_pack import EndingWalks
 from graphdask.kinds import checked_seed
 from graphdask.parameters import documented
 from graphdask.partition.part import Part
@@ -123,9 +124,11 @@ class WalkEnds(Sampler[State]):
                 env.check_deadline(self.name)
             some = slice(begin, min(begin + batch, len(at)))
             kernels.walk_ends(
-                some.stop - begin, instance[some], step[some], at[some], BUDGET, self.walks, self.seed,
-                np.uint64(min(ONE, round(self.restart * ONE))), state.starts, state.homes, csr.indptr, csr.indices,
-                state.ids, part.num_owned,
+                some.stop - begin, EndingWalks(
+                    instance=instance[some], step=step[some], at=at[some], budget=BUDGET, each=self.walks,
+                    seed=self.seed, stop=np.uint64(min(ONE, round(self.restart * ONE))), starts=state.starts,
+                    homes=state.homes, indptr=csr.indptr, indices=csr.indices, ids=state.ids, owned=part.num_owned,
+                ),
             )  # fmt: skip
         over = step < 0
         edges = int((env.xp.where(over, -1 - step, step) - came["step"]).sum(dtype=np.int64))

@@ -19,6 +19,7 @@ from graphdask.algorithms.betweenness import HUB, Betweenness
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import HUB_THREADS, Environment, Messages
+from graphdask.kernels.betweenness.betweenness_pack import Lanes
 from graphdask.partition.part import Csr, Part
 from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting
 from graphdask.stream.pagerank import gathered
@@ -87,14 +88,15 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
         for some, base, csr in self.pieces(part, name, state.left, env):
             indptr = csr.indptr
             rows = state.left[some] - to_index(base)
-            shared = (
-                rows, indptr, csr.indices, indptr, state.bits, state.front, np.uint64(alive), state.seen[base:], queue,
-                masks, left, HUB, state.hubs, counters,
+            shared = Lanes(
+                indptr=indptr, indices=csr.indices, out_indptr=indptr, bits=state.bits, front=state.front,
+                alive=np.uint64(alive), seen=state.seen[base:], queue=queue, left=left, hub=HUB, hubs=state.hubs,
+                counters=counters,
             )  # fmt: skip
             counters[2:3] = 0
-            kernels.bc_reach(len(rows), *shared, per_item=32)
+            kernels.bc_reach(len(rows), rows, masks, shared, per_item=32)
             if len(state.hubs):
-                kernels.bc_reach_hubs(HUB_THREADS, *shared)
+                kernels.bc_reach_hubs(HUB_THREADS, rows, masks, shared)
             before = found, remaining
             found, remaining, _, edges, _, _, lanes = env.backend.to_host(counters).tolist()
             new, kept = slice(before[0], found), slice(before[1], remaining)
@@ -125,15 +127,16 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
     def _sum(self, part: Part, state: State, rows: Array, masks: Array, csr: Csr, out: Array, env: Environment) -> None:
         """Sum the contributions of the neighbours in the frontier to some rows of a chunk."""
         kernels = self._kernels(part, env)
-        shared = (
-            rows, masks, csr.indptr, csr.indices, state.bits, state.front, state.value, np.uint64(state.lanes),
-            self.lanes, out, HUB, state.chunks, state.partial, state.counters,
+        shared = Lanes(
+            indptr=csr.indptr, indices=csr.indices, bits=state.bits, front=state.front, value=state.value,
+            shown=np.uint64(state.lanes), lanes=self.lanes, out=out, hub=HUB, chunks=state.chunks,
+            partial=state.partial, counters=state.counters,
         )  # fmt: skip
         state.counters[5:6] = 0
-        kernels.bc_gather(len(rows), *shared, per_item=32)
+        kernels.bc_gather(len(rows), rows, masks, shared, per_item=32)
         if len(rows) and len(state.chunks):
-            kernels.bc_gather_hubs(HUB_THREADS, *shared)
-            kernels.bc_sum_hubs(HUB_THREADS, *shared)
+            kernels.bc_gather_hubs(HUB_THREADS, rows, masks, shared)
+            kernels.bc_sum_hubs(HUB_THREADS, rows, masks, shared)
 
 
 class StreamedInnerVertices(InnerVertices, StreamedBetweenness):

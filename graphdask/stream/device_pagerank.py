@@ -17,6 +17,7 @@ from graphdask.algorithms.rank_layout import refuse_extremes
 from graphdask.device.backend import Array, Backend
 from graphdask.device.residency import give_back
 from graphdask.engine.loop import Environment
+from graphdask.kernels.pagerank.pagerank_pack import RankRows
 from graphdask.kernels.stream import layered_trees
 from graphdask.stream.device import DeviceWindow
 from graphdask.stream.device_shared import with_mirrors
@@ -112,10 +113,14 @@ class DeviceRanks:
         turn = state.iterations % 2
         self._turn_round()
         self._kernels.pagerank_update(
-            self._run.own.count, self._sums, self._inverse, self._teleport, int(primitive.personalization is not None),
-            self._extra, int(primitive.self_loops), self._place, self._place, primitive.damping, state.base(primitive),
-            DANGLING_SCALE, state.change_scale, 0, self.rank, self.x, self.x[:0], self._counters[turn],
-            self._counters[1 - turn],
+            self._run.own.count, RankRows(
+                sums=self._sums, inverse=self._inverse, teleport=self._teleport,
+                personalized=int(primitive.personalization is not None), extra=self._extra,
+                has_extra=int(primitive.self_loops), place=self._place, slot=self._place, damping=primitive.damping,
+                base=state.base(primitive), dangling_scale=DANGLING_SCALE, change_scale=state.change_scale, tells=0,
+                rank=self.rank, x=self.x, told=self.x[:0], counters=self._counters[turn], cleared=self._counters[1 -
+                turn],
+            ),
         )  # fmt: skip
         state.iterations += 1
         self._sent = self._told.send(self._counters[turn])

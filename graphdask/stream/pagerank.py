@@ -24,6 +24,7 @@ from graphdask.algorithms.rank_layout import refuse_extremes
 from graphdask.device.backend import Array
 from graphdask.engine.loop import ALL, Environment, Inbox, Messages
 from graphdask.errors import InputError, Unsupported
+from graphdask.kernels.pagerank.pagerank_pack import RankRows
 from graphdask.stream.cores import Cores, finished
 from graphdask.stream.format import Chunk, Section
 from graphdask.stream.own import Own
@@ -167,10 +168,14 @@ class Ranks:
         def update(first: int, last: int) -> np.ndarray:
             rows, counters = slice(first, last), np.zeros((2, 3), np.uint64)
             kernels.pagerank_update(
-                last - first, self.sums[rows], self.inverse[rows], self.teleport[rows],
-                int(primitive.personalization is not None), self.extra[rows], int(primitive.self_loops),
-                self.place[rows], self.place[rows], primitive.damping, base, DANGLING_SCALE, change_scale, 0,
-                self.rank[rows], self.x, self.x[:0], counters[0], counters[1],
+                last - first, RankRows(
+                    sums=self.sums[rows], inverse=self.inverse[rows], teleport=self.teleport[rows],
+                    personalized=int(primitive.personalization is not None), extra=self.extra[rows],
+                    has_extra=int(primitive.self_loops), place=self.place[rows], slot=self.place[rows],
+                    damping=primitive.damping, base=base, dangling_scale=DANGLING_SCALE, change_scale=change_scale,
+                    tells=0, rank=self.rank[rows], x=self.x, told=self.x[:0], counters=counters[0],
+                    cleared=counters[1],
+                ),
             )  # fmt: skip
             return counters[0]
 

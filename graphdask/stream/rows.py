@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -170,10 +171,11 @@ class StoredRows:
         return (self.xp.searchsorted(self._cuts, positions, side="right") - 1).astype(np.int32)
 
     @property
-    def finding(self) -> tuple[Array, int, Array, int]:
-        """What a kernel finds the position and the piece of a vertex with, as `queues_leave` takes it."""
+    def finding(self) -> dict[str, Any]:
+        """What `queues_leave` finds the position and the piece of a vertex with: fields of its pack."""
         known = self._position is not None
-        return self._position if known else self.numbers[:0], int(known), self._cuts, len(self)
+        table = self._position if known else self.numbers[:0]
+        return {"table": table, "differ": int(known), "cuts": self._cuts, "parts": len(self)}
 
     def ask(self, numbers: Sequence[int]) -> None:
         """For a device, let threads of the host begin to read the piece that is entered next, and some after it."""

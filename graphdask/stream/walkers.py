@@ -17,6 +17,7 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.engine.loop import INDEX
 from graphdask.kernels.common.compiling import clock
+from graphdask.kernels.common.queues_pack import QueueEntries
 from graphdask.partition.part import Csr
 from graphdask.sample._arcs import STEP
 from graphdask.sample._walkers import BUDGET, PartState, Walkers
@@ -155,8 +156,11 @@ class _Run:
             walker = self.xp.broadcast_to(some[:, None], path.shape)[filled]
             self.edges[walker, (self.lengths[some][:, None] + columns)[filled]] = edges[filled]
         self.env.kernels("queues").queues_leave(
-            len(some), some, path, path.shape[1], made, target, *self.stored.finding, self.walks, self.walks.shape[1],
-            self.lengths, self.records["at"], self.places, tally,
+            len(some), QueueEntries(
+                queue=some, path=path, budget=path.shape[1], made=made, target=target, **self.stored.finding,
+                walks=self.walks, width=self.walks.shape[1], lengths=self.lengths, at=self.records["at"],
+                places=self.places, tally=tally,
+            ),
         )  # fmt: skip
         for name, column in records.items():
             if name != "instance":  # who it is does not change

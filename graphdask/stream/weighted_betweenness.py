@@ -29,6 +29,7 @@ from graphdask.algorithms.weighted_betweenness import (
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import HUB_THREADS, Environment, Messages
+from graphdask.kernels.betweenness.weighted_paths_pack import Paths
 from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Csr
 from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting, sections_of
@@ -101,13 +102,13 @@ class StreamedPathCounts(PathCounts):
         before, edges = 0, 0
         for some, first, csr in self.rows.pieces(part, gathered(part.store), self.left, env):
             rows = self.left[some]
-            shared = (
-                rows, state.front, first, csr.indptr, csr.indices, csr.weights, self.distance, self.lanes, 1,
-                state.pending, state.ready, queue, state.hubs, counters,
+            shared = Paths(
+                first=first, indptr=csr.indptr, indices=csr.indices, weights=csr.weights, distance=self.distance,
+                lanes=self.lanes, pending=state.pending, ready=state.ready, hubs=state.hubs, counters=counters,
             )  # fmt: skip
             counters[:1] = 0
-            kernels.paths_release(len(rows), *shared)
-            kernels.paths_release_hubs(HUB_THREADS, *shared)
+            kernels.paths_release(len(rows), rows, state.front, 1, queue, shared)
+            kernels.paths_release_hubs(HUB_THREADS, rows, state.front, 1, queue, shared)
             found = int(counters[4])
             rows = queue[before:found]
             if found > before:

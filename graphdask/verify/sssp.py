@@ -19,6 +19,7 @@ from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.device.backend import Array
 from graphdask.engine.loop import HUB_THREADS, RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all
+from graphdask.kernels.sssp.sssp_tree_pack import Tree
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Part
 from graphdask.verify.bfs import edge_ends, witnessed_by_all
@@ -70,12 +71,13 @@ def _edges(
     weights, each = weights_of(part.out, xp)
     kernels = context.backend.kernels("sssp_tree", index_t=dtype, weight_t=weights.dtype, dist_t=distance.dtype)
     first_bad = xp.full(1, np.iinfo(np.int64).max, np.int64)
-    shared = (
-        part.out.indptr, part.out.indices, weights, each, part.ids, distance, parent, witnessed, level, first_bad,
-        xp.empty(part.num_owned, dtype), xp.zeros(2, np.int64),
+    shared = Tree(
+        indptr=part.out.indptr, indices=part.out.indices, weights=weights, each=each, ids=part.ids, distance=distance,
+        parent=parent, witnessed=witnessed, level=level, first_bad=first_bad, hubs=xp.empty(part.num_owned, dtype),
+        counters=xp.zeros(2, np.int64),
     )  # fmt: skip
-    kernels.sssp_check(part.num_owned, *shared)
-    kernels.sssp_check_hubs(HUB_THREADS, *shared)
+    kernels.sssp_check(part.num_owned, shared)
+    kernels.sssp_check_hubs(HUB_THREADS, shared)
     edge = int(first_bad[0])
     if edge == np.iinfo(np.int64).max:
         return None

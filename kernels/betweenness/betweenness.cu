@@ -3,49 +3,34 @@
 // Then et al., The more the merrier: efficient multi-source graph traversal (2014); accumulation after Brandes (2001).
 // What has more than `hub` edges waits for a second launch.
 #include "betweenness/betweenness.cuh"
+#include "betweenness/betweenness_pack.py"
 
 #define BC_REACH \
-    Reach{n, rows, indptr, indices, out_indptr, {bits, front, nullptr, (lanes_t)alive, 0}, seen, queue, masks, left, \
-          hub, hubs, counters}
+    Reach{n, rows, a.indptr, a.indices, a.out_indptr, {a.bits, a.front, nullptr, (lanes_t)a.alive, 0}, a.seen, a.queue, \
+          masks, a.left, a.hub, a.hubs, a.counters}
 #define BC_GATHER \
-    Gather{n, rows, masks, indptr, indices, {bits, front, value, (lanes_t)shown, __popcll(shown)}, lanes, out, hub, \
-           chunks, partial, counters}
+    Gather{n, rows, masks, a.indptr, a.indices, {a.bits, a.front, a.value, (lanes_t)a.shown, __popcll(a.shown)}, \
+           a.lanes, a.out, a.hub, a.chunks, a.partial, a.counters}
 
 extern "C" __global__ void __launch_bounds__(256, 5)
-bc_reach(long long n, const index_t *rows, const long long *indptr, const index_t *indices, const long long *out_indptr,
-         const unsigned int *bits, const mask_t *front, unsigned long long alive, mask_t *seen,
-         index_t *queue, mask_t *masks, index_t *left, long long hub, index_t *hubs, unsigned long long *counters) {
+bc_reach(long long n, const index_t *rows, mask_t *masks, Lanes a) {
     BC_REACH.find();
 }
 
-extern "C" __global__ void bc_reach_hubs(long long n, const index_t *rows, const long long *indptr,
-                                         const index_t *indices, const long long *out_indptr, const unsigned int *bits,
-                                         const mask_t *front, unsigned long long alive, mask_t *seen,
-                                         index_t *queue, mask_t *masks, index_t *left, long long hub,
-                                         index_t *hubs, unsigned long long *counters) {
+extern "C" __global__ void bc_reach_hubs(long long n, const index_t *rows, mask_t *masks, Lanes a) {
     BC_REACH.find_hubs();
 }
 
 extern "C" __global__ void __launch_bounds__(256, 4)
-bc_gather(long long n, const index_t *rows, const mask_t *masks, const long long *indptr, const index_t *indices,
-          const unsigned int *bits, const mask_t *front, const double *value, unsigned long long shown,
-          long long lanes, double *out, long long hub, index_t *chunks, double *partial, unsigned long long *counters) {
+bc_gather(long long n, const index_t *rows, const mask_t *masks, Lanes a) {
     BC_GATHER.sum<false>();
 }
 
-extern "C" __global__ void bc_gather_hubs(long long n, const index_t *rows, const mask_t *masks,
-                                          const long long *indptr, const index_t *indices, const unsigned int *bits,
-                                          const mask_t *front, const double *value, unsigned long long shown,
-                                          long long lanes, double *out, long long hub, index_t *chunks,
-                                          double *partial, unsigned long long *counters) {
+extern "C" __global__ void bc_gather_hubs(long long n, const index_t *rows, const mask_t *masks, Lanes a) {
     BC_GATHER.sum_chunks();
 }
 
-extern "C" __global__ void bc_sum_hubs(long long n, const index_t *rows, const mask_t *masks, const long long *indptr,
-                                       const index_t *indices, const unsigned int *bits, const mask_t *front,
-                                       const double *value, unsigned long long shown, long long lanes,
-                                       double *out, long long hub, index_t *chunks, double *partial,
-                                       unsigned long long *counters) {
+extern "C" __global__ void bc_sum_hubs(long long n, const index_t *rows, const mask_t *masks, Lanes a) {
     BC_GATHER.add_chunks();
 }
 

@@ -23,6 +23,7 @@ On a CPU there is nothing to balance, so those twins do nothing.
 
 import numpy as np
 
+from graphdask.kernels.betweenness.betweenness_pack import Lanes
 from graphdask.kernels.common.twin import twin
 
 MACROS = [{"index_t": i, "mask_t": m} for i in ("int", "long long") for m in ("unsigned char", "unsigned long long")]
@@ -47,86 +48,82 @@ def _columns(shown):
 
 
 @twin
-def bc_reach(n, rows, indptr, indices, out_indptr, bits, front, alive, seen, queue, masks, left, hub, hubs, counters):
+def bc_reach(n, rows, masks, a: Lanes):
     """Find the lanes that reach each row through a neighbour in the frontier; list those and the unfinished rows.
 
     `alive` is the mask of the lanes that have vertices in the frontier, on any rank.
     """
-    reached, remaining, edges, out_edges, lanes_reached = counters[0], counters[1], 0, 0, _0
+    reached, remaining, edges, out_edges, lanes_reached = a.counters[0], a.counters[1], 0, 0, _0
     for i in range(n):
         v = rows[i]
-        want = alive & ~np.uint64(seen[v])
+        want = a.alive & ~np.uint64(a.seen[v])
         got = _0
-        first, last = indptr[v], indptr[v + 1]
+        first, last = a.indptr[v], a.indptr[v + 1]
         e = first
         while e < last and got != want:
-            got |= np.uint64(front[indices[e]]) & want
+            got |= np.uint64(a.front[a.indices[e]]) & want
             e += 1
         edges += e - first
         if got != _0:
-            seen[v] |= got
-            queue[reached] = v
+            a.seen[v] |= got
+            a.queue[reached] = v
             masks[reached] = got
             reached += 1
             lanes_reached |= got
             edges += last - first
-            out_edges += out_indptr[v + 1] - out_indptr[v]
+            out_edges += a.out_indptr[v + 1] - a.out_indptr[v]
         if got != want:
-            left[remaining] = v
+            a.left[remaining] = v
             remaining += 1
-    counters[0], counters[1] = reached, remaining
-    counters[3] += edges
-    counters[4] += out_edges
-    counters[6] |= np.int64(lanes_reached)
+    a.counters[0], a.counters[1] = reached, remaining
+    a.counters[3] += edges
+    a.counters[4] += out_edges
+    a.counters[6] |= np.int64(lanes_reached)
 
 
 @twin
-def bc_reach_hubs(
-    n, rows, indptr, indices, out_indptr, bits, front, alive, seen, queue, masks, left, hub, hubs, counters
-):
+def bc_reach_hubs(n, rows, masks, a: Lanes):
     pass
 
 
 @twin
-def bc_gather(n, rows, masks, indptr, indices, bits, front, value, shown, lanes, out, hub, chunks, partial, counters):
+def bc_gather(n, rows, masks, a: Lanes):
     """Sum the values of the neighbours in the frontier into the rows of `out`, in the lanes of the row's mask."""
-    count, lane_of = _columns(shown)
+    count, lane_of = _columns(a.shown)
     column_of, sums = np.full(64, count, np.int64), np.zeros(count + 1)  # behind the columns: nothing
     for c in range(count):
         column_of[lane_of[c]] = c
     for i in range(n):
         v, mask = rows[i], np.uint64(masks[i])
-        first, last = indptr[v], indptr[v + 1]
+        first, last = a.indptr[v], a.indptr[v + 1]
         sums[:] = 0.0
         for e in range(first, last):
-            u = indices[e]
-            common = np.uint64(front[u]) & mask
-            if common == _0 or (e > first and indices[e - 1] == u):
+            u = a.indices[e]
+            common = np.uint64(a.front[u]) & mask
+            if common == _0 or (e > first and a.indices[e - 1] == u):
                 continue
             if common & (common - _1) == _0:  # one lane
                 b = 0
                 while common != _1:
                     common >>= _1
                     b += 1
-                sums[column_of[b]] += value[u, column_of[b]]
+                sums[column_of[b]] += a.value[u, column_of[b]]
             else:  # adding the zeros of the other lanes is faster than looking for the ones that are not
-                row = value[u]
+                row = a.value[u]
                 for c in range(count):
                     sums[c] += row[c]
-        for b in range(lanes):
+        for b in range(a.lanes):
             if mask >> np.uint64(b) & _1:
-                out[v, b] = sums[column_of[b]]
+                a.out[v, b] = sums[column_of[b]]
 
 
 @twin
-def bc_gather_hubs(
-    n, rows, masks, indptr, indices, bits, front, value, shown, lanes, out, hub, chunks, partial, counters
-):
+def bc_gather_hubs(n, rows, masks, a: Lanes):
     pass
 
 
 @twin
-def bc_sum_hubs(n, rows, masks, indptr, indices, bits, front, value, shown, lanes, out, hub, chunks, partial, counters):
+def bc_sum_hubs(n, rows, masks, a: Lanes):
     pass
 
 

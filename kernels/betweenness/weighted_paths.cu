@@ -3,6 +3,7 @@
 // is one thread's, in the order of the row, so that it has the bits that it has on a CPU. Accumulation after Brandes, A
 // faster algorithm for betweenness centrality (2001), Section 4.
 #include "sssp/paths.cuh"
+#include "betweenness/weighted_paths_pack.py"
 
 typedef unsigned long long lanes_t;
 
@@ -16,7 +17,7 @@ struct Pending : NoQueue {
     const dist_t *distance;
     long long lanes;
     int *pending;
-    unsigned long long *counters;
+    PathCounts *counters;
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
         const weight_t w = weights[edge];
@@ -35,25 +36,19 @@ struct Pending : NoQueue {
             if (d == dv) atomicAdd(pending + place + b, 1);
             shorter += d < dv;
         }
-        if (beyond) atomicAdd(counters + 2, beyond);
-        if (shorter) atomicAdd(counters + 3, shorter);
+        if (beyond) atomicAdd(&counters->beyond, beyond);
+        if (shorter) atomicAdd(&counters->shorter, shorter);
     }
 };
 
-extern "C" __global__ void paths_pending(long long n, long long first, const long long *indptr,
-                                         const index_t *indices, const weight_t *weights, const dist_t *distance,
-                                         long long lanes, int *pending, index_t *hubs,
-                                         unsigned long long *counters) {
-    const Pending body{{}, first, indices, weights, distance, lanes, pending, counters};
-    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, body);
+extern "C" __global__ void paths_pending(long long n, Paths a) {
+    const Pending body{{}, a.first, a.indices, a.weights, a.distance, a.lanes, a.pending, a.counters};
+    gd_for_edges(n, (const index_t *)nullptr, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, body);
 }
 
-extern "C" __global__ void paths_pending_hubs(long long n, long long first, const long long *indptr,
-                                              const index_t *indices, const weight_t *weights,
-                                              const dist_t *distance, long long lanes, int *pending,
-                                              const index_t *hubs, unsigned long long *counters) {
-    const Pending body{{}, first, indices, weights, distance, lanes, pending, counters};
-    gd_for_hubs(hubs, counters, indptr, body);
+extern "C" __global__ void paths_pending_hubs(long long n, Paths a) {
+    const Pending body{{}, a.first, a.indices, a.weights, a.distance, a.lanes, a.pending, a.counters};
+    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, body);
 }
 
 struct Release {
@@ -66,7 +61,7 @@ struct Release {
     int *pending;
     lanes_t *ready;
     index_t *queue;
-    unsigned long long *counters;
+    PathCounts *counters;
     Queue<index_t> *found;
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
@@ -83,33 +78,26 @@ struct Release {
                 now |= 1ULL << b;
         }
         if (!now) return;
-        atomicAdd(counters + 5, (unsigned long long)__popcll(now));
+        atomicAdd(&counters->lanes, (unsigned long long)__popcll(now));
         if (atomicOr(ready + v, now) == 0) found->push(v);
     }
-    __device__ __forceinline__ void flush(bool all) const { found->flush(queue, counters + 4, all); }
+    __device__ __forceinline__ void flush(bool all) const { found->flush(queue, &counters->ready, all); }
 };
 
 extern "C" __global__ void paths_release(long long n, const index_t *slots, const unsigned long long *front,
-                                         long long first, const long long *indptr, const index_t *indices,
-                                         const weight_t *weights, const dist_t *distance, long long lanes,
-                                         long long pull, int *pending,
-                                         unsigned long long *ready, index_t *queue, index_t *hubs,
-                                         unsigned long long *counters) {
+                                         long long pull, index_t *queue, Paths a) {
     __shared__ Queue<index_t> found;
     found.open();
-    const Release body{pull != 0, front, indices, weights, distance, lanes, pending, ready, queue, counters, &found};
-    gd_for_edges(n, slots, indptr - first, hubs, counters, counters + 1, body);
+    const Release body{pull != 0, front, a.indices, a.weights, a.distance, a.lanes, a.pending, a.ready, queue, a.counters, &found};
+    gd_for_edges(n, slots, a.indptr - a.first, a.hubs, &a.counters->hubs, &a.counters->edges, body);
 }
 
 extern "C" __global__ void paths_release_hubs(long long n, const index_t *slots, const unsigned long long *front,
-                                              long long first, const long long *indptr, const index_t *indices,
-                                              const weight_t *weights, const dist_t *distance, long long lanes,
-                                              long long pull, int *pending, unsigned long long *ready, index_t *queue,
-                                              const index_t *hubs, unsigned long long *counters) {
+                                              long long pull, index_t *queue, Paths a) {
     __shared__ Queue<index_t> found;
     found.open();
-    const Release body{pull != 0, front, indices, weights, distance, lanes, pending, ready, queue, counters, &found};
-    gd_for_hubs(hubs, counters, indptr - first, body);
+    const Release body{pull != 0, front, a.indices, a.weights, a.distance, a.lanes, a.pending, a.ready, queue, a.counters, &found};
+    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr - a.first, body);
 }
 
 struct Tight {
@@ -136,43 +124,37 @@ struct Tight {
 
 // A thread a row and lane.
 extern "C" __global__ void paths_gather(long long n, const index_t *rows, const unsigned long long *masks,
-                                        long long first, const long long *indptr, const index_t *indices, const weight_t *weights,
-                                        const dist_t *distance, long long lanes, long long back,
-                                        const double *paths, double *out, long long hub, index_t *hubs,
-                                        unsigned long long *counters) {
-    const Tight tight{indices, weights, distance, lanes, back != 0, paths};
-    indptr -= first;
+                                        long long back, double *out, long long hub, Paths a) {
+    const Tight tight{a.indices, a.weights, a.distance, a.lanes, back != 0, a.paths};
+    const long long *const indptr = a.indptr - a.first;
     unsigned long long edges = 0;
-    GD_FOR(at, n * lanes) {
-        const long long i = at / lanes, b = at - i * lanes;
+    GD_FOR(at, n * a.lanes) {
+        const long long i = at / a.lanes, b = at - i * a.lanes;
         const index_t v = rows[i];
         const long long last = indptr[v + 1], degree = last - indptr[v];
         if (b == 0) edges += (unsigned long long)degree;
         if (degree > hub) {
-            if (b == 0) hubs[gd_reserve(counters)] = (index_t)i;
+            if (b == 0) a.hubs[gd_reserve(&a.counters->hubs)] = (index_t)i;
             continue;
         }
         if (!(masks[i] >> b & 1)) continue;
         double sum = 0.0;
         for (long long begin = indptr[v]; begin < last; begin += WP_CHUNK)
             sum = __dadd_rn(sum, tight.sum(v, b, begin, min(begin + WP_CHUNK, last)));
-        out[(long long)v * lanes + b] = sum;
+        out[(long long)v * a.lanes + b] = sum;
     }
-    if (edges) atomicAdd(counters + 1, edges);
+    if (edges) atomicAdd(&a.counters->edges, edges);
 }
 
 // A block a row of more than `hub` edges, one lane after the other: a thread a chunk, whose sums one thread adds.
 extern "C" __global__ void paths_gather_hubs(long long n, const index_t *rows, const unsigned long long *masks,
-                                             long long first, const long long *indptr, const index_t *indices, const weight_t *weights,
-                                             const dist_t *distance, long long lanes, long long back,
-                                             const double *paths, double *out, long long hub, const index_t *hubs,
-                                             unsigned long long *counters) {
+                                             long long back, double *out, long long hub, Paths a) {
     __shared__ double of_chunk[GD_ROWS];
-    const Tight tight{indices, weights, distance, lanes, back != 0, paths};
-    indptr -= first;
-    const long long count = (long long)counters[0];
+    const Tight tight{a.indices, a.weights, a.distance, a.lanes, back != 0, a.paths};
+    const long long *const indptr = a.indptr - a.first;
+    const long long count = (long long)a.counters->hubs;
     for (long long h = blockIdx.x; h < count; h += gridDim.x) {
-        const long long i = hubs[h];
+        const long long i = a.hubs[h];
         const index_t v = rows[i];
         const long long last = indptr[v + 1];
         for (lanes_t rest = masks[i]; rest; rest &= rest - 1) {
@@ -187,7 +169,7 @@ extern "C" __global__ void paths_gather_hubs(long long n, const index_t *rows, c
                     for (long long c = 0; c < chunks; c++) sum = __dadd_rn(sum, of_chunk[c]);
                 __syncthreads();
             }
-            if (threadIdx.x == 0) out[(long long)v * lanes + b] = sum;
+            if (threadIdx.x == 0) out[(long long)v * a.lanes + b] = sum;
         }
     }
 }

@@ -3,19 +3,11 @@
 A source is a lane: bit b of a mask, column b of a table. Tables are row-major, `lanes` columns. An edge from u to v is
 tight in a lane where distance[u] + weight == distance[v], the sum rounded as distances are; u is reached then.
 
-first        the vertex of the first row
-indptr, indices, weights  rows of edges without self-loops and without parallel edges
-distance     int64 or float64 table over slots, final; the largest integer or infinity where not reached
-pending      int32 table over own vertices: tight edges in whose other end has not been counted yet
-ready        uint64 mask per own vertex: lanes in which the last of these was counted just now; 0 between launches
-front        uint64 mask per slot: lanes in which a vertex has just been counted; only the listed slots are read, or,
-             if rows pull, the others are 0
-paths        float64 table over slots: on the way forward the number of shortest paths, once that is counted; on the way
-             back, once a vertex has its dependency, (1 + dependency) / paths
-dependency   float64 table over own vertices: sums over successors, then dependencies; 0 where there is none
-counters     int64: deferred rows, edges scanned; in `paths_pending` edges from a reached vertex to one that is not,
-             and edges that would make a distance smaller; in `paths_release` vertices that are ready, and the lanes
-             of all of them
+`ready` is 0 between launches. `front` is a uint64 mask per slot: lanes in which a vertex has just been counted; only
+the listed slots are read, or, if rows pull, the others are 0. `paths` is on the way forward the number of shortest
+paths, once that is counted, and on the way back, once a vertex has its dependency, (1 + dependency) / paths.
+`dependency` is a
+float64 table over own vertices: sums over successors, then dependencies; 0 where there is none.
 
 A sum has one order, on CPUs and GPUs and for every number of partitions: neighbours in the order of the row, in chunks
 of CHUNK edges, whose sums are added one after the other.
@@ -26,6 +18,7 @@ those twins do nothing.
 
 import numpy as np
 
+from graphdask.kernels.betweenness.weighted_paths_pack import Paths
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.sssp.paths import plus, unreached
 
@@ -52,115 +45,107 @@ def _lanes_of(mask, lanes, out):
 
 
 @twin
-def paths_pending(n, first, indptr, indices, weights, distance, lanes, pending, hubs, counters):
+def paths_pending(n, a: Paths):
     """Count the tight edges into each row, which has in-edges."""
-    none, beyond, shorter = unreached(distance), 0, 0
+    none, beyond, shorter = unreached(a.distance), 0, 0
     for row in range(n):
-        v = first + row
-        for e in range(indptr[row], indptr[row + 1]):
-            u, w = indices[e], weights[e]
-            for b in range(lanes):
-                du, dv = distance[u, b], distance[v, b]
+        v = a.first + row
+        for e in range(a.indptr[row], a.indptr[row + 1]):
+            u, w = a.indices[e], a.weights[e]
+            for b in range(a.lanes):
+                du, dv = a.distance[u, b], a.distance[v, b]
                 if du == none:
                     continue
                 if dv == none:
                     beyond += 1
                     continue
                 d = plus(du, w)
-                pending[v, b] += d == dv
+                a.pending[v, b] += d == dv
                 shorter += du <= d < dv
-    counters[1] += indptr[n] - indptr[0]
-    counters[2] += beyond
-    counters[3] += shorter
+    a.counters.edges += a.indptr[n] - a.indptr[0]
+    a.counters.beyond += beyond
+    a.counters.shorter += shorter
 
 
 @twin
-def paths_pending_hubs(n, first, indptr, indices, weights, distance, lanes, pending, hubs, counters):
+def paths_pending_hubs(n, a: Paths):
     pass
 
 
 @twin
-def paths_release(
-    n, slots, front, first, indptr, indices, weights, distance, lanes, pull, pending, ready, queue, hubs, counters
-):
+def paths_release(n, slots, front, pull, queue, a: Paths):
     """List the own vertices whose predecessors are all counted, once those in `front` are.
 
     Rows are out-edges of the listed slots to own vertices. If `pull` is not 0, they are in-edges of listed own vertices
     that are not counted in all lanes yet.
     """
-    lane_of, edges, found, lanes_found = np.empty(64, np.int64), 0, counters[4], 0
+    lane_of, edges, found, lanes_found = np.empty(64, np.int64), 0, a.counters.ready, 0
     for i in range(n):
         row = slots[i]
-        begin, end = indptr[row - first], indptr[row - first + 1]
+        begin, end = a.indptr[row - a.first], a.indptr[row - a.first + 1]
         edges += end - begin
-        count = 0 if pull else _lanes_of(front[row], lanes, lane_of)
+        count = 0 if pull else _lanes_of(front[row], a.lanes, lane_of)
         for e in range(begin, end):
-            u, v, w = row, indices[e], weights[e]
+            u, v, w = row, a.indices[e], a.weights[e]
             if pull:
                 u, v = v, u
                 if front[u] == 0:
                     continue
-                count = _lanes_of(front[u], lanes, lane_of)
+                count = _lanes_of(front[u], a.lanes, lane_of)
             for c in range(count):
                 b = lane_of[c]
-                if plus(distance[u, b], w) == distance[v, b]:
-                    pending[v, b] -= 1
-                    if pending[v, b] == 0:
-                        if ready[v] == 0:
+                if plus(a.distance[u, b], w) == a.distance[v, b]:
+                    a.pending[v, b] -= 1
+                    if a.pending[v, b] == 0:
+                        if a.ready[v] == 0:
                             queue[found] = v
                             found += 1
-                        ready[v] |= np.uint64(1) << np.uint64(b)
+                        a.ready[v] |= np.uint64(1) << np.uint64(b)
                         lanes_found += 1
-    counters[1] += edges
-    counters[4] = found
-    counters[5] += lanes_found
+    a.counters.edges += edges
+    a.counters.ready = found
+    a.counters.lanes += lanes_found
 
 
 @twin
-def paths_release_hubs(
-    n, slots, front, first, indptr, indices, weights, distance, lanes, pull, pending, ready, queue, hubs, counters
-):
+def paths_release_hubs(n, slots, front, pull, queue, a: Paths):
     pass
 
 
 @twin
-def paths_gather(
-    n, rows, masks, first, indptr, indices, weights, distance, lanes, back, paths, out, hub, hubs, counters
-):
+def paths_gather(n, rows, masks, back, out, hub, a: Paths):
     """Sum `paths` over the tight edges of each row, in the lanes of its mask: predecessors over in-edges, or, where
     `back` is not 0, successors over out-edges."""
     lane_of, of_chunk, sums, edges = np.empty(64, np.int64), np.empty(64), np.empty(64), 0
     for i in range(n):
         v = rows[i]
-        count = _lanes_of(masks[i], lanes, lane_of)
-        begin, last = indptr[v - first], indptr[v - first + 1]
+        count = _lanes_of(masks[i], a.lanes, lane_of)
+        begin, last = a.indptr[v - a.first], a.indptr[v - a.first + 1]
         edges += last - begin
         sums[:count] = 0.0
         while begin < last:
             end = min(begin + CHUNK, last)
             of_chunk[:count] = 0.0
             for e in range(begin, end):
-                u, w = indices[e], weights[e]
+                u, w = a.indices[e], a.weights[e]
                 for c in range(count):
                     b = lane_of[c]
                     if back:
-                        tight = plus(distance[v, b], w) == distance[u, b]
+                        tight = plus(a.distance[v, b], w) == a.distance[u, b]
                     else:
-                        tight = plus(distance[u, b], w) == distance[v, b]
+                        tight = plus(a.distance[u, b], w) == a.distance[v, b]
                     if tight:
-                        of_chunk[c] += paths[u, b]
+                        of_chunk[c] += a.paths[u, b]
             for c in range(count):
                 sums[c] += of_chunk[c]
             begin = end
         for c in range(count):
             out[v, lane_of[c]] = sums[c]
-    counters[1] += edges
+    a.counters.edges += edges
 
 
 @twin
-def paths_gather_hubs(
-    n, rows, masks, first, indptr, indices, weights, distance, lanes, back, paths, out, hub, hubs, counters
-):
+def paths_gather_hubs(n, rows, masks, back, out, hub, a: Paths):
     pass
 
 

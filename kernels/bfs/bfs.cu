@@ -6,6 +6,7 @@
 // bfs_levels goes through many small levels in one cooperative launch. Twins, arguments and counters: bfs.py.
 #include "bfs/bfs_push.cuh"
 #include "common/grid.cuh"
+#include "bfs/bfs_pack.py"
 
 // Make the counters of the next superstep ready.
 __device__ __forceinline__ void bfs_turn(unsigned long long *after, unsigned long long here, unsigned long long left) {
@@ -59,27 +60,22 @@ struct Push : Reach {
     }
 };
 
-extern "C" __global__ void bfs_push(long long n, const index_t *frontier, const long long *indptr,
-                                    const index_t *indices, const index_t *ids, const unsigned int *seen,
-                                    index_t *parent, long long owned, long long slots, long long turn,
-                                    index_t *own_queue, index_t *ghost_queue, index_t *hubs,
-                                    unsigned long long *counters) {
+extern "C" __global__ void bfs_push(long long n, const index_t *frontier, long long turn, Search a) {
     __shared__ Queue<index_t> own, ghosts;
     own.open();
     ghosts.open();
-    const Push push{{seen, parent, owned, slots > owned, own_queue, ghost_queue, counters, &own, &ghosts}, indices, ids};
-    gd_for_edges((long long)counters[HERE], frontier, indptr, hubs, counters + HUBS + turn, counters + EDGES, push);
+    const Push push{{a.seen, a.parent, a.owned, a.slots > a.owned, a.own_queue, a.ghost_queue, a.counters, &own, &ghosts},
+                    a.indices, a.ids};
+    gd_for_edges((long long)a.counters[HERE], frontier, a.indptr, a.hubs, a.counters + HUBS + turn, a.counters + EDGES, push);
 }
 
-extern "C" __global__ void bfs_push_hubs(long long n, const long long *indptr, const index_t *indices,
-                                         const index_t *ids, const unsigned int *seen, index_t *parent,
-                                         long long owned, long long slots, long long turn, index_t *own_queue,
-                                         index_t *ghost_queue, const index_t *hubs, unsigned long long *counters) {
+extern "C" __global__ void bfs_push_hubs(long long n, long long turn, Search a) {
     __shared__ Queue<index_t> own, ghosts;
     own.open();
     ghosts.open();
-    const Push push{{seen, parent, owned, slots > owned, own_queue, ghost_queue, counters, &own, &ghosts}, indices, ids};
-    gd_for_hubs(hubs, counters + HUBS + turn, indptr, push);
+    const Push push{{a.seen, a.parent, a.owned, a.slots > a.owned, a.own_queue, a.ghost_queue, a.counters, &own, &ghosts},
+                    a.indices, a.ids};
+    gd_for_hubs(a.hubs, a.counters + HUBS + turn, a.indptr, push);
 }
 
 extern "C" __global__ void bfs_settle(long long n, const index_t *own_queue, const index_t *ghost_queue,
@@ -138,22 +134,19 @@ extern "C" __global__ void bfs_told_bits(long long n, const unsigned int *bits, 
 // length and the weight of what a level finds, one is filled, the one before is read, and the third is cleared: nobody
 // has read it since the last barrier, and nobody fills it before the next. `arrived`, of the barrier, grows on from
 // launch to launch, all of which have as many blocks.
-extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *own_queue, const long long *indptr,
-                                      const index_t *indices, const index_t *ids, index_t *depth, index_t *parent,
-                                      unsigned int *seen, long long level, long long most, long long bound,
-                                      long long alpha, long long floor, long long unexplored,
-                                      unsigned long long *counters, unsigned long long *after,
-                                      unsigned long long *arrived) {
+extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *own_queue, long long level,
+                                      long long most, long long bound, long long alpha, long long floor,
+                                      long long unexplored, Search a) {
     const unsigned all = 0xffffffffu;
     const int lane = threadIdx.x & 31;
     const bool first = blockIdx.x == 0 && threadIdx.x == 0;
     const long long warps = (long long)gridDim.x * blockDim.x / 32;
     const long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    const Visit visit{depth, parent, seen};
-    long long count = (long long)counters[HERE], done = 0, visited = 0, edges = 0, weight = 0;
+    const Visit visit{a.depth, a.parent, a.seen};
+    long long count = (long long)a.counters[HERE], done = 0, visited = 0, edges = 0, weight = 0;
     for (;;) {
-        unsigned long long *const found = counters + CYCLE + 2 * (done % 3);
-        volatile unsigned long long *const later = counters + CYCLE + 2 * ((done + 1) % 3);
+        unsigned long long *const found = a.counters + CYCLE + 2 * (done % 3);
+        volatile unsigned long long *const later = a.counters + CYCLE + 2 * ((done + 1) % 3);
         if (first) later[0] = later[1] = 0;
         unsigned long long mine = 0;
         const long long share = min((count + warps - 1) / warps, 32LL);
@@ -163,9 +156,9 @@ extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *o
             index_t id = 0;
             if (lane < share && base + lane < count) {
                 const index_t u = *(volatile index_t *)(frontier + base + lane);
-                begin = indptr[u];
-                degree = (int)(indptr[u + 1] - begin);
-                id = ids[u];
+                begin = a.indptr[u];
+                degree = (int)(a.indptr[u + 1] - begin);
+                id = a.ids[u];
             }
             int scan = degree;
             for (int step = 1; step < 32; step <<= 1) {
@@ -183,7 +176,7 @@ extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *o
                 const int offset = e - __shfl_sync(all, scan - degree, row);
                 const long long edge = __shfl_sync(all, begin, row) + offset;
                 const index_t by = __shfl_sync(all, id, row);
-                const index_t v = e < total ? indices[edge] : 0;
+                const index_t v = e < total ? a.indices[edge] : 0;
                 const bool won = e < total && visit.reach(v, by, level + 1);
                 const unsigned winners = __ballot_sync(all, won);
                 if (!winners) continue;
@@ -192,14 +185,14 @@ extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *o
                 place = __shfl_sync(all, place, 0) + __popc(winners & ((1u << lane) - 1));
                 if (!won) continue;
                 *(volatile index_t *)(own_queue + place) = v;
-                mine += bfs_weight(indptr, v);
+                mine += bfs_weight(a.indptr, v);
             }
         }
         bfs_add(mine, found + 1);
         visited += count;
         done++;
         level++;
-        gd_grid_barrier(arrived);
+        gd_grid_barrier(a.arrived);
         count = *(volatile long long *)found;
         weight = *(volatile long long *)(found + 1);
         if (count == 0 || done == most || count > bound || weight > bound) break;
@@ -211,13 +204,13 @@ extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *o
         frontier = here;
     }
     if (first) {
-        counters[NEXT] = (unsigned long long)count;
-        counters[EDGES] = (unsigned long long)edges;
-        counters[WEIGHT] = (unsigned long long)weight;
-        counters[LEVELS] = (unsigned long long)done;
-        counters[VISITED] = (unsigned long long)visited;
+        a.counters[NEXT] = (unsigned long long)count;
+        a.counters[EDGES] = (unsigned long long)edges;
+        a.counters[WEIGHT] = (unsigned long long)weight;
+        a.counters[LEVELS] = (unsigned long long)done;
+        a.counters[VISITED] = (unsigned long long)visited;
     }
-    bfs_turn(after, (unsigned long long)count, 0);
+    bfs_turn(a.after, (unsigned long long)count, 0);
 }
 
 extern "C" __global__ void bfs_unvisited(long long n, const unsigned int *seen, const long long *indptr, index_t *left,
@@ -231,71 +224,65 @@ extern "C" __global__ void bfs_unvisited(long long n, const unsigned int *seen, 
 // Edges that one thread scans before it leaves the rest of the row to a warp.
 #define BFS_FEW 64
 
-extern "C" __global__ void bfs_pull(long long n, const index_t *unvisited, const long long *indptr,
-                                    const index_t *indices, const long long *out_indptr, const unsigned int *seen,
-                                    index_t *depth, index_t *parent, long long level, index_t *own_queue,
-                                    index_t *left, index_t *hubs, unsigned long long *counters) {
+extern "C" __global__ void bfs_pull(long long n, const index_t *unvisited, long long level, index_t *left, Search a) {
     __shared__ Queue<index_t> own, remaining;
     own.open();
     remaining.open();
     unsigned long long edges = 0, weight = 0;
-    const long long threads = (long long)gridDim.x * blockDim.x, count = (long long)counters[UNVISITED];
+    const long long threads = (long long)gridDim.x * blockDim.x, count = (long long)a.counters[UNVISITED];
     for (long long begin = (long long)blockIdx.x * blockDim.x; begin < count; begin += threads) {
         const long long i = begin + threadIdx.x;
         if (i < count) {
             const index_t v = unvisited[i];
-            const long long first = indptr[v], last = indptr[v + 1], few = min(first + BFS_FEW, last);
-            const long long e = bfs_first_set(indices, seen, first, few);
+            const long long first = a.indptr[v], last = a.indptr[v + 1], few = min(first + BFS_FEW, last);
+            const long long e = bfs_first_set(a.indices, a.seen, first, few);
             edges += (unsigned long long)(min(e + 1, few) - first);
             if (e < few) {
-                depth[v] = (index_t)level;
-                parent[v] = -2 - indices[e];
-                weight += bfs_weight(out_indptr, v);
+                a.depth[v] = (index_t)level;
+                a.parent[v] = -2 - a.indices[e];
+                weight += bfs_weight(a.out_indptr, v);
                 own.push(v);
             } else if (few < last) {
-                hubs[gd_reserve(counters + HUBS)] = v;
+                a.hubs[gd_reserve(a.counters + HUBS)] = v;
             } else {
                 remaining.push(v);
             }
         }
-        own.flush(own_queue, counters + NEXT, false);
-        remaining.flush(left, counters + LEFT, false);
+        own.flush(a.own_queue, a.counters + NEXT, false);
+        remaining.flush(left, a.counters + LEFT, false);
     }
-    own.flush(own_queue, counters + NEXT, true);
-    remaining.flush(left, counters + LEFT, true);
-    bfs_add(edges, counters + EDGES);
-    bfs_add(weight, counters + WEIGHT);
+    own.flush(a.own_queue, a.counters + NEXT, true);
+    remaining.flush(left, a.counters + LEFT, true);
+    bfs_add(edges, a.counters + EDGES);
+    bfs_add(weight, a.counters + WEIGHT);
 }
 
 // The rows that bfs_pull gave up after BFS_FEW edges, a warp each.
-extern "C" __global__ void bfs_pull_hubs(long long n, const long long *indptr, const index_t *indices,
-                                         const long long *out_indptr, const unsigned int *seen, index_t *depth,
-                                         index_t *parent, long long level, index_t *own_queue, index_t *left,
-                                         const index_t *hubs, unsigned long long *counters) {
+extern "C" __global__ void bfs_pull_hubs(long long n, long long level, index_t *left, Search a) {
     const int lane = threadIdx.x & 31;
-    const long long warps = (long long)gridDim.x * blockDim.x / 32, count = (long long)counters[HUBS];
+    const long long warps = (long long)gridDim.x * blockDim.x / 32, count = (long long)a.counters[HUBS];
     unsigned long long edges = 0, weight = 0;
     for (long long h = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; h < count; h += warps) {
-        const index_t v = hubs[h];
-        const long long first = indptr[v] + BFS_FEW, last = indptr[v + 1];
+        const index_t v = a.hubs[h];
+        const long long first = a.indptr[v] + BFS_FEW, last = a.indptr[v + 1];
         bool found = false;
         for (long long base = first; base < last && !found; base += 32) {
             const long long e = base + lane;
-            const bool hit = e < last && bfs_has(seen, indices[e]);
+            const bool hit = e < last && bfs_has(a.seen, a.indices[e]);
             const unsigned hits = __ballot_sync(0xffffffffu, hit);
             found = hits != 0;
             if (found && lane == __ffs(hits) - 1) {
-                depth[v] = (index_t)level;
-                parent[v] = -2 - indices[e];
-                weight += bfs_weight(out_indptr, v);
-                own_queue[atomicAdd(counters + NEXT, 1ULL)] = v;
+                a.depth[v] = (index_t)level;
+                a.parent[v] = -2 - a.indices[e];
+                weight += bfs_weight(a.out_indptr, v);
+                a.own_queue[atomicAdd(a.counters + NEXT, 1ULL)] = v;
             }
             if (lane == 0) edges += found ? __ffs(hits) : min(32LL, last - base);
         }
-        if (!found && lane == 0) left[atomicAdd(counters + LEFT, 1ULL)] = v;
+        if (!found && lane == 0) left[atomicAdd(a.counters + LEFT, 1ULL)] = v;
     }
-    bfs_add(edges, counters + EDGES);
-    bfs_add(weight, counters + WEIGHT);
+    bfs_add(edges, a.counters + EDGES);
+    bfs_add(weight, a.counters + WEIGHT);
 }
 
 extern "C" __global__ void bfs_mark(long long n, const index_t *own_queue, unsigned int *seen,

@@ -25,6 +25,7 @@ twins do nothing.
 
 import numpy as np
 
+from graphdask.kernels.bfs.bfs_pack import Search
 from graphdask.kernels.common.prefetch import prefetch
 from graphdask.kernels.common.twin import twin
 
@@ -90,36 +91,34 @@ def bfs_start(n, sources, indptr, ids, depth, parent, seen, own_queue, counters,
 
 
 @twin
-def bfs_push(
-    n, frontier, indptr, indices, ids, seen, parent, owned, slots, turn, own_queue, ghost_queue, hubs, counters
-):
+def bfs_push(n, frontier, turn, a: Search):
     """Give the smallest id of the frontier to what it reaches, and queue it; n is not below the frontier's length."""
-    own, ghost, none = counters[NEXT], counters[GHOSTS], np.iinfo(parent.dtype).max
+    own, ghost, none = a.counters[NEXT], a.counters[GHOSTS], np.iinfo(a.parent.dtype).max
     edges = 0
-    for i in range(counters[HERE]):
+    for i in range(a.counters[HERE]):
         u = frontier[i]
-        first, last, by = indptr[u], indptr[u + 1], ids[u]
+        first, last, by = a.indptr[u], a.indptr[u + 1], a.ids[u]
         edges += last - first
         for e in range(first, last):
-            v = indices[e]
-            if _has(seen, v):
+            v = a.indices[e]
+            if _has(a.seen, v):
                 continue
-            before = parent[v]
+            before = a.parent[v]
             if by < before:
-                parent[v] = by
+                a.parent[v] = by
                 if before == none:
-                    if v < owned:
-                        own_queue[own] = v
+                    if v < a.owned:
+                        a.own_queue[own] = v
                         own += 1
                     else:
-                        ghost_queue[ghost] = v
+                        a.ghost_queue[ghost] = v
                         ghost += 1
-    counters[NEXT], counters[GHOSTS] = own, ghost
-    counters[EDGES] += edges
+    a.counters[NEXT], a.counters[GHOSTS] = own, ghost
+    a.counters[EDGES] += edges
 
 
 @twin
-def bfs_push_hubs(n, indptr, indices, ids, seen, parent, owned, slots, turn, own_queue, ghost_queue, hubs, counters):
+def bfs_push_hubs(n, turn, a: Search):
     pass
 
 
@@ -184,26 +183,23 @@ def bfs_told_bits(n, bits, first, universe, seen):
 
 
 @twin
-def bfs_levels(
-    n, frontier, own_queue, indptr, indices, ids, depth, parent, seen, level, most, bound, alpha, floor, unexplored,
-    counters, after, arrived,
-):  # fmt: skip
+def bfs_levels(n, frontier, own_queue, level, most, bound, alpha, floor, unexplored, a: Search):
     """Push level after level: at least one, at most `most`.
 
     It ends after a level that finds nothing, or more vertices or weight than `bound`, or more than `floor` and 1/alpha
     of the edges that are left. The queues change places after each; what the last level found is in `own_queue` if
     LEVELS is odd.
     """
-    done, edges, visited, count = 0, 0, 0, counters[HERE]
+    done, edges, visited, count = 0, 0, 0, a.counters[HERE]
     while True:
         found, weight = 0, 0
         level += 1
         for i in range(count):
             u = frontier[i]
-            for e in range(indptr[u], indptr[u + 1]):
-                v = indices[e]
-                if _reach(v, ids[u], depth, parent, seen, level):
-                    weight += _weight(indptr, v)
+            for e in range(a.indptr[u], a.indptr[u + 1]):
+                v = a.indices[e]
+                if _reach(v, a.ids[u], a.depth, a.parent, a.seen, level):
+                    weight += _weight(a.indptr, v)
                     own_queue[found] = v
                     found += 1
         visited += count
@@ -216,9 +212,9 @@ def bfs_levels(
         edges += weight
         unexplored -= weight
         frontier, own_queue = own_queue, frontier
-    counters[NEXT], counters[EDGES], counters[WEIGHT] = count, edges, weight
-    counters[LEVELS], counters[VISITED] = done, visited
-    _turn(after, count, np.int64(0))
+    a.counters[NEXT], a.counters[EDGES], a.counters[WEIGHT] = count, edges, weight
+    a.counters[LEVELS], a.counters[VISITED] = done, visited
+    _turn(a.after, count, np.int64(0))
 
 
 @twin
@@ -240,42 +236,42 @@ def bfs_unvisited(n, seen, indptr, left, counters):
 
 
 @twin
-def bfs_pull(n, unvisited, indptr, indices, out_indptr, seen, depth, parent, level, own_queue, left, hubs, counters):
+def bfs_pull(n, unvisited, level, left, a: Search):
     """Reach the unvisited vertices that have an in-neighbour in `seen`; list the others in `left`.
 
     Rows are in ascending order of vertex id, so the first such neighbour has the smallest id. `n` is not below the
     number of the unvisited.
     """
-    own, remaining, edges, length = u64(counters[NEXT]), u64(counters[LEFT]), u64(0), u64(counters[UNVISITED])
+    own, remaining, edges, length = u64(a.counters[NEXT]), u64(a.counters[LEFT]), u64(0), u64(a.counters[UNVISITED])
     weight = np.int64(0)
     for i in range(length):
         if i + u64(2 * AHEAD) < length:
-            prefetch(indptr, unvisited[i + u64(2 * AHEAD)])
+            prefetch(a.indptr, unvisited[i + u64(2 * AHEAD)])
         if i + u64(AHEAD) < length:
-            prefetch(indices, indptr[u64(unvisited[i + u64(AHEAD)])])
+            prefetch(a.indices, a.indptr[u64(unvisited[i + u64(AHEAD)])])
         v = u64(unvisited[i])
-        first, last = u64(indptr[v]), u64(indptr[v + u64(1)])
+        first, last = u64(a.indptr[v]), u64(a.indptr[v + u64(1)])
         e = first
-        while e < last and not _has(seen, indices[e]):
+        while e < last and not _has(a.seen, a.indices[e]):
             e += u64(1)
         edges += e - first
         if e < last:
             edges += u64(1)
-            depth[v] = level
-            parent[v] = -2 - indices[e]
-            weight += _weight(out_indptr, v)
-            own_queue[own] = v
+            a.depth[v] = level
+            a.parent[v] = -2 - a.indices[e]
+            weight += _weight(a.out_indptr, v)
+            a.own_queue[own] = v
             own += u64(1)
         else:
             left[remaining] = v
             remaining += u64(1)
-    counters[NEXT], counters[LEFT] = own, remaining
-    counters[EDGES] += np.int64(edges)
-    counters[WEIGHT] += weight
+    a.counters[NEXT], a.counters[LEFT] = own, remaining
+    a.counters[EDGES] += np.int64(edges)
+    a.counters[WEIGHT] += weight
 
 
 @twin
-def bfs_pull_hubs(n, indptr, indices, out_indptr, seen, depth, parent, level, own_queue, left, hubs, counters):
+def bfs_pull_hubs(n, level, left, a: Search):
     pass
 
 

@@ -8,6 +8,7 @@
 // its entry by a search. Twins, arguments and the definition of the table: biases.py.
 #include "common/common.cuh"
 #include "choice/pick.cuh"
+#include "choice/biases_pack.py"
 
 #define GD_TILE 1024
 #define GD_STEPS (GD_TILE / 32)
@@ -152,13 +153,10 @@ extern "C" __global__ void biases_greatest(long long n, long long count, const i
     }
 }
 
-extern "C" __global__ void biases_sum(long long n, long long count, const index_t *rows, const long long *starts,
-                                      const index_t *firsts, long long edges, const bias_t *values, const int *shifts,
-                                      long long shifted, const gd_u64 *totals, long long lacks, gd_u64 *sums,
-                                      gd_u64 *tile_sums, gd_u64 *tile_lasts) {
+extern "C" __global__ void biases_sum(long long n, BiasSums a) {
     __shared__ unsigned heads[GD_WARPS * (GD_STEPS + 1)];
-    const Rows r{count, rows, starts, firsts, edges};
-    const Term term{values, shifts, totals, shifted != 0, lacks != 0};
+    const Rows r{a.count, a.rows, a.starts, a.firsts, a.edges};
+    const Term term{a.values, a.shifts, a.totals, a.shifted != 0, a.lacks != 0};
     GD_FOR(i, n) {
         Tile tile(r, heads + (threadIdx.x >> 5) * (GD_STEPS + 1), i >> 5);
         gd_u64 all = 0;
@@ -166,29 +164,26 @@ extern "C" __global__ void biases_sum(long long n, long long count, const index_
                      [&](long long e, long long place, gd_u64 value, bool last, bool whole) {
                          if (!last) return;
                          all += value;
-                         if (e + 1 == tile.end) tile_lasts[i >> 5] = value;
-                         if (lacks) return;
-                         if (whole) sums[rows[place]] = value;
-                         else atomicAdd(sums + rows[place], value);
+                         if (e + 1 == tile.end) a.tile_lasts[i >> 5] = value;
+                         if (a.lacks) return;
+                         if (whole) a.sums[a.rows[place]] = value;
+                         else atomicAdd(a.sums + a.rows[place], value);
                      });
         for (int by = 16; by; by >>= 1) all += __shfl_xor_sync(GD_EVERYONE, all, by);
-        if (tile.lane == 0) tile_sums[i >> 5] = all;
+        if (tile.lane == 0) a.tile_sums[i >> 5] = all;
     }
 }
 
-extern "C" __global__ void biases_prefix(long long n, long long count, const index_t *rows, const long long *starts,
-                                         const index_t *firsts, long long edges, const bias_t *values,
-                                         const int *shifts, long long shifted, const gd_u64 *totals, long long lacks,
-                                         const gd_u64 *carries, long long sparse, gd_u64 *prefix) {
+extern "C" __global__ void biases_prefix(long long n, BiasSums a) {
     __shared__ unsigned heads[GD_WARPS * (GD_STEPS + 1)];
-    const Rows r{count, rows, starts, firsts, edges};
-    const Term term{values, shifts, totals, shifted != 0, lacks != 0};
+    const Rows r{a.count, a.rows, a.starts, a.firsts, a.edges};
+    const Term term{a.values, a.shifts, a.totals, a.shifted != 0, a.lacks != 0};
     GD_FOR(i, n) {
         Tile tile(r, heads + (threadIdx.x >> 5) * (GD_STEPS + 1), i >> 5);
-        gd_scan_tile(tile, carries[i >> 5], [&](long long place, long long e) { return term(r, place, e); }, Add(),
+        gd_scan_tile(tile, a.carries[i >> 5], [&](long long place, long long e) { return term(r, place, e); }, Add(),
                      [&](long long e, long long, gd_u64 value, bool, bool) {
-                         if (!sparse) prefix[e] = value;
-                         else if (e % GD_SPARSE == GD_SPARSE - 1) prefix[e / GD_SPARSE] = value;
+                         if (!a.sparse) a.prefix[e] = value;
+                         else if (e % GD_SPARSE == GD_SPARSE - 1) a.prefix[e / GD_SPARSE] = value;
                      });
     }
 }
@@ -225,19 +220,16 @@ struct Row {
     }
 };
 
-extern "C" __global__ void biases_alias(long long n, long long count, const index_t *rows, const long long *starts,
-                                        const index_t *firsts, long long edges, const bias_t *values,
-                                        const int *shifts, long long shifted, const gd_u64 *totals,
-                                        const gd_u64 *prefix, const gd_u64 *lacking, gd_u64 *share, int *other) {
+extern "C" __global__ void biases_alias(long long n, BiasSums a) {
     __shared__ unsigned heads[GD_WARPS * (GD_STEPS + 1)];
-    const Rows r{count, rows, starts, firsts, edges};
-    const Term term{values, shifts, totals, shifted != 0, false};
+    const Rows r{a.count, a.rows, a.starts, a.firsts, a.edges};
+    const Term term{a.values, a.shifts, a.totals, a.shifted != 0, false};
     GD_FOR(i, n) {
         Tile tile(r, heads + (threadIdx.x >> 5) * (GD_STEPS + 1), i >> 5);
         gd_visit_tile(tile, [&](long long e, long long place) {
-            const index_t v = rows[place];
-            const long long begin = starts[place], end = starts[place + 1];
-            const Row row{prefix, lacking, begin, end, totals[v], (gd_u64)(end - begin)};
+            const index_t v = a.rows[place];
+            const long long begin = a.starts[place], end = a.starts[place + 1];
+            const Row row{a.prefix, a.lacking, begin, end, a.totals[v], (gd_u64)(end - begin)};
             const gd_u64 weight = row.degree * term.units(v, e);
             gd_u64 kept = row.mean;
             long long from = e;
@@ -253,8 +245,8 @@ extern "C" __global__ void biases_alias(long long n, long long count, const inde
                     from = row.heavy(excess + 1);
                 }
             }
-            share[e] = kept;
-            other[e] = (int)(from - begin);
+            a.share[e] = kept;
+            a.other[e] = (int)(from - begin);
         });
     }
 }

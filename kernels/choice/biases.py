@@ -1,19 +1,11 @@
 """Tables of the biases of edges: twins of biases.cu.
 
-rows     index dtype: the rows that have edges, `count` of them
-starts   int64: the first edge of each, and the end of the last, which is `edges`
-firsts   index dtype per tile of BIAS_TILE edges (tuning.py): the place among `rows` of the row of its first edge
-values   bias_t per edge
 greatest bias_t per row of the graph; 0 before
 shifts   int32 per row of the graph: units of its biases are 2^-shift (see pick.py), where `shifted`; else they are 1
-totals   uint64 per row of the graph: sums of units
-sums     uint64 per row of the graph: totals, as they are found; 0 before
 lacks    whether what is summed is not an edge's units, but what its degree * units lacks to its row's total
 tile_*   uint64 per tile: the sum of its edges, and of those of its last row
 carries  uint64 per tile: the sum of the edges of its first row that stand before it; not read where there are none
 prefix   uint64 per edge: inclusive sums of units, anew in each row; where `sparse`, those of edges 31, 63, 95, ...
-lacking  uint64 per edge: likewise of what edges lack
-share    uint64 per edge, other int32 per edge: the alias table
 
 A place of the alias table is of each edge of a row, and worth the row's total T; an edge is worth degree * units. What
 an edge is worth more or less than T, heavy edges hand over to light ones, both in ascending order: the first heavy edge
@@ -32,6 +24,7 @@ alias tables no prefix sums.
 
 import numpy as np
 
+from graphdask.kernels.choice.biases_pack import BiasSums
 from graphdask.kernels.choice.pick import shift_of, units
 from graphdask.kernels.common.tuning import SPARSE
 from graphdask.kernels.common.twin import twin
@@ -53,34 +46,30 @@ def biases_greatest(n, count, rows, starts, firsts, edges, values, greatest):
 
 
 @twin
-def biases_sum(
-    n, count, rows, starts, firsts, edges, values, shifts, shifted, totals, lacks, sums, tile_sums, tile_lasts
-):
-    if lacks:
+def biases_sum(n, a: BiasSums):
+    if a.lacks:
         return
-    for place in range(count):
-        row, total = rows[place], _0
-        shift = shift_of(shifts, row) if shifted else 0
-        for e in range(starts[place], starts[place + 1]):
-            total += units(values[e], shift)
-        sums[row] = total
+    for place in range(a.count):
+        row, total = a.rows[place], _0
+        shift = shift_of(a.shifts, row) if a.shifted else 0
+        for e in range(a.starts[place], a.starts[place + 1]):
+            total += units(a.values[e], shift)
+        a.sums[row] = total
 
 
 @twin
-def biases_prefix(
-    n, count, rows, starts, firsts, edges, values, shifts, shifted, totals, lacks, carries, sparse, prefix
-):
-    if lacks:
+def biases_prefix(n, a: BiasSums):
+    if a.lacks:
         return
-    for place in range(count):
-        row, total = rows[place], _0
-        shift = shift_of(shifts, row) if shifted else 0
-        for e in range(starts[place], starts[place + 1]):
-            total += units(values[e], shift)
-            if not sparse:
-                prefix[e] = total
+    for place in range(a.count):
+        row, total = a.rows[place], _0
+        shift = shift_of(a.shifts, row) if a.shifted else 0
+        for e in range(a.starts[place], a.starts[place + 1]):
+            total += units(a.values[e], shift)
+            if not a.sparse:
+                a.prefix[e] = total
             elif e % SPARSE == SPARSE - 1:
-                prefix[e // SPARSE] = total
+                a.prefix[e // SPARSE] = total
 
 
 @twin
@@ -91,23 +80,23 @@ def _next_heavy(values, shift, begin, end, degree, mean, e):
 
 
 @twin
-def biases_alias(n, count, rows, starts, firsts, edges, values, shifts, shifted, totals, prefix, lacking, share, other):
-    for place in range(count):
-        row, begin, end = rows[place], starts[place], starts[place + 1]
-        shift, mean, degree = shift_of(shifts, row) if shifted else 0, totals[row], np.uint64(end - begin)
-        heavy = _next_heavy(values, shift, begin, end, degree, mean, begin)
-        left = degree * units(values[heavy], shift) if heavy < end else mean
+def biases_alias(n, a: BiasSums):
+    for place in range(a.count):
+        row, begin, end = a.rows[place], a.starts[place], a.starts[place + 1]
+        shift, mean, degree = shift_of(a.shifts, row) if a.shifted else 0, a.totals[row], np.uint64(end - begin)
+        heavy = _next_heavy(a.values, shift, begin, end, degree, mean, begin)
+        left = degree * units(a.values[heavy], shift) if heavy < end else mean
         for e in range(begin, end):
-            worth = degree * units(values[e], shift)
+            worth = degree * units(a.values[e], shift)
             if worth >= mean:
                 # a heavy edge that has been filled up has its entry; any other gets one here, which may yet change
                 if e >= heavy or worth == mean:
-                    share[e], other[e] = mean, e - begin
+                    a.share[e], a.other[e] = mean, e - begin
                 continue
-            share[e], other[e] = worth, heavy - begin
+            a.share[e], a.other[e] = worth, heavy - begin
             left -= mean - worth
             while left < mean:
-                following = _next_heavy(values, shift, begin, end, degree, mean, heavy + 1)
-                share[heavy], other[heavy] = left, following - begin
-                left = degree * units(values[following], shift) - (mean - left)
+                following = _next_heavy(a.values, shift, begin, end, degree, mean, heavy + 1)
+                a.share[heavy], a.other[heavy] = left, following - begin
+                left = degree * units(a.values[following], shift) - (mean - left)
                 heavy = following

@@ -12,6 +12,7 @@ from numba import types
 from numba.extending import overload
 
 from graphdask.kernels.choice.keys import exponential_key, may_be_less
+from graphdask.kernels.choice.pick_pack import Picks
 from graphdask.kernels.common.hash import hashed, inlined, multiply_high
 from graphdask.kernels.common.hash import key as keyed
 from graphdask.kernels.common.philox import DRAW_KEY, fill, philox
@@ -158,32 +159,31 @@ def pick_reservoir(values, begin, end, key, instance, step, draw):
 
 
 @within
-def pick(method, values, greatest, totals, shifts, table, other, row, begin, end, key, instance, step, draw):
+def pick(method, row, begin, end, key, instance, step, draw, a: Picks):
     """The edge, -1 where there is none to draw, and the draw that comes next."""
     if begin >= end:
         return -1, draw
     if method == REJECTION:
+        shift = shift_of(a.shifts, row)
         return pick_rejection(
-            values, greatest[row], shift_of(shifts, row), totals[row], table, begin, end, key, instance, step, draw
+            a.values, a.greatest[row], shift, a.totals[row], a.table, begin, end, key, instance, step, draw
         )
     if method == RESERVOIR:
-        return pick_reservoir(values, begin, end, key, instance, step, draw), draw + _1
+        return pick_reservoir(a.values, begin, end, key, instance, step, draw), draw + _1
     first, second = philox(key, instance, step, draw)
     if method == INVERSE:
-        return pick_inverse(table, begin, end, first), draw + _1
+        return pick_inverse(a.table, begin, end, first), draw + _1
     if method == ALIAS:
-        return pick_alias(table, other, totals[row], begin, end, first, second), draw + _1
+        return pick_alias(a.table, a.other, a.totals[row], begin, end, first, second), draw + _1
     return pick_uniform(begin, end, first), draw + _1
 
 
 @twin
-def pick_edges(
-    n, rows, instances, indptr, method, values, greatest, totals, shifts, table, other, key, step, edges, draws
-):
+def pick_edges(n, rows, instances, method, key, step, edges, draws, a: Picks):
     for i in range(n):
         row = rows[i]
         edges[i], draw = pick(
-            method, values, greatest, totals, shifts, table, other, row, indptr[row], indptr[row + 1], key,
-            np.uint64(instances[i]), np.uint64(step), np.uint64(draws[i]),
+            method, row, a.indptr[row], a.indptr[row + 1], key, np.uint64(instances[i]), np.uint64(step),
+            np.uint64(draws[i]), a,
         )  # fmt: skip
         draws[i] = draw

@@ -1,13 +1,8 @@
 """Choosing some candidates of each of many groups: twins of selection.cu and selection.cuh.
 
 n          groups
-labels     what each is called in `owner`, int64
-bounds     int64, shape (n + 1,): where the candidates of each begin, `values` with those of the first
-values     int64: biases of the candidates, whole numbers or the bits of floats; what is left of them, after
-floating   whether they are floats
 starts, counts
            int64: where the places of a group begin in `chosen` and `owner`, and how many candidates it gives at most
-replace    whether a candidate may be chosen again
 seed, what, tags, instances, step
            random numbers are those of the key of (seed, what, tag) and the counter (instance, step, number of the draw)
 sums       int64: the units of each row's candidates, added up to each and with it; `bounds` has all rows
@@ -16,14 +11,11 @@ rows, positives
 groups, at, totals
            int64, int64, uint64, each one entry longer than there are groups or rows: where the rows of a group begin,
            how many candidates there are before a row, and the units of these
-done       int64: how many of each group are chosen already, which are in `chosen`
-chosen     int64: places in their groups
-owner      int64: label of the group, -1 in places that stay empty
-failure    int32: why the run must end, if it must
 """
 
 import numpy as np
 
+from graphdask.kernels.choice.selection_pack import Selections
 from graphdask.kernels.common.hash import GOLDEN, hashed, inlined, multiply_high
 from graphdask.kernels.common.hash import key as keyed
 from graphdask.kernels.common.philox import philox
@@ -153,60 +145,55 @@ def _slot_of(table, begin, room, place):
 
 
 @twin
-def selection_uniform(
-    n, begins, sizes, starts, counts, replace, seed, what, tags, instances, step, table, chosen, owner
-):
+def selection_uniform(n, a: Selections):
     """Choose among candidates all alike: all of them in their order, by Floyd's algorithm, or again and again.
 
     Groups are of `sizes`; the first of one is called `begins`, or 0 without that. Number s of a group is one half of
     the block s // 2. Of a group that gives more than FEW, `table`, twice as long as `chosen` and -1 all over, takes the
     places chosen.
     """
-    key_0, key_1 = keyed(seed, np.uint64(what), 0), keyed(seed, np.uint64(what), 1)
+    key_0, key_1 = keyed(a.seed, np.uint64(a.what), 0), keyed(a.seed, np.uint64(a.what), 1)
     for g in range(n):
-        size, out, count = sizes[g], starts[g], counts[g]
-        begin = np.int64(0) if begins is None else begins[g]
+        size, out, count = a.sizes[g], a.starts[g], a.counts[g]
+        begin = np.int64(0) if a.begins is None else a.begins[g]
         for s in range(count):
-            owner[out + s] = g
-        if not replace and count == size:
+            a.owner[out + s] = g
+        if not a.replace and count == size:
             for s in range(count):
-                chosen[out + s] = begin + s
+                a.chosen[out + s] = begin + s
             continue
         if count == 0:
             continue
-        key, second = hashed(key_0, key_1, np.uint64(tags[g])), _0
+        key, second = hashed(key_0, key_1, np.uint64(a.tags[g])), _0
         for s in range(count):
             if s & 1:
                 number = second
             else:
-                number, second = philox(key, np.uint64(instances[g]), np.uint64(step), np.uint64(s >> 1))
-            if replace:
-                chosen[out + s] = begin + np.int64(multiply_high(number, np.uint64(size)))
+                number, second = philox(key, np.uint64(a.instances[g]), np.uint64(a.step), np.uint64(s >> 1))
+            if a.replace:
+                a.chosen[out + s] = begin + np.int64(multiply_high(number, np.uint64(size)))
                 continue
             last = size - count + s
             place = np.int64(multiply_high(number, np.uint64(last + 1)))
             if count > FEW:
                 room = 2 * count
-                slot = _slot_of(table, 2 * out, room, place)
-                if table[slot] == place:
+                slot = _slot_of(a.table, 2 * out, room, place)
+                if a.table[slot] == place:
                     place = last
-                    slot = _slot_of(table, 2 * out, room, place)
-                table[slot] = place
-                chosen[out + s] = begin + place
+                    slot = _slot_of(a.table, 2 * out, room, place)
+                a.table[slot] = place
+                a.chosen[out + s] = begin + place
                 continue
             place += begin
             for before in range(out, out + s):
-                if chosen[before] == place:
+                if a.chosen[before] == place:
                     place = begin + last
                     break
-            chosen[out + s] = place
+            a.chosen[out + s] = place
 
 
 @twin
-def selection_pick(
-    n, labels, bounds, values, floating, starts, counts, replace, seed, what, tags, instances, step, done, chosen,
-    owner, failure,
-):  # fmt: skip
+def selection_pick(n, a: Selections):
     """Choose in proportion to biases; without replacement, in proportion among what is left.
 
     Candidates of bias 0 are as if they were not there. Where no more are left than asked for, all are chosen, in their
@@ -214,11 +201,11 @@ def selection_pick(
     """
     sums = np.empty(64, np.int64)
     for g in range(n):
-        size, out, count, made = bounds[g + 1] - bounds[g], starts[g], counts[g], done[g]
-        units = values[bounds[g] - bounds[0] : bounds[g + 1] - bounds[0]]
-        if not replace:
+        size, out, count, made = a.bounds[g + 1] - a.bounds[g], a.starts[g], a.counts[g], a.done[g]
+        units = a.values[a.bounds[g] - a.bounds[0] : a.bounds[g + 1] - a.bounds[0]]
+        if not a.replace:
             for s in range(made):
-                units[chosen[out + s]] = 0
+                units[a.chosen[out + s]] = 0
         greatest, positive = np.int64(0), np.int64(0)
         for p in range(size):
             positive += units[p] > 0
@@ -230,26 +217,26 @@ def selection_pick(
         for block in range(blocks):
             before = total
             for p in range(block * BLOCK, min(size, (block + 1) * BLOCK)):
-                if floating:
+                if a.floating:
                     units[p] = units_of_float(units[p], greatest, count_bits)
                 total += np.uint64(units[p])
                 if total >> _63:
                     over, total, before = True, _0, _0
             sums[block] = np.int64(total - before)
         if over:
-            if failure[0] == 0:
-                failure[0] = LARGE_SUM
+            if a.failure[0] == 0:
+                a.failure[0] = LARGE_SUM
             total, positive = _0, np.int64(0)
-        if not replace and made == 0 and positive <= count:
+        if not a.replace and made == 0 and positive <= count:
             if positive:
                 for p in range(size):
                     if units[p] > 0:
-                        chosen[out + made] = p
+                        a.chosen[out + made] = p
                         made += 1
             total = _0
-        key = group_key(seed, what, tags[g])
+        key = group_key(a.seed, a.what, a.tags[g])
         while made < count and total != _0:
-            first, _ = philox(key, np.uint64(instances[g]), np.uint64(step), np.uint64(made))
+            first, _ = philox(key, np.uint64(a.instances[g]), np.uint64(a.step), np.uint64(made))
             digit = np.int64(multiply_high(first, total))
             block = 0
             while digit >= sums[block]:
@@ -259,14 +246,14 @@ def selection_pick(
             while digit >= units[p]:
                 digit -= units[p]
                 p += 1
-            chosen[out + made] = p
-            if not replace:
+            a.chosen[out + made] = p
+            if not a.replace:
                 total -= np.uint64(units[p])
                 sums[block] -= units[p]
                 units[p] = 0
             made += 1
         for s in range(count):
-            owner[out + s] = labels[g] if s < made else -1
+            a.owner[out + s] = a.labels[g] if s < made else -1
 
 
 @twin
@@ -292,43 +279,41 @@ def selection_sums(n, bounds, values, floating, positives, failure):
 
 
 @twin
-def selection_summed(
-    n, rows, bounds, sums, positives, starts, counts, replace, seed, what, tags, instances, step, chosen, owner
-):
+def selection_summed(n, a: Selections):
     """What selection_pick chooses, of rows whose units have been added up; without replacement, FEW at most."""
     taken = np.empty(FEW, np.int64)
     for g in range(n):
-        begin, end, out, count, made = bounds[rows[g]], bounds[rows[g] + 1], starts[g], counts[g], 0
-        left = sums[end - 1] if end > begin else np.int64(0)
-        if not replace and positives[rows[g]] <= count and left:
+        begin, end, out, count, made = a.bounds[a.rows[g]], a.bounds[a.rows[g] + 1], a.starts[g], a.counts[g], 0
+        left = a.sums[end - 1] if end > begin else np.int64(0)
+        if not a.replace and a.positives[a.rows[g]] <= count and left:
             before = np.int64(0)
             for p in range(begin, end):
-                if sums[p] > before:
-                    chosen[out + made] = p - begin
+                if a.sums[p] > before:
+                    a.chosen[out + made] = p - begin
                     made += 1
-                before = sums[p]
+                before = a.sums[p]
             left = 0
-        key = group_key(seed, what, tags[g])
+        key = group_key(a.seed, a.what, a.tags[g])
         while made < count and left:
-            first, _ = philox(key, np.uint64(instances[g]), np.uint64(step), np.uint64(made))
+            first, _ = philox(key, np.uint64(a.instances[g]), np.uint64(a.step), np.uint64(made))
             digit = np.int64(multiply_high(first, np.uint64(left)))
-            if not replace:
+            if not a.replace:
                 for s in range(made):
                     p = taken[s]
-                    before = sums[p - 1] if p > begin else np.int64(0)
+                    before = a.sums[p - 1] if p > begin else np.int64(0)
                     if digit < before:
                         break
-                    digit += sums[p] - before
+                    digit += a.sums[p] - before
             low, high = begin, end - 1
             while low < high:
                 middle = (low + high) >> 1
-                if sums[middle] > digit:
+                if a.sums[middle] > digit:
                     high = middle
                 else:
                     low = middle + 1
-            chosen[out + made] = low - begin
-            if not replace:
-                left -= sums[low] - (sums[low - 1] if low > begin else np.int64(0))
+            a.chosen[out + made] = low - begin
+            if not a.replace:
+                left -= a.sums[low] - (a.sums[low - 1] if low > begin else np.int64(0))
                 at = made
                 while at > 0 and taken[at - 1] > low:
                     taken[at] = taken[at - 1]
@@ -336,43 +321,40 @@ def selection_summed(
                 taken[at] = low
             made += 1
         for s in range(count):
-            owner[out + s] = g if s < made else -1
+            a.owner[out + s] = g if s < made else -1
 
 
 @twin
-def selection_layered(
-    n, groups, rows, bounds, sums, positives, at, totals, starts, counts, replace, seed, what, tags, instances, step,
-    chosen, owner, failure,
-):  # fmt: skip
+def selection_layered(n, a: Selections):
     """What selection_pick chooses, of groups of rows whose units have been added up and are the same in every group,
     whole numbers; without replacement, FEW at most."""
     lows, widths = np.empty(FEW, np.uint64), np.empty(FEW, np.uint64)
     for g in range(n):
-        first, end, out, count, made = groups[g], groups[g + 1], starts[g], counts[g], 0
+        first, end, out, count, made = a.groups[g], a.groups[g + 1], a.starts[g], a.counts[g], 0
         left, positive, over = _0, np.int64(0), False
         for i in range(first, end):
-            left += totals[i + 1] - totals[i]
-            positive += positives[rows[i]]
+            left += a.totals[i + 1] - a.totals[i]
+            positive += a.positives[a.rows[i]]
             if left >> _63:
                 over, left = True, _0
         if over:
-            if failure[0] == 0:
-                failure[0] = LARGE_SUM
+            if a.failure[0] == 0:
+                a.failure[0] = LARGE_SUM
             left = _0
-        if not replace and left and positive <= count:
+        if not a.replace and left and positive <= count:
             for i in range(first, end):
-                before, begin = np.int64(0), bounds[rows[i]]
-                for p in range(begin, bounds[rows[i] + 1]):
-                    if sums[p] > before:
-                        chosen[out + made] = at[i] - at[first] + p - begin
+                before, begin = np.int64(0), a.bounds[a.rows[i]]
+                for p in range(begin, a.bounds[a.rows[i] + 1]):
+                    if a.sums[p] > before:
+                        a.chosen[out + made] = a.at[i] - a.at[first] + p - begin
                         made += 1
-                    before = sums[p]
+                    before = a.sums[p]
             left = _0
-        key = group_key(seed, what, tags[g])
+        key = group_key(a.seed, a.what, a.tags[g])
         while made < count and left:
-            number, _ = philox(key, np.uint64(instances[g]), np.uint64(step), np.uint64(made))
+            number, _ = philox(key, np.uint64(a.instances[g]), np.uint64(a.step), np.uint64(made))
             digit = multiply_high(number, left)
-            if not replace:
+            if not a.replace:
                 for s in range(made):
                     if digit < lows[s]:
                         break
@@ -380,23 +362,23 @@ def selection_layered(
             item, last = first, end - 1
             while item < last:
                 middle = (item + last) >> 1
-                if totals[middle + 1] - totals[first] > digit:
+                if a.totals[middle + 1] - a.totals[first] > digit:
                     last = middle
                 else:
                     item = middle + 1
-            below = totals[item] - totals[first]
-            begin, wanted = bounds[rows[item]], np.int64(digit - below)
-            low, high = begin, bounds[rows[item] + 1] - 1
+            below = a.totals[item] - a.totals[first]
+            begin, wanted = a.bounds[a.rows[item]], np.int64(digit - below)
+            low, high = begin, a.bounds[a.rows[item] + 1] - 1
             while low < high:
                 middle = (low + high) >> 1
-                if sums[middle] > wanted:
+                if a.sums[middle] > wanted:
                     high = middle
                 else:
                     low = middle + 1
-            chosen[out + made] = at[item] - at[first] + low - begin
-            if not replace:
-                before = np.uint64(sums[low - 1]) if low > begin else _0
-                own = np.uint64(sums[low]) - before
+            a.chosen[out + made] = a.at[item] - a.at[first] + low - begin
+            if not a.replace:
+                before = np.uint64(a.sums[low - 1]) if low > begin else _0
+                own = np.uint64(a.sums[low]) - before
                 left -= own
                 to = made
                 while to > 0 and lows[to - 1] > below + before:
@@ -405,4 +387,4 @@ def selection_layered(
                 lows[to], widths[to] = below + before, own
             made += 1
         for s in range(count):
-            owner[out + s] = g if s < made else -1
+            a.owner[out + s] = g if s < made else -1

@@ -9,9 +9,10 @@
 
 A module FOLDER/NAME_pack.py holds declarations and imports no Numba. A kernel takes one pack, as its last argument:
 
-- In CUDA the line `#include "FOLDER/NAME_pack.py"` of a `.cu` becomes the structs `Peeling` and `Lengths`
-  (`with_packs`). The kernel is `extern "C" __global__ void core_peel(long long n, long long head, Peeling a)` and reads
-  `a.queue[i]` and `a.counters->ghosts`. Every field occupies 8 bytes, so a launch copies a pack as consecutive words.
+- In CUDA the line `#include "FOLDER/NAME_pack.py"` of a `.cu` becomes the structs `Peeling` and `Lengths`. The kernel
+  is `extern "C" __global__ void core_peel(long long n, long long head, Peeling a)` and reads `a.queue[i]` and
+  `a.counters->ghosts`. Before it is compiled, each field becomes a parameter, of which `a` is made, because a compiler
+  believes `__restrict__` of parameters only (`with_packs`). A launch writes a pack as consecutive words.
 - The twin is `def core_peel(n, head, a: Peeling)`. Before Numba compiles it, each field that it uses becomes an
   argument of its own: `a.queue` an array, `a.counters.ghosts` the element of an array (kernels/common/unpacked.py).
 - The caller makes a pack once, `Peeling(queue=..., level=0, ...)`, assigns to fields that change, and passes it:
@@ -31,6 +32,9 @@ from graphdask.kernels import module_name
 
 INCLUDE = re.compile(r'^#include "\w+/(\w+_pack)\.py"$', re.MULTILINE)
 """What stands in a `.cu` where the structs of a module are wanted."""
+LAST = re.compile(r"\b([A-Z]\w*) (\w+)\) \{")
+"""The last parameter of a function, and where its body begins."""
+RESTRICT = "__restrict__"
 
 
 class Counters:
@@ -93,9 +97,11 @@ class Pack:
 
     def __init__(self, **values: Any):
         fields = self.__dict__
-        fields["_words"], fields["_changed"] = [0] * len(self.field_types), set()
-        for name, value in values.items():
-            setattr(self, name, value)
+        fields["_words"], fields["_changed"] = [0] * len(self._place), set(values)
+        if not values.keys() <= self._place.keys():
+            for name in values:
+                setattr(self, name, None)  # says which field there is not
+        fields.update(values)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self._place:
@@ -134,8 +140,21 @@ class Pack:
     @classmethod
     def cuda_struct(cls) -> str:
         """The struct."""
-        fields = (f"    {'' if '*' in kind else 'alignas(8) '}{kind} {name};" for name, kind in cls.field_types.items())
-        return "\n".join([f"struct {cls.__name__} {{", *fields, "};"])
+        fields = "".join(f" {kind.replace(RESTRICT, '')} {name};" for name, kind in cls.field_types.items())
+        return f"struct {cls.__name__} {{{fields} }};"
+
+    @classmethod
+    def cuda_parameters(cls, name: str) -> str:
+        """The parameters of a kernel for a pack of some name."""
+        kinds = cls.field_types | dict.fromkeys(cls.counter_fields, "unsigned long long *")
+        return ", ".join(f"{kind} {name}_{field}" for field, kind in kinds.items())
+
+    @classmethod
+    def cuda_made(cls, name: str) -> str:
+        """The pack, of the parameters."""
+        casts = {field: f"({counters.name} *)" for field, counters in cls.counter_fields.items()}
+        values = ", ".join(f"{casts.get(field, '')}{name}_{field}" for field in cls.field_types)
+        return f"const {cls.__name__} {name}{{{values}}};"
 
 
 def _declares(value: Any) -> bool:
@@ -152,11 +171,18 @@ def packs_of(module: types.ModuleType) -> list[type[Pack]]:
 
 
 def with_packs(text: str) -> str:
-    """The text of a `.cu` with the structs of the modules that it includes; its lines keep their numbers."""
-    return INCLUDE.sub(lambda found: _cuda_of(found[1]), text)
+    """The text of a `.cu` with the structs of the modules that it includes, and with a parameter for each field of a
+    kernel's pack; its lines keep their numbers."""
+    packs: dict[str, type[Pack]] = {}
 
+    def structs(found: re.Match[str]) -> str:
+        here = packs_of(importlib.import_module(module_name(found[1])))
+        packs.update({pack.__name__: pack for pack in here})
+        counters = dict.fromkeys(each for pack in here for each in pack.counter_fields.values())
+        return " ".join([*(each.cuda for each in counters), *(pack.cuda_struct() for pack in here)])
 
-def _cuda_of(name: str) -> str:
-    packs = packs_of(importlib.import_module(module_name(name)))
-    counters = dict.fromkeys(each for pack in packs for each in pack.counter_fields.values())
-    return " ".join(" ".join(each.split()) for each in (*(c.cuda for c in counters), *(p.cuda_struct() for p in packs)))
+    def parameters(found: re.Match[str]) -> str:
+        pack = packs.get(found[1])
+        return found[0] if pack is None else f"{pack.cuda_parameters(found[2])}) {{ {pack.cuda_made(found[2])}"
+
+    return LAST.sub(parameters, INCLUDE.sub(structs, text))

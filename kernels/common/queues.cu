@@ -4,6 +4,7 @@
 //
 // Source: Pandey et al., c-saw, Section V-B (a queue for each partition).
 #include "common/common.cuh"
+#include "common/queues_pack.py"
 
 #define GD_TILE 8  // walkers of a thread between two reservations
 
@@ -63,10 +64,7 @@ extern "C" __global__ void queues_fill(long long n, const int *__restrict__ plac
 }
 
 // Lanes of a warp whose walkers come to the same partition count them together.
-extern "C" __global__ void queues_leave(long long n, const long long *queue, const int *path, long long budget,
-                                        const int *made, const int *target, const int *table, long long differ,
-                                        const long long *cuts, long long parts, int *walks, long long width,
-                                        int *lengths, int *at, int *places, long long *tally) {
+extern "C" __global__ void queues_leave(long long n, QueueEntries a) {
     const int lane = (int)threadIdx.x & 31;
     const long long threads = (long long)gridDim.x * blockDim.x;
     long long steps = 0;
@@ -74,29 +72,29 @@ extern "C" __global__ void queues_leave(long long n, const long long *queue, con
         const long long i = base + lane;
         int place = -1;
         if (i < n) {
-            const long long walker = queue[i];
-            const int count = made[i], next = target[i];
-            int *const to = walks + walker * width + lengths[walker] + 1;
-            for (int k = 0; k < count; ++k) to[k] = path[i * budget + k];
-            lengths[walker] += count;
+            const long long walker = a.queue[i];
+            const int count = a.made[i], next = a.target[i];
+            int *const to = a.walks + walker * a.width + a.lengths[walker] + 1;
+            for (int k = 0; k < count; ++k) to[k] = a.path[i * a.budget + k];
+            a.lengths[walker] += count;
             steps += count;
-            place = (int)parts;
+            place = (int)a.parts;
             if (next >= 0) {
-                const int position = differ ? table[next] : next;
-                int low = 0, high = (int)parts - 1;
+                const int position = a.differ ? a.table[next] : next;
+                int low = 0, high = (int)a.parts - 1;
                 while (low < high) {
                     const int middle = (low + high + 1) >> 1;
-                    if (cuts[middle] <= position) low = middle;
+                    if (a.cuts[middle] <= position) low = middle;
                     else high = middle - 1;
                 }
-                at[walker] = position;
+                a.at[walker] = position;
                 place = low;
             }
-            places[walker] = place;
+            a.places[walker] = place;
         }
         const unsigned same = __match_any_sync(0xffffffffu, place);
-        if (place >= 0 && lane == __ffs((int)same) - 1) atomicAdd((gd_u64 *)&tally[place], (gd_u64)__popc(same));
+        if (place >= 0 && lane == __ffs((int)same) - 1) atomicAdd((gd_u64 *)&a.tally[place], (gd_u64)__popc(same));
     }
     for (int by = 16; by; by >>= 1) steps += __shfl_xor_sync(0xffffffffu, steps, by);
-    if (lane == 0 && steps) atomicAdd((gd_u64 *)&tally[parts + 1], (gd_u64)steps);
+    if (lane == 0 && steps) atomicAdd((gd_u64 *)&a.tally[a.parts + 1], (gd_u64)steps);
 }

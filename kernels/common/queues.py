@@ -1,7 +1,5 @@
 """Queues of walkers by the partition where they stand: twins of queues.cu.
 
-places    int32, for each walker: its partition; `parts` where its walk has ended
-lengths   int32: steps that each has made
 tally     int64, shape (2 * parts + 1,), zeros at first: walkers in each partition, steps of all; then scratch
 queue     int64, as long as there are walkers: those of each partition, one partition after the other, in any order
 
@@ -19,6 +17,7 @@ at         int32: positions; of ended walks they stay
 tally      int64, shape (parts + 2,), added to: walkers that came to each partition, those that ended, steps of all
 """
 
+from graphdask.kernels.common.queues_pack import QueueEntries
 from graphdask.kernels.common.twin import twin
 
 MACROS = [{}]
@@ -50,27 +49,25 @@ def queues_fill(n, places, parts, tally, queue):
 
 
 @twin
-def queues_leave(
-    n, queue, path, budget, made, target, table, differ, cuts, parts, walks, width, lengths, at, places, tally
-):
+def queues_leave(n, a: QueueEntries):
     """Put down where walkers have been, and where they wait."""
     for i in range(n):
-        walker, steps = queue[i], made[i]
-        before = lengths[walker] + 1
+        walker, steps = a.queue[i], a.made[i]
+        before = a.lengths[walker] + 1
         for k in range(steps):
-            walks[walker, before + k] = path[i, k]
-        lengths[walker] += steps
-        place = parts
-        if target[i] >= 0:
-            position = table[target[i]] if differ else target[i]
-            low, high = 0, parts - 1
+            a.walks[walker, before + k] = a.path[i, k]
+        a.lengths[walker] += steps
+        place = a.parts
+        if a.target[i] >= 0:
+            position = a.table[a.target[i]] if a.differ else a.target[i]
+            low, high = 0, a.parts - 1
             while low < high:
                 middle = (low + high + 1) >> 1
-                if cuts[middle] <= position:
+                if a.cuts[middle] <= position:
                     low = middle
                 else:
                     high = middle - 1
-            at[walker], place = position, low
-        places[walker] = place
-        tally[place] += 1
-        tally[parts + 1] += steps
+            a.at[walker], place = position, low
+        a.places[walker] = place
+        a.tally[place] += 1
+        a.tally[a.parts + 1] += steps

@@ -3,8 +3,8 @@
 Numba is slow at arguments that are tuples of arrays, and does not compile the branches for an array that may be None if
 it is in one. So the text of a twin is rewritten before it is compiled, each at its place in its file, which keeps the
 lines of tracebacks and Numba's files on disk: with `a` the parameter of the pack, `a.queue` becomes `a_queue`,
-`a.counters.ghosts` becomes `a_counters[1]`, and where `a` is the last argument of another twin, its fields take the
-place of `a`.
+`a.counters.ghosts` becomes `a_counters[1]`. Where `a`, or a pack made by names, is the last argument of another twin,
+the fields that this twin uses take its place.
 """
 
 from __future__ import annotations
@@ -26,22 +26,37 @@ def unpacked(function: Callable[..., Any]) -> tuple[Callable[..., Any], tuple[st
     parameter = code.co_varnames[code.co_argcount - 1] if code.co_argcount else ""
     pack = function.__annotations__.get(parameter)
     pack = function.__globals__.get(pack) if isinstance(pack, str) else pack
-    if not (isinstance(pack, type) and issubclass(pack, Pack)):
+    makes = any(_is_pack(function.__globals__.get(name)) for name in code.co_names)
+    if not (_is_pack(pack) or makes):
         return function, None
     node = _definition(code.co_filename, code.co_firstlineno)
+    if not _is_pack(pack):
+        parameter, pack = "", Pack
     rewriting = _Rewriting(parameter, pack, function.__globals__)
     node.body = [rewriting.visit(each) for each in node.body]
+    node.decorator_list = []
+    if not parameter:
+        return _compiled(node, function), None
     fields = tuple(name for name in pack.field_types if name in rewriting.used)
     names = [f"{parameter}_{name}" for name in fields]
     if taken := set(names) & {*code.co_varnames, *code.co_names}:
         raise SyntaxError(f"{function.__name__} uses the name {min(taken)}, which a field of {parameter} takes")
     last = node.args.args.pop()
     node.args.args += [ast.copy_location(ast.arg(name), last) for name in names]
-    node.decorator_list = []
+    return _compiled(node, function), fields
+
+
+def _is_pack(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, Pack)
+
+
+def _compiled(node: ast.FunctionDef, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A rewritten function, at the place of the one that it was."""
     scope: dict[str, Any] = {}
     module = ast.fix_missing_locations(ast.Module([node], []))
-    exec(compile(module, code.co_filename, "exec"), function.__globals__, scope)
-    return scope[node.name], fields
+    exec(compile(module, function.__code__.co_filename, "exec"), function.__globals__, scope)
+    made: Callable[..., Any] = scope[node.name]
+    return made
 
 
 @lru_cache(4)
@@ -91,6 +106,17 @@ class _Rewriting(ast.NodeTransformer):
                 raise TypeError(f"line {node.lineno}: a pack can only be handed to another kernel with one")
             pack = node.args.pop()
             node.args += [self._field(name, pack) for name in called.fields]
+        elif node.args and isinstance(made := node.args[-1], ast.Call) and isinstance(made.func, ast.Name):
+            kind, called = self.scope.get(made.func.id), self.scope.get(getattr(node.func, "id", ""))
+            if _is_pack(kind):
+                node.args.pop()
+                given = {each.arg: each.value for each in made.keywords}
+                if unknown := given.keys() - kind.field_types.keys():
+                    raise AttributeError(
+                        f"{kind.__name__} has no field {min(map(str, unknown))!r} (line {node.lineno})"
+                    )
+                none = ast.copy_location(ast.Constant(None), made)
+                node.args += [given.get(name, none) for name in called.fields]
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:

@@ -3,6 +3,7 @@
 // does not depend on the order: so the results do not depend on who wins, only the order of the queues does. After
 // McLendon et al. (2005) and Orzan (2004). Twins and arguments: strong.py.
 #include "common/rows.cuh"
+#include "components/strong_pack.py"
 
 __device__ __forceinline__ int strong_add(int *address, int value) { return atomicAdd(address, value); }
 __device__ __forceinline__ long long strong_add(long long *address, long long value) {
@@ -31,16 +32,12 @@ struct Count : NoQueue {
     }
 };
 
-extern "C" __global__ void strong_count(long long n, const index_t *rows, const long long *indptr,
-                                        const index_t *indices, const index_t *colour, index_t *count, index_t *hubs,
-                                        unsigned long long *counters) {
-    gd_for_edges(n, rows, indptr, hubs, counters + 3, counters + 4, Count{{}, indices, colour, count});
+extern "C" __global__ void strong_count(long long n, const index_t *rows, Colours a) {
+    gd_for_edges(n, rows, a.indptr, a.hubs, a.counters + 3, a.counters + 4, Count{{}, a.indices, a.colour, a.count});
 }
 
-extern "C" __global__ void strong_count_hubs(long long n, const long long *indptr, const index_t *indices,
-                                             const index_t *colour, index_t *count, const index_t *hubs,
-                                             unsigned long long *counters) {
-    gd_for_hubs(hubs, counters + 3, indptr, Count{{}, indices, colour, count});
+extern "C" __global__ void strong_count_hubs(long long n, Colours a) {
+    gd_for_hubs(a.hubs, a.counters + 3, a.indptr, Count{{}, a.indices, a.colour, a.count});
 }
 
 extern "C" __global__ void strong_bare(long long n, const index_t *rows, const index_t *ids, index_t *colour,
@@ -72,27 +69,21 @@ struct Trim : Queues {
     }
 };
 
-extern "C" __global__ void strong_trim(long long n, const index_t *rows, const long long *indptr,
-                                       const index_t *indices, const index_t *ids, long long owned, index_t *colour,
-                                       index_t *count, index_t *label, index_t *queue, index_t *ghost_queue,
-                                       index_t *hubs, unsigned long long *counters) {
+extern "C" __global__ void strong_trim(long long n, const index_t *rows, Colours a) {
     __shared__ Queue<index_t> own, ghosts;
     own.open();
     ghosts.open();
-    if (blockIdx.x == 0 && threadIdx.x == 0) counters[1] += (unsigned long long)n;
-    const Trim trim{{queue, ghost_queue, counters, &own, &ghosts}, indices, ids, owned, colour, count, label};
-    gd_for_edges(n, rows, indptr, hubs, counters + 3, counters + 4, trim);
+    if (blockIdx.x == 0 && threadIdx.x == 0) a.counters[1] += (unsigned long long)n;
+    const Trim trim{{a.queue, a.ghost_queue, a.counters, &own, &ghosts}, a.indices, a.ids, a.owned, a.colour, a.count, a.label};
+    gd_for_edges(n, rows, a.indptr, a.hubs, a.counters + 3, a.counters + 4, trim);
 }
 
-extern "C" __global__ void strong_trim_hubs(long long n, const long long *indptr, const index_t *indices,
-                                            const index_t *ids, long long owned, index_t *colour, index_t *count,
-                                            index_t *label, index_t *queue, index_t *ghost_queue, const index_t *hubs,
-                                            unsigned long long *counters) {
+extern "C" __global__ void strong_trim_hubs(long long n, Colours a) {
     __shared__ Queue<index_t> own, ghosts;
     own.open();
     ghosts.open();
-    const Trim trim{{queue, ghost_queue, counters, &own, &ghosts}, indices, ids, owned, colour, count, label};
-    gd_for_hubs(hubs, counters + 3, indptr, trim);
+    const Trim trim{{a.queue, a.ghost_queue, a.counters, &own, &ghosts}, a.indices, a.ids, a.owned, a.colour, a.count, a.label};
+    gd_for_hubs(a.hubs, a.counters + 3, a.indptr, trim);
 }
 
 extern "C" __global__ void strong_take(long long n, const index_t *slots, const index_t *values, const index_t *ids,
@@ -139,28 +130,22 @@ struct Spread : Queues {
     }
 };
 
-extern "C" __global__ void strong_spread(long long n, const index_t *rows, const long long *indptr,
-                                         const index_t *indices, long long owned, index_t *colour, int *stamp,
-                                         long long level, long long base, index_t *queue, index_t *ghost_queue,
-                                         index_t *hubs, unsigned long long *counters) {
+extern "C" __global__ void strong_spread(long long n, const index_t *rows, Colours a) {
     __shared__ Queue<index_t> own, ghosts;
     own.open();
     ghosts.open();
-    const Spread spread{{queue, ghost_queue, counters, &own, &ghosts}, indices, owned, colour, stamp, (int)level,
-                        (int)base};
-    gd_for_edges(n, rows, indptr, hubs, counters + 3, counters + 4, spread);
+    const Spread spread{{a.queue, a.ghost_queue, a.counters, &own, &ghosts}, a.indices, a.owned, a.colour, a.stamp, (int)a.level,
+                        (int)a.base};
+    gd_for_edges(n, rows, a.indptr, a.hubs, a.counters + 3, a.counters + 4, spread);
 }
 
-extern "C" __global__ void strong_spread_hubs(long long n, const long long *indptr, const index_t *indices,
-                                              long long owned, index_t *colour, int *stamp, long long level,
-                                              long long base, index_t *queue, index_t *ghost_queue,
-                                              const index_t *hubs, unsigned long long *counters) {
+extern "C" __global__ void strong_spread_hubs(long long n, Colours a) {
     __shared__ Queue<index_t> own, ghosts;
     own.open();
     ghosts.open();
-    const Spread spread{{queue, ghost_queue, counters, &own, &ghosts}, indices, owned, colour, stamp, (int)level,
-                        (int)base};
-    gd_for_hubs(hubs, counters + 3, indptr, spread);
+    const Spread spread{{a.queue, a.ghost_queue, a.counters, &own, &ghosts}, a.indices, a.owned, a.colour, a.stamp, (int)a.level,
+                        (int)a.base};
+    gd_for_hubs(a.hubs, a.counters + 3, a.indptr, spread);
 }
 
 extern "C" __global__ void strong_arrive(long long n, const index_t *slots, long long owned, index_t *colour,
@@ -192,27 +177,21 @@ struct Collect : Queues {
     }
 };
 
-extern "C" __global__ void strong_collect(long long n, const index_t *rows, const long long *indptr,
-                                          const index_t *indices, long long owned, index_t *colour, index_t *label,
-                                          index_t *queue, index_t *ghost_queue, index_t *hubs,
-                                          unsigned long long *counters) {
+extern "C" __global__ void strong_collect(long long n, const index_t *rows, Colours a) {
     __shared__ Queue<index_t> own, ghosts;
     own.open();
     ghosts.open();
-    if (blockIdx.x == 0 && threadIdx.x == 0) counters[1] += (unsigned long long)n;
-    const Collect collect{{queue, ghost_queue, counters, &own, &ghosts}, indices, owned, colour, label};
-    gd_for_edges(n, rows, indptr, hubs, counters + 3, counters + 4, collect);
+    if (blockIdx.x == 0 && threadIdx.x == 0) a.counters[1] += (unsigned long long)n;
+    const Collect collect{{a.queue, a.ghost_queue, a.counters, &own, &ghosts}, a.indices, a.owned, a.colour, a.label};
+    gd_for_edges(n, rows, a.indptr, a.hubs, a.counters + 3, a.counters + 4, collect);
 }
 
-extern "C" __global__ void strong_collect_hubs(long long n, const long long *indptr, const index_t *indices,
-                                               long long owned, index_t *colour, index_t *label, index_t *queue,
-                                               index_t *ghost_queue, const index_t *hubs,
-                                               unsigned long long *counters) {
+extern "C" __global__ void strong_collect_hubs(long long n, Colours a) {
     __shared__ Queue<index_t> own, ghosts;
     own.open();
     ghosts.open();
-    const Collect collect{{queue, ghost_queue, counters, &own, &ghosts}, indices, owned, colour, label};
-    gd_for_hubs(hubs, counters + 3, indptr, collect);
+    const Collect collect{{a.queue, a.ghost_queue, a.counters, &own, &ghosts}, a.indices, a.owned, a.colour, a.label};
+    gd_for_hubs(a.hubs, a.counters + 3, a.indptr, collect);
 }
 
 extern "C" __global__ void strong_heads(long long n, const index_t *rows, const long long *begins,

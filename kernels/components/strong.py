@@ -1,10 +1,7 @@
 """Strongly connected components: trimming, colours that spread, searches back to their roots. Twins of strong.cu.
 
-colour   index dtype per slot: the smallest number that has reached the vertex, -1 where it is done
-label    index dtype per own vertex: the smallest id of its component, -1 while it is not done
 count    index dtype per slot: own vertices, edges from vertices that are not done; ghosts, minus the edges to be
          taken off by their owners
-stamp    int32 per slot: the level in which the vertex was last put into a queue
 queue    own vertices, appended to; where `rows` are its tail, a twin goes on with what it appends, and a CUDA kernel
          leaves that to the next launch
 counters int64: own queue length, own vertices dealt with, ghost queue length, hubs, edges scanned
@@ -15,28 +12,29 @@ The CUDA kernels defer rows of many edges to a second launch (`*_hubs`); those t
 import numpy as np
 
 from graphdask.kernels.common.twin import twin
+from graphdask.kernels.components.strong_pack import Colours
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 
 @twin
-def strong_count(n, rows, indptr, indices, colour, count, hubs, counters):
+def strong_count(n, rows, a: Colours):
     """Add to the count of each row its edges to vertices that are not done, self-loops left out."""
     edges = 0
     for i in range(n):
         u = rows[i]
         found = 0
-        for e in range(indptr[u], indptr[u + 1]):
-            v = indices[e]
-            if v != u and colour[v] >= 0:
+        for e in range(a.indptr[u], a.indptr[u + 1]):
+            v = a.indices[e]
+            if v != u and a.colour[v] >= 0:
                 found += 1
-        count[u] += found
-        edges += indptr[u + 1] - indptr[u]
-    counters[4] += edges
+        a.count[u] += found
+        edges += a.indptr[u + 1] - a.indptr[u]
+    a.counters[4] += edges
 
 
 @twin
-def strong_count_hubs(n, indptr, indices, colour, count, hubs, counters):
+def strong_count_hubs(n, a: Colours):
     pass
 
 
@@ -55,38 +53,34 @@ def strong_bare(n, rows, ids, colour, count, label, queue, counters):
 
 
 @twin
-def strong_trim(
-    n, rows, indptr, indices, ids, owned, colour, count, label, queue, ghost_queue, hubs, counters
-):  # fmt: skip
+def strong_trim(n, rows, a: Colours):
     """Take the edges of the rows off the counts of their neighbours, and those out that have none left."""
-    own, ghosts, edges, i = counters[0], counters[2], 0, 0
+    own, ghosts, edges, i = a.counters[0], a.counters[2], 0, 0
     while i < n:
         u = rows[i]
         i += 1
-        edges += indptr[u + 1] - indptr[u]
-        for e in range(indptr[u], indptr[u + 1]):
-            v = indices[e]
-            before = count[v]
-            count[v] = before - 1
-            if v >= owned:
+        edges += a.indptr[u + 1] - a.indptr[u]
+        for e in range(a.indptr[u], a.indptr[u + 1]):
+            v = a.indices[e]
+            before = a.count[v]
+            a.count[v] = before - 1
+            if v >= a.owned:
                 if before == 0:
-                    ghost_queue[ghosts] = v
+                    a.ghost_queue[ghosts] = v
                     ghosts += 1
             elif before == 1:
-                colour[v] = -1
-                label[v] = ids[v]
-                queue[own] = v
+                a.colour[v] = -1
+                a.label[v] = a.ids[v]
+                a.queue[own] = v
                 own += 1
                 n += 1
-    counters[0], counters[2] = own, ghosts
-    counters[1] += n
-    counters[4] += edges
+    a.counters[0], a.counters[2] = own, ghosts
+    a.counters[1] += n
+    a.counters[4] += edges
 
 
 @twin
-def strong_trim_hubs(
-    n, indptr, indices, ids, owned, colour, count, label, queue, ghost_queue, hubs, counters
-):  # fmt: skip
+def strong_trim_hubs(n, a: Colours):
     pass
 
 
@@ -124,45 +118,41 @@ def strong_lower(n, slots, values, owned, colour, stamp, level, queue, counters)
 
 
 @twin
-def strong_spread(
-    n, rows, indptr, indices, owned, colour, stamp, level, base, queue, ghost_queue, hubs, counters
-):  # fmt: skip
+def strong_spread(n, rows, a: Colours):
     """Lower the colours of neighbours to those of the rows; list ghosts once since level `base`.
 
     The rows are in the order of their colours, so the twin changes no vertex twice: it follows each colour to its end
     (`queue` is its stack) and leaves nothing for the next level. A CUDA kernel lists the vertices changed in `queue`.
     """
-    ghosts, edges = counters[2], 0
+    ghosts, edges = a.counters[2], 0
     for i in range(n):
-        if stamp[rows[i]] == level:
+        if a.stamp[rows[i]] == a.level:
             continue  # a smaller colour has been here
-        queue[0] = rows[i]
+        a.queue[0] = rows[i]
         depth = 1
-        stamp[rows[i]] = level
-        c = colour[rows[i]]
+        a.stamp[rows[i]] = a.level
+        c = a.colour[rows[i]]
         while depth:
             depth -= 1
-            u = queue[depth]
-            edges += indptr[u + 1] - indptr[u]
-            for e in range(indptr[u], indptr[u + 1]):
-                v = indices[e]
-                if c < colour[v]:
-                    colour[v] = c
-                    if v < owned:
-                        queue[depth] = v
+            u = a.queue[depth]
+            edges += a.indptr[u + 1] - a.indptr[u]
+            for e in range(a.indptr[u], a.indptr[u + 1]):
+                v = a.indices[e]
+                if c < a.colour[v]:
+                    a.colour[v] = c
+                    if v < a.owned:
+                        a.queue[depth] = v
                         depth += 1
-                    elif stamp[v] < base:
-                        ghost_queue[ghosts] = v
+                    elif a.stamp[v] < a.base:
+                        a.ghost_queue[ghosts] = v
                         ghosts += 1
-                    stamp[v] = level
-    counters[0], counters[2] = 0, ghosts
-    counters[4] += edges
+                    a.stamp[v] = a.level
+    a.counters[0], a.counters[2] = 0, ghosts
+    a.counters[4] += edges
 
 
 @twin
-def strong_spread_hubs(
-    n, indptr, indices, owned, colour, stamp, level, base, queue, ghost_queue, hubs, counters
-):  # fmt: skip
+def strong_spread_hubs(n, a: Colours):
     pass
 
 
@@ -181,38 +171,34 @@ def strong_arrive(n, slots, owned, colour, label, queue, counters):
 
 
 @twin
-def strong_collect(
-    n, rows, indptr, indices, owned, colour, label, queue, ghost_queue, hubs, counters
-):  # fmt: skip
+def strong_collect(n, rows, a: Colours):
     """Give the label of the rows to their neighbours of that colour."""
-    own, ghosts, edges, i = counters[0], counters[2], 0, 0
+    own, ghosts, edges, i = a.counters[0], a.counters[2], 0, 0
     while i < n:
         u = rows[i]
         i += 1
-        c = label[u]
-        edges += indptr[u + 1] - indptr[u]
-        for e in range(indptr[u], indptr[u + 1]):
-            v = indices[e]
-            if colour[v] != c:
+        c = a.label[u]
+        edges += a.indptr[u + 1] - a.indptr[u]
+        for e in range(a.indptr[u], a.indptr[u + 1]):
+            v = a.indices[e]
+            if a.colour[v] != c:
                 continue
-            colour[v] = -1
-            if v < owned:
-                label[v] = c
-                queue[own] = v
+            a.colour[v] = -1
+            if v < a.owned:
+                a.label[v] = c
+                a.queue[own] = v
                 own += 1
                 n += 1
             else:
-                ghost_queue[ghosts] = v
+                a.ghost_queue[ghosts] = v
                 ghosts += 1
-    counters[0], counters[2] = own, ghosts
-    counters[1] += n
-    counters[4] += edges
+    a.counters[0], a.counters[2] = own, ghosts
+    a.counters[1] += n
+    a.counters[4] += edges
 
 
 @twin
-def strong_collect_hubs(
-    n, indptr, indices, owned, colour, label, queue, ghost_queue, hubs, counters
-):  # fmt: skip
+def strong_collect_hubs(n, a: Colours):
     pass
 
 

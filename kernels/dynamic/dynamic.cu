@@ -5,6 +5,7 @@
 #include "common/common.cuh"
 #include "common/lanes.cuh"
 #include "common/place.cuh"
+#include "dynamic/dynamic_pack.py"
 
 #define GD_FEW 8
 #define GD_HUB 4096
@@ -291,24 +292,17 @@ __device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, 
     return all;
 }
 
-extern "C" __global__ void dynamic_update(long long n, const unsigned long long *count, const index_t *listed,
-                                          const double *sums, const double *inverse, const unsigned char *loop,
-                                          double base, double factor, double damping, long long closed,
-                                          long long prunes, double prune, long long expands, double frontier,
-                                          double scale, long long becomes, const long long *length, long long most,
-                                          double *rank, double *x, unsigned char *affected, unsigned char *expand,
-                                          unsigned char *visited, index_t *low, index_t *high,
-                                          unsigned long long *counters) {
+extern "C" __global__ void dynamic_update(long long n, DynamicRanks a) {
     __shared__ unsigned long long block[6];
     if (threadIdx.x < 6) block[threadIdx.x] = 0;
     __syncthreads();
-    const int way = (closed ? 2 : 0) + (expands ? 1 : 0);
-    const long long end = gd_listed(n, count);
+    const int way = (a.closed ? 2 : 0) + (a.expands ? 1 : 0);
+    const long long end = gd_listed(n, a.count);
     Ranked all;
 #define GD_WAY(number, C, E)                                                                                          \
     if (way == number)                                                                                                \
-        all = rank_rows<C, E>(end, listed, sums, inverse, loop, base, factor, damping, prunes, prune, frontier, scale, \
-                              becomes, length, most, rank, x, affected, expand, visited, low, high, counters);
+        all = rank_rows<C, E>(end, a.listed, a.sums, a.inverse, a.loop, a.base, a.factor, a.damping, a.prunes, a.prune, a.frontier, a.scale, \
+                              a.becomes, a.length, a.most, a.rank, a.x, a.affected, a.expand, a.visited, a.low, a.high, a.counters);
     GD_WAY(0, false, false)
     GD_WAY(1, false, true)
     GD_WAY(2, true, false)
@@ -328,12 +322,12 @@ extern "C" __global__ void dynamic_update(long long n, const unsigned long long 
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        if (block[0]) atomicMax(counters + 3, block[0]);  // no sign: ordered as integers
-        if (block[1]) atomicAdd(counters + 4, block[1]);
-        if (block[2]) atomicAdd(counters + 5, block[2]);
-        if (block[3]) atomicAdd(counters + 6, block[3]);
-        if (block[4]) atomicAdd(counters + 9, block[4]);
-        if (block[5]) atomicAdd(counters + 10, block[5]);
+        if (block[0]) atomicMax(a.counters + 3, block[0]);  // no sign: ordered as integers
+        if (block[1]) atomicAdd(a.counters + 4, block[1]);
+        if (block[2]) atomicAdd(a.counters + 5, block[2]);
+        if (block[3]) atomicAdd(a.counters + 6, block[3]);
+        if (block[4]) atomicAdd(a.counters + 9, block[4]);
+        if (block[5]) atomicAdd(a.counters + 10, block[5]);
     }
 }
 

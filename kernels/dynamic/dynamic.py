@@ -4,14 +4,11 @@ begin, length  int64 per own vertex: its row is indices[begin[v]] to indices[beg
                vertices, own ones first, in ascending order of their ids
 names          index dtype: the id of each slot
 listed         index dtype: own vertices to be worked on, in no order; of dynamic_update it may be None for the first n
-x              float64 per slot: contributions rank / out-degree, the self-loop that every vertex has counted
 pieces         int64: parts of rows, PIECE edges each, first edge times 2 * PIECE plus the number of edges; `number`,
                uint64: how many
 flags          uint8 per slot; those of other ranks' vertices are sent to their owners
-loop           uint8 per own vertex: whether its row holds the self-loop
 low, high      index dtype: lists of own vertices of at most `most` edges and of more; of dynamic_update those whose
                out-neighbours are to be marked, `length` being that of their out-edges
-factor         what ranks, contributions and sums are multiplied by before they are changed
 counters       64-bit integers: vertices listed as low and as high, their edges; the bits of the largest |change|,
                vertices worked on for the first time, and in fixed point, rounded up, the sum of what |changes| spread
                over out-neighbours but for damping, and of those that have not marked theirs; vertices listed to mark
@@ -29,6 +26,7 @@ from graphdask.kernels.common.lanes import sum_rows
 from graphdask.kernels.common.tuning import MASS
 from graphdask.kernels.common.tuning import ROW_PIECE as PIECE
 from graphdask.kernels.common.twin import twin, within
+from graphdask.kernels.dynamic.dynamic_pack import DynamicRanks
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
@@ -113,57 +111,54 @@ def dynamic_sum_high(n, count, listed, begin, length, indices, x, sums):
 
 
 @twin
-def dynamic_update(
-    n, count, listed, sums, inverse, loop, base, factor, damping, closed, prunes, prune, expands, frontier, scale,
-    becomes, length, most, rank, x, affected, expand, visited, low, high, counters,
-):  # fmt: skip
+def dynamic_update(n, a: DynamicRanks):
     largest, first, spread, untold = 0.0, 0, np.uint64(0), np.uint64(0)
-    lows, highs, edges, mass = counters[7], counters[8], np.uint64(0), np.uint64(0)
-    for i in range(_listed(n, count)):
-        v = i if listed is None else listed[i]
-        old, gathered, mine = rank[v] * factor, sums[v] * factor, x[v] * factor
-        if closed:
-            if loop[v]:
+    lows, highs, edges, mass = a.counters[7], a.counters[8], np.uint64(0), np.uint64(0)
+    for i in range(_listed(n, a.count)):
+        v = i if a.listed is None else a.listed[i]
+        old, gathered, mine = a.rank[v] * a.factor, a.sums[v] * a.factor, a.x[v] * a.factor
+        if a.closed:
+            if a.loop[v]:
                 gathered -= mine
-            new = (base + damping * gathered) / (1.0 - damping * inverse[v])
+            new = (a.base + a.damping * gathered) / (1.0 - a.damping * a.inverse[v])
         else:
-            if not loop[v]:
+            if not a.loop[v]:
                 gathered += mine
-            new = base + damping * gathered
-        rank[v] = new
-        x[v] = new * inverse[v]
+            new = a.base + a.damping * gathered
+        a.rank[v] = new
+        a.x[v] = new * a.inverse[v]
         moved = abs(new - old)
         largest = max(largest, moved)
         relative = moved / max(new, old)
-        if prunes and relative <= prune:
-            affected[v] = 0
-        goes = np.uint64(np.ceil((moved * (1.0 - inverse[v]) if closed else moved) * scale))
+        if a.prunes and relative <= a.prune:
+            a.affected[v] = 0
+        goes = np.uint64(np.ceil((moved * (1.0 - a.inverse[v]) if a.closed else moved) * a.scale))
         spread += goes
         mass += np.uint64(np.rint(new * MASS))
-        if expands and expand[v] == 0:
-            if relative > frontier:
-                expand[v] = becomes
-                edges += np.uint64(length[v])
-                if length[v] <= most:
-                    low[lows] = v
+        if a.expands and a.expand[v] == 0:
+            if relative > a.frontier:
+                a.expand[v] = a.becomes
+                edges += np.uint64(a.length[v])
+                if a.length[v] <= a.most:
+                    a.low[lows] = v
                     lows += np.uint64(1)
                 else:
-                    high[highs] = v
+                    a.high[highs] = v
                     highs += np.uint64(1)
             else:
                 untold += goes
-        if not visited[v]:
-            visited[v] = 1
+        if not a.visited[v]:
+            a.visited[v] = 1
             first += 1
     bits = np.array([largest]).view(np.uint64)[0]
-    counters[3] = max(counters[3], bits)
-    counters[4] += np.uint64(first)
-    counters[5] += spread
-    counters[6] += untold
-    counters[7] = lows
-    counters[8] = highs
-    counters[9] += edges
-    counters[10] += mass
+    a.counters[3] = max(a.counters[3], bits)
+    a.counters[4] += np.uint64(first)
+    a.counters[5] += spread
+    a.counters[6] += untold
+    a.counters[7] = lows
+    a.counters[8] = highs
+    a.counters[9] += edges
+    a.counters[10] += mass
 
 
 @twin

@@ -5,6 +5,7 @@
 #include "common/grid.cuh"
 #include "common/place.cuh"
 #include "common/scan.cuh"
+#include "dynamic/dynamic_batch_pack.py"
 
 #define GD_TILE 2048
 #define GD_NOTHING 18446744073709551615ull
@@ -46,17 +47,11 @@ __device__ __forceinline__ long long gd_look(long long i, long long half, const 
     return low;
 }
 
-extern "C" __global__ void dynamic_batch_look(long long n, const unsigned long long *edges, long long num_vertices,
-                                              const index_t *slots, long long owned, long long capacity,
-                                              long long directed, long long weighted, const long long *out_begin,
-                                              const long long *out_length, const index_t *out_indices,
-                                              const long long *in_begin, const long long *in_length,
-                                              const index_t *in_indices, const index_t *names, unsigned char *found,
-                                              long long *again, unsigned long long *keys) {
-    const Rows out = {out_begin, out_length, out_indices}, in = {in_begin, in_length, in_indices};
+extern "C" __global__ void dynamic_batch_look(long long n, BatchEntries a) {
+    const Rows out = {a.out_begin, a.out_length, a.out_indices}, in = {a.in_begin, a.in_length, a.in_indices};
     GD_FOR(i, n) {
-        gd_look(i, n / 2, edges, (unsigned long long)num_vertices, slots, owned, (unsigned long long)capacity,
-                directed, weighted, out, in, names, found, again, keys);
+        gd_look(i, n / 2, a.edges, (unsigned long long)a.num_vertices, a.slots, a.owned, (unsigned long long)a.capacity,
+                a.directed, a.weighted, out, in, a.names, a.found, a.again, a.keys);
     }
 }
 
@@ -75,33 +70,27 @@ __device__ __forceinline__ int gd_counted(long long i, long long n, const unsign
     return kind;
 }
 
-extern "C" __global__ void dynamic_batch_place(long long n, const unsigned long long *keys, long long owned,
-                                               long long capacity, const long long *out_begin,
-                                               const long long *out_length, const index_t *out_indices,
-                                               const long long *in_begin, const long long *in_length,
-                                               const index_t *in_indices, const index_t *names,
-                                               const index_t *slots, index_t *row, index_t *slot, long long *place,
-                                               long long *steps, unsigned long long *counters) {
-    const Rows out = {out_begin, out_length, out_indices}, in = {in_begin, in_length, in_indices};
-    const unsigned long long of_all = (unsigned long long)capacity;
+extern "C" __global__ void dynamic_batch_place(long long n, BatchEntries a) {
+    const Rows out = {a.out_begin, a.out_length, a.out_indices}, in = {a.in_begin, a.in_length, a.in_indices};
+    const unsigned long long of_all = (unsigned long long)a.capacity;
     GD_FOR(i, n) {
-        const int kind = gd_counted(i, n, keys, (unsigned long long)owned * of_all, counters);
-        if (i == 0) steps[0] = 0;
+        const int kind = gd_counted(i, n, a.keys, (unsigned long long)a.owned * of_all, a.counters);
+        if (i == 0) a.steps[0] = 0;
         long long local = 0, low = 0, step = 0;
         index_t wanted = 0;
         if (kind < 2) {
-            const unsigned long long of = keys[i] / of_all;
-            wanted = (index_t)(keys[i] - of * of_all);
-            local = (long long)of - (kind ? owned : 0);
+            const unsigned long long of = a.keys[i] / of_all;
+            wanted = (index_t)(a.keys[i] - of * of_all);
+            local = (long long)of - (kind ? a.owned : 0);
             const Rows &rows = kind ? in : out;
             const long long begin = rows.begin[local], length = rows.length[local];
-            low = gd_place(rows.indices, names, begin, length, wanted);
-            step = low < length && names[rows.indices[begin + low]] == wanted ? 1ll << 32 : 1;
+            low = gd_place(rows.indices, a.names, begin, length, wanted);
+            step = low < length && a.names[rows.indices[begin + low]] == wanted ? 1ll << 32 : 1;
         }
-        row[i] = (index_t)local;
-        slot[i] = slots[wanted];
-        place[i] = low;
-        steps[i + 1] = step;
+        a.row[i] = (index_t)local;
+        a.slot[i] = a.slots[wanted];
+        a.place[i] = low;
+        a.steps[i + 1] = step;
     }
 }
 
@@ -194,17 +183,11 @@ __device__ __forceinline__ void gd_plan(long long i, long long n, const unsigned
     else listed[n - 1 - gd_reserve(counters + 7)] = i;
 }
 
-extern "C" __global__ void dynamic_batch_plan(long long n, const unsigned long long *keys, long long owned,
-                                              long long capacity, const long long *sums, long long most,
-                                              const long long *out_begin, const long long *out_length,
-                                              const long long *out_room, long long out_used, const long long *in_begin,
-                                              const long long *in_length, const long long *in_room, long long in_used,
-                                              long long hub, long long room, long long *pieces, long long *listed,
-                                              long long *plan, unsigned long long *counters) {
-    const Room out = {out_begin, out_length, out_room, out_used}, in = {in_begin, in_length, in_room, in_used};
+extern "C" __global__ void dynamic_batch_plan(long long n, BatchEntries a) {
+    const Room out = {a.out_begin, a.out_length, a.out_room, a.out_used}, in = {a.in_begin, a.in_length, a.in_room, a.in_used};
     GD_FOR(i, n) {
-        gd_plan(i, n, keys, owned, (unsigned long long)capacity, sums, most, out, in, hub, room, pieces, listed, plan,
-                counters);
+        gd_plan(i, n, a.keys, a.owned, (unsigned long long)a.capacity, a.sums, a.most, out, in, a.hub, a.room, a.pieces, a.listed, a.plan,
+                a.counters);
     }
 }
 
@@ -263,49 +246,40 @@ __device__ __forceinline__ long long gd_rank(long long i, long long n, const uns
 // All of the above in one launch, whose blocks wait for each other: few entries are done with sooner than the host has
 // launched a kernel for each step. What the plan takes is put to other use until then.
 extern "C" __global__ void __launch_bounds__(512)
-dynamic_batch_prepare(long long n, const unsigned long long *edges, long long num_vertices, const index_t *slots,
-                      long long owned, long long capacity, long long directed, long long weighted,
-                      const long long *out_begin, const long long *out_length, const index_t *out_indices,
-                      const long long *in_begin, const long long *in_length, const index_t *in_indices,
-                      const index_t *names, unsigned char *found, long long *again, unsigned long long *keys,
-                      long long *order, index_t *row, index_t *slot, long long *place, long long *sums,
-                      const long long *bounds, long long size, long long rank, long long says, unsigned char *held,
-                      double *said, long long most, const long long *out_room, long long out_used,
-                      const long long *in_room, long long in_used, long long hub, long long room, long long *pieces,
-                      long long *listed, long long *plan, unsigned long long *counters) {
-    const unsigned long long of_all = (unsigned long long)capacity, inward = (unsigned long long)owned * of_all;
-    gd_count *const arrived = counters + 10;
-    long long *const low = plan, *const of = plan + n, *const totals = listed;
-    unsigned long long *const tiles = (unsigned long long *)(plan + 2 * n);
-    const Rows out = {out_begin, out_length, out_indices}, in = {in_begin, in_length, in_indices};
+dynamic_batch_prepare(long long n, BatchEntries a) {
+    const unsigned long long of_all = (unsigned long long)a.capacity, inward = (unsigned long long)a.owned * of_all;
+    gd_count *const arrived = a.counters + 10;
+    long long *const low = a.plan, *const of = a.plan + n, *const totals = a.listed;
+    unsigned long long *const tiles = (unsigned long long *)(a.plan + 2 * n);
+    const Rows out = {a.out_begin, a.out_length, a.out_indices}, in = {a.in_begin, a.in_length, a.in_indices};
     GD_FOR(i, n) {
-        low[i] = gd_look(i, n / 2, edges, (unsigned long long)num_vertices, slots, owned, of_all, directed, weighted,
-                         out, in, names, found, again, keys);
+        low[i] = gd_look(i, n / 2, a.edges, (unsigned long long)a.num_vertices, a.slots, a.owned, of_all, a.directed, a.weighted,
+                         out, in, a.names, a.found, a.again, a.keys);
     }
     gd_grid_barrier(arrived);
     for (long long first = (long long)blockIdx.x * GD_TILE; first < n; first += (long long)gridDim.x * GD_TILE)
-        gd_sort_tile(first, n, keys, tiles, of);
+        gd_sort_tile(first, n, a.keys, tiles, of);
     gd_grid_barrier(arrived);
     GD_FOR(i, n) {
         const unsigned long long key = tiles[i], by = key / of_all;
         const bool some = key != GD_NOTHING;
         const long long to = gd_rank(i, n, tiles), entry = of[i];
         const index_t wanted = some ? (index_t)(key - by * of_all) : 0;
-        keys[to] = key;
-        order[to] = entry;
-        row[to] = some ? (index_t)(key >= inward ? (long long)by - owned : (long long)by) : 0;
-        slot[to] = slots[wanted];
-        place[to] = some ? low[entry] : 0;
-        sums[to + 1] = some ? (edges[entry % (n / 2)] & 1 ? 1 : 1ll << 32) : 0;
+        a.keys[to] = key;
+        a.order[to] = entry;
+        a.row[to] = some ? (index_t)(key >= inward ? (long long)by - a.owned : (long long)by) : 0;
+        a.slot[to] = a.slots[wanted];
+        a.place[to] = some ? low[entry] : 0;
+        a.sums[to + 1] = some ? (a.edges[entry % (n / 2)] & 1 ? 1 : 1ll << 32) : 0;
     }
     gd_grid_barrier(arrived);
     for (long long first = (long long)blockIdx.x * GD_SCANNED; first < n; first += (long long)gridDim.x * GD_SCANNED) {
-        const long long i = first + threadIdx.x, step = i < n ? sums[i + 1] : 0;
-        if (i < n) gd_counted(i, n, keys, inward, counters);
+        const long long i = first + threadIdx.x, step = i < n ? a.sums[i + 1] : 0;
+        if (i < n) gd_counted(i, n, a.keys, inward, a.counters);
         long long all;
         const long long before = gd_block_scan(step, &all);
-        if (i < n) sums[i + 1] = before + step;
-        if (i == 0) sums[0] = 0;
+        if (i < n) a.sums[i + 1] = before + step;
+        if (i == 0) a.sums[0] = 0;
         if (threadIdx.x == 0) totals[first / GD_SCANNED] = all;
     }
     gd_grid_barrier(arrived);
@@ -314,13 +288,13 @@ dynamic_batch_prepare(long long n, const unsigned long long *edges, long long nu
         for (long long k = threadIdx.x; k < first / GD_SCANNED; k += GD_SCANNED) before += totals[k];
         gd_block_scan(before, &all);
         const long long i = first + threadIdx.x;
-        if (i < n) sums[i + 1] += all;
+        if (i < n) a.sums[i + 1] += all;
     }
     gd_grid_barrier(arrived);
-    const Room to_out = {out_begin, out_length, out_room, out_used}, to_in = {in_begin, in_length, in_room, in_used};
-    const long long outward = (long long)counters[0];
+    const Room to_out = {a.out_begin, a.out_length, a.out_room, a.out_used}, to_in = {a.in_begin, a.in_length, a.in_room, a.in_used};
+    const long long outward = (long long)a.counters[0];
     GD_FOR(i, n) {
-        if (size > 1 && i < outward) gd_note(i, row, slot, bounds, size, rank, owned, says, held, said);
-        gd_plan(i, n, keys, owned, of_all, sums, most, to_out, to_in, hub, room, pieces, listed, plan, counters);
+        if (a.size > 1 && i < outward) gd_note(i, a.row, a.slot, a.bounds, a.size, a.rank, a.owned, a.says, a.held, a.said);
+        gd_plan(i, n, a.keys, a.owned, of_all, a.sums, a.most, to_out, to_in, a.hub, a.room, a.pieces, a.listed, a.plan, a.counters);
     }
 }

@@ -1,6 +1,7 @@
 // Rewriting the rows that a batch changes: a warp or a block takes a row, and every thread finds by itself where what it
 // holds goes, from the few entries of the batch that are of the row. Twins and arguments: dynamic_rows.py.
 #include "common/common.cuh"
+#include "dynamic/dynamic_rows_pack.py"
 
 #define GD_EACH 8
 #define GD_PIECE 4096  // 512 threads of GD_EACH entries
@@ -210,63 +211,55 @@ __device__ __forceinline__ void gd_rewrite(const Row &row, entry_t *pool, const 
 // Pieces of the longest rows, put together elsewhere, for dynamic_rows_settle to copy to where the rows were; what stands
 // before the first entry of the batch stays. Then long rows, which a block takes, and the others, which a warp does.
 extern "C" __global__ void __launch_bounds__(512, 2)
-dynamic_rows_change(long long n, const unsigned long long *counters, const long long *pieces, const long long *listed,
-                    const long long *plan, const long long *place, const long long *sums, const entry_t *values,
-                    long long out_used, long long out_size, long long in_used, long long in_size, long long *out_begin,
-                    long long *out_length, long long *out_room, entry_t *out_pool, long long *in_begin,
-                    long long *in_length, long long *in_room, entry_t *in_pool, entry_t *made, long long commits) {
+dynamic_rows_change(long long n, ChangedRows a) {
     const int lane = threadIdx.x & 31;
     const long long mine = (long long)(threadIdx.x - lane) * GD_EACH;
-    const long long many = (long long)counters[8], high = (long long)counters[7], low = (long long)counters[6];
+    const long long many = (long long)a.counters[8], high = (long long)a.counters[7], low = (long long)a.counters[6];
     Row row;
     for (long long k = blockIdx.x; k < many; k += gridDim.x) {
-        const long long i = pieces[4 * k], from = pieces[4 * k + 1];
-        if (!gd_row(n, i, counters, plan, place, sums, out_used, out_size, in_used, in_size, out_begin, out_length,
-                    in_begin, in_length, &row))
+        const long long i = a.pieces[4 * k], from = a.pieces[4 * k + 1];
+        if (!gd_row(n, i, a.counters, a.plan, a.place, a.sums, a.out_used, a.out_size, a.in_used, a.in_size, a.out_begin, a.out_length,
+                    a.in_begin, a.in_length, &row))
             continue;
         const long long stop = min(from + GD_PIECE, row.size), first = from + mine;
-        entry_t *goes = made + pieces[4 * k + 2];
-        if (stop > place[i]) {
+        entry_t *goes = a.made + a.pieces[4 * k + 2];
+        if (stop > a.place[i]) {
             Held held;
-            gd_read<ANY>(row.of, (row.inward ? in_pool : out_pool) + row.begin, first, min(first + 32 * GD_EACH, stop),
+            gd_read<ANY>(row.of, (row.inward ? a.in_pool : a.out_pool) + row.begin, first, min(first + 32 * GD_EACH, stop),
                          lane, held);
             gd_write(goes, held);
         }
-        if (from == 0) gd_insert(row.of, values, goes, (int)threadIdx.x, (int)blockDim.x);
+        if (from == 0) gd_insert(row.of, a.values, goes, (int)threadIdx.x, (int)blockDim.x);
     }
     for (long long k = blockIdx.x; k < high; k += gridDim.x) {
-        if (!gd_row(n, listed[n - 1 - k], counters, plan, place, sums, out_used, out_size, in_used, in_size, out_begin,
-                    out_length, in_begin, in_length, &row))
+        if (!gd_row(n, a.listed[n - 1 - k], a.counters, a.plan, a.place, a.sums, a.out_used, a.out_size, a.in_used, a.in_size, a.out_begin,
+                    a.out_length, a.in_begin, a.in_length, &row))
             continue;
-        gd_rewrite<true>(row, row.inward ? in_pool : out_pool, values);
-        if (commits && threadIdx.x == 0) gd_commit(row, out_begin, out_length, out_room, in_begin, in_length, in_room);
+        gd_rewrite<true>(row, row.inward ? a.in_pool : a.out_pool, a.values);
+        if (a.commits && threadIdx.x == 0) gd_commit(row, a.out_begin, a.out_length, a.out_room, a.in_begin, a.in_length, a.in_room);
     }
     for (long long k = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> 5; k < low;
          k += ((long long)gridDim.x * blockDim.x) >> 5) {
-        if (!gd_row(n, listed[k], counters, plan, place, sums, out_used, out_size, in_used, in_size, out_begin,
-                    out_length, in_begin, in_length, &row))
+        if (!gd_row(n, a.listed[k], a.counters, a.plan, a.place, a.sums, a.out_used, a.out_size, a.in_used, a.in_size, a.out_begin,
+                    a.out_length, a.in_begin, a.in_length, &row))
             continue;
-        gd_rewrite<false>(row, row.inward ? in_pool : out_pool, values);
-        if (commits && lane == 0) gd_commit(row, out_begin, out_length, out_room, in_begin, in_length, in_room);
+        gd_rewrite<false>(row, row.inward ? a.in_pool : a.out_pool, a.values);
+        if (a.commits && lane == 0) gd_commit(row, a.out_begin, a.out_length, a.out_room, a.in_begin, a.in_length, a.in_room);
     }
 }
 
 extern "C" __global__ void __launch_bounds__(512)
-dynamic_rows_settle(long long n, const unsigned long long *counters, const long long *pieces, const long long *plan,
-                    const long long *place, long long out_used, long long out_size, long long in_used,
-                    long long in_size, const long long *out_begin, long long *out_length, entry_t *out_pool,
-                    const long long *in_begin, long long *in_length, entry_t *in_pool, const entry_t *made,
-                    long long commits) {
-    const long long number = (long long)counters[8];
+dynamic_rows_settle(long long n, ChangedRows a) {
+    const long long number = (long long)a.counters[8];
     for (long long k = blockIdx.x; k < number; k += gridDim.x) {
-        const long long i = pieces[4 * k], from = pieces[4 * k + 1], after = pieces[4 * k + 3], v = plan[2 * n + i];
-        const bool inward = i >= (long long)counters[0];
-        if (!gd_fits(inward, counters, out_used, out_size, in_used, in_size)) continue;
-        entry_t *goes = (inward ? in_pool : out_pool) + (inward ? in_begin : out_begin)[v];
-        const entry_t *there = made + pieces[4 * k + 2];
+        const long long i = a.pieces[4 * k], from = a.pieces[4 * k + 1], after = a.pieces[4 * k + 3], v = a.plan[2 * n + i];
+        const bool inward = i >= (long long)a.counters[0];
+        if (!gd_fits(inward, a.counters, a.out_used, a.out_size, a.in_used, a.in_size)) continue;
+        entry_t *goes = (inward ? a.in_pool : a.out_pool) + (inward ? a.in_begin : a.out_begin)[v];
+        const entry_t *there = a.made + a.pieces[4 * k + 2];
         const long long end = min(from + GD_PIECE, after);
-        for (long long j = max(from, place[i]) + threadIdx.x; j < end; j += blockDim.x) goes[j] = there[j];
-        if (commits && from == 0 && threadIdx.x == 0) (inward ? in_length : out_length)[v] = after;
+        for (long long j = max(from, a.place[i]) + threadIdx.x; j < end; j += blockDim.x) goes[j] = there[j];
+        if (a.commits && from == 0 && threadIdx.x == 0) (inward ? a.in_length : a.out_length)[v] = after;
     }
 }
 

@@ -4,7 +4,6 @@ The entries of the batch that change something are sorted by row and column; dyn
 `listed`, `plan` and `counters` hold, and that n entries were given. If rows have outgrown their allocation and what
 they claimed does not fit the pool of `size` entries, the rows of that direction stay unchanged.
 
-values         per entry what is inserted, of the pool's entry_t: slots, or weights
 commits        whether the rows' lengths, beginnings, and allocations are written: with the last one of the pools
 
 Rows of few entries are listed from the start of `listed`, and a warp takes one; a block takes one of those listed from
@@ -23,6 +22,7 @@ import numpy as np
 from graphdask.kernels.common.prefetch import prefetch
 from graphdask.kernels.common.tuning import ROW_PIECE as PIECE
 from graphdask.kernels.common.twin import twin, within
+from graphdask.kernels.dynamic.dynamic_rows_pack import ChangedRows
 
 AHEAD = 8
 """Rows that a twin has on their way."""
@@ -97,85 +97,73 @@ def _rewrite(pool, begin, goes, size, first, end, place, sums, values):
 
 
 @twin
-def dynamic_rows_change(
-    n, counters, pieces, listed, plan, place, sums, values, out_used, out_size, in_used, in_size, out_begin, out_length,
-    out_room, out_pool, in_begin, in_length, in_room, in_pool, made, commits,
-):  # fmt: skip
-    """A row of pieces is put together with the first of them."""
-    for k in range(int(counters[8])):
-        i, goes = pieces[4 * k], pieces[4 * k + 2]
-        if pieces[4 * k + 1]:
-            continue
-        v = plan[2 * n + i]
-        if i < int(counters[0]):
-            _merge(out_pool, out_begin[v], out_length[v], i, plan[i], place, sums, values, made, goes)
-        else:
-            _merge(in_pool, in_begin[v], in_length[v], i, plan[i], place, sums, values, made, goes)
-    for part in range(2):
-        start, stop = (n - np.int64(counters[7]), n) if part else (0, np.int64(counters[6]))
-        _change(
-            start, stop, n, counters, listed, plan, place, sums, values, out_used, out_size, in_used, in_size,
-            out_begin, out_length, out_room, out_pool, in_begin, in_length, in_room, in_pool, commits,
-        )  # fmt: skip
-
-
-@twin
-def _change(
-    start, stop, n, counters, listed, plan, place, sums, values, out_used, out_size, in_used, in_size, out_begin,
-    out_length, out_room, out_pool, in_begin, in_length, in_room, in_pool, commits,
-):  # fmt: skip
-    outward = int(counters[0])
-    out_fits, in_fits = out_used + int(counters[4]) <= out_size, in_used + int(counters[5]) <= in_size
+def _change(start, stop, n, a: ChangedRows):
+    outward = int(a.counters[0])
+    out_fits, in_fits = a.out_used + int(a.counters[4]) <= a.out_size, a.in_used + int(a.counters[5]) <= a.in_size
     for k in range(start, stop):
         if k + AHEAD < stop:  # where most is done, from the back
-            i = listed[k + AHEAD]
-            v = plan[2 * n + i]
+            i = a.listed[k + AHEAD]
+            v = a.plan[2 * n + i]
             if i < outward:
-                prefetch(out_pool, out_begin[v] + out_length[v])
-                prefetch(out_pool, out_begin[v] + out_length[v] // 2)
+                prefetch(a.out_pool, a.out_begin[v] + a.out_length[v])
+                prefetch(a.out_pool, a.out_begin[v] + a.out_length[v] // 2)
             else:
-                prefetch(in_pool, in_begin[v] + in_length[v])
-                prefetch(in_pool, in_begin[v] + in_length[v] // 2)
-        i = listed[k]
-        end, goes, v = plan[i], plan[n + i], plan[2 * n + i]
-        step = sums[end] - sums[i]
+                prefetch(a.in_pool, a.in_begin[v] + a.in_length[v])
+                prefetch(a.in_pool, a.in_begin[v] + a.in_length[v] // 2)
+        i = a.listed[k]
+        end, goes, v = a.plan[i], a.plan[n + i], a.plan[2 * n + i]
+        step = a.sums[end] - a.sums[i]
         if i < outward and out_fits:
-            after = out_length[v] + (step & 0xFFFFFFFF) - (step >> 32)
-            _rewrite(out_pool, out_begin[v], goes, out_length[v], i, end, place, sums, values)
-            if commits:
-                out_length[v] = after
-                if goes != out_begin[v]:
-                    out_begin[v], out_room[v] = goes, after + after // 4 + 2
+            after = a.out_length[v] + (step & 0xFFFFFFFF) - (step >> 32)
+            _rewrite(a.out_pool, a.out_begin[v], goes, a.out_length[v], i, end, a.place, a.sums, a.values)
+            if a.commits:
+                a.out_length[v] = after
+                if goes != a.out_begin[v]:
+                    a.out_begin[v], a.out_room[v] = goes, after + after // 4 + 2
         elif i >= outward and in_fits:
-            after = in_length[v] + (step & 0xFFFFFFFF) - (step >> 32)
-            _rewrite(in_pool, in_begin[v], goes, in_length[v], i, end, place, sums, values)
-            if commits:
-                in_length[v] = after
-                if goes != in_begin[v]:
-                    in_begin[v], in_room[v] = goes, after + after // 4 + 2
+            after = a.in_length[v] + (step & 0xFFFFFFFF) - (step >> 32)
+            _rewrite(a.in_pool, a.in_begin[v], goes, a.in_length[v], i, end, a.place, a.sums, a.values)
+            if a.commits:
+                a.in_length[v] = after
+                if goes != a.in_begin[v]:
+                    a.in_begin[v], a.in_room[v] = goes, after + after // 4 + 2
 
 
 @twin
-def dynamic_rows_settle(
-    n, counters, pieces, plan, place, out_used, out_size, in_used, in_size, out_begin, out_length, out_pool, in_begin,
-    in_length, in_pool, made, commits,
-):  # fmt: skip
-    out_fits, in_fits = out_used + int(counters[4]) <= out_size, in_used + int(counters[5]) <= in_size
-    for k in range(int(counters[8])):
-        i, start, goes, after = pieces[4 * k], pieces[4 * k + 1], pieces[4 * k + 2], pieces[4 * k + 3]
-        v = plan[2 * n + i]
-        outward = i < int(counters[0])
+def dynamic_rows_change(n, a: ChangedRows):
+    """A row of pieces is put together with the first of them."""
+    for k in range(int(a.counters[8])):
+        i, goes = a.pieces[4 * k], a.pieces[4 * k + 2]
+        if a.pieces[4 * k + 1]:
+            continue
+        v = a.plan[2 * n + i]
+        if i < int(a.counters[0]):
+            _merge(a.out_pool, a.out_begin[v], a.out_length[v], i, a.plan[i], a.place, a.sums, a.values, a.made, goes)
+        else:
+            _merge(a.in_pool, a.in_begin[v], a.in_length[v], i, a.plan[i], a.place, a.sums, a.values, a.made, goes)
+    for part in range(2):
+        start, stop = (n - np.int64(a.counters[7]), n) if part else (0, np.int64(a.counters[6]))
+        _change(start, stop, n, a)
+
+
+@twin
+def dynamic_rows_settle(n, a: ChangedRows):
+    out_fits, in_fits = a.out_used + int(a.counters[4]) <= a.out_size, a.in_used + int(a.counters[5]) <= a.in_size
+    for k in range(int(a.counters[8])):
+        i, start, goes, after = a.pieces[4 * k], a.pieces[4 * k + 1], a.pieces[4 * k + 2], a.pieces[4 * k + 3]
+        v = a.plan[2 * n + i]
+        outward = i < int(a.counters[0])
         if (outward and not out_fits) or (not outward and not in_fits):
             continue
         for j in range(start, min(start + PIECE, after)):
             if outward:
-                out_pool[out_begin[v] + j] = made[goes + j]
+                a.out_pool[a.out_begin[v] + j] = a.made[goes + j]
             else:
-                in_pool[in_begin[v] + j] = made[goes + j]
-        if commits and outward:
-            out_length[v] = after
-        elif commits:
-            in_length[v] = after
+                a.in_pool[a.in_begin[v] + j] = a.made[goes + j]
+        if a.commits and outward:
+            a.out_length[v] = after
+        elif a.commits:
+            a.in_length[v] = after
 
 
 @twin

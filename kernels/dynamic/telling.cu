@@ -2,6 +2,7 @@
 // block for all its threads at once: one counter for every warp would be what the kernels wait for. Twins and arguments:
 // telling.py.
 #include "common/common.cuh"
+#include "dynamic/telling_pack.py"
 
 #define GD_RANKS 64
 
@@ -56,28 +57,25 @@ __device__ __forceinline__ unsigned long long gd_places(bool wants, unsigned lon
     return start + before[warp] + __popc(mask & ((1u << lane) - 1));
 }
 
-extern "C" __global__ void telling_fill(long long n, const index_t *listed, const double *x, double *told,
-                                        const unsigned char *held, const long long *shifts, long long owned,
-                                        long long size, long long rank, unsigned long long *next, index_t *vertex,
-                                        double *contribution, index_t *last) {
+extern "C" __global__ void telling_fill(long long n, Telling a) {
     for (long long tile = (long long)blockIdx.x * blockDim.x; tile < n; tile += (long long)gridDim.x * blockDim.x) {
         const long long i = tile + threadIdx.x;
-        const index_t v = i < n ? listed[i] : (index_t)0;
-        const double now = i < n ? x[v] : 0.0;
-        const bool changed = i < n && now != told[v];
-        for (long long r = 0; r <= size; r++) {
-            if (r == rank) continue;
-            const bool goes = changed && (r == size || held[r * owned + v]);
-            const unsigned long long at = gd_places(goes, next + r);
+        const index_t v = i < n ? a.listed[i] : (index_t)0;
+        const double now = i < n ? a.x[v] : 0.0;
+        const bool changed = i < n && now != a.told[v];
+        for (long long r = 0; r <= a.size; r++) {
+            if (r == a.rank) continue;
+            const bool goes = changed && (r == a.size || a.held[r * a.owned + v]);
+            const unsigned long long at = gd_places(goes, a.next + r);
             if (!goes) continue;
-            if (r == size) {
-                last[at] = v;
+            if (r == a.size) {
+                a.last[at] = v;
             } else {
-                vertex[at] = (index_t)(shifts[r] + v);
-                contribution[at] = now;
+                a.vertex[at] = (index_t)(a.shifts[r] + v);
+                a.contribution[at] = now;
             }
         }
-        if (changed) told[v] = now;
+        if (changed) a.told[v] = now;
     }
 }
 

@@ -1,11 +1,6 @@
 """Messages of a rank to the others about changed contributions and marked vertices: twins of telling.cu.
 
-listed         index dtype: own vertices that may have changed, each once
 count          64-bit integer: how many are listed, as in dynamic.py
-x              float64 per slot: contributions
-told           float64 per own vertex: contributions as the other ranks know them
-held           uint8, shape (size, owned): whether a rank needs to know of an own vertex; its own row does not count
-shifts         int64 per rank: the first slot that own vertices have there
 bounds         int64, shape (size + 1,): slots from bounds[k] to bounds[k + 1] - 1 are of rank (rank + k) % size
 counts         64-bit integers: how many contributions go to each rank, then how many changed; or words of marks
 next           the same, where the next one goes: in `vertex` and `contribution`, and of those that changed in `last`
@@ -19,6 +14,7 @@ slots          index dtype: those of the contributions that are sent in an order
 import numpy as np
 
 from graphdask.kernels.common.twin import twin
+from graphdask.kernels.dynamic.telling_pack import Telling
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
@@ -35,20 +31,20 @@ def telling_count(n, count, listed, x, told, held, owned, size, rank, counts):
 
 
 @twin
-def telling_fill(n, listed, x, told, held, shifts, owned, size, rank, next, vertex, contribution, last):
+def telling_fill(n, a: Telling):
     for i in range(n):
-        v = listed[i]
-        now = x[v]
-        if now == told[v]:
+        v = a.listed[i]
+        now = a.x[v]
+        if now == a.told[v]:
             continue
-        for r in range(size):
-            if r != rank and held[r, v]:
-                vertex[next[r]] = shifts[r] + v
-                contribution[next[r]] = now
-                next[r] += 1
-        last[next[size]] = v
-        next[size] += 1
-        told[v] = now
+        for r in range(a.size):
+            if r != a.rank and a.held[r, v]:
+                a.vertex[a.next[r]] = a.shifts[r] + v
+                a.contribution[a.next[r]] = now
+                a.next[r] += 1
+        a.last[a.next[a.size]] = v
+        a.next[a.size] += 1
+        a.told[v] = now
 
 
 @twin

@@ -7,6 +7,7 @@
 // taken off a number to have the peer's, and its universe; then for each of C columns the bytes of a vertex.
 // layout: int64, three per peer: how many entries, where its payload begins, and whether the ids are a bitmap.
 #include "common/scan.cuh"
+#include "exchange/segments_pack.py"
 
 #define GD_TILE GD_SCANNED
 #define GD_TILE_BITS (32 * GD_TILE)
@@ -198,52 +199,49 @@ extern "C" __global__ void segments_clear(long long n, const long long *plan, lo
 // cleared. `numbers` gives the numbers of entries, less the peer's origin; null: entries count from the peer's first.
 // `mirror` gives the slot of an entry, null: it is the entry and `shift`. Values are of `item` bytes, 1, 4 or 8, as many
 // as fill a row. n is the number of words.
-extern "C" __global__ void segments_pack(long long n, unsigned int *bits, const long long *sums, const long long *plan,
-                                     long long segments, long long columns, long long column, const long long *layout,
-                                     const index_t *numbers, const index_t *mirror, long long shift,
-                                     const unsigned char *values, long long item, unsigned char *payload) {
+extern "C" __global__ void segments_pack(long long n, SegmentParts a) {
     __shared__ gd_place marked[GD_TILE_BITS];
-    const Plan p{plan, segments, columns};
+    const Plan p{a.plan, a.segments, a.columns};
     const gd_word tiles = n / GD_TILE;
     const int thread = threadIdx.x;
     for (gd_word t = blockIdx.x; t < tiles; t += gridDim.x) {
-        const gd_word before = sums[t];
-        const int count = (int)(sums[t + 1] - before);
-        const bool aligned = column == 0 && !numbers;  // the bits of a tile are words of the peer's bitmap
+        const gd_word before = a.sums[t];
+        const int count = (int)(a.sums[t + 1] - before);
+        const bool aligned = a.column == 0 && !a.numbers;  // the bits of a tile are words of the peer's bitmap
         if (count == 0 && !aligned) continue;
         const int k = p.of_tile(t);
-        const bool bitmap = layout[3 * k + 2] != 0;
+        const bool bitmap = a.layout[3 * k + 2] != 0;
         const gd_word tile_of_peer = t - p.tile(k), in_tile = tile_of_peer * GD_TILE_BITS, first = p.entry(k) + in_tile;
-        unsigned char *const ids = payload + layout[3 * k + 1];
-        const unsigned int word = count ? bits[t * GD_TILE + thread] : 0;
+        unsigned char *const ids = a.payload + a.layout[3 * k + 1];
+        const unsigned int word = count ? a.bits[t * GD_TILE + thread] : 0;
         const gd_word place_of_word = tile_of_peer * GD_TILE + thread;
         if (aligned && bitmap && 4 * place_of_word < p.bitmap_bytes(k)) ((unsigned int *)ids)[place_of_word] = word;
         if (count == 0) continue;
-        if (column + 1 >= columns && word) bits[t * GD_TILE + thread] = 0;
-        if (aligned && bitmap && columns == 0) continue;
+        if (a.column + 1 >= a.columns && word) a.bits[t * GD_TILE + thread] = 0;
+        if (aligned && bitmap && a.columns == 0) continue;
         int all, at = gd_block_scan(__popc(word), &all);
         for (unsigned int rest = word; rest; rest &= rest - 1) marked[at++] = (gd_place)(32 * thread + __ffs(rest) - 1);
         __syncthreads();
-        const gd_word place = before - sums[p.tile(k)];
-        if (column == 0 && !(bitmap && aligned)) {
+        const gd_word place = before - a.sums[p.tile(k)];
+        if (a.column == 0 && !(bitmap && aligned)) {
             const bool wide = p.width(k) == 8;
             for (int i = thread; i < count; i += GD_TILE) {
-                const gd_word id = numbers ? (gd_word)numbers[first + marked[i]] - p.origin(k) : in_tile + marked[i];
+                const gd_word id = a.numbers ? (gd_word)a.numbers[first + marked[i]] - p.origin(k) : in_tile + marked[i];
                 if (bitmap) atomicOr((unsigned int *)ids + (id >> 5), 1u << (id & 31));
                 else if (wide) ((gd_word *)ids)[place + i] = id;
                 else ((int *)ids)[place + i] = (int)id;
             }
         }
-        if (columns == 0) continue;
-        const gd_word row = p.row(column);
-        const int units = (int)(row / item);
-        unsigned char *const out = payload + gd_column(p, layout, k, column) + place * row;
+        if (a.columns == 0) continue;
+        const gd_word row = p.row(a.column);
+        const int units = (int)(row / a.item);
+        unsigned char *const out = a.payload + gd_column(p, a.layout, k, a.column) + place * row;
         for (int j = thread; j < count * units; j += GD_TILE) {
             const int i = units == 1 ? j : j / units, u = j - i * units;
-            const gd_word e = first + marked[i], from = (mirror ? (gd_word)mirror[e] : e + shift) * units + u;
-            if (item == 8) ((gd_word *)out)[j] = ((const gd_word *)values)[from];
-            else if (item == 4) ((int *)out)[j] = ((const int *)values)[from];
-            else out[j] = values[from];
+            const gd_word e = first + marked[i], from = (a.mirror ? (gd_word)a.mirror[e] : e + a.shift) * units + u;
+            if (a.item == 8) ((gd_word *)out)[j] = ((const gd_word *)a.values)[from];
+            else if (a.item == 4) ((int *)out)[j] = ((const int *)a.values)[from];
+            else out[j] = a.values[from];
         }
     }
 }
@@ -324,27 +322,18 @@ extern "C" __global__ void segments_gather(long long n, const index_t *mirror, c
 // Join the lists of up to seven ranks: message k has the slots `first` + its ids, which are below its universe, and
 // stands from the end of message k - 1 up to `end`. With `ids` null only the values are joined,
 // of `row` bytes each. n is the number of all slots.
-extern "C" __global__ void segments_join(
-    long long n, long long row,
-    const index_t *ids0, const unsigned char *from0, long long end0, long long first0, long long universe0,
-    const index_t *ids1, const unsigned char *from1, long long end1, long long first1, long long universe1,
-    const index_t *ids2, const unsigned char *from2, long long end2, long long first2, long long universe2,
-    const index_t *ids3, const unsigned char *from3, long long end3, long long first3, long long universe3,
-    const index_t *ids4, const unsigned char *from4, long long end4, long long first4, long long universe4,
-    const index_t *ids5, const unsigned char *from5, long long end5, long long first5, long long universe5,
-    const index_t *ids6, const unsigned char *from6, long long end6, long long first6, long long universe6,
-    index_t *slots, unsigned char *values) {
+extern "C" __global__ void segments_join(long long n, Joined a) {
     GD_FOR(i, n) {
-        const index_t *ids = ids0;
-        const unsigned char *from = from0;
-        long long begin = 0, first = first0, universe = universe0;
+        const index_t *ids = a.ids0;
+        const unsigned char *from = a.from0;
+        long long begin = 0, first = a.first0, universe = a.universe0;
 #define GD_LETTER(before, k)                                                                                         \
-    if (i >= end##before) {                                                                                          \
-        ids = ids##k;                                                                                                \
-        from = from##k;                                                                                              \
-        begin = end##before;                                                                                         \
-        first = first##k;                                                                                            \
-        universe = universe##k;                                                                                      \
+    if (i >= a.end##before) {                                                                                          \
+        ids = a.ids##k;                                                                                                \
+        from = a.from##k;                                                                                              \
+        begin = a.end##before;                                                                                         \
+        first = a.first##k;                                                                                            \
+        universe = a.universe##k;                                                                                      \
     }
         GD_LETTER(0, 1)
         GD_LETTER(1, 2)
@@ -359,13 +348,13 @@ extern "C" __global__ void segments_join(
                 gd_fail(2);
                 id = 0;
             }
-            slots[i] = (index_t)(first + id);
+            a.slots[i] = (index_t)(first + id);
         }
-        if (row == 4) ((int *)values)[i] = ((const int *)from)[i - begin];
-        else if (row % 8 == 0)
-            for (long long k = 0; k < row / 8; k++)
-                ((gd_word *)values)[i * (row / 8) + k] = ((const gd_word *)from)[(i - begin) * (row / 8) + k];
+        if (a.row == 4) ((int *)a.values)[i] = ((const int *)from)[i - begin];
+        else if (a.row % 8 == 0)
+            for (long long k = 0; k < a.row / 8; k++)
+                ((gd_word *)a.values)[i * (a.row / 8) + k] = ((const gd_word *)from)[(i - begin) * (a.row / 8) + k];
         else
-            for (long long k = 0; k < row; k++) values[i * row + k] = from[(i - begin) * row + k];
+            for (long long k = 0; k < a.row; k++) a.values[i * a.row + k] = from[(i - begin) * a.row + k];
     }
 }

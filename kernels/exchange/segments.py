@@ -5,6 +5,7 @@ import numpy as np
 from graphdask.kernels.common.tuning import BITMAP_TILE as TILE
 from graphdask.kernels.common.twin import twin, within
 from graphdask.kernels.exchange.codec import _popcount
+from graphdask.kernels.exchange.segments_pack import Joined, SegmentParts
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
@@ -129,37 +130,35 @@ def _copy(payload, at, values, begin, count):
 
 
 @twin
-def segments_pack(
-    n, bits, sums, plan, segments, columns, column, layout, numbers, mirror, shift, values, item, payload
-):  # fmt: skip
+def segments_pack(n, a: SegmentParts):
     for t in range(n // TILE):
-        k = _last_from(plan, segments + 1, segments, t)
-        in_tile = (t - plan[segments + 1 + k]) * TILE_BITS
-        place = sums[t] - sums[plan[segments + 1 + k]]
-        aligned = column == 0 and numbers is None and layout[3 * k + 2]
+        k = _last_from(a.plan, a.segments + 1, a.segments, t)
+        in_tile = (t - a.plan[a.segments + 1 + k]) * TILE_BITS
+        place = a.sums[t] - a.sums[a.plan[a.segments + 1 + k]]
+        aligned = a.column == 0 and a.numbers is None and a.layout[3 * k + 2]
         if aligned:
             begin = in_tile // 8
-            end = min(begin + TILE_BITS // 8, _bitmap_bytes(plan, segments, k))
-            payload[layout[3 * k + 1] + begin : layout[3 * k + 1] + end] = 0
+            end = min(begin + TILE_BITS // 8, _bitmap_bytes(a.plan, a.segments, k))
+            a.payload[a.layout[3 * k + 1] + begin : a.layout[3 * k + 1] + end] = 0
         for bit in range(TILE_BITS):
-            if not bits[t * TILE + bit // 32] >> np.uint32(bit & 31) & np.uint32(1):
+            if not a.bits[t * TILE + bit // 32] >> np.uint32(bit & 31) & np.uint32(1):
                 continue
-            e = plan[k] + in_tile + bit
-            if column == 0:
+            e = a.plan[k] + in_tile + bit
+            if a.column == 0:
                 number = in_tile + bit
-                if numbers is not None:
-                    number = np.int64(numbers[e]) - plan[2 * (segments + 1) + k]
-                _put_id(plan, segments, layout, k, place, number, payload)
-            if values is not None:
-                row = plan[4 * segments + 2 + column]
-                at = _column(plan, segments, layout, k, column) + place * row
-                slot = e + shift
-                if mirror is not None:
-                    slot = np.int64(mirror[e])
-                _copy(payload, at, values, slot * row, row)
+                if a.numbers is not None:
+                    number = np.int64(a.numbers[e]) - a.plan[2 * (a.segments + 1) + k]
+                _put_id(a.plan, a.segments, a.layout, k, place, number, a.payload)
+            if a.values is not None:
+                row = a.plan[4 * a.segments + 2 + a.column]
+                at = _column(a.plan, a.segments, a.layout, k, a.column) + place * row
+                slot = e + a.shift
+                if a.mirror is not None:
+                    slot = np.int64(a.mirror[e])
+                _copy(a.payload, at, a.values, slot * row, row)
             place += 1
-        if column + 1 >= columns:
-            bits[t * TILE : (t + 1) * TILE] = 0
+        if a.column + 1 >= a.columns:
+            a.bits[t * TILE : (t + 1) * TILE] = 0
 
 
 @twin
@@ -212,15 +211,11 @@ def _join(begin, end, row, ids, given, first, universe, slots, values):
 
 
 @twin
-def segments_join(
-    n, row, ids0, from0, end0, first0, universe0, ids1, from1, end1, first1, universe1, ids2, from2, end2, first2,
-    universe2, ids3, from3, end3, first3, universe3, ids4, from4, end4, first4, universe4, ids5, from5, end5, first5,
-    universe5, ids6, from6, end6, first6, universe6, slots, values,
-):  # fmt: skip
-    _join(0, end0, row, ids0, from0, first0, universe0, slots, values)
-    _join(end0, end1, row, ids1, from1, first1, universe1, slots, values)
-    _join(end1, end2, row, ids2, from2, first2, universe2, slots, values)
-    _join(end2, end3, row, ids3, from3, first3, universe3, slots, values)
-    _join(end3, end4, row, ids4, from4, first4, universe4, slots, values)
-    _join(end4, end5, row, ids5, from5, first5, universe5, slots, values)
-    _join(end5, end6, row, ids6, from6, first6, universe6, slots, values)
+def segments_join(n, a: Joined):
+    _join(0, a.end0, a.row, a.ids0, a.from0, a.first0, a.universe0, a.slots, a.values)
+    _join(a.end0, a.end1, a.row, a.ids1, a.from1, a.first1, a.universe1, a.slots, a.values)
+    _join(a.end1, a.end2, a.row, a.ids2, a.from2, a.first2, a.universe2, a.slots, a.values)
+    _join(a.end2, a.end3, a.row, a.ids3, a.from3, a.first3, a.universe3, a.slots, a.values)
+    _join(a.end3, a.end4, a.row, a.ids4, a.from4, a.first4, a.universe4, a.slots, a.values)
+    _join(a.end4, a.end5, a.row, a.ids5, a.from5, a.first5, a.universe5, a.slots, a.values)
+    _join(a.end5, a.end6, a.row, a.ids6, a.from6, a.first6, a.universe6, a.slots, a.values)

@@ -29,6 +29,7 @@ gave_up    int32, shape (1,): 1 where trials were not enough in a row of more th
 import numpy as np
 
 from graphdask.kernels.choice.aliases import aliases_draw
+from graphdask.kernels.choice.aliases_pack import AliasDraws
 from graphdask.kernels.choice.bias_types import checked, failing, keep_bias, kept_or_failing
 from graphdask.kernels.choice.selection import (
     LARGE_SUM,
@@ -40,6 +41,7 @@ from graphdask.kernels.choice.selection import (
     selection_uniform,
     vertex_of,
 )
+from graphdask.kernels.choice.selection_pack import Selections
 from graphdask.kernels.common.hash import inlined, multiply_high
 from graphdask.kernels.common.philox import DRAW_EDGE, DRAW_POOL, DRAW_TRIAL, DRAW_UPDATE, philox
 from graphdask.kernels.common.tuning import LOOKED_AT
@@ -95,8 +97,11 @@ def _tried(
     none, bounds, owner = np.zeros(1, np.int64), np.zeros(2, np.int64), np.empty(most, np.int64)
     bounds[1] = size
     selection_pick(
-        1, none, bounds, units, floating, none, none + most, replace, seed, DRAW_EDGE, none + place, none + instance,
-        hop, none + made, chosen, owner, failure,
+        1, Selections(
+            labels=none, bounds=bounds, values=units, floating=floating, starts=none, counts=none + most,
+            replace=replace, seed=seed, what=DRAW_EDGE, tags=none + place, instances=none + instance, step=hop,
+            done=none + made, chosen=chosen, owner=owner, failure=failure,
+        ),
     )  # fmt: skip
     while made < most and owner[made] == 0:
         made += 1
@@ -151,20 +156,29 @@ def _drawn(
             return wanted
         none = np.zeros(1, np.int64)
         selection_uniform(
-            1, none, none + size, none, none + wanted, replace, seed, DRAW_EDGE, none + place, none + instance, hop,
-            none, chosen, owner,
+            1, Selections(
+                begins=none, sizes=none + size, starts=none, counts=none + wanted, replace=replace, seed=seed,
+                what=DRAW_EDGE, tags=none + place, instances=none + instance, step=hop, table=none, chosen=chosen,
+                owner=owner,
+            ),
         )  # fmt: skip
         return wanted
     none = np.zeros(1, np.int64)
     if how == SUMMED:
         selection_summed(
-            1, none + v, indptr, sums, positives, none, none + wanted, replace, seed, DRAW_EDGE, none + place,
-            none + instance, hop, chosen, owner,
+            1, Selections(
+                rows=none + v, bounds=indptr, sums=sums, positives=positives, starts=none, counts=none + wanted,
+                replace=replace, seed=seed, what=DRAW_EDGE, tags=none + place, instances=none + instance, step=hop,
+                chosen=chosen, owner=owner,
+            ),
         )  # fmt: skip
     else:
         aliases_draw(
-            1, none + v, indptr, totals, sums.view(np.uint64), other, none, none + wanted, seed, DRAW_EDGE,
-            none + place, none + instance, hop, chosen, owner,
+            1, AliasDraws(
+                rows=none + v, indptr=indptr, totals=totals, share=sums.view(np.uint64), other=other, starts=none,
+                counts=none + wanted, seed=seed, what=DRAW_EDGE, tags=none + place, instances=none + instance,
+                step=hop, chosen=chosen, owner=owner,
+            ),
         )  # fmt: skip
     while count < wanted and owner[count] == 0:
         count += 1
@@ -248,8 +262,11 @@ def _one_of_floats(biases, size, copied, instance, step, seed, chosen, owner, fa
     none, bounds = np.zeros(1, np.int64), np.zeros(2, np.int64)
     copied[:size], bounds[1] = biases[:size], size
     selection_pick(
-        1, none, bounds, copied, True, none, none + 1, 0, seed, DRAW_POOL, none, none + instance, step, none, chosen,
-        owner, failure,
+        1, Selections(
+            labels=none, bounds=bounds, values=copied, floating=True, starts=none, counts=none + 1, replace=0,
+            seed=seed, what=DRAW_POOL, tags=none, instances=none + instance, step=step, done=none, chosen=chosen,
+            owner=owner, failure=failure,
+        ),
     )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ import numpy as np
 from graphdask.kernels.choice.bias_types import checked, failing, keep_bias, kept_or_failing
 from graphdask.kernels.choice.keys import keep_smallest
 from graphdask.kernels.choice.selection import NO_BIAS, NO_VERTEX, fraction, group_key, selection_pick, vertex_of
+from graphdask.kernels.choice.selection_pack import Selections
 from graphdask.kernels.common.hash import multiply_high
 from graphdask.kernels.common.philox import DRAW_EDGE, DRAW_KEY, DRAW_TRIAL, DRAW_UPDATE, fill, philox
 from graphdask.kernels.common.tuning import GROUP, KEYS_AT_ONCE
@@ -219,8 +220,11 @@ def functions_walk(
                     keep_bias(units, edge - at, checked(bias, failure))
                 bounds[1], one[0] = size, instance
                 selection_pick(
-                    1, none, bounds, units, floating, none, none + 1, 1, seed, DRAW_EDGE, none, one, step, none,
-                    which, label, failure,
+                    1, Selections(
+                        labels=none, bounds=bounds, values=units, floating=floating, starts=none, counts=none + 1,
+                        replace=1, seed=seed, what=DRAW_EDGE, tags=none, instances=one, step=step, done=none,
+                        chosen=which, owner=label, failure=failure,
+                    ),
                 )  # fmt: skip
                 if label[0] >= 0:
                     edges[j] = at + which[0]

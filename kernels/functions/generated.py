@@ -86,8 +86,8 @@ def module(source: str) -> types.ModuleType:
 def _uncached(source: str) -> str:
     """The text with decorators that keep nothing."""
     plain = (
-        "import numba\n\ntwin = inlined = numba.njit(nogil=True, error_model='numpy')\n"
-        "within = numba.njit(nogil=True, error_model='numpy', forceinline=True)\n\n\n@"
+        "from graphdask.kernels.common.twin import compiled_by\n\ntwin = inlined = compiled_by()\n"
+        "within = compiled_by(forceinline=True)\n\n\n@"
     )
     return source.replace("\n\n\n@", f"\n\n\n{plain}", 1)
 

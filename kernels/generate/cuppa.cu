@@ -15,6 +15,7 @@
 #include "common/common.cuh"
 #include "common/grid.cuh"
 #include "common/hash.cuh"
+#include "generate/cuppa_pack.py"
 
 #ifndef CUPPA_THREADS
 #define CUPPA_THREADS 256
@@ -174,12 +175,11 @@ __device__ __forceinline__ void cuppa_try(const cuppa_model &model, cuppa_queue 
 }
 
 extern "C" __global__ void __launch_bounds__(CUPPA_THREADS)
-cuppa_targets(long long n, long long degree, gd_u64 threshold, gd_u64 seed, long long attempts, long long threads,
-              long long segment, long long factor, long long capacity, long long rows, index_t *out, gd_count *state,
-              gd_count *log) {
+cuppa_targets(long long n, long long threads, long long segment, long long factor, long long capacity, long long rows,
+              CopyTargets a) {
     __shared__ index_t queues[CUPPA_QUEUE * CUPPA_THREADS];
     __shared__ index_t staged_rows[CUPPA_STAGED * CUPPA_THREADS];
-    const cuppa_model model(degree, threshold, seed, attempts, out);
+    const cuppa_model model(a.degree, a.threshold, a.seed, a.attempts, a.out);
     const long long launched = (long long)gridDim.x * CUPPA_THREADS;
     const long long me = (long long)blockIdx.x * CUPPA_THREADS + threadIdx.x;
     if (threads <= 0 || threads > launched) threads = launched;
@@ -199,9 +199,9 @@ cuppa_targets(long long n, long long degree, gd_u64 threshold, gd_u64 seed, long
         if (me < threads)
             for (long long vertex = first + me; vertex < stop; vertex += threads)
                 cuppa_try(model, queue, tally, row < (gd_count)rows, vertex, 0);
-        if (row < (gd_count)rows) tally.write(log + row * COLUMNS, first, stop, 0);
+        if (row < (gd_count)rows) tally.write(a.log + row * COLUMNS, first, stop, 0);
         row++;
-        const gd_count longest = gd_grid_max(queue.length, state, round++);
+        const gd_count longest = gd_grid_max(queue.length, a.state, round++);
 
         gd_count left = longest;
         for (gd_u64 pass = 1; left; pass++) {
@@ -221,19 +221,19 @@ cuppa_targets(long long n, long long degree, gd_u64 threshold, gd_u64 seed, long
             }
             while (next >= 0) {
                 const gd_u64 vertex = next;
-                next = -2 - out[(vertex + 1) * degree - 1];
+                next = -2 - a.out[(vertex + 1) * a.degree - 1];
                 cuppa_try(model, queue, tally, row < (gd_count)rows, vertex, model.next_edge(vertex));
             }
-            if (row < (gd_count)rows) tally.write(log + row * COLUMNS, first, stop, pass);
+            if (row < (gd_count)rows) tally.write(a.log + row * COLUMNS, first, stop, pass);
             row++;
-            left = gd_grid_max(queue.length, state, round++);
+            left = gd_grid_max(queue.length, a.state, round++);
         }
         first = stop;
         if (factor > 1 && longest * factor <= (gd_count)queue.room) size = size > n / factor ? n : size * factor;
     }
     if (me == 0) {
-        state[PASSES] = row;
-        state[SEGMENTS] = segments;
+        a.state[PASSES] = row;
+        a.state[SEGMENTS] = segments;
     }
 }
 

@@ -27,6 +27,7 @@ import numpy as np
 
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.generate.copy_model import copy_draw, copy_keys, copy_target, first_free, is_free
+from graphdask.kernels.generate.cuppa_pack import CopyTargets
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
@@ -162,51 +163,53 @@ def _make_known(out, queued, degree):
 
 
 @twin
-def cuppa_targets(n, degree, threshold, seed, attempts, threads, segment, factor, capacity, rows, out, state, log):
+def cuppa_targets(n, threads, segment, factor, capacity, rows, a: CopyTargets):
     """Write the targets of vertices degree .. degree+n-1 into `out`, shape (n * degree,), which holds -1 before.
 
     `threshold` is uint64, p * 2^63; `seed` is uint64. `threads` is their number, 0 for as many as the machine has;
     `segment` a number of vertices, 0 for `capacity` of each thread or, with `factor` > 1, one of each; `capacity`
     counts vertices that fit the queue of one thread. `state` holds STATE zeros; `log`, shape (rows * COLUMNS,), zeros.
     """
-    keys = copy_keys(seed)
+    keys = copy_keys(a.seed)
     threads = min(threads if threads > 0 else LOGICAL, n)
     size = min(segment if segment > 0 else threads if factor > 1 else capacity * threads, n)
-    seen = np.empty(min(WAVE, n) * degree, np.int64)
+    seen = np.empty(min(WAVE, n) * a.degree, np.int64)
     first = 0
     while first < n:
         stop = min(first + size, n)
-        queued = np.empty(stop - first, out.dtype)
+        queued = np.empty(stop - first, a.out.dtype)
         in_queue = np.zeros(threads, np.int64)
         length = finished = number = 0
         for step in range(first, stop, threads):
             for wave in range(step, min(step + threads, stop), WAVE):
                 end = min(wave + WAVE, step + threads, stop)
-                _look(out, keys, wave, end, step, degree, threshold, seen)
+                _look(a.out, keys, wave, end, step, a.degree, a.threshold, seen)
                 for vertex in range(wave, end):
-                    row = seen[(vertex - wave) * degree :]
-                    edge = _visit(out, keys, vertex, 0, row, step, False, degree, threshold, attempts)
+                    row = seen[(vertex - wave) * a.degree :]
+                    edge = _visit(a.out, keys, vertex, 0, row, step, False, a.degree, a.threshold, a.attempts)
                     finished += edge
-                    if edge < degree:
+                    if edge < a.degree:
                         queued[length] = vertex
                         length += 1
                         in_queue[vertex - step] += 1
         longest = in_queue.max()
         while True:
-            if state[PASSES] < rows:
-                entry = log[state[PASSES] * COLUMNS : (state[PASSES] + 1) * COLUMNS]
-                _describe(entry, out, keys, queued[:length], first, stop, number, finished, threads, degree, threshold)
-            state[PASSES] += 1
+            if a.state[PASSES] < rows:
+                entry = a.log[a.state[PASSES] * COLUMNS : (a.state[PASSES] + 1) * COLUMNS]
+                _describe(
+                    entry, a.out, keys, queued[:length], first, stop, number, finished, threads, a.degree, a.threshold
+                )
+            a.state[PASSES] += 1
             if number > 0:
-                length = _make_known(out, queued[:length], degree)
+                length = _make_known(a.out, queued[:length], a.degree)
             if length == 0:
                 break
             number += 1
             finished = 0
             for vertex in queued[:length]:
-                edge = _next_edge(out, vertex, degree)
-                finished += _visit(out, keys, vertex, edge, seen, n, True, degree, threshold, attempts) - edge
-        state[SEGMENTS] += 1
+                edge = _next_edge(a.out, vertex, a.degree)
+                finished += _visit(a.out, keys, vertex, edge, seen, n, True, a.degree, a.threshold, a.attempts) - edge
+        a.state[SEGMENTS] += 1
         first = stop
         if factor > 1 and longest * factor <= capacity:
             size = n if size > n // factor else size * factor

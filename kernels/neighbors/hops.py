@@ -26,6 +26,7 @@ import numpy as np
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.neighbors.neighbors import neighbors_counts, neighbors_uniform
 from graphdask.kernels.neighbors.successive import successive_draw
+from graphdask.kernels.neighbors.successive_pack import SuccessiveDraws
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
@@ -48,8 +49,11 @@ def _drawn(hop, vertices, instance, indptr, indices, sums, fanouts, replace, met
         )
     else:
         successive_draw(
-            n, vertices, vertices, instances, tags, indptr, indices, offsets, sums, replace, method, seed, rooms, rooms,
-            src, dst, tag,
+            n, SuccessiveDraws(
+                rows=vertices, vertices=vertices, instances=instances, tags=tags, indptr=indptr, indices=indices,
+                offsets=offsets, sums=sums, replace=replace, method=method, seed=seed, rooms=rooms, trees=rooms,
+                src=src, dst=dst, tag=tag,
+            ),
         )  # fmt: skip
     return src, dst
 

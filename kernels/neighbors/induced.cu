@@ -1,5 +1,6 @@
 // Edges between the vertices of a set, a warp for a vertex. Twins and what the arguments are: induced.py.
 #include "common/common.cuh"
+#include "neighbors/induced_pack.py"
 
 // How many edges lead to members; the lanes go through the shorter of the two lists, and search the other one.
 template <bool FILL>
@@ -56,23 +57,16 @@ extern "C" __global__ void induced_counts(long long n, const index_t *__restrict
     }
 }
 
-extern "C" __global__ void induced_listed(long long n, const index_t *__restrict__ rows,
-                                          const index_t *__restrict__ vertices,
-                                          const long long *__restrict__ instances, const long long *__restrict__ tags,
-                                          const long long *__restrict__ indptr, const index_t *__restrict__ indices,
-                                          const index_t *__restrict__ ids, const index_t *__restrict__ members,
-                                          const long long *__restrict__ bounds, const long long *__restrict__ offsets,
-                                          index_t *__restrict__ src, index_t *__restrict__ dst,
-                                          long long *__restrict__ tag, long long *__restrict__ places) {
+extern "C" __global__ void induced_listed(long long n, InducedEdges a) {
     const long long warps = ((long long)gridDim.x * blockDim.x) >> 5;
     for (long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
-        const long long instance = instances[i], out = offsets[i], stop = offsets[i + 1];
+        const long long instance = a.instances[i], out = a.offsets[i], stop = a.offsets[i + 1];
         if (stop == out) continue;
-        induced_met<true>(indptr[rows[i]], indptr[rows[i] + 1], indices, ids, members, bounds[instance],
-                          bounds[instance + 1], dst + out, places ? places + out : nullptr);
+        induced_met<true>(a.indptr[a.rows[i]], a.indptr[a.rows[i] + 1], a.indices, a.ids, a.members, a.bounds[instance],
+                          a.bounds[instance + 1], a.dst + out, a.places ? a.places + out : nullptr);
         for (long long e = out + (threadIdx.x & 31); e < stop; e += 32) {
-            src[e] = vertices[i];
-            tag[e] = tags[i];
+            a.src[e] = a.vertices[i];
+            a.tag[e] = a.tags[i];
         }
     }
 }

@@ -1,20 +1,13 @@
 """Edges between the vertices of a set: twins of induced.cu.
 
-rows      where the item's row is, index dtype
-vertices  its vertex number, index dtype
-instances its instance, int64
-tags      int64, what every edge of the item is marked with
 indptr, indices   rows of edges, each in ascending order of the ids of its slots
-ids       index dtype per slot
-members   index dtype: the vertices of each instance, ascending
-bounds    int64: where those of each instance begin
 counts    int64, out: how many edges of each item lead to members of its instance
 offsets   int64: where the edges of each item begin among those listed, and their number
 src, dst, tag     of the edges: vertex number of the item, slot of the other end, mark of the item
-places    None, or int64: where each of them stands in `indices`
 """
 
 from graphdask.kernels.common.twin import twin, within
+from graphdask.kernels.neighbors.induced_pack import InducedEdges
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
@@ -67,14 +60,12 @@ def induced_counts(n, rows, instances, indptr, indices, ids, members, bounds, co
 
 
 @twin
-def induced_listed(
-    n, rows, vertices, instances, tags, indptr, indices, ids, members, bounds, offsets, src, dst, tag, places
-):
+def induced_listed(n, a: InducedEdges):
     for i in range(n):
-        begin, end, instance, out = indptr[rows[i]], indptr[rows[i] + 1], instances[i], offsets[i]
-        first, last = bounds[instance], bounds[instance + 1]
-        if offsets[i + 1] > out:
-            _met(begin, end, indices, ids, members, first, last, True, dst, out, places)
-        for e in range(out, offsets[i + 1]):
-            src[e] = vertices[i]
-            tag[e] = tags[i]
+        begin, end, instance, out = a.indptr[a.rows[i]], a.indptr[a.rows[i] + 1], a.instances[i], a.offsets[i]
+        first, last = a.bounds[instance], a.bounds[instance + 1]
+        if a.offsets[i + 1] > out:
+            _met(begin, end, a.indices, a.ids, a.members, first, last, True, a.dst, out, a.places)
+        for e in range(out, a.offsets[i + 1]):
+            a.src[e] = a.vertices[i]
+            a.tag[e] = a.tags[i]

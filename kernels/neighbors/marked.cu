@@ -7,6 +7,7 @@
 //
 // Source: Pandey et al., c-saw, Section IV-B (bitmaps, strided bitmaps).
 #include "neighbors/successive.cuh"
+#include "neighbors/marked_pack.py"
 
 #define GD_FULL 0xffffffffu
 
@@ -41,30 +42,24 @@ __device__ __forceinline__ gd_i64 gd_find_left(const Row &row, const Marks &mark
     return -1;
 }
 
-extern "C" __global__ void marked_draw(long long n, const index_t *__restrict__ rows,
-                                       const index_t *__restrict__ vertices, const gd_i64 *__restrict__ instances,
-                                       const gd_i64 *__restrict__ tags, const gd_i64 *__restrict__ indptr,
-                                       const index_t *__restrict__ indices, const gd_i64 *__restrict__ offsets,
-                                       const gd_i64 *__restrict__ sums, gd_i64 method, gd_u64 seed, gd_i64 strided,
-                                       const gd_i64 *__restrict__ rooms, int *marks, index_t *__restrict__ src,
-                                       index_t *__restrict__ dst, gd_i64 *__restrict__ tag) {
+extern "C" __global__ void marked_draw(long long n, MarkedDraws a) {
     const int lane = threadIdx.x & 31;
     const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
-    const bool bipartite = method == GD_BIPARTITE;
+    const bool bipartite = a.method == GD_BIPARTITE;
     for (gd_i64 i = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
-        const gd_i64 out = offsets[i], count = offsets[i + 1] - out;
+        const gd_i64 out = a.offsets[i], count = a.offsets[i + 1] - out;
         if (count == 0) continue;
-        const index_t vertex = vertices[i];
-        const gd_i64 begin = indptr[rows[i]], degree = indptr[rows[i] + 1] - begin, mark = tags[i];
-        const gd_u64 key = gd_key_of(seed, (gd_u64)vertex), instance = (gd_u64)instances[i];
+        const index_t vertex = a.vertices[i];
+        const gd_i64 begin = a.indptr[a.rows[i]], degree = a.indptr[a.rows[i] + 1] - begin, mark = a.tags[i];
+        const gd_u64 key = gd_key_of(a.seed, (gd_u64)vertex), instance = (gd_u64)a.instances[i];
         for (gd_i64 s = lane; s < count; s += 32) {
-            src[out + s] = vertex;
-            tag[out + s] = mark;
-            if (count == degree) dst[out + s] = gd_entry(indices, begin + s);
+            a.src[out + s] = vertex;
+            a.tag[out + s] = mark;
+            if (count == degree) a.dst[out + s] = gd_entry(a.indices, begin + s);
         }
         if (count == degree) continue;
-        const Row row = {sums ? sums + begin : nullptr, degree};
-        const Marks chosen = {(unsigned *)marks + rooms[i], (degree + 31) >> 5, strided != 0};
+        const Row row = {a.sums ? a.sums + begin : nullptr, degree};
+        const Marks chosen = {(unsigned *)a.marks + a.rooms[i], (degree + 31) >> 5, a.strided != 0};
         const gd_u64 total = row.total();
         gd_i64 made = 0;
         int failures = 0;
@@ -92,7 +87,7 @@ extern "C" __global__ void marked_draw(long long n, const index_t *__restrict__ 
             }
             if (mine >= 0) {
                 chosen.add(mine);
-                dst[out + at] = gd_entry(indices, begin + mine);
+                a.dst[out + at] = gd_entry(a.indices, begin + mine);
             }
             __syncwarp();
             if (failures == GD_MOST_REDRAWS && taken < 32) {
@@ -101,7 +96,7 @@ extern "C" __global__ void marked_draw(long long n, const index_t *__restrict__ 
                 __syncwarp();
                 if (lane == 0) {
                     chosen.add(place);
-                    dst[out + made] = gd_entry(indices, begin + place);
+                    a.dst[out + made] = gd_entry(a.indices, begin + place);
                 }
                 __syncwarp();
                 ++made;

@@ -5,7 +5,6 @@ one bit says whether a neighbour is chosen, however many are. On a GPU a warp ta
 same time.
 
 rooms    int64: where in `marks` the bits of an item begin, of which not all neighbours are drawn
-marks    int32, all 0: a word for 32 neighbours
 strided  whether the bits of neighbours that follow each other are in different words, as far as there are any: in the
          order of words in the first bits of all, and so on; else a word is full before the next one begins. Lanes set
          bits at the same time, and two of one word wait for each other
@@ -20,6 +19,7 @@ import numpy as np
 from graphdask.kernels.common.hash import hashed, inlined, key, multiply_high
 from graphdask.kernels.common.philox import DRAW_NEIGHBOR
 from graphdask.kernels.common.twin import twin
+from graphdask.kernels.neighbors.marked_pack import MarkedDraws
 from graphdask.kernels.neighbors.neighbors import entry, word_of
 from graphdask.kernels.neighbors.successive import BIPARTITE, MOST_REDRAWS, below, find, find_beside
 
@@ -60,40 +60,37 @@ def _find_left(sums, begin, degree, marks, room, strided, number):
 
 
 @twin
-def marked_draw(
-    n, rows, vertices, instances, tags, indptr, indices, offsets, sums, method, seed, strided, rooms, marks, src, dst,
-    tag,
-):  # fmt: skip
+def marked_draw(n, a: MarkedDraws):
     """Draw neighbours by REPEATED or BIPARTITE, without replacement."""
     pair = np.empty(1, np.uint64)
-    key_0, key_1, words = key(seed, DRAW_NEIGHBOR, 0), key(seed, DRAW_NEIGHBOR, 1), 1 + (method == BIPARTITE)
+    key_0, key_1, words = key(a.seed, DRAW_NEIGHBOR, 0), key(a.seed, DRAW_NEIGHBOR, 1), 1 + (a.method == BIPARTITE)
     for i in range(n):
-        out, vertex, mark, begin, room = offsets[i], vertices[i], tags[i], indptr[rows[i]], rooms[i]
-        count, degree = offsets[i + 1] - out, indptr[rows[i] + 1] - begin
+        out, vertex, mark, begin, room = a.offsets[i], a.vertices[i], a.tags[i], a.indptr[a.rows[i]], a.rooms[i]
+        count, degree = a.offsets[i + 1] - out, a.indptr[a.rows[i] + 1] - begin
         for e in range(out, out + count):
-            src[e] = vertex
-            tag[e] = mark
+            a.src[e] = vertex
+            a.tag[e] = mark
         if count == degree:
             for s in range(count):
-                dst[out + s] = entry(indices, begin + s)
+                a.dst[out + s] = entry(a.indices, begin + s)
             continue
-        of_item, instance = hashed(key_0, key_1, np.uint64(vertex)), np.uint64(instances[i])
-        total = left = below(sums, begin, degree)
+        of_item, instance = hashed(key_0, key_1, np.uint64(vertex)), np.uint64(a.instances[i])
+        total = left = below(a.sums, begin, degree)
         made, number, failures = np.int64(0), np.int64(0), 0
         while made < count:
             word = word_of(pair, of_item, instance, _ZERO, number)
             if failures == MOST_REDRAWS:
-                place = _find_left(sums, begin, degree, marks, room, strided, multiply_high(word, left))
+                place = _find_left(a.sums, begin, degree, a.marks, room, a.strided, multiply_high(word, left))
             else:
-                place = find(sums, begin, degree, multiply_high(word, total))
-                if method == BIPARTITE and _is_marked(marks, room, degree, strided, place):
+                place = find(a.sums, begin, degree, multiply_high(word, total))
+                if a.method == BIPARTITE and _is_marked(a.marks, room, degree, a.strided, place):
                     word = word_of(pair, of_item, instance, _ZERO, number + 1)
-                    place = find_beside(sums, begin, degree, place, total, word)
+                    place = find_beside(a.sums, begin, degree, place, total, word)
             number += words
-            if _is_marked(marks, room, degree, strided, place):
+            if _is_marked(a.marks, room, degree, a.strided, place):
                 failures += 1
                 continue
-            _mark(marks, room, degree, strided, place)
-            left -= below(sums, begin, place + 1) - below(sums, begin, place)
-            dst[out + made] = entry(indices, begin + place)
+            _mark(a.marks, room, degree, a.strided, place)
+            left -= below(a.sums, begin, place + 1) - below(a.sums, begin, place)
+            a.dst[out + made] = entry(a.indices, begin + place)
             made, failures = made + 1, 0

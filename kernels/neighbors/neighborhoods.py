@@ -9,6 +9,7 @@ from graphdask.kernels.common.hash import GOLDEN, inlined, multiply_high
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.neighbors.neighbors import neighbors_uniform
 from graphdask.kernels.neighbors.successive import successive_draw
+from graphdask.kernels.neighbors.successive_pack import SuccessiveDraws
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
@@ -143,8 +144,12 @@ def _draw(
                 )  # fmt: skip
             else:
                 successive_draw(
-                    size, nodes[here:count], nodes[here:count], owners, marks, indptr, None, offsets, sums, replace,
-                    method, seed, offsets, offsets, col[made:stop], edge[made:stop], row[made:stop],
+                    size, SuccessiveDraws(
+                        rows=nodes[here:count], vertices=nodes[here:count], instances=owners, tags=marks,
+                        indptr=indptr, indices=None, offsets=offsets, sums=sums, replace=replace, method=method,
+                        seed=seed, rooms=offsets, trees=offsets, src=col[made:stop], dst=edge[made:stop],
+                        tag=row[made:stop],
+                    ),
                 )  # fmt: skip
             grown = 2 * (count - base + total) > len(table)
             if grown:

@@ -5,28 +5,23 @@
 // exact).
 #include "choice/selection.cuh"
 #include "neighbors/successive.cuh"
+#include "neighbors/redrawn_pack.py"
 
-extern "C" __global__ void redrawn_choose(long long n, const gd_i64 *__restrict__ labels,
-                                          const gd_i64 *__restrict__ rows, const gd_i64 *__restrict__ bounds,
-                                          const gd_i64 *__restrict__ sums, const gd_i64 *__restrict__ positives,
-                                          const gd_i64 *__restrict__ starts, const gd_i64 *__restrict__ counts,
-                                          gd_i64 method, gd_u64 seed, gd_i64 what, const gd_i64 *__restrict__ tags,
-                                          const gd_i64 *__restrict__ instances, gd_i64 step, gd_i64 *taken,
-                                          gd_i64 *__restrict__ chosen, gd_i64 *__restrict__ owner) {
+extern "C" __global__ void redrawn_choose(long long n, Redrawn a) {
     GD_FOR(g, n) {
-        const gd_i64 begin = bounds[rows[g]], out = starts[g], count = counts[g];
-        const Row row = {sums + begin, bounds[rows[g] + 1] - begin};
+        const gd_i64 begin = a.bounds[a.rows[g]], out = a.starts[g], count = a.counts[g];
+        const Row row = {a.sums + begin, a.bounds[a.rows[g] + 1] - begin};
         gd_u64 left = row.total();
         gd_i64 made = 0;
-        if (left && positives[rows[g]] <= count) {
+        if (left && a.positives[a.rows[g]] <= count) {
             for (gd_i64 p = 0; p < row.degree; ++p)
-                if (row.below(p + 1) > row.below(p)) chosen[out + made++] = p;
+                if (row.below(p + 1) > row.below(p)) a.chosen[out + made++] = p;
         } else if (left) {
-            Words words(gd_group_key(seed, (int)what, tags[g]), (gd_u64)instances[g], (gd_u32)step);
-            Seen<false> seen(method, row.degree);
+            Words words(gd_group_key(a.seed, (int)a.what, a.tags[g]), (gd_u64)a.instances[g], (gd_u32)a.step);
+            Seen<false> seen(a.method, row.degree);
             for (; made < count; ++made)
-                chosen[out + made] = gd_next(row, seen, taken + out, (int)made, left, method, words);
+                a.chosen[out + made] = gd_next(row, seen, a.taken + out, (int)made, left, a.method, words);
         }
-        for (gd_i64 s = 0; s < count; ++s) owner[out + s] = s < made ? labels[g] : -1;
+        for (gd_i64 s = 0; s < count; ++s) a.owner[out + s] = s < made ? a.labels[g] : -1;
     }
 }

@@ -1,6 +1,5 @@
 """Choosing some candidates of groups by the sums of their biases, again until they are new: twins of redrawn.cu.
 
-method     REPEATED or BIPARTITE (successive.py)
 taken      int64, as long as `chosen`: a workspace for the places of a group that are chosen already, in ascending order
 
 The other arguments are those of selection.py. Number w of a group is one half of the block w // 2 of the key of
@@ -12,41 +11,50 @@ import numpy as np
 
 from graphdask.kernels.choice.selection import group_key
 from graphdask.kernels.common.twin import twin
+from graphdask.kernels.neighbors.redrawn_pack import Redrawn
 from graphdask.kernels.neighbors.successive import below, choose_next, keep_in_order
 
 MACROS: list[dict[str, str]] = [{}]
 
 
 @twin
-def redrawn_choose(
-    n, labels, rows, bounds, sums, positives, starts, counts, method, seed, what, tags, instances, step, taken, chosen,
-    owner,
-):  # fmt: skip
+def redrawn_choose(n, a: Redrawn):
     """Choose in proportion to biases among what is left, without replacement.
 
     Where no more candidates have a bias above 0 than are asked for, all of these are chosen, in their order.
     """
     pair = np.empty(1, np.uint64)
     for g in range(n):
-        row, out, count, made = rows[g], starts[g], counts[g], np.int64(0)
-        begin = bounds[row]
-        degree = bounds[row + 1] - begin
-        left = below(sums, begin, degree)
-        if left and positives[row] <= count:
+        row, out, count, made = a.rows[g], a.starts[g], a.counts[g], np.int64(0)
+        begin = a.bounds[row]
+        degree = a.bounds[row + 1] - begin
+        left = below(a.sums, begin, degree)
+        if left and a.positives[row] <= count:
             for p in range(degree):
-                if below(sums, begin, p + 1) > below(sums, begin, p):
-                    chosen[out + made] = p
+                if below(a.sums, begin, p + 1) > below(a.sums, begin, p):
+                    a.chosen[out + made] = p
                     made += 1
         elif left:
-            number, places = np.int64(0), taken[out : out + count]
-            of_group, instance = group_key(seed, what, tags[g]), np.uint64(instances[g])
+            number, places = np.int64(0), a.taken[out : out + count]
+            of_group, instance = group_key(a.seed, a.what, a.tags[g]), np.uint64(a.instances[g])
             while made < count:
                 place, number = choose_next(
-                    sums, begin, degree, places, made, left, method, pair, of_group, instance, np.uint64(step), number
+                    a.sums,
+                    begin,
+                    degree,
+                    places,
+                    made,
+                    left,
+                    a.method,
+                    pair,
+                    of_group,
+                    instance,
+                    np.uint64(a.step),
+                    number,
                 )
-                left -= below(sums, begin, place + 1) - below(sums, begin, place)
-                chosen[out + made] = place
+                left -= below(a.sums, begin, place + 1) - below(a.sums, begin, place)
+                a.chosen[out + made] = place
                 keep_in_order(places, made, place)
                 made += 1
         for s in range(count):
-            owner[out + s] = labels[g] if s < made else -1
+            a.owner[out + s] = a.labels[g] if s < made else -1

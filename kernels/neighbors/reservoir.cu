@@ -5,6 +5,7 @@
 // blocks take them in a second launch.
 #include "neighbors/neighbors.cuh"
 #include "choice/smallest.cuh"
+#include "neighbors/reservoir_pack.py"
 
 #define GD_KEYS 2  // what a number is for that makes a key, in Philox's counters
 
@@ -106,98 +107,62 @@ __device__ __forceinline__ void gd_keep_keys(const Smallest<SIZE, ROOM> &group, 
     for (gd_i64 s = made + group.rank(); s < count; s += SIZE) places[out + s] = -1;
 }
 
-extern "C" __global__ void reservoir_alike(long long n, const index_t *__restrict__ rows,
-                                           const index_t *__restrict__ vertices, const gd_i64 *__restrict__ instances,
-                                           const gd_i64 *__restrict__ tags, const gd_i64 *__restrict__ indptr,
-                                           const index_t *__restrict__ indices, const gd_i64 *__restrict__ offsets,
-                                           gd_u64 seed, gd_i64 *longs, index_t *__restrict__ src,
-                                           index_t *__restrict__ dst, gd_i64 *tag) {
-    gd_by_warps(n, longs, [&](gd_i64 i) {
-        return offsets[i + 1] > offsets[i] && indptr[rows[i] + 1] - indptr[rows[i]] > GD_LONG;
+extern "C" __global__ void reservoir_alike(long long n, Reservoirs a) {
+    gd_by_warps(n, a.longs, [&](gd_i64 i) {
+        return a.offsets[i + 1] > a.offsets[i] && a.indptr[a.rows[i] + 1] - a.indptr[a.rows[i]] > GD_LONG;
     }, [&](gd_i64 i) {
-        gd_keep_alike<32>(i, rows, vertices, instances, tags, indptr, indices, offsets, seed, src, dst, tag);
+        gd_keep_alike<32>(i, a.rows, a.vertices, a.instances, a.tags, a.indptr, a.indices, a.offsets, a.seed, a.src, a.dst, a.tag);
     });
 }
 
-extern "C" __global__ void reservoir_alike_long(long long n, const index_t *__restrict__ rows,
-                                                const index_t *__restrict__ vertices,
-                                                const gd_i64 *__restrict__ instances, const gd_i64 *__restrict__ tags,
-                                                const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
-                                                const gd_i64 *__restrict__ offsets, gd_u64 seed,
-                                                const gd_i64 *__restrict__ longs, index_t *__restrict__ src,
-                                                index_t *__restrict__ dst, gd_i64 *tag) {
-    gd_by_blocks(longs, [&](gd_i64 i) {
-        gd_keep_alike<32 * GD_WARPS>(i, rows, vertices, instances, tags, indptr, indices, offsets, seed, src, dst, tag);
+extern "C" __global__ void reservoir_alike_long(long long n, Reservoirs a) {
+    gd_by_blocks(a.longs, [&](gd_i64 i) {
+        gd_keep_alike<32 * GD_WARPS>(i, a.rows, a.vertices, a.instances, a.tags, a.indptr, a.indices, a.offsets, a.seed, a.src, a.dst, a.tag);
     });
 }
 
-extern "C" __global__ void reservoir_by_bias(long long n, const index_t *__restrict__ rows,
-                                             const index_t *__restrict__ vertices,
-                                             const gd_i64 *__restrict__ instances, const gd_i64 *__restrict__ tags,
-                                             const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
-                                             const gd_i64 *__restrict__ offsets, const gd_i64 *__restrict__ sums,
-                                             gd_u64 seed, gd_i64 *longs, index_t *__restrict__ src,
-                                             index_t *__restrict__ dst, gd_i64 *__restrict__ tag) {
+extern "C" __global__ void reservoir_by_bias(long long n, Reservoirs a) {
     __shared__ double keys[GD_WARPS * GD_OF_WARP];
     __shared__ long long places[GD_WARPS * GD_OF_WARP];
     __shared__ int held[2 * GD_WARPS];
     const int warp = (int)threadIdx.x >> 5;
     const Smallest<32, GD_OF_WARP> group = {keys + warp * GD_OF_WARP, places + warp * GD_OF_WARP, held + 2 * warp};
-    gd_by_warps(n, longs, [&](gd_i64 i) {
-        return gd_is_long(indptr[rows[i] + 1] - indptr[rows[i]], offsets[i + 1] - offsets[i]);
+    gd_by_warps(n, a.longs, [&](gd_i64 i) {
+        return gd_is_long(a.indptr[a.rows[i] + 1] - a.indptr[a.rows[i]], a.offsets[i + 1] - a.offsets[i]);
     }, [&](gd_i64 i) {
-        gd_keep_by_bias(group, i, rows, vertices, instances, tags, indptr, indices, offsets, sums, seed, src, dst, tag);
+        gd_keep_by_bias(group, i, a.rows, a.vertices, a.instances, a.tags, a.indptr, a.indices, a.offsets, a.sums, a.seed, a.src, a.dst, a.tag);
     });
 }
 
-extern "C" __global__ void reservoir_by_bias_long(long long n, const index_t *__restrict__ rows,
-                                                  const index_t *__restrict__ vertices,
-                                                  const gd_i64 *__restrict__ instances,
-                                                  const gd_i64 *__restrict__ tags, const gd_i64 *__restrict__ indptr,
-                                                  const index_t *__restrict__ indices,
-                                                  const gd_i64 *__restrict__ offsets,
-                                                  const gd_i64 *__restrict__ sums, gd_u64 seed,
-                                                  const gd_i64 *__restrict__ longs, index_t *__restrict__ src,
-                                                  index_t *__restrict__ dst, gd_i64 *__restrict__ tag) {
+extern "C" __global__ void reservoir_by_bias_long(long long n, Reservoirs a) {
     __shared__ double keys[GD_OF_BLOCK];
     __shared__ long long places[GD_OF_BLOCK];
     __shared__ int held[2];
     const Smallest<32 * GD_WARPS, GD_OF_BLOCK> group = {keys, places, held};
-    gd_by_blocks(longs, [&](gd_i64 i) {
-        gd_keep_by_bias(group, i, rows, vertices, instances, tags, indptr, indices, offsets, sums, seed, src, dst, tag);
+    gd_by_blocks(a.longs, [&](gd_i64 i) {
+        gd_keep_by_bias(group, i, a.rows, a.vertices, a.instances, a.tags, a.indptr, a.indices, a.offsets, a.sums, a.seed, a.src, a.dst, a.tag);
     });
 }
 
-extern "C" __global__ void reservoir_keys(long long n, const index_t *__restrict__ rows,
-                                          const index_t *__restrict__ vertices, const gd_i64 *__restrict__ instances,
-                                          const gd_i64 *__restrict__ indptr, const double *__restrict__ values,
-                                          const gd_i64 *__restrict__ starts, const gd_i64 *__restrict__ counts,
-                                          gd_u64 seed, gd_i64 *longs, double *__restrict__ keys,
-                                          gd_i64 *__restrict__ places) {
+extern "C" __global__ void reservoir_keys(long long n, Reservoirs a) {
     __shared__ double held_keys[GD_WARPS * GD_OF_WARP];
     __shared__ long long held_places[GD_WARPS * GD_OF_WARP];
     __shared__ int held[2 * GD_WARPS];
     const int warp = (int)threadIdx.x >> 5, at = warp * GD_OF_WARP;
     const Smallest<32, GD_OF_WARP> group = {held_keys + at, held_places + at, held + 2 * warp};
-    gd_by_warps(n, longs, [&](gd_i64 i) {
-        return gd_is_long(indptr[rows[i] + 1] - indptr[rows[i]], counts[i]);
+    gd_by_warps(n, a.longs, [&](gd_i64 i) {
+        return gd_is_long(a.indptr[a.rows[i] + 1] - a.indptr[a.rows[i]], a.counts[i]);
     }, [&](gd_i64 i) {
-        gd_keep_keys(group, i, rows, vertices, instances, indptr, values, starts, counts, seed, keys, places);
+        gd_keep_keys(group, i, a.rows, a.vertices, a.instances, a.indptr, a.values, a.starts, a.counts, a.seed, a.keys, a.places);
     });
 }
 
-extern "C" __global__ void reservoir_keys_long(long long n, const index_t *__restrict__ rows,
-                                               const index_t *__restrict__ vertices,
-                                               const gd_i64 *__restrict__ instances,
-                                               const gd_i64 *__restrict__ indptr, const double *__restrict__ values,
-                                               const gd_i64 *__restrict__ starts, const gd_i64 *__restrict__ counts,
-                                               gd_u64 seed, const gd_i64 *__restrict__ longs,
-                                               double *__restrict__ keys, gd_i64 *__restrict__ places) {
+extern "C" __global__ void reservoir_keys_long(long long n, Reservoirs a) {
     __shared__ double held_keys[GD_OF_BLOCK];
     __shared__ long long held_places[GD_OF_BLOCK];
     __shared__ int held[2];
     const Smallest<32 * GD_WARPS, GD_OF_BLOCK> group = {held_keys, held_places, held};
-    gd_by_blocks(longs, [&](gd_i64 i) {
-        gd_keep_keys(group, i, rows, vertices, instances, indptr, values, starts, counts, seed, keys, places);
+    gd_by_blocks(a.longs, [&](gd_i64 i) {
+        gd_keep_keys(group, i, a.rows, a.vertices, a.instances, a.indptr, a.values, a.starts, a.counts, a.seed, a.keys, a.places);
     });
 }

@@ -1,6 +1,7 @@
 // What a step of a spec does beside functions of the caller and draws. The twins in steps.py say what the arguments are.
 #include "common/common.cuh"
 #include "choice/selection.cuh"
+#include "neighbors/steps_pack.py"
 
 extern "C" __global__ void steps_items(long long n, const gd_i64 *__restrict__ instances,
                                        const gd_i64 *__restrict__ bounds, gd_i64 first,
@@ -61,18 +62,13 @@ extern "C" __global__ void steps_ordered(long long n, const gd_i64 *__restrict__
     }
 }
 
-extern "C" __global__ void steps_edges(long long n, const gd_i64 *__restrict__ owners,
-                                       const gd_i64 *__restrict__ chosen, const gd_i64 *__restrict__ begins,
-                                       const index_t *__restrict__ vertices, const gd_i64 *__restrict__ instances,
-                                       const index_t *__restrict__ indices, const index_t *__restrict__ ids,
-                                       gd_i64 mapped, gd_i64 *__restrict__ edges, index_t *__restrict__ src,
-                                       index_t *__restrict__ dst, gd_i64 *__restrict__ of_edges) {
+extern "C" __global__ void steps_edges(long long n, StepEdges a) {
     GD_FOR(i, n) {
-        const gd_i64 item = owners[i], edge = (begins ? begins[item] : 0) + chosen[i];
-        const index_t slot = indices[edge];
-        edges[i] = edge;
-        src[i] = vertices[item];
-        of_edges[i] = instances[item];
-        dst[i] = mapped ? ids[slot] : slot;
+        const gd_i64 item = a.owners[i], edge = (a.begins ? a.begins[item] : 0) + a.chosen[i];
+        const index_t slot = a.indices[edge];
+        a.edges[i] = edge;
+        a.src[i] = a.vertices[item];
+        a.of_edges[i] = a.instances[item];
+        a.dst[i] = a.mapped ? a.ids[slot] : slot;
     }
 }

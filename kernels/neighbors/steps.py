@@ -10,6 +10,7 @@ import numpy as np
 
 from graphdask.kernels.choice.selection import wanted
 from graphdask.kernels.common.twin import twin
+from graphdask.kernels.neighbors.steps_pack import StepEdges
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
@@ -69,13 +70,13 @@ def steps_ordered(n, order, items, places, at, owners, of_row):
 
 
 @twin
-def steps_edges(n, owners, chosen, begins, vertices, instances, indices, ids, mapped, edges, src, dst, of_edges):
+def steps_edges(n, a: StepEdges):
     """Where edges that were chosen of items are, begin, and lead to, and their instances; the places that were chosen
     are those in rows, which begin at `begins`, or without that are where edges are."""
     for i in range(n):
-        item = owners[i]
-        edges[i] = chosen[i] if begins is None else begins[item] + chosen[i]
-        src[i] = vertices[item]
-        of_edges[i] = instances[item]
-        slot = indices[edges[i]]
-        dst[i] = ids[slot] if mapped else slot
+        item = a.owners[i]
+        a.edges[i] = a.chosen[i] if a.begins is None else a.begins[item] + a.chosen[i]
+        a.src[i] = a.vertices[item]
+        a.of_edges[i] = a.instances[item]
+        slot = a.indices[a.edges[i]]
+        a.dst[i] = a.ids[slot] if a.mapped else slot

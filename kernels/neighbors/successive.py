@@ -12,6 +12,7 @@ from graphdask.kernels.common.hash import hashed, inlined, key, multiply_high
 from graphdask.kernels.common.philox import DRAW_NEIGHBOR
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.neighbors.neighbors import FEW, entry, word_of
+from graphdask.kernels.neighbors.successive_pack import SuccessiveDraws
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 REDRAWS = 8
@@ -121,60 +122,57 @@ def keep_in_order(chosen, count, place):
 
 
 @twin
-def successive_draw(
-    n, rows, vertices, instances, tags, indptr, indices, offsets, sums, replace, method, seed, rooms, trees, src, dst,
-    tag,
-):  # fmt: skip
+def successive_draw(n, a: SuccessiveDraws):
     """Draw neighbours in proportion to their biases, or by one of the methods for them.
 
     method: 0, or REPEATED, UPDATED, BIPARTITE, with BITMAP or STRIDED. Of an item that gets more than FEW and not all,
     `rooms` says where in `trees` there are as many words as it has neighbours: for a tree of what is left, or, of
     methods that redraw, for what is chosen.
     """
-    chosen, pair, method = np.empty(FEW, np.int64), np.empty(1, np.uint64), method & METHOD
-    key_0, key_1 = key(seed, DRAW_NEIGHBOR, 0), key(seed, DRAW_NEIGHBOR, 1)
+    chosen, pair, method = np.empty(FEW, np.int64), np.empty(1, np.uint64), a.method & METHOD
+    key_0, key_1 = key(a.seed, DRAW_NEIGHBOR, 0), key(a.seed, DRAW_NEIGHBOR, 1)
     for i in range(n):
-        out, vertex, row, mark = offsets[i], vertices[i], rows[i], tags[i]
-        count, begin = offsets[i + 1] - out, indptr[row]
-        degree = indptr[row + 1] - begin
+        out, vertex, row, mark = a.offsets[i], a.vertices[i], a.rows[i], a.tags[i]
+        count, begin = a.offsets[i + 1] - out, a.indptr[row]
+        degree = a.indptr[row + 1] - begin
         for e in range(out, out + count):
-            src[e] = vertex
-            tag[e] = mark
-        if not replace and count == degree:
+            a.src[e] = vertex
+            a.tag[e] = mark
+        if not a.replace and count == degree:
             for s in range(count):
-                dst[out + s] = entry(indices, begin + s)
+                a.dst[out + s] = entry(a.indices, begin + s)
             continue
-        of_item, instance = hashed(key_0, key_1, np.uint64(vertex)), np.uint64(instances[i])
-        left = below(sums, begin, degree)
-        if replace:
+        of_item, instance = hashed(key_0, key_1, np.uint64(vertex)), np.uint64(a.instances[i])
+        left = below(a.sums, begin, degree)
+        if a.replace:
             for s in range(count):
                 drawn = multiply_high(word_of(pair, of_item, instance, _ZERO, s), left)
-                dst[out + s] = entry(indices, begin + find(sums, begin, degree, drawn))
+                a.dst[out + s] = entry(a.indices, begin + find(a.sums, begin, degree, drawn))
         elif count <= FEW or method in (REPEATED, BIPARTITE):
-            number, taken = np.int64(0), chosen if count <= FEW else trees[rooms[i] : rooms[i] + count]
+            number, taken = np.int64(0), chosen if count <= FEW else a.trees[a.rooms[i] : a.rooms[i] + count]
             for s in range(count):
                 place, number = choose_next(
-                    sums, begin, degree, taken, s, left, method, pair, of_item, instance, _ZERO, number
+                    a.sums, begin, degree, taken, s, left, method, pair, of_item, instance, _ZERO, number
                 )
-                left -= below(sums, begin, place + 1) - below(sums, begin, place)
-                dst[out + s] = entry(indices, begin + place)
+                left -= below(a.sums, begin, place + 1) - below(a.sums, begin, place)
+                a.dst[out + s] = entry(a.indices, begin + place)
                 keep_in_order(taken, s, place)
         else:
-            at = rooms[i] - 1
+            at = a.rooms[i] - 1
             for p in range(1, degree + 1):
-                trees[at + p] = np.int64(below(sums, begin, p) - below(sums, begin, p - (p & -p)))
+                a.trees[at + p] = np.int64(below(a.sums, begin, p) - below(a.sums, begin, p - (p & -p)))
             for s in range(count):
                 drawn = np.int64(multiply_high(word_of(pair, of_item, instance, _ZERO, s), left))
                 place, step = np.int64(0), np.int64(1) << (_bits(np.uint64(degree)) - 1)
                 while step:
-                    if place + step <= degree and trees[at + place + step] <= drawn:
+                    if place + step <= degree and a.trees[at + place + step] <= drawn:
                         place += step
-                        drawn -= trees[at + place]
+                        drawn -= a.trees[at + place]
                     step >>= 1
-                width = below(sums, begin, place + 1) - below(sums, begin, place)
+                width = below(a.sums, begin, place + 1) - below(a.sums, begin, place)
                 p = place + 1
                 while p <= degree:
-                    trees[at + p] -= np.int64(width)
+                    a.trees[at + p] -= np.int64(width)
                     p += p & -p
                 left -= width
-                dst[out + s] = entry(indices, begin + place)
+                a.dst[out + s] = entry(a.indices, begin + place)

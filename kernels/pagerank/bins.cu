@@ -12,6 +12,7 @@
 #include "pagerank/copied.cuh"
 #include "common/lanes.cuh"
 #include "common/staged.cuh"
+#include "pagerank/bins_pack.py"
 
 #define GD_PACK ((int)(32 / sizeof(real_t)))  // contributions of a packet, which is what is written at a time
 #define GD_HALF (GD_PACK / 2)                 // those of a thread
@@ -50,47 +51,43 @@ extern "C" __global__ void bins_count(long long n, long long bins, const long lo
 }
 
 // Whoever comes first has the first place of a run: which one an edge has changes no sum.
-extern "C" __global__ void bins_place(long long n, long long bins, const long long *first_edge, const index_t *indices,
-                                      const index_t *place, long long hot, long long width, long long segments,
-                                      long long packet, const int *in_bins, const int *in_segments, gd_place *places, gd_place *sources, int *targets) {
-    for (long long bin = blockIdx.x; bin < bins; bin += gridDim.x) {
-        for (long long s = threadIdx.x; s < segments; s += blockDim.x) gd_counts[s] = 0;
+extern "C" __global__ void bins_place(long long n, BinRows a) {
+    for (long long bin = blockIdx.x; bin < a.bins; bin += gridDim.x) {
+        for (long long s = threadIdx.x; s < a.segments; s += blockDim.x) gd_counts[s] = 0;
         __syncthreads();
-        const int begin = in_bins[bin * segments];
-        for (long long k = first_edge[bin] + threadIdx.x; k < first_edge[bin + 1]; k += blockDim.x) {
-            const index_t at = place[__ldcs(indices + k)] - (index_t)hot;
+        const int begin = a.in_bins[bin * a.segments];
+        for (long long k = a.first_edge[bin] + threadIdx.x; k < a.first_edge[bin + 1]; k += blockDim.x) {
+            const index_t at = a.place[__ldcs(a.indices + k)] - (index_t)a.hot;
             if (at < 0) {
-                places[k] = (gd_place)(at + (index_t)hot);
+                a.places[k] = (gd_place)(at + (index_t)a.hot);
                 continue;
             }
-            const int s = gd_times(at, (index_t)width), number = (int)atomicAdd(gd_counts + s, 1u);
-            const int to = in_bins[bin * segments + s], from = in_segments[s * bins + bin];
-            places[k] = (gd_place)((int)hot + (to - begin) * GD_PACK + number);
-            sources[(long long)from * GD_PACK + number] = (gd_place)(at - (index_t)s * (index_t)width);
-            if (number % GD_PACK == 0) targets[from + number / GD_PACK] = to + number / GD_PACK;
+            const int s = gd_times(at, (index_t)a.width), number = (int)atomicAdd(gd_counts + s, 1u);
+            const int to = a.in_bins[bin * a.segments + s], from = a.in_segments[s * a.bins + bin];
+            a.places[k] = (gd_place)((int)a.hot + (to - begin) * GD_PACK + number);
+            a.sources[(long long)from * GD_PACK + number] = (gd_place)(at - (index_t)s * (index_t)a.width);
+            if (number % GD_PACK == 0) a.targets[from + number / GD_PACK] = to + number / GD_PACK;
         }
         __syncthreads();
     }
 }
 
 extern "C" __global__ void __launch_bounds__(1024, 1)
-bins_fill(long long n, long long items, const int *item_segment, const int *item_packet, long long hot,
-          long long width, long long length, long long packet, const real_t *x, const gd_place *sources,
-          const int *targets, real_t *values, const unsigned long long *wanted) {
-    if (wanted && !*wanted) return;
-    for (long long item = blockIdx.x; item < items; item += gridDim.x) {
-        const long long first = hot + item_segment[item] * width, end = 2LL * item_packet[item + 1];
-        gd_stage(x + first, (int)min(width, length - first), gd_staged);
+bins_fill(long long n, BinRows a) {
+    if (a.wanted && !*a.wanted) return;
+    for (long long item = blockIdx.x; item < a.items; item += gridDim.x) {
+        const long long first = a.hot + a.item_segment[item] * a.width, end = 2LL * a.item_packet[item + 1];
+        gd_stage(a.x + first, (int)min(a.width, a.length - first), gd_staged);
         __syncthreads();
 #pragma unroll 1
-        for (long long half = 2LL * item_packet[item] + threadIdx.x; half < end; half += GD_PACKETS * blockDim.x) {
+        for (long long half = 2LL * a.item_packet[item] + threadIdx.x; half < end; half += GD_PACKETS * blockDim.x) {
             Sources from[GD_PACKETS];
             int to[GD_PACKETS];
 #pragma unroll
             for (int i = 0; i < GD_PACKETS; i++)
                 if (half + i * blockDim.x < end) {
-                    from[i] = ((const Sources *)sources)[half + i * blockDim.x];
-                    to[i] = __ldcs(targets + (half + i * blockDim.x) / 2);
+                    from[i] = ((const Sources *)a.sources)[half + i * blockDim.x];
+                    to[i] = __ldcs(a.targets + (half + i * blockDim.x) / 2);
                 }
 #pragma unroll
             for (int i = 0; i < GD_PACKETS; i++)
@@ -98,7 +95,7 @@ bins_fill(long long n, long long items, const int *item_segment, const int *item
                     Half out;
 #pragma unroll
                     for (int k = 0; k < GD_HALF; k++) out.value[k] = gd_staged[from[i].at[k]];
-                    ((Half *)values)[2LL * to[i] + half % 2] = out;
+                    ((Half *)a.values)[2LL * to[i] + half % 2] = out;
                 }
         }
         __syncthreads();
@@ -185,27 +182,25 @@ __device__ __forceinline__ Bin gd_fetch(long long bin, const long long *first_ed
 
 // Behind the first of x there is a buffer for a bin of each team: some copy theirs while others add.
 extern "C" __global__ void __launch_bounds__(1024, 1)
-bins_sum(long long n, long long bins, long long teams, long long room, const long long *first_edge,
-         const int *first_packet, long long packet, const real_t *x, long long hot, const real_t *values,
-         const gd_place *places, const weight_t *weights, long long weighted, double unit, const int *first_chunk,
-         const int *chunks, const index_t *targets, const int *first_row, const int *rows, const index_t *goes,
-         double *sums, double *partial, const unsigned long long *wanted) {
-    if (wanted && !*wanted) return;
-    const int threads = blockDim.x / (int)teams, number = threadIdx.x / threads;
+bins_sum(long long n, BinRows a) {
+    if (a.wanted && !*a.wanted) return;
+    const int threads = blockDim.x / (int)a.teams, number = threadIdx.x / threads;
     const Team team{number, (int)threadIdx.x % threads, threads};
-    Half *const here = (Half *)((char *)(real_t *)gd_staged + hot * sizeof(real_t) + number * room);
-    gd_stage(x, (int)hot, gd_staged);
+    Half *const here = (Half *)((char *)(real_t *)gd_staged + a.hot * sizeof(real_t) + number * a.room);
+    gd_stage(a.x, (int)a.hot, gd_staged);
     __syncthreads();
-    for (long long at = blockIdx.x * teams + number; at < bins; at += gridDim.x * teams) {
-        const Bin bin = gd_fetch(at, first_edge, first_packet, (const Half *)values, places, here, team);
-        const int c = first_chunk[at], r = first_row[at], count = first_chunk[at + 1] - c;
-        const int few = first_row[at + 1] - r;
-        const Edges e{(const gd_place *)(here + bin.halves) + bin.offset, weights + bin.begin,
-                      gd_staged, (const real_t *)here - hot, (int)hot, unit};
+    for (long long at = blockIdx.x * a.teams + number; at < a.bins; at += gridDim.x * a.teams) {
+        const Bin bin = gd_fetch(at, a.first_edge, a.first_packet, (const Half *)a.values, a.places, here, team);
+        const int c = a.first_chunk[at], r = a.first_row[at], count = a.first_chunk[at + 1] - c;
+        const int few = a.first_row[at + 1] - r;
+        const Edges e{(const gd_place *)(here + bin.halves) + bin.offset, a.weights + bin.begin,
+                      gd_staged, (const real_t *)here - a.hot, (int)a.hot, a.unit};
         gd_copied();
         gd_meet(team);
-        if (weighted) sum_bin<true>(e, team, chunks + c, targets + c, count, rows + r, goes + r, few, sums, partial);
-        else sum_bin<false>(e, team, chunks + c, targets + c, count, rows + r, goes + r, few, sums, partial);
+        const int *const chunks = a.chunks + c, *const rows = a.rows + r;
+        const index_t *const to = a.chunk_targets + c, *const goes = a.goes + r;
+        if (a.weighted) sum_bin<true>(e, team, chunks, to, count, rows, goes, few, a.sums, a.partial);
+        else sum_bin<false>(e, team, chunks, to, count, rows, goes, few, a.sums, a.partial);
         gd_meet(team);
     }
 }

@@ -6,6 +6,7 @@
 #include "common/lanes.cuh"
 #include "common/rows.cuh"
 #include "common/staged.cuh"
+#include "pagerank/pagerank_pack.py"
 
 #define GD_FEW 8
 #define GD_SPAN 512
@@ -117,20 +118,18 @@ __device__ __forceinline__ void sum_chunks(long long n, const long long *chunks,
 // those that are read most, are copied to shared memory by each block, of which a processor then has one, a large one.
 // Where several ranks' contributions lie one after the other, the first of each are.
 extern "C" __global__ void __launch_bounds__(1024, 1)
-pagerank_sum_chunks(long long n, const long long *chunks, const index_t *targets, const index_t *indices,
-                    const weight_t *weights, long long weighted, const real_t *x, long long hot, long long ranges,
-                    long long width, double *sums, double *partial, const unsigned long long *goes) {
-    if (goes && !*goes) return;
-    const bool ranged = hot && ranges > 1;
+pagerank_sum_chunks(long long n, RankRows a) {
+    if (a.goes && !*a.goes) return;
+    const bool ranged = a.hot && a.ranges > 1;
     const unsigned long long one = sizeof(index_t) == 4 ? 1ull << 32 : ~0ull;
-    const Edges e{indices, weights, x, (index_t)hot, (index_t)width, (index_t)ranges, ranged ? one / width : 0};
-    if (hot) {
-        for (int k = 0; k < ranges; k++) gd_stage(x + k * width, (int)hot, gd_staged + k * hot);
+    const Edges e{a.indices, a.weights, a.x, (index_t)a.hot, (index_t)a.width, (index_t)a.ranges, ranged ? one / a.width : 0};
+    if (a.hot) {
+        for (int k = 0; k < a.ranges; k++) gd_stage(a.x + k * a.width, (int)a.hot, gd_staged + k * a.hot);
         __syncthreads();
     }
-    if (ranged) sum_chunks<false, true>(n, chunks, targets, e, sums, partial);
-    else if (weighted) sum_chunks<true, false>(n, chunks, targets, e, sums, partial);
-    else sum_chunks<false, false>(n, chunks, targets, e, sums, partial);
+    if (ranged) sum_chunks<false, true>(n, a.chunks, a.targets, e, a.sums, a.partial);
+    else if (a.weighted) sum_chunks<true, false>(n, a.chunks, a.targets, e, a.sums, a.partial);
+    else sum_chunks<false, false>(n, a.chunks, a.targets, e, a.sums, a.partial);
 }
 
 extern "C" __global__ void pagerank_sum_partials(long long n, const index_t *rows, const long long *first_chunk,
@@ -206,22 +205,17 @@ __device__ __forceinline__ Changed update_rows(long long n, const double *sums, 
 }
 
 // Own vertices stand in the order of their contributions in x, so that nearly all of this is read and written in a row.
-extern "C" __global__ void pagerank_update(long long n, const double *sums, const double *inverse,
-                                           const double *teleport, long long personalized, const unsigned char *extra,
-                                           long long has_extra, const index_t *place, const index_t *slot,
-                                           double damping, double base, double dangling_scale, double change_scale,
-                                           long long tells, real_t *rank, real_t *x, real_t *told,
-                                           unsigned long long *counters, unsigned long long *cleared) {
+extern "C" __global__ void pagerank_update(long long n, RankRows a) {
     __shared__ unsigned long long block_dangling, block_change, block_largest;
-    if (blockIdx.x == 0 && threadIdx.x < 3) cleared[threadIdx.x] = 0;
+    if (blockIdx.x == 0 && threadIdx.x < 3) a.cleared[threadIdx.x] = 0;
     if (threadIdx.x == 0) block_dangling = block_change = block_largest = 0;
     __syncthreads();
-    const int way = (personalized ? 4 : 0) + (has_extra ? 2 : 0) + (tells ? 1 : 0);
+    const int way = (a.personalized ? 4 : 0) + (a.has_extra ? 2 : 0) + (a.tells ? 1 : 0);
     Changed all;
 #define GD_WAY(number, P, E, T)                                                                                      \
     if (way == number)                                                                                               \
-        all = update_rows<P, E, T>(n, sums, inverse, teleport, extra, place, slot, damping, base, dangling_scale,    \
-                                   change_scale, rank, x, told);
+        all = update_rows<P, E, T>(n, a.sums, a.inverse, a.teleport, a.extra, a.place, a.slot, a.damping, a.base, a.dangling_scale,    \
+                                   a.change_scale, a.rank, a.x, a.told);
     GD_WAY(0, false, false, false)
     GD_WAY(1, false, false, true)
     GD_WAY(2, false, true, false)
@@ -245,9 +239,9 @@ extern "C" __global__ void pagerank_update(long long n, const double *sums, cons
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        if (block_dangling) atomicAdd(counters, block_dangling);
-        if (block_change) atomicAdd(counters + 1, block_change);
-        if (block_largest) atomicMax(counters + 2, block_largest);
+        if (block_dangling) atomicAdd(a.counters, block_dangling);
+        if (block_change) atomicAdd(a.counters + 1, block_change);
+        if (block_largest) atomicMax(a.counters + 2, block_largest);
     }
 }
 

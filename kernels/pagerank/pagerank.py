@@ -1,26 +1,18 @@
 """PageRank by pulling over in-edges: twins of pagerank.cu.
 
-sums     float64 per row: what it gathers, the sum of x[j], or weight * x[j], over its stored edges
 goes     index dtype per row: where its sum stands in `sums`; counts where `ordered`, else they stand in order of rows.
          On a CPU the rows themselves are laid out in that order where they have no weights, by `pagerank_laid_out`,
          which a GPU does without: so rows of about one length follow each other, and sums are written in a row
-x        real_t, contributions rank / out-weight in the order of `place`
 place    index dtype per slot: where its contribution stands in x; those that are read most stand first
          (pagerank_update has it per own vertex, and these in the order of their contributions)
-slot     index dtype: the slot of each own vertex in that order
-told     real_t per slot: the same contributions, which travel between partitions
 counters 64-bit integers: rank on vertices without out-edges and the sum of |change|, both in fixed point, then the bits
          of the largest |change|; adding integers gives the same in every order. Of one partition on a GPU a fourth one,
          which pagerank_judge sets
-cleared  the counters of the next update, which this one sets to 0
 real_t   of ranks and contributions; sums and products are float64 and never fused
 weight_t of the weights; where there are none, the array is empty
-chunks   int64 each: its first edge times 512, plus the number of its edges, 256 at most
 hot      how many of x, from the first, every block keeps in shared memory, which the launch provides: of each of
          `ranges` of x, `width` apart; there are weights only where it is one
 goes     None, or uint64, one: 0 where nothing is to be summed; in `pagerank_sum`, where the sum of each row goes
-targets  index dtype per chunk: the row whose sum it gives, or -1 - k for the k-th partial sum
-partial  float64: sums of chunks, of row i (of `rows`) those from first_chunk[i] to first_chunk[i + 1]
 
 The order of additions in a row is that of lanes.py. On a GPU `pagerank_sum` takes rows of up to 8 edges with a thread,
 `pagerank_sum_chunks` a chunk of any other with eight, and `pagerank_sum_partials` adds those of rows of several; they
@@ -33,6 +25,7 @@ import numpy as np
 from graphdask.kernels.common.lanes import AHEAD, CHUNK, ROWS_AHEAD, sum_rows, tree, u64
 from graphdask.kernels.common.prefetch import prefetch
 from graphdask.kernels.common.twin import twin
+from graphdask.kernels.pagerank.pagerank_pack import RankRows
 
 MACROS = [
     {"index_t": index, "real_t": real, "weight_t": weight}
@@ -78,7 +71,7 @@ def _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums):
 
 
 @twin
-def pagerank_sum_chunks(n, chunks, targets, indices, weights, weighted, x, hot, ranges, width, sums, partial, goes):
+def pagerank_sum_chunks(n, a: RankRows):
     pass
 
 
@@ -125,34 +118,31 @@ def pagerank_loops_hubs(n, indptr, indices, loop, hubs, counters):
 
 
 @twin
-def pagerank_update(
-    n, sums, inverse, teleport, personalized, extra, has_extra, place, slot, damping, base, dangling_scale,
-    change_scale, tells, rank, x, told, counters, cleared,
-):  # fmt: skip
-    cleared[:3] = 0
+def pagerank_update(n, a: RankRows):
+    a.cleared[:3] = 0
     dangling, change, largest = np.uint64(0), np.uint64(0), 0.0
     for v in range(n):
-        at = place[v]
-        gathered = sums[v]
-        if has_extra and extra[v]:
-            gathered += np.float64(x[at])
-        jump = base * teleport[v] if personalized else base
-        old = np.float64(rank[v])
-        rank[v] = jump + damping * gathered
-        new = np.float64(rank[v])
-        if inverse[v] > 0.0:
-            x[at] = new * inverse[v]
-            if tells:
-                told[slot[v]] = x[at]
+        at = a.place[v]
+        gathered = a.sums[v]
+        if a.has_extra and a.extra[v]:
+            gathered += np.float64(a.x[at])
+        jump = a.base * a.teleport[v] if a.personalized else a.base
+        old = np.float64(a.rank[v])
+        a.rank[v] = jump + a.damping * gathered
+        new = np.float64(a.rank[v])
+        if a.inverse[v] > 0.0:
+            a.x[at] = new * a.inverse[v]
+            if a.tells:
+                a.told[a.slot[v]] = a.x[at]
         else:
-            dangling += np.uint64(np.rint(new * dangling_scale))
+            dangling += np.uint64(np.rint(new * a.dangling_scale))
         moved = abs(new - old)
-        change += np.uint64(np.rint(moved * change_scale))
+        change += np.uint64(np.rint(moved * a.change_scale))
         largest = max(largest, moved)
-    counters[0] += dangling
-    counters[1] += change
+    a.counters[0] += dangling
+    a.counters[1] += change
     bits = np.array([largest]).view(np.uint64)[0]
-    counters[2] = max(counters[2], bits)
+    a.counters[2] = max(a.counters[2], bits)
 
 
 @twin

@@ -8,6 +8,7 @@
 #include "common/lanes.cuh"
 #include "pagerank/sliced.cuh"
 #include "common/staged.cuh"
+#include "pagerank/slices_pack.py"
 
 #define GD_FEW 8
 
@@ -88,17 +89,15 @@ __device__ __forceinline__ void sum_chunks(long long slices, const long long *fi
 }
 
 extern "C" __global__ void __launch_bounds__(1024, 1)
-slices_sum_chunks(long long n, const long long *first, long long count, const index_t *targets, const index_t *indices,
-                  const weight_t *weights, long long weighted, double unit, const real_t *x, long long hot,
-                  double *sums, double *partial, const unsigned long long *wanted) {
-    if (wanted && !*wanted) return;
-    const Entries e{indices, weights, unit, x, (index_t)hot};
-    if (hot) {
-        gd_stage(x, (int)hot, gd_staged);
+slices_sum_chunks(long long n, SliceRows a) {
+    if (a.wanted && !*a.wanted) return;
+    const Entries e{a.indices, a.weights, a.unit, a.x, (index_t)a.hot};
+    if (a.hot) {
+        gd_stage(a.x, (int)a.hot, gd_staged);
         __syncthreads();
     }
-    if (weighted) sum_chunks<true>(n / 32, first, count, targets, e, sums, partial);
-    else sum_chunks<false>(n / 32, first, count, targets, e, sums, partial);
+    if (a.weighted) sum_chunks<true>(n / 32, a.first, a.count, a.targets, e, a.sums, a.partial);
+    else sum_chunks<false>(n / 32, a.first, a.count, a.targets, e, a.sums, a.partial);
 }
 
 template <bool weighted>

@@ -7,12 +7,7 @@ first    int64 per slice and one more: the entries of a slice, which are those o
          other; of lane i they are first + i, first + i + 32, ...: of a chunk each eighth edge, of a row all edges.
          Every slice has as many as its longest item needs
 n        32 for each slice
-indices  index dtype per entry, into x; -1 where an item has no more edges
-weights  weight_t per entry, of unit `unit` (codes.py); counts where `weighted`
 place    index dtype: where in x what an edge points at stands
-hot      how many of x, from the first, every block keeps in shared memory, which the launch provides
-targets  per chunk, as in pagerank.py; so are `sums`, and the order of additions
-wanted   None, or uint64, one: 0 where nothing is to be summed
 goes     index dtype per row: where its sum goes. Sums of rows without edges are not written
 partial  float64: sums of chunks of longer rows, of row i (of `many`) from first_chunk[i] to first_chunk[i + 1]
 """
@@ -22,6 +17,7 @@ import numpy as np
 from graphdask.kernels.common.lanes import tree
 from graphdask.kernels.common.tuning import ROW_SPAN as SPAN
 from graphdask.kernels.common.twin import twin
+from graphdask.kernels.pagerank.slices_pack import SliceRows
 
 MACROS = [
     {"index_t": index, "real_t": real, "weight_t": weight}
@@ -47,17 +43,17 @@ def _sum_of(begin, end, step, lanes, indices, weights, weighted, unit, x, lane):
 
 
 @twin
-def slices_sum_chunks(n, first, count, targets, indices, weights, weighted, unit, x, hot, sums, partial, wanted):
-    if wanted is not None and not wanted[0]:
+def slices_sum_chunks(n, a: SliceRows):
+    if a.wanted is not None and not a.wanted[0]:
         return
     lane = np.zeros(8)
-    for c in range(count):
-        begin, end = first[c // 4] + c % 4 * 8, first[c // 4 + 1]
-        total = _sum_of(begin, end, 32, 8, indices, weights, weighted, unit, x, lane)
-        if targets[c] < 0:
-            partial[-1 - targets[c]] = total
+    for c in range(a.count):
+        begin, end = a.first[c // 4] + c % 4 * 8, a.first[c // 4 + 1]
+        total = _sum_of(begin, end, 32, 8, a.indices, a.weights, a.weighted, a.unit, a.x, lane)
+        if a.targets[c] < 0:
+            a.partial[-1 - a.targets[c]] = total
         else:
-            sums[targets[c]] = total
+            a.sums[a.targets[c]] = total
 
 
 @twin

@@ -2,35 +2,32 @@
 // relaxes the edges of the near vertices or, where there are none, splits the far ones as the bucket moves on. Twins,
 // arguments and the layout of `counters`: sssp.py.
 #include "sssp/sssp.cuh"
+#include "sssp/sssp_pack.py"
 
 extern "C" __global__ void sssp_arrive(long long n, long long step, long long split, const index_t *slots,
-                                       const label_t *values, label_t *labels, int *stamp, const dist_t *limit,
-                                       long long owned, index_t *near, index_t *far, unsigned long long *counters,
-                                       double *least) {
+                                       const label_t *values, Relaxing a) {
     __shared__ Queues queues;
     queues.open();
     double mine = Distance<double>::none();
-    const Relax relax{nullptr, nullptr, 0, nullptr, labels, stamp, *limit, owned, (int)step, 0, near, nullptr, far,
-                      counters + NEAR + step % 3, nullptr, counters + FAR + split % 3, false, &queues, &mine};
+    index_t *const near = step & 1 ? a.odd_near : a.even_near, *const far = split & 1 ? a.odd_far : a.even_far;
+    const Relax relax{nullptr, nullptr, 0, nullptr, a.labels, a.stamp, *a.limit, a.owned, (int)step, 0, near, nullptr,
+                      far, a.counters + NEAR + step % 3, nullptr, a.counters + FAR + split % 3, false, &queues, &mine};
     gd_for_list(n, [&](long long i) { relax.reach(slots[i], values[i]); }, [&](bool all) { relax.flush(all); });
-    gd_least(mine, least + split % 3);
+    gd_least(mine, a.least + split % 3);
 }
 
 extern "C" __global__ void __launch_bounds__(256, RELAX_BLOCKS)
 sssp_advance(long long n, long long step, long long split, long long splits, long long enough, double nearest,
-             double delta, double most, const long long *indptr, const index_t *indices, const weight_t *weights,
-             long long each, const index_t *ids, label_t *labels, int *stamp, dist_t *limit, long long owned, long long mark,
-             index_t *even_near, index_t *odd_near, index_t *even_far, index_t *odd_far, index_t *ghost_queue,
-             index_t *hubs, unsigned long long *counters, double *least) {
+             double delta, double most, long long mark, Relaxing a) {
     __shared__ Queues queues;
     queues.open();
-    Bucket bucket{indptr, indices, weights, each, ids, labels, stamp, owned, even_near, odd_near, even_far, odd_far,
-                  ghost_queue, hubs, counters, least, &queues, step, split, *limit};
-    bucket.advance(split + splits, enough, nearest, delta, most, mark, [&] { gd_grid_barrier(counters + ARRIVED); });
+    Bucket bucket{a.indptr, a.indices, a.weights, a.each, a.ids, a.labels, a.stamp, a.owned, a.even_near, a.odd_near,
+                  a.even_far, a.odd_far, a.ghost_queue, a.hubs, a.counters, a.least, &queues, step, split, *a.limit};
+    bucket.advance(split + splits, enough, nearest, delta, most, mark, [&] { gd_grid_barrier(a.counters + ARRIVED); });
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-        counters[STEP] = bucket.step;
-        counters[SPLIT] = bucket.split;
-        *limit = bucket.bound;
+        a.counters[STEP] = bucket.step;
+        a.counters[SPLIT] = bucket.split;
+        *a.limit = bucket.bound;
     }
 }
 

@@ -1,21 +1,10 @@
 """Single-source shortest paths, near-far: twins of sssp.cu.
 
-even_near, odd_near   index dtype: own vertices whose edges are to be relaxed, in even and in odd steps
-even_far, odd_far     index dtype: slots of a distance that was not below `limit` when they were first reached, each at
-                      most once; after an even number of splits and after an odd one
-ghost_queue  index dtype: ghosts of a distance below `limit` whose label fell, for their owners
-weights      one for each edge (each = -1), or a single one for all (each = 0): edge e weighs weights[e & each]
-labels       per slot the distance, int32, int64 or float64, the largest integer or infinity where not reached. Or,
-             if `limit` is int32 and `labels` int64, the distance times 2^32 plus the id of the predecessor: the
-             smallest of those met at this distance. Ids are below 2^31 then, and so is every sum of the
-             distance in a label and a weight. An own vertex is queued when its distance falls, a ghost when its label
-             does
-ids          index dtype per own vertex
-stamp        int32 per slot: the step for which an own vertex was last queued (on a CPU the first step of the
-             superstep, and -1 again once it is worked on), the superstep in which a ghost last was
-limit        the distances' dtype, shape (1,): where the current bucket ends
-least        float64, shape (3,): the smallest distance that was put, or stayed, in `far`, after split number i in place
-             i modulo 3
+A label is a distance: int32, int64 or float64, the largest integer or infinity where a slot is not reached. Or, if
+`limit` is int32 and `labels` int64, it is the distance times 2^32 plus the id of the predecessor: the smallest of those
+met at this distance. Ids are below 2^31 then, and so is every sum of the distance in a label and a weight. An own
+vertex is queued when its distance falls, a ghost when its label does.
+
 counters     int64, shape (16,): edges scanned and vertices whose edges were relaxed, ever; the next step's number,
              that of the splits; arrivals at the barrier; the ghost queue's length, in superstep `mark` in place `mark`
              modulo 2; from NEAR the length of `near` in step i in place i modulo 3, from FAR that of `far` after split
@@ -40,6 +29,7 @@ from graphdask.kernels.common.prefetch import prefetch
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.sssp.paths import MACROS as OF_DISTANCES
 from graphdask.kernels.sssp.paths import at_least, distance_of, label_of, plus, unreached
+from graphdask.kernels.sssp.sssp_pack import Relaxing
 
 MACROS = [{**types, "label_t": types["dist_t"]} for types in OF_DISTANCES]
 MACROS += [{**types, "label_t": "long long"} for types in OF_DISTANCES if types["dist_t"] == "int"]
@@ -55,119 +45,117 @@ u64 = np.uint64
 
 
 @twin
-def sssp_arrive(n, step, split, slots, values, labels, stamp, limit, owned, near, far, counters, least):
-    tail, far_tail, nearest = counters[NEAR + step % 3], counters[FAR + split % 3], least[split % 3]
-    none, bound = unreached(labels), limit[0]
+def sssp_arrive(n, step, split, slots, values, a: Relaxing):
+    tail, far_tail, nearest = a.counters[NEAR + step % 3], a.counters[FAR + split % 3], a.least[split % 3]
+    near, far = a.odd_near if step % 2 else a.even_near, a.odd_far if split % 2 else a.even_far
+    none, bound = unreached(a.labels), a.limit[0]
     for i in range(n):
         v, label = slots[i], values[i]
-        before = labels[v]
+        before = a.labels[v]
         if label < before:
-            labels[v] = label
+            a.labels[v] = label
             d = distance_of(label, bound)
             if d >= bound:
                 if before == none:
                     far[far_tail] = v
                     far_tail += 1
                 nearest = min(nearest, d)
-            elif v < owned and d < distance_of(before, bound) and stamp[v] != step:
-                stamp[v] = step
+            elif v < a.owned and d < distance_of(before, bound) and a.stamp[v] != step:
+                a.stamp[v] = step
                 near[tail] = v
                 tail += 1
-    counters[NEAR + step % 3], counters[FAR + split % 3], least[split % 3] = tail, far_tail, nearest
+    a.counters[NEAR + step % 3], a.counters[FAR + split % 3], a.least[split % 3] = tail, far_tail, nearest
 
 
 @twin
-def sssp_advance(
-    n, step, split, splits, enough, nearest, delta, most, indptr, indices, weights, each, ids, labels, stamp, limit,
-    owned, mark, even_near, odd_near, even_far, odd_far, ghost_queue, hubs, counters, least,
-):  # fmt: skip
-    begun, last, none, bound = step, split + splits, unreached(labels), limit[0]
-    here, there = (odd_near, even_near) if step % 2 else (even_near, odd_near)
-    far, kept = (odd_far, even_far) if split % 2 else (even_far, odd_far)
-    length, far_tail, ghosts, closest = counters[NEAR + step % 3], counters[FAR + split % 3], 0, least[split % 3]
-    slots, offered = np.empty(FEW, indices.dtype), np.empty(FEW, labels.dtype)
+def sssp_advance(n, step, split, splits, enough, nearest, delta, most, mark, a: Relaxing):
+    begun, last, none, bound = step, split + splits, unreached(a.labels), a.limit[0]
+    here, there = (a.odd_near, a.even_near) if step % 2 else (a.even_near, a.odd_near)
+    far, kept = (a.odd_far, a.even_far) if split % 2 else (a.even_far, a.odd_far)
+    length, far_tail, ghosts, closest = a.counters[NEAR + step % 3], a.counters[FAR + split % 3], 0, a.least[split % 3]
+    slots, offered = np.empty(FEW, a.indices.dtype), np.empty(FEW, a.labels.dtype)
     edges = acted = 0
     while length or (split < last and (nearest if step == begun else closest) < most):
         if acted and length >= enough:
             for i in range(length):
-                stamp[here[i]] = step
+                a.stamp[here[i]] = step
             break
         tail = 0
         acted += length
         for i in range(length):
             if i + SOON < length:
-                prefetch(indptr, here[i + SOON])
-                prefetch(labels, here[i + SOON])
+                prefetch(a.indptr, here[i + SOON])
+                prefetch(a.labels, here[i + SOON])
             if i + NEXT < length:
-                first = indptr[here[i + NEXT]]
-                prefetch(indices, first)
-                prefetch(indices, first + LINE)
-                prefetch(weights, first & each)
-                prefetch(weights, (first + LINE) & each)
+                first = a.indptr[here[i + NEXT]]
+                prefetch(a.indices, first)
+                prefetch(a.indices, first + LINE)
+                prefetch(a.weights, first & a.each)
+                prefetch(a.weights, (first + LINE) & a.each)
             u = here[i]
-            stamp[u] = -1
-            du, id = distance_of(labels[u], bound), ids[u]
-            first, end = u64(indptr[u]), u64(indptr[u + 1])
+            a.stamp[u] = -1
+            du, id = distance_of(a.labels[u], bound), a.ids[u]
+            first, end = u64(a.indptr[u]), u64(a.indptr[u + 1])
             edges += end - first
             while first < end:
                 stop, lower = min(first + u64(FEW), end), u64(0)
                 for e in range(first, stop):
-                    v = u64(indices[e])
-                    label = label_of(plus(du, weights[e & u64(each)]), id, labels, bound)
+                    v = u64(a.indices[e])
+                    label = label_of(plus(du, a.weights[e & u64(a.each)]), id, a.labels, bound)
                     slots[lower], offered[lower] = v, label
-                    lower += u64(label < labels[v])
+                    lower += u64(label < a.labels[v])
                 first = stop
                 for k in range(lower):
                     v, label = slots[k], offered[k]
-                    d, before = distance_of(label, bound), labels[v]
+                    d, before = distance_of(label, bound), a.labels[v]
                     if label < before and d >= du:
-                        labels[v] = label
+                        a.labels[v] = label
                         if d >= bound:
                             if before == none:
                                 far[far_tail] = v
                                 far_tail += 1
                             closest = min(closest, d)
-                        elif v < owned:
-                            if d < distance_of(before, bound) and stamp[v] != begun:
-                                stamp[v] = begun
+                        elif v < a.owned:
+                            if d < distance_of(before, bound) and a.stamp[v] != begun:
+                                a.stamp[v] = begun
                                 there[tail] = v
                                 tail += 1
-                        elif stamp[v] != mark:
-                            stamp[v] = mark
-                            ghost_queue[ghosts] = v
+                        elif a.stamp[v] != mark:
+                            a.stamp[v] = mark
+                            a.ghost_queue[ghosts] = v
                             ghosts += 1
         if length == 0:
             start, ended = nearest if step == begun else closest, bound
             above = max((np.floor(start / delta) + 1) * delta, np.nextafter(start, np.inf))
-            limit[0] = at_least(min(above, most), limit)
-            bound, waiting, far_tail, closest = limit[0], far_tail, 0, np.inf
+            a.limit[0] = at_least(min(above, most), a.limit)
+            bound, waiting, far_tail, closest = a.limit[0], far_tail, 0, np.inf
             for i in range(u64(waiting)):
                 if i + u64(SOON) < u64(waiting):
-                    prefetch(labels, far[i + u64(SOON)])
+                    prefetch(a.labels, far[i + u64(SOON)])
                 v = far[i]
-                d = distance_of(labels[u64(v)], bound)
+                d = distance_of(a.labels[u64(v)], bound)
                 kept[far_tail] = v
                 far_tail += np.int64(d >= bound)
                 closest = min(closest, np.float64(d) if d >= bound else np.inf)
                 if ended <= d < bound:
-                    if v < owned:
+                    if v < a.owned:
                         there[tail] = v
                         tail += 1
-                    elif stamp[v] != mark:
-                        stamp[v] = mark
-                        ghost_queue[ghosts] = v
+                    elif a.stamp[v] != mark:
+                        a.stamp[v] = mark
+                        a.ghost_queue[ghosts] = v
                         ghosts += 1
             far, kept = kept, far
             split += 1
         here, there = there, here
         length = tail
         step += 1
-    counters[NEAR : NEAR + 3] = 0
-    counters[NEAR + step % 3] = length
-    counters[STEP], counters[SPLIT], counters[GHOSTS + mark % 2] = step, split, ghosts
-    counters[FAR + split % 3], least[split % 3] = far_tail, closest
-    counters[EDGES] += edges
-    counters[ACTED] += acted
+    a.counters[NEAR : NEAR + 3] = 0
+    a.counters[NEAR + step % 3] = length
+    a.counters[STEP], a.counters[SPLIT], a.counters[GHOSTS + mark % 2] = step, split, ghosts
+    a.counters[FAR + split % 3], a.least[split % 3] = far_tail, closest
+    a.counters[EDGES] += edges
+    a.counters[ACTED] += acted
 
 
 @twin

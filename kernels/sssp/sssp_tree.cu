@@ -1,6 +1,7 @@
 // Shortest paths, what follows once the distances are known: the parents, the edges between vertices of equal distance,
 // and the check of a result. Twins and arguments: sssp_tree.py.
 #include "sssp/paths.cuh"
+#include "sssp/sssp_tree_pack.py"
 
 __device__ __forceinline__ index_t gd_no_id() {
     return sizeof(index_t) == 4 ? (index_t)0x7fffffff : (index_t)0x7fffffffffffffffLL;
@@ -14,7 +15,8 @@ struct Parents {
     const dist_t *distance;
     long long owned;
     index_t *parent, *ghost_queue;
-    unsigned long long *level, *counters;
+    unsigned long long *level;
+    TreeCounts *counters;
     Queue<index_t> *ghosts;
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
@@ -30,31 +32,23 @@ struct Parents {
             if (v >= owned && before == gd_no_id()) ghosts->push(v);
         }
     }
-    __device__ __forceinline__ void flush(bool all) const { ghosts->flush(ghost_queue, counters + 2, all); }
+    __device__ __forceinline__ void flush(bool all) const { ghosts->flush(ghost_queue, &counters->ghosts, all); }
 };
 
-extern "C" __global__ void sssp_parents(long long n, const long long *indptr, const index_t *indices,
-                                        const weight_t *weights, long long each, const index_t *ids,
-                                        const dist_t *distance, long long owned, index_t *parent,
-                                        index_t *ghost_queue, unsigned long long *level, index_t *hubs,
-                                        unsigned long long *counters) {
+extern "C" __global__ void sssp_parents(long long n, Tree a) {
     __shared__ Queue<index_t> ghosts;
     ghosts.open();
-    const Parents parents{indices, weights, each, ids, distance, owned, parent, ghost_queue, level, counters,
+    const Parents parents{a.indices, a.weights, a.each, a.ids, a.distance, a.owned, a.parent, a.ghost_queue, a.level, a.counters,
                           &ghosts};
-    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, parents);
+    gd_for_edges(n, (const index_t *)nullptr, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, parents);
 }
 
-extern "C" __global__ void sssp_parents_hubs(long long n, const long long *indptr, const index_t *indices,
-                                             const weight_t *weights, long long each, const index_t *ids,
-                                             const dist_t *distance, long long owned, index_t *parent,
-                                             index_t *ghost_queue, unsigned long long *level,
-                                             const index_t *hubs, unsigned long long *counters) {
+extern "C" __global__ void sssp_parents_hubs(long long n, Tree a) {
     __shared__ Queue<index_t> ghosts;
     ghosts.open();
-    const Parents parents{indices, weights, each, ids, distance, owned, parent, ghost_queue, level, counters,
+    const Parents parents{a.indices, a.weights, a.each, a.ids, a.distance, a.owned, a.parent, a.ghost_queue, a.level, a.counters,
                           &ghosts};
-    gd_for_hubs(hubs, counters, indptr, parents);
+    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, parents);
 }
 
 struct Level : NoQueue {
@@ -76,22 +70,14 @@ struct Level : NoQueue {
     }
 };
 
-extern "C" __global__ void sssp_level(long long n, const long long *indptr, const index_t *indices,
-                                      const weight_t *weights, long long each, const index_t *ids,
-                                      const dist_t *distance, const index_t *parent, long long any,
-                                      unsigned long long *place, index_t *out, index_t *hubs,
-                                      unsigned long long *counters) {
-    const Level level{{}, indices, weights, each, ids, distance, parent, any, place, out};
-    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, level);
+extern "C" __global__ void sssp_level(long long n, Tree a) {
+    const Level level{{}, a.indices, a.weights, a.each, a.ids, a.distance, a.parent, a.any, a.place, a.out};
+    gd_for_edges(n, (const index_t *)nullptr, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, level);
 }
 
-extern "C" __global__ void sssp_level_hubs(long long n, const long long *indptr, const index_t *indices,
-                                           const weight_t *weights, long long each, const index_t *ids,
-                                           const dist_t *distance, const index_t *parent, long long any,
-                                           unsigned long long *place, index_t *out, const index_t *hubs,
-                                           unsigned long long *counters) {
-    const Level level{{}, indices, weights, each, ids, distance, parent, any, place, out};
-    gd_for_hubs(hubs, counters, indptr, level);
+extern "C" __global__ void sssp_level_hubs(long long n, Tree a) {
+    const Level level{{}, a.indices, a.weights, a.each, a.ids, a.distance, a.parent, a.any, a.place, a.out};
+    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, level);
 }
 
 struct Check : NoQueue {
@@ -117,20 +103,12 @@ struct Check : NoQueue {
     }
 };
 
-extern "C" __global__ void sssp_check(long long n, const long long *indptr, const index_t *indices,
-                                      const weight_t *weights, long long each, const index_t *ids,
-                                      const dist_t *distance, const index_t *parent, unsigned char *witnessed,
-                                      unsigned long long *level, unsigned long long *first_bad, index_t *hubs,
-                                      unsigned long long *counters) {
-    const Check check{{}, indices, weights, each, ids, distance, parent, witnessed, level, first_bad};
-    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, check);
+extern "C" __global__ void sssp_check(long long n, Tree a) {
+    const Check check{{}, a.indices, a.weights, a.each, a.ids, a.distance, a.parent, a.witnessed, a.level, a.first_bad};
+    gd_for_edges(n, (const index_t *)nullptr, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, check);
 }
 
-extern "C" __global__ void sssp_check_hubs(long long n, const long long *indptr, const index_t *indices,
-                                           const weight_t *weights, long long each, const index_t *ids,
-                                           const dist_t *distance, const index_t *parent, unsigned char *witnessed,
-                                           unsigned long long *level, unsigned long long *first_bad,
-                                           const index_t *hubs, unsigned long long *counters) {
-    const Check check{{}, indices, weights, each, ids, distance, parent, witnessed, level, first_bad};
-    gd_for_hubs(hubs, counters, indptr, check);
+extern "C" __global__ void sssp_check_hubs(long long n, Tree a) {
+    const Check check{{}, a.indices, a.weights, a.each, a.ids, a.distance, a.parent, a.witnessed, a.level, a.first_bad};
+    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, check);
 }

@@ -18,6 +18,7 @@ target                 index dtype: the id of the vertex to whose owner a walker
 import numpy as np
 
 from graphdask.kernels.choice.pick import UNIFORM, pick, pick_uniform
+from graphdask.kernels.choice.pick_pack import Picks
 from graphdask.kernels.common.hash import inlined
 from graphdask.kernels.common.hash import key as keyed
 from graphdask.kernels.common.philox import DRAW_WALK, philox
@@ -52,7 +53,11 @@ def candidate_of(
     if method == UNIFORM:
         first, coin = philox(key, instance, step, draw)
         return pick_uniform(begin, end, first), coin >> _1, draw + _1
-    edge, draw = pick(method, values, greatest, totals, shifts, table, other, v, begin, end, key, instance, step, draw)
+    edge, draw = pick(
+        method, v, begin, end, key, instance, step, draw, Picks(
+            values=values, greatest=greatest, totals=totals, shifts=shifts, table=table, other=other,
+        ),
+    )  # fmt: skip
     return edge, coin_of(method, key, instance, step, draw), draw
 
 

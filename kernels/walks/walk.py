@@ -61,6 +61,7 @@ from graphdask.kernels.choice.pick import (
     pick_uniform,
     shift_of,
 )
+from graphdask.kernels.choice.pick_pack import Picks
 from graphdask.kernels.common.hash import key as keyed
 from graphdask.kernels.common.hash import multiply_high
 from graphdask.kernels.common.philox import DRAW_WALK, philox
@@ -121,7 +122,11 @@ def following(
     if not biased:
         edge = pick_uniform(begin, end, first)
     else:
-        edge, _ = pick(method, values, greatest, totals, shifts, table, other, row, begin, end, key, instance, step, _0)
+        edge, _ = pick(
+            method, row, begin, end, key, instance, step, _0, Picks(
+                values=values, greatest=greatest, totals=totals, shifts=shifts, table=table, other=other,
+            ),
+        )  # fmt: skip
     u, taken = entry(indices, arcs, edge)
     if method == METROPOLIS:
         others = degrees[u]

@@ -12,6 +12,8 @@ from kernel_launch import POISON
 
 from graphdask.dynamic.batch import BLOCK, FEW, PER_PROCESSOR, PIECE
 from graphdask.kernels.dynamic.dynamic_batch import NOTHING
+from graphdask.kernels.dynamic.dynamic_batch_pack import BatchEntries
+from graphdask.kernels.dynamic.dynamic_rows_pack import ChangedRows
 
 LENGTHS = (0, 1, 2, 31, 32, 33, 250, 255, 256, 257, 4095, 4096, 4097, 9000)
 CAPACITY = 20_000
@@ -33,6 +35,11 @@ class Rows:
 
     def arrays(self):
         return self.begin, self.length, self.room, self.pool
+
+
+def rows_of(way, begin, length, room, indices):
+    """Fields of a pack for the rows of a way, "in" or "out"."""
+    return {f"{way}_begin": begin, f"{way}_length": length, f"{way}_room": room, f"{way}_indices": indices}
 
 
 class Batch:
@@ -73,8 +80,12 @@ def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits, hub, 
     row, column = (to(np.full(n, POISON, dtype)) for _ in range(2))
     place, steps = to(np.full(n, POISON)), to(np.full(n + 1, POISON))
     kernels = backend.kernels("dynamic_batch", index_t=dtype)
-    looked = out[0], out[1], out[3], inward[0], inward[1], inward[3], to(np.arange(CAPACITY).astype(dtype))
-    kernels.dynamic_batch_place(n, keys, owned, CAPACITY, *looked, looked[-1], row, column, place, steps, counters)
+    names = to(np.arange(CAPACITY).astype(dtype))
+    pack = BatchEntries(
+        keys=keys, owned=owned, capacity=CAPACITY, **rows_of("out", *out), **rows_of("in", *inward), names=names,
+        slots=names, row=row, slot=column, place=place, steps=steps, counters=counters,
+    )  # fmt: skip
+    kernels.dynamic_batch_place(n, pack)
     backend.synchronize()
     count, outward = len(batch.entries), sum(kind == 0 for kind, _, _ in batch.entries)
     assert back(counters)[:2].tolist() == [outward, count]
@@ -85,10 +96,9 @@ def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits, hub, 
     sums = to(np.cumsum(back(steps)))
     listed, plan = to(np.full(n, POISON)), to(np.full(3 * n, POISON))
     pieces = to(np.full(8 * (room // PIECE + 1), POISON))
-    kernels.dynamic_batch_plan(
-        n, keys, owned, CAPACITY, sums, FEW, *out[:3], both[0].used, *inward[:3], both[1].used, hub, room, pieces,
-        listed, plan, counters,
-    )  # fmt: skip
+    pack.sums, pack.most, pack.out_used, pack.in_used, pack.hub = sums, FEW, both[0].used, both[1].used, hub
+    pack.room, pack.pieces, pack.listed, pack.plan = room, pieces, listed, plan
+    kernels.dynamic_batch_plan(n, pack)
     backend.synchronize()
     grown = [[v for v, columns in enumerate(changed) if len(columns) > rows.room[v]]
              for rows, changed in zip(both, batch.changed, strict=True)]  # fmt: skip
@@ -150,12 +160,14 @@ def change(backend, n, counters, pieces, room, listed, plan, place, sums, column
         sizes = both[0].used, len(both[0].pool), both[1].used, len(both[1].pool)
         made, commits = backend.from_host(np.full(room, POISON).astype(values.dtype)), int(pools is last[0][1])
         wide = {"per_item": BLOCK, "threads": BLOCK, "per_processor": PER_PROCESSOR}
-        kernels.dynamic_rows_change(
-            n, counters, pieces, listed, plan, place, sums, values, *sizes, *out[:3], pools[0], *inward[:3], pools[1],
-            made, commits, **wide,
+        pack = ChangedRows(
+            counters=counters, pieces=pieces, listed=listed, plan=plan, place=place, sums=sums, values=values,
+            **dict(zip(("out_used", "out_size", "in_used", "in_size"), sizes, strict=True)), out_begin=out[0],
+            out_length=out[1], out_room=out[2], out_pool=pools[0], in_begin=inward[0], in_length=inward[1],
+            in_room=inward[2], in_pool=pools[1], made=made, commits=commits,
         )  # fmt: skip
-        rows = *out[:2], pools[0], *inward[:2], pools[1]
-        kernels.dynamic_rows_settle(n, counters, pieces, plan, place, *sizes, *rows, made, commits, **wide)
+        kernels.dynamic_rows_change(n, pack, **wide)
+        kernels.dynamic_rows_settle(n, pack, **wide)
         backend.synchronize()
     for k, arrays in enumerate((out, inward)):
         begin, length, _, pool = (backend.to_host(array) for array in arrays)
@@ -186,7 +198,14 @@ def test_entries_are_looked_up_and_others_left_out(backend, dtype, directed):
     found, where = backend.from_host(np.full(len(pairs), 77, np.uint8)), backend.from_host(np.full(n, POISON))
     keys = backend.from_host(np.full(n, 77, np.uint64))
     on = backend.from_host(slots)
-    kernels.dynamic_batch_look(n, edges, vertices, on, owned, vertices, directed, 1, *sent, found, where, keys)
+    (out_begin, out_length, out, in_begin, in_length, inward, names), none = sent, None
+    kernels.dynamic_batch_look(
+        n, BatchEntries(
+            edges=edges, num_vertices=vertices, slots=on, owned=owned, capacity=vertices, directed=directed, weighted=1,
+            **rows_of("out", out_begin, out_length, none, out), **rows_of("in", in_begin, in_length, none, inward),
+            names=names, found=found, again=where, keys=keys,
+        ),
+    )  # fmt: skip
     weights = [np.full(len(pool), -1.0) for pool in pools]
     given, on = rng.random(len(pairs)), [backend.from_host(each.copy()) for each in weights]
     order, sorted_weights = rng.permutation(n), backend.from_host(np.full(n, np.nan))
@@ -227,56 +246,53 @@ def test_one_launch_finds_what_several_find(backend, dtype, directed, count):
     pairs = np.sort(rng.choice(vertices**2, count, replace=False))
     ends, bounds = 2 * count, np.array([0, owned, vertices])
     edges = to((2 * pairs + rng.integers(0, 2, count)).astype(np.uint64))
-    looks = (
-        edges, vertices, to(slots), owned, vertices, directed, 1,
-        to(begin), to(length), to(pools[0]), to(begin), to(length), to(pools[-1]), to(names),
-    )  # fmt: skip
-    most, pool = 12, len(pools[0])
+    looks = {
+        "edges": edges, "num_vertices": vertices, "slots": to(slots), "owned": owned, "capacity": vertices,
+        "directed": directed, "weighted": 1, "names": to(names), "bounds": to(bounds), "size": size, "rank": 1,
+        "says": 0, "most": 12, "hub": 2**62, "room": 0, "order": to(np.zeros(ends, np.int64)),
+        **rows_of("out", to(begin), to(length), to(np.full(owned, each)), to(pools[0])), "out_used": len(pools[0]),
+        **rows_of("in", to(begin), to(length), to(np.full(owned, each)), to(pools[-1])), "in_used": len(pools[0]),
+    }  # fmt: skip
 
     def taken():
         empty = lambda n, kind: to(np.full(n, 77, kind))  # noqa: E731
-        rows = to(np.full(owned, each)), pool
-        return {
-            "looked": (empty(count, np.uint8), empty(ends, np.int64), empty(ends, np.uint64)),
-            "found": (empty(ends, dtype), empty(ends, dtype), empty(ends, np.int64), empty(ends + 1, np.int64)),
-            "notes": (0, to(np.zeros((size, owned), np.uint8)), to(np.zeros(0))),
-            "plans": (*rows, *rows, 2**62, 0, empty(8, np.int64), empty(ends, np.int64), empty(3 * ends, np.int64),
-                      to(np.zeros(11, np.uint64))),
-        }  # fmt: skip
+        return BatchEntries(
+            **looks, found=empty(count, np.uint8), again=empty(ends, np.int64), keys=empty(ends, np.uint64),
+            row=empty(ends, dtype), slot=empty(ends, dtype), place=empty(ends, np.int64),
+            held=to(np.zeros((size, owned), np.uint8)), said=to(np.zeros(0)), pieces=empty(8, np.int64),
+            listed=empty(ends, np.int64), plan=empty(3 * ends, np.int64), counters=to(np.zeros(11, np.uint64)),
+            steps=(steps := empty(ends + 1, np.int64)), sums=steps,
+        )  # fmt: skip
 
     one, several = taken(), taken()
-    order, told = to(np.zeros(ends, np.int64)), (to(bounds), size, 1)
     backend.kernels("dynamic_batch", cooperative=True, index_t=dtype).dynamic_batch_prepare(
-        ends, *looks, *one["looked"], order, *one["found"], *told, *one["notes"], most, *one["plans"], threads=BLOCK,
-        per_processor=1,
-    )  # fmt: skip
-    kernels, (found, where, keys) = backend.kernels("dynamic_batch", index_t=dtype), several["looked"]
-    kernels.dynamic_batch_look(ends, *looks, found, where, keys)
+        ends, one, threads=BLOCK, per_processor=1
+    )
+    kernels, found = backend.kernels("dynamic_batch", index_t=dtype), several.keys
+    kernels.dynamic_batch_look(ends, several)
     backend.synchronize()
-    unsorted = backend.to_host(keys)
-    keys = to(np.sort(unsorted))
-    out_room, out_used, in_room, in_used, *plans, counters = several["plans"]
-    kernels.dynamic_batch_place(ends, keys, owned, vertices, *looks[7:], looks[2], *several["found"], counters)
-    sums = to(np.cumsum(backend.to_host(several["found"][3])))
-    kernels.dynamic_batch_note(ends, counters, *several["found"][:2], *told, owned, *several["notes"])
-    kernels.dynamic_batch_plan(
-        ends, keys, owned, vertices, sums, most, *looks[7:9], out_room, out_used, *looks[10:12], in_room, in_used,
-        *plans, counters,
-    )  # fmt: skip
+    unsorted = backend.to_host(found)
+    several.keys = to(np.sort(unsorted))
+    kernels.dynamic_batch_place(ends, several)
+    several.sums = to(np.cumsum(backend.to_host(several.steps)))
+    kernels.dynamic_batch_note(
+        ends, several.counters, several.row, several.slot, several.bounds, size, 1, owned, 0, several.held, several.said
+    )
+    kernels.dynamic_batch_plan(ends, several)
     backend.synchronize()
 
     def same(first, second):
         np.testing.assert_array_equal(backend.to_host(first), backend.to_host(second))
 
-    needed, (front, back) = int((unsorted != NOTHING).sum()), backend.to_host(counters)[6:8].tolist()
+    needed, (front, back) = int((unsorted != NOTHING).sum()), backend.to_host(several.counters)[6:8].tolist()
     assert needed >= count // 4
-    for first, second in zip((*one["looked"], *one["found"], one["notes"][1]),
-                             (found, where, keys, *several["found"][:3], sums, several["notes"][1]),
-                             strict=True):  # fmt: skip
-        same(first, second)
-    same(one["plans"][-1][:10], counters[:10])
-    np.testing.assert_array_equal(unsorted[backend.to_host(order)[:needed]], backend.to_host(keys)[:needed])
-    lists, plans = ([backend.to_host(each["plans"][k]) for each in (one, several)] for k in (7, 8))
+    for name in ("found", "again", "row", "slot", "place", "sums", "held"):
+        same(getattr(one, name), getattr(several, name))
+    same(one.keys, found)
+    same(one.counters[:10], several.counters[:10])
+    sorted_keys = backend.to_host(several.keys)[:needed]
+    np.testing.assert_array_equal(unsorted[backend.to_host(one.order)[:needed]], sorted_keys)
+    lists, plans = ([backend.to_host(getattr(each, name)) for each in (one, several)] for name in ("listed", "plan"))
     np.testing.assert_array_equal(*(np.sort(each[:front]) for each in lists))  # the order is nobody's
     np.testing.assert_array_equal(*(np.sort(each[ends - back :]) for each in lists))
     first = np.flatnonzero(plans[0][:ends])

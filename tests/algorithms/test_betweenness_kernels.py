@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from emulated import emulated, stand_in
 from graphs import GRAPHS
-from kernel_launch import Packed
+from kernel_launch import Packed, bring_back, sent
 
 import graphdask as gd
 from graphdask import execute
 from graphdask.algorithms import betweenness as algorithm
 from graphdask.algorithms.betweenness import Betweenness
+from graphdask.kernels.betweenness.betweenness_pack import Lanes
 from graphdask.kernels.triangles.candidates_pack import COUNTS, CandidateLists
 
 POISON = 77
@@ -66,14 +67,13 @@ class Case:
 
     def call(self, backend, n, *arguments, names, per_item=1, family="betweenness"):
         kernels = backend.kernels(family, index_t=self.dtype, mask_t=self.mask)
-        sent = [backend.from_host(a.copy()) if isinstance(a, np.ndarray) else a for a in arguments]
+        given = [sent(backend, argument) for argument in arguments]
         for name in names:
             hubs = name.endswith("_hubs")
-            getattr(kernels, name)(HUB_THREADS if hubs else n, *sent, per_item=1 if hubs else per_item)
+            getattr(kernels, name)(HUB_THREADS if hubs else n, *given, per_item=1 if hubs else per_item)
         backend.synchronize()
-        for mine, theirs in zip(arguments, sent, strict=True):
-            if isinstance(mine, np.ndarray):
-                mine[...] = backend.to_host(theirs)
+        for mine, theirs in zip(arguments, given, strict=True):
+            bring_back(backend, mine, theirs)
 
     def show(self, shown):
         """Leave columns to these lanes only, and nobody else in the front."""
@@ -87,9 +87,11 @@ class Case:
         chunks, out = edges // (HUB // 2) + edges // HUB, self.poisoned((OWNED, self.lanes), float)
         value, shown = np.ascontiguousarray(self.value[:, self.columns]), np.uint64(self.shown)
         self.call(
-            backend, len(rows), rows, masks, self.indptr, self.indices, self.bits, self.front, value, shown, self.lanes,
-            out, HUB, self.poisoned((chunks, 2)), self.poisoned((chunks, self.lanes), float), np.zeros(7, np.int64),
-            names=("bc_gather", "bc_gather_hubs", "bc_sum_hubs"), per_item=32,
+            backend, len(rows), rows, masks, Lanes(
+                indptr=self.indptr, indices=self.indices, bits=self.bits, front=self.front, value=value, shown=shown,
+                lanes=self.lanes, out=out, hub=HUB, chunks=self.poisoned((chunks, 2)), partial=self.poisoned((chunks,
+                self.lanes), float), counters=np.zeros(7, np.int64),
+            ), names=("bc_gather", "bc_gather_hubs", "bc_sum_hubs"), per_item=32,
         )  # fmt: skip
         return out
 
@@ -107,9 +109,10 @@ def test_rows_are_reached_through_neighbours_in_the_front(backend, dtype, lanes,
     queue, left, hubs, masks = *(case.poisoned(OWNED) for _ in range(3)), case.poisoned(OWNED, case.mask)
     counters = np.zeros(7, np.int64)
     case.call(
-        backend, len(case.rows), case.rows, case.indptr, case.indices, out_indptr, case.bits, case.front,
-        np.uint64(case.full), seen, queue, masks, left, HUB, hubs, counters,
-        names=("bc_reach", "bc_reach_hubs"), per_item=32,
+        backend, len(case.rows), case.rows, masks, Lanes(
+            indptr=case.indptr, indices=case.indices, out_indptr=out_indptr, bits=case.bits, front=case.front,
+            alive=np.uint64(case.full), seen=seen, queue=queue, left=left, hub=HUB, hubs=hubs, counters=counters,
+        ), names=("bc_reach", "bc_reach_hubs"), per_item=32,
     )  # fmt: skip
     reached, unfinished, after = {}, [], before.copy()
     for v in case.rows:

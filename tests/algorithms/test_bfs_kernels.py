@@ -26,6 +26,7 @@ from graphdask.kernels.bfs.bfs import (
     VISITED,
     WEIGHT,
 )
+from graphdask.kernels.bfs.bfs_pack import Search
 
 OWNED, SLOTS, LEVEL = 70, 110, 3
 HUB = pytest.mark.parametrize("hub", [False, True])
@@ -136,8 +137,10 @@ def test_a_push_and_what_it_settles(backend, dtype, rng, turn, repeat, hub):
                 expected[v] = min(expected[v], world.ids[u])
     launch = Launch(backend, "bfs", dtype)
     launch(
-        len(frontier) + 300, frontier, world.indptr, world.indices, world.ids, seen, parent, OWNED, SLOTS, turn, own,
-        ghosts, hubs, now, names=("bfs_push", "bfs_push_hubs"),
+        len(frontier) + 300, frontier, turn, Search(
+            indptr=world.indptr, indices=world.indices, ids=world.ids, seen=seen, parent=parent, owned=OWNED,
+            slots=SLOTS, own_queue=own, ghost_queue=ghosts, hubs=hubs, counters=now,
+        ), names=("bfs_push", "bfs_push_hubs"),
     )  # fmt: skip
     np.testing.assert_array_equal(parent, expected)
     np.testing.assert_array_equal(seen, bits(np.flatnonzero(depth >= 0)))
@@ -229,8 +232,10 @@ def test_a_pull_and_what_it_settles(backend, dtype, rng, repeat, hub):
             found.append(v)
             expected_depth[v], expected_parent[v] = LEVEL, -2 - world.row(v)[hits[0]]
     launch(
-        OWNED, left, indptr, world.indices, out_indptr, seen, depth, parent, LEVEL, own, remaining, hubs, now,
-        names=("bfs_pull", "bfs_pull_hubs"),
+        OWNED, left, LEVEL, remaining, Search(
+            indptr=indptr, indices=world.indices, out_indptr=out_indptr, seen=seen, depth=depth, parent=parent,
+            own_queue=own, hubs=hubs, counters=now,
+        ), names=("bfs_pull", "bfs_pull_hubs"),
     )  # fmt: skip
     np.testing.assert_array_equal(depth, expected_depth)
     np.testing.assert_array_equal(parent, expected_parent)
@@ -264,8 +269,10 @@ def test_a_pull_finds_the_first_hit_wherever_it_stands(backend, dtype, which):
     launch(owned, seen, indptr, left, now, names=("bfs_unvisited",))
     check_queue(left, now[UNVISITED], [v for v, (length, _) in enumerate(rows) if length])
     launch(
-        owned, left, indptr, indices, indptr, seen, depth, parent, LEVEL, own, remaining, hubs, now,
-        names=("bfs_pull", "bfs_pull_hubs"),
+        owned, left, LEVEL, remaining, Search(
+            indptr=indptr, indices=indices, out_indptr=indptr, seen=seen, depth=depth, parent=parent, own_queue=own,
+            hubs=hubs, counters=now,
+        ), names=("bfs_pull", "bfs_pull_hubs"),
     )  # fmt: skip
     found = [v for v, (length, hit) in enumerate(rows) if hit < length]
     assert (depth[found] == LEVEL).all()
@@ -346,8 +353,10 @@ def test_one_launch_goes_through_levels_until_a_bound(backend, dtype, rng, shape
     here[0] = source
     (now, after), arrived = counters_with(HERE=1), np.zeros(1, np.int64)
     Launch(backend, "bfs", dtype, cooperative=True)(
-        600, here, there, indptr, indices, ids, depth, parent, seen, LEVEL, most, bound, 15, floor, unexplored, now,
-        after, arrived, names=("bfs_levels",),
+        600, here, there, LEVEL, most, bound, 15, floor, unexplored, Search(
+            indptr=indptr, indices=indices, ids=ids, depth=depth, parent=parent, seen=seen, counters=now, after=after,
+            arrived=arrived,
+        ), names=("bfs_levels",),
     )  # fmt: skip
     expected = np.full(n, -1)
     for level, vertices in enumerate(frontiers[: done + 1]):

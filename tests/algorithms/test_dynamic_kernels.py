@@ -12,6 +12,7 @@ from graphdask.algorithms.dynamic_pagerank import BLOCK, LOW
 from graphdask.algorithms.dynamic_ranks import COUNTERS, GOES
 from graphdask.algorithms.rank_error import Residual
 from graphdask.dynamic.rows import WARP
+from graphdask.kernels.dynamic.dynamic_pack import DynamicRanks
 
 LENGTHS = (0, 1, 7, 8, 9, 63, 64, 65, 255, 256, 257, 2049, 8191, 8193, 9001)
 
@@ -146,11 +147,14 @@ def test_ranks_are_updated_and_vertices_pruned_and_listed(case, closed, prunes, 
     sent = [case.to(array) for array in (rank, x, affected, expand, visited)]
     counters, count = case.to(np.zeros(11, np.uint64)), case.to(np.array([len(listed)], np.uint64))
     before = visited.copy()
-    case.kernels.dynamic_update(
-        len(listed) + 2 * expands, count, None if first else case.to(listed), case.to(sums), case.to(inverse),
-        case.to(loop), 0.25, 0.75, 0.5, closed, prunes, 0.7, expands, 0.6, scale, becomes, case.rows[1], LOW, *sent,
-        *lists, counters,
+    names = "rank", "x", "affected", "expand", "visited"
+    pack = DynamicRanks(
+        count=count, listed=None if first else case.to(listed), sums=case.to(sums), inverse=case.to(inverse),
+        loop=case.to(loop), base=0.25, factor=0.75, damping=0.5, closed=closed, prunes=prunes, prune=0.7,
+        expands=expands, frontier=0.6, scale=scale, becomes=becomes, length=case.rows[1], most=LOW,
+        **dict(zip(names, sent, strict=True)), low=lists[0], high=lists[1], counters=counters,
     )  # fmt: skip
+    case.kernels.dynamic_update(len(listed) + 2 * expands, pack)
     largest, spread, untold, mass, marks = 0.0, 0, 0, 0, []
     sums *= 0.75
     for v in listed.tolist():

@@ -8,12 +8,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from kernel_launch import ordered_sum, rows_of_all_lengths
+from kernel_launch import Packed, ordered_sum, rows_of_all_lengths
 
 from graphdask.algorithms import pull
 from graphdask.algorithms.pagerank import GOES, PageRank, scale_of
 from graphdask.algorithms.pull import CHUNK, FEW, SPAN, Chunks, Rows
 from graphdask.engine.loop import HUB_THREADS
+from graphdask.kernels.pagerank.pagerank_pack import RankRows
 from graphdask.partition.part import Csr
 
 POISON = -77
@@ -111,9 +112,12 @@ def test_sums_are_the_same_where_several_ranges_are_in_shared_memory(env, dtype,
     found = []
     for among in ((0, 1, 700), (hot, ranges, width)):
         sums, partial = (backend.from_host(np.full(n, float(POISON))) for n in (len(indptr) - 1, long.partials))
+        pack = RankRows(
+            chunks=long.chunks, targets=long.targets, indices=indices, weighted=0, x=backend.from_host(x), hot=among[0],
+            ranges=among[1], width=among[2], sums=sums, partial=partial,
+        )  # fmt: skip
         kernels.pagerank_sum_chunks(
-            8 * len(long.chunks), long.chunks, long.targets, indices, None, 0, backend.from_host(x), *among, sums,
-            partial, None, **pull.STAGING, shared=8 * among[0] * among[1],
+            8 * len(long.chunks), pack, **pull.STAGING, shared=8 * among[0] * among[1],
         )  # fmt: skip
         backend.synchronize()
         found.append([backend.to_host(each) for each in (sums, partial)])
@@ -195,26 +199,15 @@ def test_update(backend, real, has_extra, personalized, rng):
     extra = rng.integers(0, 2, n).astype(np.uint8)
     rank, x, told = (rng.random(n) / n).astype(real), rng.random(slots).astype(real), np.full(slots, POISON, real)
     scales = 2.0**40, 2.0**50
-    mine = [
-        sums,
-        inverse,
-        teleport,
-        extra,
-        at,
-        slot,
-        rank,
-        x,
-        told,
-        np.array([5, 7, 0], np.uint64),
-        np.full(3, 9, np.uint64),
-    ]
-    sent = [backend.from_host(array.copy()) for array in mine]
+    update = Packed(
+        backend, RankRows, sums=sums, inverse=inverse, teleport=teleport, personalized=personalized, extra=extra,
+        has_extra=has_extra, place=at, slot=slot, damping=damping, base=base, dangling_scale=scales[0],
+        change_scale=scales[1], tells=1, rank=rank, x=x, told=told, counters=np.array([5, 7, 0], np.uint64),
+        cleared=np.full(3, 9, np.uint64),
+    )  # fmt: skip
     kernels = backend.kernels("pagerank", index_t=np.int32, real_t=real, weight_t=np.float32)
-    kernels.pagerank_update(
-        n, *sent[:3], personalized, sent[3], has_extra, *sent[4:6], damping, base, *scales, 1, *sent[6:]
-    )
-    backend.synchronize()
-    found_rank, found_x, found_told, counters, cleared = (backend.to_host(array) for array in sent[6:])
+    kernels.pagerank_update(n, update.pack)
+    found_rank, found_x, found_told, counters, cleared = map(update.host, ("rank", "x", "told", "counters", "cleared"))
     gathered = sums + (x[at].astype(float) * extra if has_extra else 0.0)
     new = ((base * teleport if personalized else base) + damping * gathered).astype(real)
     contribution = (new * inverse).astype(real)

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kernel_launch import values_of
 
 from graphdask.algorithms._shortest_tree import unreached
+from graphdask.kernels.common.packs import Pack
 from graphdask.kernels.sssp.sssp import ACTED, COUNTERS, EDGES, FAR, GHOSTS, NEAR, SPLIT, STEP
+from graphdask.kernels.sssp.sssp_pack import Relaxing
+from graphdask.kernels.sssp.sssp_tree_pack import Tree
 
 HUB_THREADS = 1 << 14
 POISON = -77
@@ -86,10 +90,14 @@ class Kernels:
         self.family = backend.kernels(family, **types)
 
     def __call__(self, name, n, *arguments):
-        getattr(self.family, name)(n, *(self.there(a) if isinstance(a, np.ndarray) else a for a in arguments))
+        getattr(self.family, name)(n, *map(self.there, arguments))
 
     def there(self, array):
-        """The copy of an array on the device, made on first use."""
+        """The copy of an array on the device, made on first use; a pack of such."""
+        if isinstance(array, Pack):
+            return type(array)(**{name: self.there(value) for name, value in values_of(array).items()})
+        if not isinstance(array, np.ndarray):
+            return array
         if id(array) not in self.sent:
             self.sent[id(array)] = array, self.backend.from_host(array.copy())
         return self.sent[id(array)][1]
@@ -129,12 +137,21 @@ class Search:
         self.counters, self.least = np.zeros(COUNTERS, np.int64), np.full(3, np.inf)
         self.counters[[NEAR + 1, FAR + 2, GHOSTS, GHOSTS + 1]] = len(near), len(far), POISON, 0
 
+    def queues(self):
+        """Fields of a pack that arrivals and steps have in common."""
+        (even_near, odd_near), (even_far, odd_far) = self.near, self.far
+        return dict(
+            labels=self.rows.labels, stamp=self.stamp, limit=self.limit, owned=OWNED, even_near=even_near,
+            odd_near=odd_near, even_far=even_far, odd_far=odd_far, counters=self.counters, least=self.least,
+        )  # fmt: skip
+
     def advance(self, splits, nearest=np.inf, delta=1.0, enough=2**62, most=np.inf):
         rows = self.rows
         self.call(
-            "sssp_advance", HUB_THREADS, 4, 5, splits, enough, nearest, delta, most, rows.indptr, rows.indices,
-            rows.weights, rows.each, rows.ids, rows.labels, self.stamp, self.limit, OWNED, 9, *self.near, *self.far,
-            self.ghosts, self.hubs, self.counters, self.least,
+            "sssp_advance", HUB_THREADS, 4, 5, splits, enough, nearest, delta, most, 9, Relaxing(
+                indptr=rows.indptr, indices=rows.indices, weights=rows.weights, each=rows.each, ids=rows.ids,
+                **self.queues(), ghost_queue=self.ghosts, hubs=self.hubs,
+            ),
         )  # fmt: skip
         self.call.fetch()
         self.split = int(self.counters[SPLIT])
@@ -177,8 +194,7 @@ def test_arrivals_lower_and_queue(backend, types, rng):
     search = Search(backend, rows, LIMIT, [0, 1, 2])
     search.stamp[[0, 1, 2]] = 4
     near, far, counters = search.near[0], search.far[1], search.counters
-    search.call("sssp_arrive", 150, 4, 5, slots, values, rows.labels, search.stamp, search.limit, OWNED, near, far,
-                counters, search.least)  # fmt: skip
+    search.call("sssp_arrive", 150, 4, 5, slots, values, Relaxing(**search.queues()))
     search.call.fetch()
     np.testing.assert_array_equal(rows.labels, expected)
     ends = rows.distances(expected)
@@ -273,14 +289,22 @@ def test_parents_levels_and_the_check(backend, types, rng, hub):
     ghosts, hubs, counters = rows.queue(size=SLOTS - OWNED), rows.queue(), np.zeros((4, 3), np.int64)
     found_level, found_tree, witnessed = np.zeros(OWNED, np.int64), np.zeros(OWNED, np.int64), np.zeros(SLOTS, np.uint8)
     first_bad, counts = np.array([np.iinfo(np.int64).max]), [row.copy() for row in counters]
-    of_rows = (rows.indptr, rows.indices, rows.weights, rows.each, rows.ids, d)
+    of_rows = dict(
+        indptr=rows.indptr, indices=rows.indices, weights=rows.weights, each=rows.each, ids=rows.ids, distance=d,
+        owned=OWNED, hubs=hubs,
+    )  # fmt: skip
+    parents = Tree(**of_rows, parent=parent, ghost_queue=ghosts, level=found_level, counters=counts[0])
+    check = Tree(
+        **of_rows, parent=claimed, witnessed=witnessed, level=found_tree, first_bad=first_bad, counters=counts[1]
+    )
     starts = np.concatenate([[0], np.cumsum(level)])
     place, out = starts[:-1].copy(), rows.queue(size=len(flat))
+    listed = Tree(**of_rows, parent=claimed, any=1, place=place, out=out, counters=counts[2])
     for hubs_too in ("", "_hubs"):
         n = HUB_THREADS if hubs_too else OWNED
-        call(f"sssp_parents{hubs_too}", n, *of_rows, OWNED, parent, ghosts, found_level, hubs, counts[0])
-        call(f"sssp_check{hubs_too}", n, *of_rows, claimed, witnessed, found_tree, first_bad, hubs, counts[1])
-        call(f"sssp_level{hubs_too}", n, *of_rows, claimed, 1, place, out, hubs, counts[2])
+        call(f"sssp_parents{hubs_too}", n, parents)
+        call(f"sssp_check{hubs_too}", n, check)
+        call(f"sssp_level{hubs_too}", n, listed)
     call.fetch()
     np.testing.assert_array_equal(parent, expected)
     np.testing.assert_array_equal(found_level, level)

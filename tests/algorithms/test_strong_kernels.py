@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from graphdask.kernels.components.strong_pack import Colours
+
 HUB_THREADS = 1 << 14
 POISON = -77
 OWNED, SLOTS = 90, 140
@@ -43,9 +45,13 @@ class World:
     def rows_of(self, flags):
         return self.send(np.flatnonzero(flags).astype(self.dtype))
 
-    def both(self, name, rows, *shared):
-        getattr(self.kernels, name)(len(rows), rows, *shared)
-        getattr(self.kernels, f"{name}_hubs")(HUB_THREADS, *shared)
+    def pack(self, **others):
+        (indptr, indices), of_all = self.csr, dict(owned=OWNED, hubs=self.hubs, counters=self.counters)
+        return Colours(indptr=indptr, indices=indices, queue=self.queue, ghost_queue=self.ghosts, **of_all, **others)
+
+    def both(self, name, rows, pack):
+        getattr(self.kernels, name)(len(rows), rows, pack)
+        getattr(self.kernels, f"{name}_hubs")(HUB_THREADS, pack)
         self.counters[3] = 0
 
     def drain(self, name, *shared):
@@ -81,7 +87,7 @@ def test_counts_and_trimming(world):
         expected[u] += u != v and colour[u] >= 0 and colour[v] >= 0
     count, sent = world.send(np.zeros(SLOTS, world.dtype)), world.send(colour)
     rows = world.send(active.astype(world.dtype))
-    world.both("strong_count", rows, *world.csr, sent, count, world.hubs, world.counters)
+    world.both("strong_count", rows, world.pack(colour=sent, count=count))
     np.testing.assert_array_equal(world.host(count), expected)
     degrees = np.diff(world.indptr)
     assert world.host(world.counters)[4] == degrees[active].sum()
@@ -108,8 +114,7 @@ def test_counts_and_trimming(world):
     world.counters[4] = 0
     ids = world.send(world.ids)
     world.kernels.strong_bare(len(rows), rows, ids, sent, count, label, world.queue, world.counters)
-    world.drain("strong_trim", *world.csr, ids, OWNED, sent, count, label, world.queue, world.ghosts, world.hubs,
-                world.counters)  # fmt: skip
+    world.drain("strong_trim", world.pack(ids=ids, colour=sent, count=count, label=label))
     assert world.listed() == (sorted(gone), np.flatnonzero(taken).tolist())
     np.testing.assert_array_equal(world.host(count)[OWNED:], -taken[OWNED:])
     assert world.host(world.counters)[4] == degrees[sorted(gone)].sum()
@@ -172,8 +177,7 @@ def test_colours_spread(world, arrived):
     level, rows = base, world.send(lowered[np.argsort(colour[lowered])].astype(world.dtype))
     while len(rows):
         world.counters[0] = 0
-        world.both("strong_spread", rows, *world.csr, OWNED, sent, stamp, level, base, world.queue, world.ghosts,
-                   world.hubs, world.counters)  # fmt: skip
+        world.both("strong_spread", rows, world.pack(colour=sent, stamp=stamp, level=level, base=base))
         rows, level = world.queue[: int(world.counters[0])].copy(), level + 1
     np.testing.assert_array_equal(world.host(sent), expected)
     ghosts = world.host(world.ghosts)[: int(world.counters[2])]
@@ -199,8 +203,7 @@ def test_what_reaches_the_roots_is_collected(world):
     world.kernels.strong_arrive(
         len(arrived), world.send(arrived.astype(world.dtype)), OWNED, sent, labels, world.queue, world.counters
     )
-    world.drain("strong_collect", *world.csr, OWNED, sent, labels, world.queue, world.ghosts, world.hubs,
-                world.counters)  # fmt: skip
+    world.drain("strong_collect", world.pack(colour=sent, label=labels))
     assert world.listed() == (sorted(found), sorted(ghosts))
     is_found = np.isin(np.arange(SLOTS), [*found, *ghosts])
     np.testing.assert_array_equal(world.host(sent), np.where(is_found, -1, colour))

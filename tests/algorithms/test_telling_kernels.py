@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphdask.kernels.dynamic.telling_pack import Telling
+
 OWNED, SLOTS = 700, 1500
 
 
@@ -29,7 +31,12 @@ def test_each_rank_is_told_what_it_needs_and_has_not_been_told(backend, dtype):
     vertex, last = backend.xp.zeros(sum(found[:-1]), dtype), backend.xp.zeros(len(changed), dtype)
     contribution = backend.xp.zeros(len(vertex), np.float64)
     shifted = backend.from_host(shifts)
-    kernels.telling_fill(len(listed), *sent, shifted, OWNED, size, rank, places, vertex, contribution, last)
+    names = ("listed", "x", "told", "held")
+    pack = Telling(
+        **dict(zip(names, sent, strict=True)), shifts=shifted, owned=OWNED, size=size, rank=rank, next=places,
+        vertex=vertex, contribution=contribution, last=last,
+    )  # fmt: skip
+    kernels.telling_fill(len(listed), pack)
     vertex, contribution = backend.to_host(vertex), backend.to_host(contribution)
     for first, own, shift in zip(begin, expected, shifts, strict=True):
         came = slice(first, first + len(own))

@@ -12,6 +12,7 @@ from kernel_launch import POISON, Launch, check_queue, random_rows
 import graphdask as gd
 from graphdask.bench.analysis.choices import search_unfused
 from graphdask.kernels.bfs.bfs import COUNTERS, EDGES, GHOSTS, HERE, NEXT
+from graphdask.kernels.bfs.bfs_pack import Search
 from graphdask.kernels.bfs.bfs_unfused import LED
 
 OWNED, SLOTS = 70, 110
@@ -94,8 +95,10 @@ def test_the_two_kernels_do_what_the_fused_one_does(backend, dtype, rng, repeat,
 
     expected, own, ghosts, hubs, counters = world()
     Launch(backend, "bfs", dtype)(
-        len(frontier) + 300, frontier, indptr, indices, ids, seen, expected, OWNED, SLOTS, turn, own, ghosts, hubs,
-        counters, names=("bfs_push", "bfs_push_hubs"),
+        len(frontier) + 300, frontier, turn, Search(
+            indptr=indptr, indices=indices, ids=ids, seen=seen, parent=expected, owned=OWNED, slots=SLOTS,
+            own_queue=own, ghost_queue=ghosts, hubs=hubs, counters=counters,
+        ), names=("bfs_push", "bfs_push_hubs"),
     )  # fmt: skip
     parent, own_too, ghosts_too, hubs, after = world()
     led, launch = np.full(2 * indptr[-1] + 2, POISON, dtype), Launch(backend, "bfs_unfused", dtype)

@@ -55,6 +55,18 @@ def test_a_pack_is_handed_on_and_an_array_may_be_missing():
     assert out.tolist() == [3.0, 3.0]
 
 
+@twin
+def without_a_pack(n, some, out, counters):
+    scaled(n, 0, Parts(values=some, out=out, factor=5.0, counters=counters))
+
+
+def test_a_twin_makes_a_pack_for_another():
+    assert without_a_pack.fields is None
+    without_a_pack(2, np.ones(2), out := np.zeros(2), counters := np.zeros(3, np.int64))
+    assert out.tolist() == [5.0, 5.0]
+    assert counters.tolist() == [0, 2, 0]
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -86,12 +98,25 @@ def test_the_struct_stands_in_the_line_of_the_include():
     lines = text.splitlines()
     assert len(lines) == 3
     assert "struct PeelingCounts { unsigned long long queue, ghosts, hubs, edges, done; };" in lines[1]
-    assert "const index_t * indices;" in lines[1]
-    assert "alignas(8) long long level;" in lines[1]
-    assert Parts.cuda_struct().splitlines() == [
-        "struct Parts {", "    const double * values;", "    double * out;", "    alignas(8) double factor;",
-        "    Lengths * counters;", "};",
-    ]  # fmt: skip
+    assert "const index_t * indices; index_t * degree; long long level;" in lines[1]
+
+
+def test_a_kernel_gets_a_parameter_for_each_field_and_makes_the_pack_of_them():
+    head = 'extern "C" __global__ void peel(long long n, Peeling a) {'
+    text = with_packs(f'#include "core_number/core_number_pack.py"\n{head}\n}}\nvoid f(const Peeling &a) {{ }}\n')
+    _, kernel, _, function = text.splitlines()
+    assert "const long long * a_indptr, const index_t * a_indices, index_t * a_degree, long long a_level," in kernel
+    assert kernel.endswith(", (PeelingCounts *)a_counters};")
+    assert "unsigned long long * a_counters) { const Peeling a{a_indptr, a_indices, a_degree, a_level," in kernel
+    assert function == "void f(const Peeling &a) { }"
+
+
+def test_promises_of_a_parameter_stay_with_it():
+    class Promised(Pack):
+        out = "double *__restrict__", "nobody else writes there"
+
+    assert Promised.cuda_struct() == "struct Promised { double * out; };"
+    assert Promised.cuda_parameters("a") == "double *__restrict__ a_out"
 
 
 class FakeArray:
@@ -128,8 +153,8 @@ def test_counters_are_read_and_set_by_name(device):
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("queue", np.zeros(4, np.int64), r"core_lose: a.queue is \*i4 in the kernel, and an array of int64 was given"),
-        ("level", 1.5, "core_lose: a.level is i8 in the kernel, and a float64 was given"),
+        ("queue", np.zeros(4, np.int64), r"core_lose: a_queue is \*i4 in the kernel, and an array of int64 was given"),
+        ("level", 1.5, "core_lose: a_level is i8 in the kernel, and a float64 was given"),
     ],
 )
 def test_the_emulator_checks_the_fields(field, value, message):
@@ -142,7 +167,7 @@ def test_the_emulator_checks_the_fields(field, value, message):
     kernels = backend.kernels("core_number", index_t=np.int32)
     with pytest.raises(EmulationError, match=message):
         kernels.core_lose(1, slots, slots, pack)
-    with pytest.raises(EmulationError, match="is a pack of 10 words in the kernel"):
+    with pytest.raises(EmulationError, match="takes 13 arguments, not 4"):
         kernels.core_lose(1, slots, slots, slots)
 
 

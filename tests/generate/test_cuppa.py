@@ -10,6 +10,7 @@ import pytest
 from graphdask.device.backend import get_backend
 from graphdask.generate.copy_model import COLUMNS, PASSES, STATE
 from graphdask.generate.preferential_attachment import coin_threshold
+from graphdask.kernels.generate.cuppa_pack import CopyTargets
 
 POISON = -77
 CPU = get_backend("cpu")
@@ -44,7 +45,11 @@ def run_queue(backend, dtype, graph, threads, segment, factor, capacity, rows=50
     state, log = backend.xp.zeros(STATE, np.int64), backend.xp.zeros(rows * COLUMNS + 1, np.int64)
     log[-1] = POISON
     kernels = backend.kernels("cuppa", cooperative=True, index_t=np.dtype(dtype))
-    kernels.cuppa_targets(*draws(*graph), threads, segment, factor, capacity, rows, out[1:-1], state, log[:-1])
+    n, degree, threshold, seed, attempts = draws(*graph)
+    pack = CopyTargets(
+        degree=degree, threshold=threshold, seed=seed, attempts=attempts, out=out[1:-1], state=state, log=log[:-1]
+    )  # fmt: skip
+    kernels.cuppa_targets(n, threads, segment, factor, capacity, rows, pack)
     backend.synchronize()
     out, state, log = map(backend.to_host, (out, state, log))
     assert out[0] == out[-1] == log[-1] == POISON

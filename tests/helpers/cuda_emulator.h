@@ -193,22 +193,16 @@ template <class... T> EMULATOR static void call(void (*function)(T...)) {
     call(function, std::index_sequence_for<T...>());
 }
 
-// A pack is p and its number of words, anything else a pointer or a number and its bytes.
 template <class T> EMULATOR static void describe(char *&out) {
-    if constexpr (std::is_class<T>::value) {
-        out += std::snprintf(out, 8, "p%u ", (unsigned)(sizeof(T) / 8));
-    } else {
-        using value = std::remove_cv_t<std::remove_pointer_t<T>>;
-        constexpr bool named = std::is_class<value>::value;  // counters with names
-        static_assert(named || std::is_arithmetic<value>::value, "");
-        if (std::is_pointer<T>::value) *out++ = '*';
-        *out++ = std::is_floating_point<value>::value ? 'f' : std::is_signed<value>::value ? 'i' : 'u';
-        *out++ = (char)('0' + (named ? 8 : sizeof(value)));
-        *out++ = ' ';
-    }
+    using value = std::remove_cv_t<std::remove_pointer_t<T>>;
+    static_assert(std::is_arithmetic<value>::value, "");
+    if (std::is_pointer<T>::value) *out++ = '*';
+    *out++ = std::is_floating_point<value>::value ? 'f' : std::is_signed<value>::value ? 'i' : 'u';
+    *out++ = (char)('0' + sizeof(value));
+    *out++ = ' ';
 }
 template <class... T> EMULATOR static const char *types(void (*)(T...)) {
-    static char text[8 * sizeof...(T) + 1], *out;
+    static char text[4 * sizeof...(T) + 1], *out;
     out = text;
     (describe<T>(out), ...);
     return text;

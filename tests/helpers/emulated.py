@@ -182,7 +182,6 @@ class EmulatedKernels:
         self, backend: EmulatedCuda, family: str, macros: tuple[str, ...], cooperative: bool, functions: Any = None
     ):
         self._backend, self._family, self._cooperative = backend, family, cooperative
-        self._macros = dict(macro.split("=") for macro in macros)
         texts = {**sources(), f"{family}.cu": cuda_text(family, sources()[f"{family}.cu"], functions)}
         # The interpreter's lock stays held: the emulator runs one launch at a time.
         self._library = ctypes.PyDLL(str(library(family, macros, texts)))
@@ -229,18 +228,15 @@ class EmulatedKernels:
                     f"{label}: {threads} threads a block of {most_threads}, {shared} bytes of shared memory of "
                     f"{self._backend.shared_memory}"
                 )
+            if args and isinstance(args[-1], Pack):
+                args = (*args[:-1], *fields_of(args[-1], types[len(args) :]))
             if len(args) + 1 != len(types):
                 raise EmulationError(f"{label} takes {len(types)} arguments, not {len(args) + 1}")
             values = [np.int64(n), *map(_argument, args)]
-            memory, of_fields = [], []
-            for value, kind, parameter in zip(values, types, parameters, strict=True):
-                if kind.startswith("p"):
-                    fields = packed(value, kind, self._macros, f"{label}: {parameter}")
-                    memory.append((np.concatenate([cell.view(np.uint64) for cell, _, _ in fields]), 0, 0))
-                    of_fields = [field for field in fields if field[1]]
-                else:
-                    memory.append(argument(value, kind, f"{label}: {parameter}"))
-            memory += of_fields
+            memory = [
+                argument(value, kind, f"{label}: {parameter}")
+                for value, kind, parameter in zip(values, types, parameters, strict=True)
+            ]
             most_blocks = max(1, min(self._backend.most_blocks, self._backend.processors * per_processor) // teams)
             blocks = teams * min((int(n) * per_item + threads - 1) // threads, most_blocks)
             at_once = blocks if self._cooperative else 1 + self._backend.draw() % blocks
@@ -258,6 +254,15 @@ class EmulatedKernels:
 
         setattr(self, name, launch)
         return launch
+
+
+def fields_of(pack: Pack, kinds: list[str]) -> list[Any]:
+    """The fields of a pack; 0 for numbers that nobody has assigned to."""
+    values = [getattr(pack, name) for name in pack.field_types]
+    return [
+        np.dtype(kind).type() if value is None and not kind.startswith("*") else value
+        for value, kind in zip(values, kinds, strict=False)
+    ]
 
 
 def argument(value: Any, kind: str, where: str) -> tuple[np.ndarray, int, int]:
@@ -282,31 +287,6 @@ def argument(value: Any, kind: str, where: str) -> tuple[np.ndarray, int, int]:
         raise EmulationError(f"{where} is an array with gaps, which a kernel does not see")
     begin = value.memory.ctypes.data
     return np.array([begin], np.uint64), begin, begin + value.nbytes
-
-
-WIDTHS = {
-    "char": "i1", "signed char": "i1", "unsigned char": "u1", "bool": "u1", "unsigned short": "u2", "int": "i4",
-    "unsigned": "u4", "unsigned int": "u4", "float": "f4", "long long": "i8", "unsigned long long": "u8",
-    "gd_i64": "i8", "gd_u64": "u8", "double": "f8",
-}  # fmt: skip
-"""What C calls numbers, and what the emulator calls them."""
-
-
-def packed(value: Any, kind: str, macros: dict[str, str], where: str) -> list[tuple[np.ndarray, int, int]]:
-    """As `argument`, for each field of a pack, in a word."""
-    if not isinstance(value, Pack) or kind != f"p{len(value.field_types)}":
-        raise EmulationError(f"{where} is a pack of {kind[1:]} words in the kernel, and {value!r} was given")
-    made = []
-    for name, declared in value.field_types.items():
-        base = declared.replace("const ", "").replace("volatile ", "").replace(" __restrict__", "").rstrip("* ")
-        base = macros.get(base, base)
-        width = "i8" if name in value.counter_fields else WIDTHS[base]
-        field = _argument(getattr(value, name))
-        if field is None and "*" not in declared:
-            field = np.dtype(width).type()  # nobody has assigned to it
-        cell, begin, end = argument(field, "*" * ("*" in declared) + width, f"{where}.{name}")
-        made.append((np.frombuffer(cell.tobytes().ljust(8, b"\0"), np.uint64), begin, end))
-    return made
 
 
 class EmulatedCuda(Backend):

@@ -6,6 +6,8 @@ from functools import reduce
 
 import numpy as np
 
+from graphdask.kernels.common.packs import Pack
+
 HUB_THREADS = 1 << 14
 POISON = -77
 
@@ -30,15 +32,32 @@ def rows_of_all_lengths(rng, dtype, slots):
     return indptr, rng.integers(0, slots, indptr[-1]).astype(dtype)
 
 
+def sent(backend, argument):
+    """A number as it is; an array of the host, or a pack of such, as a copy on a backend."""
+    if isinstance(argument, Pack):
+        return type(argument)(**{name: sent(backend, value) for name, value in values_of(argument).items()})
+    return backend.from_host(argument.copy()) if isinstance(argument, np.ndarray) else argument
+
+
+def bring_back(backend, mine, theirs):
+    """Change an array of the host, or those of a pack, as kernels changed what was `sent`."""
+    if isinstance(mine, Pack):
+        for name, value in values_of(mine).items():
+            bring_back(backend, value, getattr(theirs, name))
+    elif isinstance(mine, np.ndarray):
+        mine[...] = backend.to_host(theirs)
+
+
+def values_of(pack):
+    """The fields of a pack that somebody has assigned to."""
+    return {name: value for name in pack.field_types if (value := getattr(pack, name)) is not None}
+
+
 class Packed:
     """A pack on a backend, of the arrays and numbers of a test."""
 
     def __init__(self, backend, pack, **values):
-        self.backend = backend
-        self.pack = pack(**{
-            name: backend.from_host(value.copy()) if isinstance(value, np.ndarray) else value
-            for name, value in values.items()
-        })  # fmt: skip
+        self.backend, self.pack = backend, sent(backend, pack(**values))
 
     def host(self, name):
         """An array as the kernels left it."""
@@ -58,20 +77,19 @@ class Launch:
         self.backend, self.kernels = backend, backend.kernels(family, cooperative=cooperative, index_t=dtype)
 
     def __call__(self, n: int, *arguments, names: tuple[str, ...]) -> None:
-        sent = [self.backend.from_host(a.copy()) if isinstance(a, np.ndarray) else a for a in arguments]
+        given = [sent(self.backend, argument) for argument in arguments]
         for name in names:
             count = HUB_THREADS if name.endswith("_hubs") else n
             # kernels for hubs take no list of rows
             rest = (
-                sent[1:]
+                given[1:]
                 if name in ("bfs_push_hubs", "bfs_advance_hubs", "bfs_pull_hubs", "components_hook_hubs")
-                else sent
+                else given
             )
             getattr(self.kernels, name)(count, *rest)
         self.backend.synchronize()
-        for mine, theirs in zip(arguments, sent, strict=True):
-            if isinstance(mine, np.ndarray):
-                mine[...] = self.backend.to_host(theirs)
+        for mine, theirs in zip(arguments, given, strict=True):
+            bring_back(self.backend, mine, theirs)
 
 
 def check_queue(queue, length, expected):

@@ -52,12 +52,9 @@ def test_twins_have_the_same_arguments_in_the_same_order(source):
 MOST = 12
 """Parameters of a kernel; what else it works on is in a pack (kernels/common/packs.py)."""
 TO_CONVERT = (
-    "aliases", "betweenness", "bfs", "bfs_team", "biases", "bins", "cuppa", "dynamic", "dynamic_batch",
-    "dynamic_rows", "frontier", "functions", "functions_default", "functions_hops", "functions_walk", "hops",
-    "induced", "layered", "layered_kept", "layered_paths", "layered_rows", "layered_search", "layered_sums",
-    "marked", "neighborhoods", "neighbors", "pagerank", "pick", "queues", "redrawn", "reservoir", "second_order",
-    "segments", "selection", "slices", "sssp", "sssp_team", "sssp_tree", "sssp_unfused", "steps", "strong",
-    "successive", "telling", "walk", "walk_ends", "weighted_paths",
+    "bfs_team", "functions", "functions_default", "functions_hops", "functions_walk", "hops", "layered",
+    "layered_kept", "layered_paths", "layered_rows", "layered_search", "layered_sums", "neighborhoods", "neighbors",
+    "second_order", "sssp_team", "sssp_unfused", "walk",
 )  # fmt: skip
 """Files with kernels that take more."""
 

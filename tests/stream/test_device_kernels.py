@@ -6,9 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from kernel_launch import POISON, ordered_sum, random_rows
+from kernel_launch import POISON, ordered_sum, random_rows, values_of
 
 from graphdask.device.backend import get_backend
+from graphdask.kernels.common.packs import Pack
+from graphdask.kernels.common.queues_pack import QueueEntries
 from graphdask.kernels.stream import layered_hooks as hooks
 from graphdask.kernels.stream import layered_kept as kept
 from graphdask.kernels.stream import layered_search as search
@@ -29,17 +31,22 @@ def both(backend):
             kernels = device.kernels(family, cooperative=cooperative, **types)
             sent: dict[int, tuple] = {}
             for name, n, *arguments in calls:
-                given = []
-                for argument in arguments:
-                    if isinstance(argument, np.ndarray):
-                        argument = sent.setdefault(id(argument), (device.from_host(argument.copy()), argument))[0]
-                    given.append(argument)
-                getattr(kernels, name)(n, *given)
+                getattr(kernels, name)(n, *(there(device, argument, sent) for argument in arguments))
             device.synchronize()
             left.append({key: device.to_host(array) for key, (array, _) in sent.items()})
         return lambda array: (left[0][id(array)], left[1][id(array)])
 
     return call
+
+
+def there(device, argument, sent):
+    """An array, or those of a pack, on a device; each once."""
+    if isinstance(argument, Pack):
+        fields = values_of(argument).items()
+        return type(argument)(**{name: there(device, value, sent) for name, value in fields})
+    if not isinstance(argument, np.ndarray):
+        return argument
+    return sent.setdefault(id(argument), (device.from_host(argument.copy()), argument))[0]
 
 
 def rows(rng, hub=True):
@@ -240,9 +247,11 @@ def test_walkers_are_put_down_where_they_wait(both, rng, differ):
     walks, lengths = np.full((n, width), -1, np.int32), rng.integers(0, width - budget, n).astype(np.int32)
     at, places, tally = np.full(n, POISON, np.int32), np.full(n, POISON, np.int32), np.zeros(parts + 2, np.int64)
     before = lengths[queue].copy()
-    call = ("queues_leave", len(queue), queue, path, budget, made, target, table, differ, cuts, parts, walks, width,
-            lengths, at, places, tally)  # fmt: skip
-    left = both("queues", [call])
+    pack = QueueEntries(
+        queue=queue, path=path, budget=budget, made=made, target=target, table=table, differ=differ, cuts=cuts,
+        parts=parts, walks=walks, width=width, lengths=lengths, at=at, places=places, tally=tally,
+    )  # fmt: skip
+    left = both("queues", [("queues_leave", len(queue), pack)])
     for array in (walks, lengths, at, places, tally):
         same(left(array))
     position = np.where(differ, table[target], target)

@@ -1,0 +1,31 @@
+"""What selection.py and selection.cu work on."""
+
+from graphdask.kernels.common.packs import Pack
+
+
+class Selections(Pack):
+    begins = "const gd_i64 *__restrict__", "the number of the first candidate of each group"
+    sizes = "const gd_i64 *__restrict__", "candidates of each group"
+    starts = "const gd_i64 *__restrict__", "where what each item draws begins"
+    counts = "const gd_i64 *__restrict__", "how many each item draws"
+    replace = "gd_i64", "whether a candidate may be chosen again"
+    seed = "gd_u64", "of the random numbers"
+    what = "gd_i64", "what is drawn, of the key"
+    tags = "const gd_i64 *__restrict__", "what the key of each group is made of"
+    instances = "const gd_i64 *__restrict__", "the instance of each item"
+    step = "gd_i64", "the step, of the numbers"
+    table = "gd_i64 *", "hash tables of places, -1 where they are free; twice as long as `chosen`"
+    chosen = "gd_i64 *__restrict__", "places in their groups"
+    owner = "gd_i64 *__restrict__", "label of the group, -1 in places that stay empty"
+    labels = "const gd_i64 *__restrict__", "what each is called in `owner`"
+    bounds = "const gd_i64 *__restrict__", "where the candidates of each begin, `values` with those of the first"
+    values = "gd_i64 *", "biases of the candidates, whole numbers or the bits of floats; what is left of them, after"
+    floating = "gd_i64", "whether they are floats"
+    done = "const gd_i64 *__restrict__", "how many of each group are chosen already, which are in `chosen`"
+    failure = "int *", "why the run must end, if it must"
+    rows = "const gd_i64 *__restrict__", "the rows to work on"
+    sums = "const gd_i64 *__restrict__", "the units of each row's candidates, added up to each and with it"
+    positives = "const gd_i64 *__restrict__", "of each group, candidates of a bias above 0"
+    groups = "const gd_i64 *__restrict__", "the group of each draw"
+    at = "const gd_i64 *__restrict__", "where the draws of each group begin"
+    totals = "const gd_u64 *__restrict__", "the sum of each group"

@@ -1,0 +1,31 @@
+"""What dynamic.py and dynamic.cu work on."""
+
+from graphdask.kernels.common.packs import Pack
+
+
+class DynamicRanks(Pack):
+    count = "const unsigned long long *", "how many are listed, which the host need not know"
+    listed = "const index_t *", "own vertices to be worked on, in no order"
+    sums = "const double *", "per own vertex: what its row gathers"
+    inverse = "const double *", "per own vertex: 1 / out-degree"
+    loop = "const unsigned char *", "per own vertex: whether its row holds the self-loop"
+    base = "double", "what every vertex gets"
+    factor = "double", "what ranks, contributions and sums are multiplied by before they are changed"
+    damping = "double", "the share of rank that follows edges"
+    closed = "long long", "1 to take a self-loop as solved for"
+    prunes = "long long", "1 to take out of the affected who changes little"
+    prune = "double", "the relative change up to which a vertex is taken out"
+    expands = "long long", "1 to mark who changes much"
+    frontier = "double", "the relative change above which a vertex is marked"
+    scale = "double", "of the fixed point of the changes"
+    becomes = "long long", "what marks become"
+    length = "const long long *", "per own vertex: its row is indices[begin[v]] to indices[begin[v] + length[v] - 1]"
+    most = "long long", "edges up to which a row is low"
+    rank = "double *", "per own vertex"
+    x = "double *", "per slot: contributions rank / out-degree, the self-loop that every vertex has counted"
+    affected = "unsigned char *", "per slot: whether it is to be updated"
+    expand = "unsigned char *", "per own vertex: whether its neighbours are to be marked"
+    visited = "unsigned char *", "per own vertex: whether it was ever updated"
+    low = "index_t *", "lists of own vertices of at most `most` edges and of more"
+    high = "index_t *", "lists of own vertices of at most `most` edges and of more"
+    counters = "unsigned long long *", "64-bit integers: vertices listed as low and as high, their edges"

@@ -1,0 +1,26 @@
+"""What sssp.py and sssp.cu work on."""
+
+from graphdask.kernels.common.packs import Pack
+
+
+class Relaxing(Pack):
+    indptr = "const long long *", "where the row of each own vertex begins"
+    indices = "const index_t *", "the slots that the edges lead to"
+    weights = "const weight_t *", "of each edge, or a single one for all"
+    each = "long long", "-1 for a weight of each edge, 0 for a single one: edge e weighs weights[e & each]"
+    ids = "const index_t *", "the id of each own vertex"
+    labels = "label_t *", "per slot: its label (sssp.py)"
+    stamp = "int *", "per slot: the step in which an own vertex was last queued, the superstep in which a ghost was"
+    limit = "dist_t *", "where the current bucket ends; shape (1,)"
+    owned = "long long", "the number of own vertices"
+    even_near = "index_t *", "own vertices whose edges are to be relaxed in even steps"
+    odd_near = "index_t *", "own vertices whose edges are to be relaxed in odd steps"
+    even_far = (
+        "index_t *",
+        "slots first reached at or above the limit, each at most once: after even numbers of splits",
+    )
+    odd_far = "index_t *", "these slots after odd numbers of splits"
+    ghost_queue = "index_t *", "ghosts of a distance below the limit whose label fell, for their owners"
+    hubs = "index_t *", "deferred rows"
+    counters = "unsigned long long *", "see sssp.py"
+    least = "double *", "the smallest distance that went to, or stayed in, `far`, after split i in place i modulo 3"
