@@ -4,7 +4,7 @@ from typing import Any
 
 from graphdask.cluster.local import connect, local_cluster
 from graphdask.cluster.start import Cluster, start
-from graphdask.suggest import no_attribute, suggesting
+from graphdask.interface.suggest import no_attribute, suggesting
 
 __all__ = ["Cluster", "connect", "local_cluster", "start"]
 

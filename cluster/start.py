@@ -13,7 +13,7 @@ from typing import Any
 
 from graphdask.cluster.local import START_SECONDS, local_cluster
 from graphdask.errors import CommunicationError, InputError
-from graphdask.suggest import public
+from graphdask.interface.suggest import public
 
 LOCAL = "127.0.0.1"
 

@@ -63,7 +63,7 @@ def __getattr__(name: str) -> object:
     elif not name.startswith("_") and (found := _registry().algorithms().get(name)):
         value = _public(name, found.function)
     else:
-        raise _import_module("graphdask.suggest").no_attribute(__name__, name, __dir__())
+        raise _import_module("graphdask.interface.suggest").no_attribute(__name__, name, __dir__())
     globals()[name] = value
     return value
 
@@ -73,11 +73,11 @@ def _names() -> list[str]:
 
 
 def _registry() -> _Any:
-    return _import_module("graphdask.registry")
+    return _import_module("graphdask.interface.registry")
 
 
 def _public(name: str, value: object) -> object:
-    return _import_module("graphdask.suggest").suggesting(value, __name__, name)
+    return _import_module("graphdask.interface.suggest").suggesting(value, __name__, name)
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,7 @@ import dask
 import pytest
 
 import graphdask as gd
-from graphdask import parameters
+from graphdask.interface import parameters
 
 HOME = Path(gd.__file__).parent
 MODULES = sorted(

@@ -25,7 +25,7 @@ from tiny_world import World
 
 import graphdask as gd
 from graphdask.errors import FunctionError, GraphdaskError, shown
-from graphdask.kinds import Options
+from graphdask.interface.kinds import Options
 
 PAIRS = 60
 """Drawn of each function."""

@@ -11,7 +11,7 @@ from public_calls import CALLS, Fuzzed
 from tiny_world import World
 
 import graphdask as gd
-from graphdask.kinds import Options
+from graphdask.interface.kinds import Options
 
 FREE = {"title", "xlabel", "ylabel", "x", "host", "scheduler", "name", "source", "description", "weight", "src", "dst"}
 """Options that take any text."""

@@ -12,7 +12,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph
-from graphdask.kinds import checked_seed, whole_or_none
+from graphdask.interface.kinds import checked_seed, whole_or_none
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
 

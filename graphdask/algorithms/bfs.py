@@ -60,12 +60,12 @@ from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messag
 from graphdask.engine.team import Peers, TeamMemory
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.interface.parameters import documented
+from graphdask.interface.registry import Option, algorithm
 from graphdask.kernels.bfs.bfs_pack import Search
-from graphdask.parameters import documented
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
-from graphdask.registry import Option, algorithm
 from graphdask.results.result import Result
 
 DIRECTIONS = ("auto", "push", "pull")

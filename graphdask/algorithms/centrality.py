@@ -14,9 +14,9 @@ from graphdask.algorithms.weighted_betweenness import Lengths, WeightedBetweenne
 from graphdask.display import terminal
 from graphdask.errors import GraphdaskWarning, InputError, outside, shown
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.kinds import Own
-from graphdask.parameters import documented
-from graphdask.registry import Option, algorithm
+from graphdask.interface.kinds import Own
+from graphdask.interface.parameters import documented
+from graphdask.interface.registry import Option, algorithm
 
 
 def scales(G: Graph, drawn: int | None, normalized: bool) -> tuple[float, float]:

@@ -15,9 +15,9 @@ from graphdask.algorithms.summaries import largest
 from graphdask.algorithms.triangles import State, Triangles
 from graphdask.engine.loop import Environment
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.parameters import documented
+from graphdask.interface.parameters import documented
+from graphdask.interface.registry import algorithm
 from graphdask.partition.part import Part
-from graphdask.registry import algorithm
 from graphdask.results.result import Result
 
 

@@ -32,9 +32,9 @@ from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, put_aside
 from graphdask.engine.loop import ALL, HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.parameters import documented
+from graphdask.interface.parameters import documented
+from graphdask.interface.registry import algorithm
 from graphdask.partition.part import Part
-from graphdask.registry import algorithm
 from graphdask.results.result import Result
 
 FEW = 2

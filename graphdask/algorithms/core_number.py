@@ -24,10 +24,10 @@ from graphdask.display import terminal
 from graphdask.engine.buffers import MAXIMAL, Allocation, put_aside
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
+from graphdask.interface.parameters import documented
+from graphdask.interface.registry import algorithm
 from graphdask.kernels.core_number.core_number_pack import COUNTS, Peeling
-from graphdask.parameters import documented
 from graphdask.partition.part import Part
-from graphdask.registry import algorithm
 from graphdask.results.result import Result
 
 PLACES = 36

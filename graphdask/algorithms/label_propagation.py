@@ -27,13 +27,13 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.interface.parameters import documented
+from graphdask.interface.registry import Option, algorithm
 from graphdask.kernels.common.tuning import LABEL_CHUNK as CHUNK
 from graphdask.kernels.common.tuning import SHORT
 from graphdask.kernels.label_propagation.label_propagation_pack import COUNTS, Labels
-from graphdask.parameters import documented
 from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
-from graphdask.registry import Option, algorithm
 from graphdask.results.result import Result
 
 TABLE = 1 << 20

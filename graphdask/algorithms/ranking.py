@@ -27,9 +27,9 @@ from graphdask.device.room import LEAST_SECONDS, refuse_beyond_time
 from graphdask.dynamic.graph import DynamicGraph
 from graphdask.errors import GraphdaskWarning, InputError, Unsupported, outside, shown
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.kinds import choice
-from graphdask.parameters import documented
-from graphdask.registry import algorithm
+from graphdask.interface.kinds import choice
+from graphdask.interface.parameters import documented
+from graphdask.interface.registry import algorithm
 
 
 @algorithm(

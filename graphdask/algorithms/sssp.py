@@ -59,12 +59,12 @@ from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Pri
 from graphdask.engine.team import Peers, TeamMemory
 from graphdask.errors import GraphdaskWarning, InputError, outside, shown
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.interface.parameters import documented
+from graphdask.interface.registry import Option, algorithm
 from graphdask.kernels.sssp import sssp_team as at
 from graphdask.kernels.sssp.sssp_pack import Relaxing
-from graphdask.parameters import documented
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
-from graphdask.registry import Option, algorithm
 from graphdask.results.result import Result
 
 BUCKETS = 64

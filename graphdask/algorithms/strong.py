@@ -50,10 +50,10 @@ from graphdask.device.backend import Array
 from graphdask.engine.buffers import MAXIMAL, Allocation, put_aside
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.interface.parameters import documented
+from graphdask.interface.registry import algorithm
 from graphdask.kernels.components.strong_pack import Colours
-from graphdask.parameters import documented
 from graphdask.partition.part import Csr, Part
-from graphdask.registry import algorithm
 
 FEW = 1 << 20
 """Vertices and edges of all ranks together that every rank takes in to finish by itself, after PATIENCE supersteps."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.display import terminal
-from graphdask.registry import Option
+from graphdask.interface.registry import Option
 
 
 def middle(G: Any) -> dict[str, Any]:

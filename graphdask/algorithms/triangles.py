@@ -24,12 +24,12 @@ from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
+from graphdask.interface.parameters import documented
+from graphdask.interface.registry import algorithm
 from graphdask.kernels.triangles.triangles_pack import COUNTS, TriangleRows
-from graphdask.parameters import documented
 from graphdask.partition.build import from_cyclic, row_of_each, tally, to_cyclic_positions
 from graphdask.partition.neighbours import PIECE, distinct_blocks, places_of
 from graphdask.partition.part import Csr, Part
-from graphdask.registry import algorithm
 from graphdask.results.result import Result
 
 LEAST = 1 << 20

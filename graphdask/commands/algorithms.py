@@ -11,7 +11,7 @@ import click
 
 from graphdask.commands.ids import vertex, weights_of
 from graphdask.commands.options import allocation_option
-from graphdask.registry import SIGNATURE, Algorithm, Option, algorithms
+from graphdask.interface.registry import SIGNATURE, Algorithm, Option, algorithms
 
 KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool}
 """Of parameters, by their annotations; others take text."""

@@ -201,7 +201,7 @@ def _streamed(path: Path, as_json: bool, options: dict[str, Any]) -> None:
 
 def _users() -> list[str]:
     """The algorithms of `run` that use weights."""
-    from graphdask.registry import algorithms
+    from graphdask.interface.registry import algorithms
 
     return [each.command for each in algorithms().values() if each.weights]
 

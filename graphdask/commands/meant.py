@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import click
 
-from graphdask.registry import algorithms
-from graphdask.suggest import meant, meant_argument, meant_function
+from graphdask.interface.registry import algorithms
+from graphdask.interface.suggest import meant, meant_argument, meant_function
 
 COMMANDS = {
     "generate.erdos_renyi": "er",

@@ -14,8 +14,8 @@ from graphdask.dynamic.batch_frames import frame_edges, is_frame
 from graphdask.errors import InputError, shown
 from graphdask.graph.construct import checked_ids, checked_weights
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.interface.kinds import Own
 from graphdask.kernels.common.compiling import Timer
-from graphdask.kinds import Own
 from graphdask.partition.changes import MOST_VERTICES, Batch, ChangedSource, Insertions, Log, no_batch
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.vertex_map import index_dtype

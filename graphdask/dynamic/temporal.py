@@ -17,8 +17,8 @@ from graphdask.display.phases import phase, progress_over
 from graphdask.errors import InputError, shown
 from graphdask.graph.construct import from_edges
 from graphdask.graph.graph import Graph
+from graphdask.interface.suggest import public
 from graphdask.partition.ids import is_whole
-from graphdask.suggest import public
 
 
 @public

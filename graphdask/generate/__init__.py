@@ -11,9 +11,9 @@ from graphdask.generate.preferential_attachment import MULTI_EDGES, Preferential
 from graphdask.generate.rmat import RMat, rmat
 from graphdask.generate.waiting_queue import WaitingQueue, waiting_queue
 from graphdask.graph.graph import Graph
+from graphdask.interface.suggest import no_attribute, suggesting
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.sources import GeneratedSource
-from graphdask.suggest import no_attribute, suggesting
 
 METHODS = ("hash", "queue")
 

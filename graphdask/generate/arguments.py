@@ -7,7 +7,7 @@ from typing import Any
 
 from graphdask.device.backend import Backend
 from graphdask.errors import InputError, OverBudget, shown
-from graphdask.kinds import whole_or_none
+from graphdask.interface.kinds import whole_or_none
 
 
 def integer(name: str, value: Any) -> int:

@@ -35,11 +35,11 @@ from graphdask.errors import InputError
 from graphdask.generate import arguments
 from graphdask.generate.binomial import binomial
 from graphdask.graph.graph import Graph
-from graphdask.kinds import checked_seed
+from graphdask.interface.kinds import checked_seed
+from graphdask.interface.suggest import public
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.sources import GeneratedSource
 from graphdask.partition.vertex_map import index_dtype
-from graphdask.suggest import public
 
 FEWEST_ROUNDS = 6
 CLOSENESS = 1 << 40

@@ -34,9 +34,9 @@ import numpy as np
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.generate import arguments
-from graphdask.kinds import Own, checked_seed
+from graphdask.interface.kinds import Own, checked_seed
+from graphdask.interface.suggest import public
 from graphdask.partition.vertex_map import index_dtype
-from graphdask.suggest import public
 
 MULTI_EDGES = ("keep", "merge", "redraw")
 

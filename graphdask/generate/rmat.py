@@ -31,11 +31,11 @@ from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.generate import arguments
 from graphdask.graph.graph import Graph
-from graphdask.kinds import checked_seed
+from graphdask.interface.kinds import checked_seed
+from graphdask.interface.suggest import public
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.sources import GeneratedSource
 from graphdask.partition.vertex_map import index_dtype
-from graphdask.suggest import public
 
 MOST_LEVELS = 6
 """Levels of a table: its 4^6 entries are 16 KiB, which a core's first cache and a GPU's shared memory hold."""

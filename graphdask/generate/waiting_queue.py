@@ -13,7 +13,7 @@ import numpy as np
 from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, shown
 from graphdask.generate.copy_model import CAPACITY, COLUMNS, PASSES, STATE, QueueCopyModel, checked_count
-from graphdask.suggest import public
+from graphdask.interface.suggest import public
 
 ROWS = 4096
 """Records of a first run; one that makes more is run again with room for them."""

@@ -10,7 +10,7 @@ import numpy as np
 from graphdask.errors import InputError, MissingDependency, shown
 from graphdask.graph.construct import checked_ids, checked_weights, from_edges
 from graphdask.graph.graph import Graph
-from graphdask.kinds import Own
+from graphdask.interface.kinds import Own
 from graphdask.partition.conversions import class_of
 from graphdask.partition.ids import VertexIds, check_same_kind, number_vertices
 from graphdask.partition.sources import ChunkSource

@@ -11,7 +11,7 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.device.room import refuse_beyond_memory
 from graphdask.errors import InputError, MissingDependency
-from graphdask.kinds import whole
+from graphdask.interface.kinds import whole
 from graphdask.partition.blocks import (
     Share,
     Translation,

@@ -15,12 +15,12 @@ import numpy as np
 from graphdask import execute
 from graphdask.errors import InputError
 from graphdask.graph.frames import to_dask_array, to_dask_dataframe
+from graphdask.interface.suggest import public
 from graphdask.partition.blocks import EdgeArrays, all_edges, edge_blocks
 from graphdask.partition.conversions import class_of, conversion
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.sources import EdgeSource
 from graphdask.partition.vertex_map import Plan, checked_owners
-from graphdask.suggest import public
 
 
 @public

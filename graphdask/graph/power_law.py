@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError, shown
-from graphdask.kinds import checked_seed, whole
+from graphdask.interface.kinds import checked_seed, whole
 from graphdask.partition.given import given_array
 
 LEAST_TAIL = 50

@@ -13,8 +13,8 @@ from typing import Any
 
 from graphdask.display.phases import phase, progress_over
 from graphdask.errors import InputError, Unsupported, shown
+from graphdask.interface.suggest import no_attribute, suggesting
 from graphdask.partition.given import given_sequence
-from graphdask.suggest import no_attribute, suggesting
 
 from ._dispatch import read_format as _read
 from ._formats import FORMATS, Format, detect_format, format_to_read, refuse_compressed

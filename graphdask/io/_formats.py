@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphdask.errors import InputError, shown
-from graphdask.suggest import public
+from graphdask.interface.suggest import public
 
 
 @public

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import FormatError, InputError, shown
-from graphdask.kinds import whole
+from graphdask.interface.kinds import whole
 
 from ._open import NotKept, reading
 from ._pages import check_part

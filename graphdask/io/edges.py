@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import FormatError, InputError, OverBudget, shown
-from graphdask.suggest import public
+from graphdask.interface.suggest import public
 
 VERTEX = 24
 """Bytes of a vertex without edges: its id, as it is read and in the graph, and its place among the edges."""

@@ -26,7 +26,7 @@ import numpy as np
 
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError, MissingDependency, shown
-from graphdask.kinds import checked_seed
+from graphdask.interface.kinds import checked_seed
 from graphdask.partition.given import given_array
 
 METHODS = ("range", "random", "biased-random", "metis")

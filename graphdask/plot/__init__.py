@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from graphdask.interface.suggest import no_attribute, suggesting
 from graphdask.plot.changing import changing_ranks
 from graphdask.plot.curves import bars, curves
 from graphdask.plot.degrees import degree_distribution
 from graphdask.plot.drawing import draw
 from graphdask.plot.supersteps import superstep_profile
-from graphdask.suggest import no_attribute, suggesting
 
 __all__ = ["bars", "changing_ranks", "curves", "degree_distribution", "draw", "superstep_profile"]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError, shown
-from graphdask.kinds import choice
+from graphdask.interface.kinds import choice
 from graphdask.partition.given import given_sequence
 from graphdask.plot.style import COLOURS, MARKERS, new_figure, picture_output, saved, tidy
 

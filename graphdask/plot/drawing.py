@@ -10,7 +10,7 @@ import numpy as np
 from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, Unsupported
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.kinds import whole
+from graphdask.interface.kinds import whole
 from graphdask.partition.given import given_array
 from graphdask.plot.layout import force_layout
 from graphdask.plot.style import new_figure, picture_output, saved

@@ -16,9 +16,9 @@ from graphdask.device.residency import fetched
 from graphdask.engine.loop import RankResult
 from graphdask.errors import GraphdaskError, MissingDependency, Unsupported
 from graphdask.graph.graph import Graph
+from graphdask.interface.suggest import public
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.results.stats import Stats
-from graphdask.suggest import public
 
 
 class Kept(Protocol):

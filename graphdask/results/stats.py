@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from graphdask.engine.loop import RankResult, Superstep
+from graphdask.interface.suggest import public
 from graphdask.kernels.common.compiling import NOTHING, Compiled
 from graphdask.results.bsp import BspTerms, Share, seconds_of
-from graphdask.suggest import public
 
 
 @public

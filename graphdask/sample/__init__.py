@@ -7,8 +7,8 @@ Source: Pandey et al., c-saw: A Framework for Graph Sampling and Random Walk on 
 
 from importlib import import_module as _import_module
 
-from graphdask.suggest import no_attribute as _no_attribute
-from graphdask.suggest import suggesting as _suggesting
+from graphdask.interface.suggest import no_attribute as _no_attribute
+from graphdask.interface.suggest import suggesting as _suggesting
 
 _HOME: dict[str, str] = {
     "Chunks": "chunks",

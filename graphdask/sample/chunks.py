@@ -13,11 +13,11 @@ from graphdask import execute
 from graphdask.device.room import refuse_beyond_disk
 from graphdask.errors import InputError, Unsupported, shown
 from graphdask.graph.graph import Graph
+from graphdask.interface.suggest import public
 from graphdask.kernels.common.compiling import Timer
 from graphdask.sample.hops import at_least
 from graphdask.sample.result import Samples, sample_folder
 from graphdask.sample.sampler import Planned, numbered, planning
-from graphdask.suggest import public
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.interface.kinds import checked_seed
+from graphdask.interface.parameters import documented
 from graphdask.kernels.walks.frontier_pack import FrontierDraws
-from graphdask.kinds import checked_seed
-from graphdask.parameters import documented
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import index_dtype

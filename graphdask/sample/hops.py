@@ -16,8 +16,8 @@ import numpy as np
 from graphdask.device.room import refuse_beyond_memory
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.kinds import checked_seed, whole_or_none
-from graphdask.parameters import documented
+from graphdask.interface.kinds import checked_seed, whole_or_none
+from graphdask.interface.parameters import documented
 from graphdask.partition.given import given_array, given_sequence
 from graphdask.partition.vertex_map import index_dtype
 from graphdask.sample._fanouts import COLLISIONS, METHODS, REDRAWN

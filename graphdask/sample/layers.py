@@ -24,9 +24,9 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.interface.kinds import checked_seed
+from graphdask.interface.parameters import documented
 from graphdask.kernels.neighbors.reservoir_pack import Reservoirs
-from graphdask.kinds import checked_seed
-from graphdask.parameters import documented
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._drawing import draw_kept, draw_successively, launch_kept, loads_of

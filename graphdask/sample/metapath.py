@@ -18,8 +18,8 @@ from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, shown
 from graphdask.generate.arguments import integer
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.kinds import checked_seed
-from graphdask.parameters import documented
+from graphdask.interface.kinds import checked_seed
+from graphdask.interface.parameters import documented
 from graphdask.partition.given import given_sequence
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._arcs import arcs_memory, arcs_of

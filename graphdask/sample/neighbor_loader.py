@@ -23,6 +23,7 @@ import numpy as np
 from graphdask import execute
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample._minibatch_traversal import MinibatchTraversal
@@ -32,7 +33,6 @@ from graphdask.sample.sampler import Placement, checked_placement, refuse_partit
 from graphdask.sample.streamed import Streamed
 from graphdask.sample.temporal import NumberedTemporal, checked_limits, checked_strategy
 from graphdask.sample.traversal import NumberedTraversal, Traversal
-from graphdask.suggest import public
 
 RUN_EDGES = 1 << 23
 """Edges that one run draws, about, where the caller leaves it open."""

@@ -20,8 +20,8 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.kinds import checked_seed
-from graphdask.parameters import documented
+from graphdask.interface.kinds import checked_seed
+from graphdask.interface.parameters import documented
 from graphdask.partition.part import Part
 from graphdask.sample._edge_tables import edge_rows, in_order
 from graphdask.sample._taken import Taken

@@ -22,10 +22,10 @@ from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.generate.arguments import integer, probability
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.interface.kinds import checked_seed
+from graphdask.interface.parameters import documented
 from graphdask.kernels.common.tuning import ONE
 from graphdask.kernels.walks.walk_ends_pack import EndingWalks
-from graphdask.kinds import checked_seed
-from graphdask.parameters import documented
 from graphdask.partition.part import Part
 from graphdask.sample._walkers import LAUNCH, checked_vertices, sent_to
 from graphdask.sample.result import Samples

@@ -13,6 +13,7 @@ import numpy as np
 from graphdask import execute
 from graphdask.errors import GraphdaskError, MissingDependency
 from graphdask.graph.graph import Graph
+from graphdask.interface.suggest import public
 from graphdask.io.outputs import FolderOutput, folder_output, readable_write
 from graphdask.results.result import (
     HEAD,
@@ -30,7 +31,6 @@ from graphdask.results.result import (
     values_to_send,
 )
 from graphdask.results.stats import Stats
-from graphdask.suggest import public
 
 MARK = b"graphdask"
 """In the metadata of the Parquet files of samples, which only then are replaced."""

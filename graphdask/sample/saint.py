@@ -20,8 +20,8 @@ from graphdask.device.backend import get_backend
 from graphdask.device.room import refuse_beyond_memory
 from graphdask.errors import InputError, VerificationError
 from graphdask.graph.graph import Graph, checked_graph, checked_undirected
-from graphdask.kinds import checked_seed
-from graphdask.parameters import documented
+from graphdask.interface.kinds import checked_seed
+from graphdask.interface.parameters import documented
 from graphdask.sample._walkers import Walks, checked_length
 from graphdask.sample.degrees import out_degrees
 from graphdask.sample.hops import at_least

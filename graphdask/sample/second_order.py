@@ -21,9 +21,9 @@ from graphdask.engine.loop import INDEX, Environment
 from graphdask.errors import InputError, shown
 from graphdask.generate.arguments import flag
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.interface.kinds import checked_seed
+from graphdask.interface.parameters import documented
 from graphdask.kernels.common.tuning import ONE
-from graphdask.kinds import checked_seed
-from graphdask.parameters import documented
 from graphdask.partition.part import Part
 from graphdask.sample._arcs import arcs_memory, arcs_of, told
 from graphdask.sample._walkers import (

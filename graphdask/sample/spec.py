@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import FunctionError, InputError, shown
+from graphdask.interface.kinds import whole_or_none
+from graphdask.interface.suggest import public
 from graphdask.kernels.functions.functions_fields import HOOKS, OF_WALK
-from graphdask.kinds import whole_or_none
 from graphdask.partition.given import given_sequence
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample._methods import DISTINCT, METHODS, known_bound
 from graphdask.sample.translate import Translated, translate
-from graphdask.suggest import public
 
 MOST_TRIED = (1 << 24) - 1
 """Neighbours that are drawn with `edge_bound`, or again until they are new, at most: trials are counted in 32 bits."""

@@ -22,11 +22,11 @@ from graphdask.device.backend import Backend, CudaBackend
 from graphdask.device.residency import ResidentSet, page_locked
 from graphdask.engine.loop import Environment, Superstep
 from graphdask.errors import InputError, OverBudget, shown
+from graphdask.interface.suggest import public
 from graphdask.kernels.common.compiling import clock
 from graphdask.kernels.common.tuning import SPARSE
 from graphdask.partition.blocks import parse_size
 from graphdask.partition.part import Part
-from graphdask.suggest import public
 
 SCHEMES = ("baseline", "BA", "WS", "BAL", "in-place")
 """Each has what the ones before it have, and more."""

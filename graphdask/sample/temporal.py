@@ -20,7 +20,7 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, OverBudget
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.parameters import documented
+from graphdask.interface.parameters import documented
 from graphdask.partition.build import row_of_each
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Csr, Part

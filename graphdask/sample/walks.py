@@ -19,9 +19,9 @@ from graphdask.engine.loop import INDEX, Environment
 from graphdask.errors import InputError, Unsupported
 from graphdask.generate.arguments import probability
 from graphdask.graph.graph import Graph, checked_graph, checked_undirected
+from graphdask.interface.kinds import checked_seed
+from graphdask.interface.parameters import documented
 from graphdask.kernels.common.tuning import ONE
-from graphdask.kinds import checked_seed
-from graphdask.parameters import documented
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._arcs import arcs_memory, arcs_of, told
 from graphdask.sample._walkers import (

@@ -5,11 +5,11 @@
 
 from typing import Any
 
+from graphdask.interface.suggest import no_attribute, suggesting
 from graphdask.scale.experiment import run
 from graphdask.scale.figures import draw
 from graphdask.scale.model import extrapolated, fit
 from graphdask.scale.records import read
-from graphdask.suggest import no_attribute, suggesting
 
 __all__ = ["draw", "extrapolated", "fit", "read", "run"]
 

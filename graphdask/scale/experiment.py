@@ -23,7 +23,7 @@ from graphdask.bench.analysis.graphs import Case, Facts, input_edges, weighted
 from graphdask.bench.analysis.timing import Timed, middle, quiet, rate, timed
 from graphdask.device.backend import get_backend
 from graphdask.errors import GraphdaskWarning, InputError, OverBudget, shown
-from graphdask.kinds import checked_seed
+from graphdask.interface.kinds import checked_seed
 from graphdask.scale.plan import USUAL, Measurement, Settings, measurements
 from graphdask.scale.records import Record, RecordFile, opened
 

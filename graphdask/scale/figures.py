@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError
+from graphdask.interface.kinds import choice
 from graphdask.io.outputs import file_output, pictures_output
-from graphdask.kinds import choice
 from graphdask.partition.given import given_sequence
 from graphdask.plot.style import COLOURS, MARKERS, new_figure, saved, tidy
 from graphdask.scale.model import ASSUMPTIONS, MEETINGS, Fit, extrapolated, fit, largest, modelled, sizes

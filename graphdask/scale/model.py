@@ -33,10 +33,10 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError, shown
-from graphdask.kinds import choice, whole
+from graphdask.interface.kinds import choice, whole
+from graphdask.interface.suggest import public
 from graphdask.scale.plan import ALONE
 from graphdask.scale.records import check_record, checked_records
-from graphdask.suggest import public
 
 Record = dict[str, Any]
 MEETINGS: Mapping[str, Callable[[int], float]] = {"direct": lambda size: size - 1.0, "tree": math.log2}

@@ -15,7 +15,7 @@ from graphdask.bench.analysis.algorithms import Algorithm
 from graphdask.bench.analysis.algorithms import chosen as measured_elsewhere
 from graphdask.bench.analysis.graphs import Case, cases
 from graphdask.errors import InputError, Unsupported, shown
-from graphdask.kinds import choice, whole_or_none
+from graphdask.interface.kinds import choice, whole_or_none
 from graphdask.partition.given import given_sequence
 
 KINDS = ("strong", "weak-edge", "weak-vertex")

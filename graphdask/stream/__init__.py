@@ -5,8 +5,8 @@ Source: WolfPath, International Journal of Parallel Programming 47 (2019).
 
 from importlib import import_module as _import_module
 
-from graphdask.suggest import no_attribute as _no_attribute
-from graphdask.suggest import suggesting as _suggesting
+from graphdask.interface.suggest import no_attribute as _no_attribute
+from graphdask.interface.suggest import suggesting as _suggesting
 
 _HOME: dict[str, tuple[str, str]] = {
     "StreamedGraph": ("graph", "StreamedGraph"),

@@ -16,8 +16,8 @@ from graphdask.display.phases import phase
 from graphdask.errors import InputError, OverBudget, Unsupported, shown
 from graphdask.graph.construct import graph_of_file, read_graph
 from graphdask.graph.graph import Graph
+from graphdask.interface.kinds import is_path
 from graphdask.io import EdgeList, slices, spilled_edges
-from graphdask.kinds import is_path
 from graphdask.partition.blocks import Share
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.part import WeightFacts

@@ -20,7 +20,7 @@ from emulated import emulated, stand_in
 from source_tree import ROOT
 
 import graphdask as gd
-from graphdask.registry import ALGORITHMS, algorithms
+from graphdask.interface.registry import ALGORITHMS, algorithms
 
 NAMES = tuple(algorithms())
 ON_DEVICES = (

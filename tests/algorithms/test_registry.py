@@ -22,19 +22,19 @@ from common_checks import (
 from emulated import emulated, stand_in
 
 import graphdask as gd
-import graphdask.registry
+import graphdask.interface.registry
 from graphdask.cli import cli
 from graphdask.commands.meant import commands
-from graphdask.suggest import names
+from graphdask.interface.suggest import names
 
 
 @pytest.fixture
 def toy(monkeypatch):
     """The toy algorithm, registered while the test runs."""
-    monkeypatch.setattr(graphdask.registry, "ALGORITHMS", dict(graphdask.registry.algorithms()))
+    monkeypatch.setattr(graphdask.interface.registry, "ALGORITHMS", dict(graphdask.interface.registry.algorithms()))
     sys.modules.pop("toy_algorithm", None)
     importlib.import_module("toy_algorithm")
-    yield graphdask.registry.ALGORITHMS["in_degrees"]
+    yield graphdask.interface.registry.ALGORITHMS["in_degrees"]
     vars(gd).pop("in_degrees", None)
 
 

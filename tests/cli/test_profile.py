@@ -12,8 +12,8 @@ import pytest
 import graphdask as gd
 from graphdask.commands.profile import MOST_ROWS
 from graphdask.engine.loop import RankResult, Superstep
+from graphdask.interface.registry import algorithms
 from graphdask.plot import superstep_profile
-from graphdask.registry import algorithms
 from graphdask.results.stats import Stats
 
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -17,7 +17,7 @@ import graphdask as gd
 from graphdask.comm.ucx.communicator import ucx_available
 from graphdask.errors import InputError, Unsupported
 from graphdask.gang.worker import Ability
-from graphdask.registry import algorithms
+from graphdask.interface.registry import algorithms
 
 GRAPHS = {"generated": (generated, 0), "named": (named, "v5")}
 

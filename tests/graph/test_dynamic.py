@@ -17,8 +17,8 @@ from graphdask.comm.threads import ThreadCommunicator
 from graphdask.device.backend import CpuBackend
 from graphdask.dynamic import batch as dynamic_batch
 from graphdask.dynamic import rows as dynamic_rows
+from graphdask.interface.registry import algorithms
 from graphdask.partition import changes
-from graphdask.registry import algorithms
 
 
 class Edges(dict):

@@ -10,7 +10,7 @@ import pytest
 from graphs import GRAPHS, Edges
 
 import graphdask as gd
-from graphdask.registry import Algorithm
+from graphdask.interface.registry import Algorithm
 
 PARTS = (1, 2, 3, 4, 7)
 SHAPES = {name: GRAPHS[name] for name in (

@@ -36,8 +36,8 @@ LAYERS = (
 FIRST_OF_USERS = "plot"
 """From here on, packages use graphdask as its users do, by its public names."""
 
-EVERYWHERE = ("config", "errors", "execute", "kinds", "parameters", "registry", "suggest", "version")
-"""Modules of the root that every package may import; they import only each other."""
+EVERYWHERE = ("config", "errors", "execute", "interface", "version")
+"""Modules of the root, and the package `interface`, that every package may import; they import only each other."""
 
 EXECUTION = "execute"
 """The one of them that calls the packages above its callers: it imports `gang` and `stream`, inside functions only."""

@@ -20,8 +20,8 @@ from tiny_world import World
 
 import graphdask as gd
 from graphdask import scale
+from graphdask.interface.registry import Algorithm, algorithms
 from graphdask.io import EdgeList
-from graphdask.registry import Algorithm, algorithms
 from graphdask.sample.translate import Translated
 
 

@@ -14,10 +14,10 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages, Primitive, RankContext, RankResult
 from graphdask.engine.violation import Violation
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.parameters import documented
+from graphdask.interface.parameters import documented
+from graphdask.interface.registry import algorithm
 from graphdask.partition.build import tally
 from graphdask.partition.part import Part
-from graphdask.registry import algorithm
 from graphdask.results.result import Result
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from layers import cycles, unknown, violations
+from layers import EVERYWHERE, LAST, cycles, unknown, violations
 from source_tree import ROOT, Import, imports, sources
 
 LONGEST = 450
@@ -128,3 +128,9 @@ def test_a_package_resolves_its_relative_imports_from_itself(tmp_path):
     path = tmp_path / "__init__.py"
     path.write_text("from .edges import EdgeList\n")
     assert [found.target for found in imports("graphdask.io", path)] == ["graphdask.io.edges.EdgeList"]
+
+
+def test_the_root_holds_what_every_package_uses():
+    root = {path.name for path in (ROOT / "graphdask").glob("*.py")}
+    assert root == {f"{name}.py" for name in (*EVERYWHERE, *LAST, "__init__") if name != "interface"}
+    assert len(root) <= 9

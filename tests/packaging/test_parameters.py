@@ -19,7 +19,7 @@ from source_tree import sources
 
 import graphdask as gd
 from graphdask.cli import cli
-from graphdask.registry import Algorithm
+from graphdask.interface.registry import Algorithm
 
 NX = "NetworkX passes it by this name; `offered` refuses what the function cannot do with"
 CLICK = "click's or Dask's signature"

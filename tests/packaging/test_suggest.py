@@ -11,7 +11,7 @@ import cloudpickle
 import pytest
 
 import graphdask as gd
-from graphdask.suggest import names
+from graphdask.interface.suggest import names
 
 PUBLIC = {
     f"{module.__name__}.{name}": value
@@ -124,7 +124,7 @@ def test_a_type_error_from_inside_a_function_stays_as_it_is():
     def fails(a):
         return a + "b"
 
-    from graphdask.suggest import suggesting
+    from graphdask.interface.suggest import suggesting
 
     with pytest.raises(TypeError) as raised:
         suggesting(fails, __name__, "fails")(1)

@@ -10,8 +10,8 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from graphdask.errors import ArgumentError
-from graphdask.kinds import Options
-from graphdask.registry import algorithms
+from graphdask.interface.kinds import Options
+from graphdask.interface.registry import algorithms
 
 T = TypeVar("T")
 
@@ -170,7 +170,7 @@ def no_attribute(module: str, name: str, public: Iterable[str]) -> AttributeErro
 
 def suggesting(function: Any, module: str, name: str) -> Any:
     """The public form of a function: a call whose arguments do not fit says which are meant, as an ArgumentError, and
-    an option of a wrong kind is refused by its name, as an InputError (graphdask.kinds).
+    an option of a wrong kind is refused by its name, as an InputError (graphdask.interface.kinds).
 
     Its signature and docstring are the function's, and it is pickled by its public name. Other values are returned as
     they are.

@@ -1,0 +1,1 @@
+"""What public functions share: kinds of arguments, descriptions of parameters, the registry, suggestions of names."""
