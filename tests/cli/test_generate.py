@@ -94,7 +94,7 @@ def test_workers_write_a_folder(call, tmp_path):
         ([], "Missing option '--vertices'"),
         (["--vertices", "3"], "--vertices 3 vertices are too few: --degree 4 needs at least 5"),
         (["--vertices", "100", "--p", "1.5"], "not a probability"),
-        (["--vertices", "100", "--seed", "-1"], "must be from 0"),
+        (["--vertices", "100", "--seed", "-1"], "not a whole number from 0"),
         (["--vertices", "100", "--degree", "0"], "at least 1"),
         (["--vertices", "100", "--multi-edges", "lose"], "'lose' is not one of"),
         (["--vertices", "100", "--format", "csv"], "give --output as well"),

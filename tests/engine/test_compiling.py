@@ -160,6 +160,7 @@ def test_a_call_of_a_kernel_that_is_there_tells_nobody(monkeypatch):
 
 
 def test_a_kernel_that_calls_others_counts_once():
+    compiling.listen_to_numba()
     inner = numba.njit(lambda x: x * 2)
     outer, before = numba.njit(lambda x: inner(x) + inner(x + 1)), account()
     assert outer(1) == 6
