@@ -60,7 +60,7 @@ def __getattr__(name: str) -> object:
         value = _public(name, getattr(_import_module(f"graphdask.{_HOME[name]}"), name))
     elif name in _MODULES:
         value = _import_module(f"graphdask.{name}")
-    elif not name.startswith("_") and (found := _registry().algorithms().get(name)):
+    elif not name.startswith("_") and (found := _registry().algorithm_named(name)):
         value = _public(name, found.function)
     else:
         raise _import_module("graphdask.interface.suggest").no_attribute(__name__, name, __dir__())

@@ -7,16 +7,19 @@ The decorator `algorithm` enters a function, and returns it as it is. What follo
 - the name that an error suggests for a name of another package,
 - the tests that all algorithms have in common (tests/algorithms/test_common.py).
 
-`algorithms` finds the declarations by importing the modules of the package, so an algorithm is entered in no list.
+`algorithms` finds the declarations by importing the modules of the package, so an algorithm is entered in no list, and
+`algorithm_named` imports only the module whose text defines the function.
 """
 
 from __future__ import annotations
 
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -110,3 +113,15 @@ def algorithms() -> dict[str, Algorithm]:
     for each in pkgutil.iter_modules(package.__path__):
         import_module(f"{package.__name__}.{each.name}")
     return dict(sorted(ALGORITHMS.items()))
+
+
+def algorithm_named(name: str) -> Algorithm | None:
+    """Return the algorithm whose function has this name, or None."""
+    if name not in ALGORITHMS:
+        package = import_module("graphdask.algorithms")
+        definition = re.compile(rf"^def {re.escape(name)}\(", re.MULTILINE)
+        for folder in package.__path__:
+            for path in Path(folder).glob("*.py"):
+                if definition.search(path.read_text(encoding="utf-8")):
+                    import_module(f"{package.__name__}.{path.stem}")
+    return ALGORITHMS.get(name)
