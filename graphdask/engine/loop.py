@@ -291,6 +291,10 @@ class Primitive(ABC, Generic[S]):
         """Take in what all ranks voted, float64 of shape (ranks, votes); True ends the run now, on all ranks alike."""
         return False
 
+    def idle(self, state: S) -> float:
+        """Seconds for which the superstep waited for something else than ranks; they are part of `Superstep.wait`."""
+        return 0.0
+
     @abstractmethod
     def result(self, part: Part, state: S, env: Environment) -> dict[str, Any]:
         """Arrays: values of the own vertices, in local order. Numbers: of the whole run, the same on every rank."""
@@ -319,7 +323,7 @@ class Superstep:
     exchange: float
     """Seconds on the wire, the wait for slower ranks taken off."""
     wait: float
-    """Seconds waited for slower ranks."""
+    """Seconds waited for slower ranks, and of a streamed graph for chunks."""
     done: float = 0.0
     """How many of the `goal` of the primitive are done."""
     compile: float = 0.0
@@ -382,10 +386,11 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         coded = clock()
         said = messages.votes() if callable(messages.votes) else messages.votes
         ready = clock()
-        compute = computed - started + ready - coded - (env.recorded - recorded)
+        busy = computed - started + ready - coded - (env.recorded - recorded)
+        idle = min(primitive.idle(state), max(busy, 0.0))
         sent = sum(meta[:, 1].tolist())
         compiling, compiled = account().seconds - compiled, account().seconds
-        control = np.array([messages.active, sent, int(compute * 1e9), int(compiling * 1e9)], np.int64)
+        control = np.array([messages.active, sent, int(busy * 1e9), int(compiling * 1e9)], np.int64)
         if primitive.votes:
             voted = np.zeros(primitive.votes)
             voted[:] = said or 0.0
@@ -398,9 +403,9 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         ends = primitive.ends(state, votes) or not (any(active) or any(told))
         inbox = exchanger.unpack(received.payloads, received.meta, votes)
         slowest = max(computing) / 1e9
-        wait = min(max(slowest - compute, 0.0), exchanged - ready)
+        wait = min(max(slowest - busy, 0.0), exchanged - ready)
         latest = max(ran + waited for ran, waited in zip(computing, compilings, strict=True)) / 1e9
-        halted = min(max(latest - compute - compiling - wait, 0.0), exchanged - ready - wait)
+        halted = min(max(latest - busy - compiling - wait, 0.0), exchanged - ready - wait)
         step = Superstep(
             number=len(history),
             frontier=messages.frontier,
@@ -408,10 +413,10 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             messages=sent,
             bytes_sent=env.bytes_sent(),
             codes=codes,
-            compute=compute,
+            compute=busy - idle,
             code=coded - computed + clock() - exchanged,
             exchange=exchanged - ready - wait - halted,
-            wait=wait,
+            wait=wait + idle,
             compile=compiling + halted,
         )
         env.record(step)

@@ -165,6 +165,9 @@ class Streaming(Primitive[Any]):
     def memory(self, part: Any, allocation: Allocation) -> int:
         return self.per_vertex * part.num_vertices
 
+    def idle(self, state: Any) -> float:
+        return self.log.idle()
+
     def view(self, part: StreamedPart, backend: Backend) -> StreamedPart:
         """The share of the store as supersteps take it."""
         return part

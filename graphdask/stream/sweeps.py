@@ -45,19 +45,24 @@ class Log:
 
     def sweep(self, vertices: int, edges: int) -> None:
         """A sweep, or an iteration, has come to its end."""
-        now, waited = clock(), sum(traffic.waiting for traffic in self.traffic)
-        wait = waited - self._waited
+        now, wait = clock(), self.idle()
         history = self.context.history if isinstance(self.context, Environment) else self.history
         step = Superstep(
             len(history), vertices, edges, 0, 0, (), now - self._started - wait, 0.0, 0.0, wait
         )  # fmt: skip
-        self._started, self._waited = now, waited
+        self._started = now
         if isinstance(self.context, Environment):
             self.context.record(step)
             return
         self.history.append(step)
         if self.context is not None and self.context.on_superstep is not None:
             self.context.on_superstep(step)
+
+    def idle(self) -> float:
+        """Seconds that computation has waited for chunks since this was asked last."""
+        waited = sum(traffic.waiting for traffic in self.traffic)
+        found, self._waited = waited - self._waited, waited
+        return max(found, 0.0)
 
     def check(self) -> None:
         """Raise DeadlineExceeded where the run takes too long."""
