@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from draw_models import numbers_of, vitter
 from emulated import emulated, stand_in
+from kernel_launch import Packed
 
 import graphdask as gd
 from graphdask.kernels.choice.keys import exponential_key
+from graphdask.kernels.neighbors.reservoir_pack import Reservoirs
 from graphdask.sample._drawing import launch_kept
 
 SEED, POISON = 5, -77
@@ -43,13 +45,12 @@ def in_order(instance, vertex, biases):
     return places[biases[places] > 0], keys
 
 
-def launched(backend, way, out, *arguments):
-    """What a way writes to arrays like `out`, which hold poison before."""
-    rows, *rest = (backend.from_host(a) if isinstance(a, np.ndarray) else a for a in arguments)
-    out = [backend.from_host(np.full(shape, POISON, dtype)) for shape, dtype in out]
-    launch_kept(Env(backend), way, len(rows), rows, *rest, out=out)
-    backend.synchronize()
-    return [backend.to_host(array) for array in out]
+def launched(backend, way, out, **fields):
+    """What a way writes to fields like `out`, which hold poison before."""
+    made = {name: np.full(shape, POISON, dtype) for name, (shape, dtype) in out.items()}
+    packed = Packed(backend, Reservoirs, seed=np.uint64(SEED), **fields, **made)
+    launch_kept(Env(backend), way, len(fields["rows"]), packed.pack)
+    return [packed.host(name) for name in out]
 
 
 class Rows:
@@ -64,12 +65,13 @@ class Rows:
         self.counts = np.array(counts, np.int64)[self.rows]
         self.offsets = np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
 
-    def drawn(self, backend, way, *biases):
+    def drawn(self, backend, way, sums=None):
         """The places in the row drawn for each item, with their source and mark as they must be."""
         total, dtype = self.offsets[-1], self.rows.dtype
         src, dst, tag = launched(
-            backend, way, [(total, dtype), (total, dtype), (total, np.int64)], self.rows, self.vertices,
-            self.instances, self.tags, self.indptr, self.targets, self.offsets, *biases, np.uint64(SEED),
+            backend, way, {"src": (total, dtype), "dst": (total, dtype), "tag": (total, np.int64)}, rows=self.rows,
+            vertices=self.vertices, instances=self.instances, tags=self.tags, indptr=self.indptr, indices=self.targets,
+            offsets=self.offsets, sums=sums,
         )  # fmt: skip
         np.testing.assert_array_equal(src, np.repeat(self.vertices, self.counts))
         np.testing.assert_array_equal(tag, np.repeat(self.tags, self.counts))
@@ -80,8 +82,9 @@ class Rows:
         """The keys of each item, and where in the row they are."""
         total = self.offsets[-1]
         found = launched(
-            backend, "keys", [(total, np.float64), (total, np.int64)], self.rows, self.vertices, self.instances,
-            self.indptr, biases, self.offsets[:-1].copy(), self.counts, np.uint64(SEED),
+            backend, "keys", {"keys": (total, np.float64), "places": (total, np.int64)}, rows=self.rows,
+            vertices=self.vertices, instances=self.instances, indptr=self.indptr, values=biases,
+            starts=self.offsets[:-1].copy(), counts=self.counts,
         )  # fmt: skip
         return list(zip(*(np.split(column, self.offsets[1:-1]) for column in found), strict=True))
 
