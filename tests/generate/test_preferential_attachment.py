@@ -166,7 +166,7 @@ def test_bad_ranges_are_named():
         with pytest.raises(InputError, match=f"{start} .. {stop}"):
             edges(cpu, 100, 4, 0.5, 0, start, stop)
     for rank, size in ((0, 0), (2, 2), (-1, 2)):
-        with pytest.raises(InputError, match=f"block {rank} of {size}"):
+        with pytest.raises(InputError, match=f"block rank={rank} of size={size}"):
             graph.vertices(rank, size)
     with pytest.raises(InputError, match="do not fit int32"):
         targets(cpu, 1 << 32, 4, 0.5, 0, 0, 8, np.int32)

@@ -155,7 +155,7 @@ def test_bad_ranges_are_named():
         with pytest.raises(InputError, match=f"edges {start} .. {stop}"):
             edges(cpu, graph, start, stop)
     for rank, size in ((0, 0), (2, 2), (-1, 2)):
-        with pytest.raises(InputError, match=f"block {rank} of {size}"):
+        with pytest.raises(InputError, match=f"block rank={rank} of size={size}"):
             graph.block(cpu, rank, size)
 
 

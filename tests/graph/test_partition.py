@@ -36,7 +36,7 @@ def check_bijection(vertex_map, n):
 @pytest.mark.parametrize("n", SIZES)
 def test_every_map_is_a_bijection(n, rng):
     check_bijection(VertexMap(n), n)
-    for seed in (0, 1, 2**64 - 1, -1, int(rng.integers(2**63))):
+    for seed in (0, 1, 2**64 - 1, int(rng.integers(2**63))):
         check_bijection(ShuffledMap(n, seed=seed), n)
     for size in (1, 2, 7):
         check_bijection(DealtMap.of(n, size, seed=n), n)

@@ -15,7 +15,7 @@ from graphdask.sample._minibatch_traversal import MinibatchTraversal
 
 OPTIONS = (
     ([3, 2, 4], {}),
-    ([20, 1], {"seed": 2**65 + 9}),
+    ([20, 1], {"seed": 2**63 + 9}),
     ([40, 2], {"replace": True}),
     ([3, 0, 2], {}),
     ([], {}),
