@@ -230,7 +230,7 @@ FAMILIES = {
             in_order("auto"), in_order("repeated"), by_digits, in_order("functions, repeated"),
         ),
         "a tree of sums off by one": (
-            "trees[at + place + step] <= drawn", "trees[at + place + step] < drawn", by_digits_of_many,
+            "a.trees[at + place + step] <= drawn", "a.trees[at + place + step] < drawn", by_digits_of_many,
         ),
         "a collided number among what is left": (
             f"multiply_high({NEXT.format('number')}, left)",
@@ -256,11 +256,11 @@ FAMILIES = {
     },
     "redrawn": {
         "one generator for all instances": (
-            "np.uint64(instances[g])", "np.uint64(0)", functions_redrawn, in_order("functions, bipartite"),
+            "np.uint64(a.instances[g])", "np.uint64(0)", functions_redrawn, in_order("functions, bipartite"),
         ),
-        "one generator for all steps": ("np.uint64(step)", "np.uint64(0)", steps_redrawn),
+        "one generator for all steps": ("np.uint64(a.step)", "np.uint64(0)", steps_redrawn),
         "sums that begin with the next row": (
-            "begin = bounds[row]", "begin = bounds[row + 1]", functions_redrawn,
+            "begin = a.bounds[row]", "begin = a.bounds[row + 1]", functions_redrawn,
         ),
     },
     "marked": {
@@ -295,10 +295,10 @@ FAMILIES = {
             functions_by_looking_at_all,
         ),
         "kept CTPS off by one": (
-            "sums[middle] > digit", "sums[middle] >= digit", in_order("functions"), functions_by_sums,
+            "a.sums[middle] > digit", "a.sums[middle] >= digit", in_order("functions"), functions_by_sums,
         ),
         "one generator for all instances": (
-            "np.uint64(instances[g])", "_0", instances_of_functions, in_order("functions"), functions_by_sums,
+            "np.uint64(a.instances[g])", "_0", instances_of_functions, in_order("functions"), functions_by_sums,
         ),
     },
     "functions": {
@@ -330,14 +330,14 @@ FAMILIES = {
             "multiply_high(word[j], np.uint64(degree[j]))", "word[j] % np.uint64(degree[j])", check_ends,
         ),
         "one generator for all walks": (
-            "philox(key, np.uint64(instance[i]), np.uint64(step[i]), _0)", "philox(key, _0, np.uint64(step[i]), _0)",
-            check_ends,
+            "philox(key, np.uint64(a.instance[i]), np.uint64(a.step[i]), _0)",
+            "philox(key, _0, np.uint64(a.step[i]), _0)", check_ends,
         ),
         "one generator for two steps": (
-            "philox(key, np.uint64(instance[i]), np.uint64(step[i]), _0)",
-            "philox(key, np.uint64(instance[i]), np.uint64(step[i] >> 1), _0)", check_ends,
+            "philox(key, np.uint64(a.instance[i]), np.uint64(a.step[i]), _0)",
+            "philox(key, np.uint64(a.instance[i]), np.uint64(a.step[i] >> 1), _0)", check_ends,
         ),
-        "one number for two decisions": ("second >> _1 >= stop", "first >> _1 >= stop", check_ends),
+        "one number for two decisions": ("second >> _1 >= a.stop", "first >> _1 >= a.stop", check_ends),
     },
     "frontier": {
         "a draw modulo": ("multiply_high(first, np.uint64(total))", "first % np.uint64(total)", frontier),
