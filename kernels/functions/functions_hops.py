@@ -256,7 +256,7 @@ def functions_hops_draw(
                 begins[g] = end
 
 
-@inlined
+@twin
 def _one_of_floats(biases, size, copied, instance, step, seed, chosen, owner, failure):
     """A place of a pool in proportion to biases that are floats."""
     none, bounds = np.zeros(1, np.int64), np.zeros(2, np.int64)
