@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import KeysView, Mapping, ValuesView
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ def given_array(name: str, values: Any) -> np.ndarray:
 
 
 def given_sequence(name: str, values: Any, otherwise: str) -> list[Any]:
-    """Return the elements of a sequence, or of an array of one dimension.
+    """Return the elements of a sequence, of an array of one dimension, or of a mapping's keys or values.
 
     Parameters
     ----------
@@ -69,7 +69,8 @@ def given_sequence(name: str, values: Any, otherwise: str) -> list[Any]:
     OverBudget
         For a sequence of more elements than memory can hold.
     """
-    wrong = isinstance(values, str | bytes | bytearray | memoryview | Mapping) or not hasattr(values, "__getitem__")
+    ordered = hasattr(values, "__getitem__") or isinstance(values, KeysView | ValuesView)
+    wrong = isinstance(values, str | bytes | bytearray | memoryview | Mapping) or not ordered
     wrong = wrong or (isinstance(values, np.ndarray) and values.ndim != 1)
     try:
         count = len(values)

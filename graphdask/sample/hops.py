@@ -304,7 +304,9 @@ def arrays_of_seeds(seeds: Any) -> np.ndarray | list[np.ndarray]:
         array = given_array("seeds", seeds)
         if array.ndim != 1:
             raise InputError(f"seeds is an array of {array.ndim} dimensions; it has one, or is a list of arrays")
-        return array
+        if array.dtype != object or not any(isinstance(of_one, np.ndarray | list | tuple) for of_one in array):
+            return array
+        seeds = list(array)  # such as a Series of arrays
     each = (
         seeds
         if type(seeds) is range

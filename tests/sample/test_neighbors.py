@@ -111,7 +111,7 @@ def calls(graph, seeds, placement):
     sample = gd.sample
     yield sample.neighbors(graph, seeds, [3, 2], placement=placement)
     yield sample.neighbors(graph, seeds, [40, -1], placement=placement, direction="in", seed=2**64 - 5)
-    yield sample.neighbors(graph, seeds, [3, 40], bias="weight", placement=placement, seed=2**200)
+    yield sample.neighbors(graph, seeds, [3, 40], bias="weight", placement=placement, seed=2**63 + 5)
     yield sample.neighbors(graph, seeds, [3, 4], bias="degree", method="bipartite", placement=placement)
     yield sample.neighbors(graph, seeds, [40, 4], bias="degree", method="bipartite", placement=placement)
     yield sample.neighbors(graph, seeds, [3, 40], method="repeated", collisions="bitmap", placement=placement)
