@@ -42,7 +42,7 @@ from graphdask.kernels.choice.selection import (
     vertex_of,
 )
 from graphdask.kernels.choice.selection_pack import Selections
-from graphdask.kernels.common.hash import inlined, multiply_high
+from graphdask.kernels.common.hash import multiply_high
 from graphdask.kernels.common.philox import DRAW_EDGE, DRAW_POOL, DRAW_TRIAL, DRAW_UPDATE, philox
 from graphdask.kernels.common.tuning import LOOKED_AT
 from graphdask.kernels.common.twin import twin, within

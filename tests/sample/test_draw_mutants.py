@@ -284,7 +284,7 @@ FAMILIES = {
         ),
         "a draw modulo among all": ("multiply_high(first, total)", "first % total", functions_by_looking_at_all),
         "what is next to a collided number": (
-            "place = begin + last", "place = begin + (chosen[before] - begin + 1) % (last + 1)", alike("functions"),
+            "place = begin + last", "place = begin + (a.chosen[before] - begin + 1) % (last + 1)", alike("functions"),
             functions_alike,
         ),
         "the number of the first draw again": (

@@ -10,10 +10,11 @@ from click.testing import CliRunner
 from gangs import dask_cluster
 
 import graphdask as gd
-from graphdask import gang, scale
+from graphdask import scale
 from graphdask.cli import cli
 from graphdask.device.backend import cuda_device_count
 from graphdask.errors import GraphdaskWarning, InputError, PeerLost
+from graphdask.gang import in_memory
 from graphdask.scale import experiment
 
 SMALL = {"sources": 2, "repeats": 2, "scales": (5,), "edge_factor": 4, "device": "cpu"}
@@ -92,8 +93,8 @@ def test_what_is_in_the_file_is_not_measured_again(measured, client, tmp_path, m
 
 def test_a_graph_is_built_once_for_each_number_of_workers(client, tmp_path, monkeypatch):
     built = []
-    build = gang.build_all
-    monkeypatch.setattr(gang, "build_all", lambda *arguments: built.append(arguments[1].size) or build(*arguments))
+    build = in_memory.build_all
+    monkeypatch.setattr(in_memory, "build_all", lambda *arguments: built.append(arguments[1].size) or build(*arguments))
     arguments = SMALL | {"algorithms": ("bfs", "components"), "transports": ("shm", "tcp")}
     scale.run(tmp_path / "a.jsonl", client=client, workers=(1, 2), **arguments)
     assert built == [1, 2]
