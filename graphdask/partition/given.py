@@ -86,7 +86,9 @@ def given_sequence(name: str, values: Any, otherwise: str) -> list[Any]:
 
 
 def _reason(values: Any, error: Exception) -> str:
-    """Why there is no array: what NumPy says of ragged lists, and the like; other objects may say anything."""
+    """Why there is no array, in the words of NumPy but for ragged lists; other objects may say anything."""
+    if isinstance(error, ValueError) and "inhomogeneous" in str(error):
+        return "its elements have different lengths"
     if isinstance(error, ValueError | TypeError | OverflowError):
         return str(error)[:300]
     return f"NumPy makes none of a {class_of(values)}"

@@ -16,7 +16,7 @@ import numpy as np
 from graphdask.device.room import refuse_beyond_memory
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.interface.kinds import checked_seed, whole_or_none
+from graphdask.interface.kinds import checked_seed, choice, whole_or_none
 from graphdask.interface.parameters import documented
 from graphdask.partition.given import given_array, given_sequence
 from graphdask.partition.vertex_map import index_dtype
@@ -128,18 +128,18 @@ def checked_options(
         raise InputError(f"replace={shown(replace)} is neither True nor False")
     if replace and any(size < 0 for size in sizes):
         raise InputError("with replace=True a number of neighbours is needed; -1 stands for all of them, each once")
-    checked_name("method", method, METHODS)
+    choice("method", method, METHODS)
     if replace and method != "auto":
         raise InputError(f"method={shown(method)} is a way to draw without replacement; leave it out with replace=True")
     return {
         "fanouts": sizes, "replace": bool(replace), "bias": checked_bias(G, bias), "method": method,
-        "seed": checked_seed(seed), "direction": checked_name("direction", direction, DIRECTIONS),
+        "seed": checked_seed(seed), "direction": choice("direction", direction, DIRECTIONS),
     }  # fmt: skip
 
 
 def checked_collisions(collisions: Any, method: str) -> Any:
     """How what is drawn already is seen; refuse it of a method that does not come upon such."""
-    if checked_name("collisions", collisions, COLLISIONS) != "auto" and method not in REDRAWN:
+    if choice("collisions", collisions, COLLISIONS) != "auto" and method not in REDRAWN:
         raise InputError(
             f"collisions={collisions!r} is how method='repeated' and 'bipartite' see what is drawn already; "
             f"method={shown(method)} does without"
@@ -196,7 +196,7 @@ def snowball(
     flat, bounds = checked_seeds(G, seeds)
     sampler = Traversal(
         flat, bounds, (-1,) * checked_depth(depth), seed=0,
-        direction=checked_name("direction", direction, DIRECTIONS),
+        direction=choice("direction", direction, DIRECTIONS),
     )  # fmt: skip
     return sampled(G, numbered(sampler, edge_rows), placement, client, progress)
 
@@ -269,7 +269,7 @@ def forest_fire(
     burn = int(Fraction(float(p)) * 2**64)
     sampler = Traversal(
         flat, bounds, (0 if burn == 0 else -1,) * hops, bias=checked_bias(G, bias), seed=checked_seed(seed), burn=burn,
-        direction=checked_name("direction", direction, DIRECTIONS), method=checked_name("method", method, METHODS),
+        direction=choice("direction", direction, DIRECTIONS), method=choice("method", method, METHODS),
         collisions=checked_collisions(collisions, method),
     )  # fmt: skip
     sampler.name = "forest fire sampling"
@@ -304,7 +304,7 @@ def arrays_of_seeds(seeds: Any) -> np.ndarray | list[np.ndarray]:
         array = given_array("seeds", seeds)
         if array.ndim != 1:
             raise InputError(f"seeds is an array of {array.ndim} dimensions; it has one, or is a list of arrays")
-        if array.dtype != object or not any(isinstance(of_one, np.ndarray | list | tuple) for of_one in array):
+        if array.dtype != object or not any(_has_axes(of_one) for of_one in array):
             return array
         seeds = list(array)  # such as a Series of arrays
     each = (
@@ -350,9 +350,3 @@ def whole(name: str, value: Any) -> int:
     if number is None:
         raise InputError(f"{name}={shown(value)} is not a whole number")
     return number
-
-
-def checked_name(name: str, value: Any, names: Sequence[Any]) -> Any:
-    if not any(value is known or (isinstance(value, str) and value == known) for known in names):
-        raise InputError(f"{name}={shown(value)} is not one of {', '.join(map(str, names))}")
-    return value

@@ -24,7 +24,7 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.interface.kinds import checked_seed
+from graphdask.interface.kinds import checked_seed, choice
 from graphdask.interface.parameters import documented
 from graphdask.kernels.neighbors.reservoir_pack import Reservoirs
 from graphdask.partition.part import Csr, Part
@@ -33,7 +33,7 @@ from graphdask.sample._drawing import draw_kept, draw_successively, launch_kept,
 from graphdask.sample._edge_tables import degrees_of_slots
 from graphdask.sample._fanouts import METHODS
 from graphdask.sample.biases import checked_bias
-from graphdask.sample.hops import DIRECTIONS, checked_collisions, checked_name, checked_seeds, checked_sizes
+from graphdask.sample.hops import DIRECTIONS, checked_collisions, checked_seeds, checked_sizes
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import IN_PLACE, Placement, numbered, owners, routed, sampled
 from graphdask.sample.traversal import Edges, State, Traversal, ids_of_slots
@@ -351,7 +351,7 @@ def layer(
     """
     checked_graph(G)
     flat, bounds = checked_seeds(G, seeds)
-    checked_name("method", method, METHODS)
+    choice("method", method, METHODS)
     if bias is not None and method not in ("auto", "reservoir"):
         raise InputError(
             f"method={shown(method)} is for layers without a bias; with one they are drawn by exponential keys, that "
@@ -359,7 +359,7 @@ def layer(
         )
     sampler = Layers(
         flat, bounds, checked_sizes(sizes, "sizes", 0), bias=checked_bias(G, bias), seed=checked_seed(seed),
-        direction=checked_name("direction", direction, DIRECTIONS), method=method if bias is None else "auto",
+        direction=choice("direction", direction, DIRECTIONS), method=method if bias is None else "auto",
         collisions=checked_collisions(collisions, method),
     )  # fmt: skip
     return sampled(G, numbered(sampler, edge_rows), placement, client, progress)

@@ -20,13 +20,14 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, OverBudget
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.interface.kinds import choice
 from graphdask.interface.parameters import documented
 from graphdask.partition.build import row_of_each
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._edge_tables import edge_rows
 from graphdask.sample._edge_values import with_edge_values
-from graphdask.sample.hops import checked_name, checked_options, checked_seeds, checked_sizes, numbered
+from graphdask.sample.hops import checked_options, checked_seeds, checked_sizes, numbered
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import IN_PLACE, Placement, sampled
 from graphdask.sample.traversal import State, Traversal
@@ -203,7 +204,7 @@ def temporal_neighbors(
 
 def checked_strategy(name: str, strategy: Any, replace: bool) -> bool:
     """Whether the latest neighbours are taken."""
-    last: bool = checked_name(name, strategy, STRATEGIES) == "last"
+    last: bool = choice(name, strategy, STRATEGIES) == "last"
     if replace and last:
         raise InputError(f"with {name}='last' nothing is drawn; leave replace=True out")
     return last
