@@ -160,7 +160,7 @@ def test_chunks_of_samples_that_no_disk_holds(graph, tmp_path):
 def test_edges_that_take_years_to_make(made):
     with (
         at_once(),
-        pytest.raises(InputError, match=r"edges, to be made and dropped by \d+ ranks, would take [\d,]+ ye"),
+        pytest.raises(InputError, match=r"edges, to be made and dropped by \d+ ranks, would take [\d,]+ (years|days)"),
     ):
         execute.count_edges(made().partition(device="cpu"), "cpu")
 

@@ -20,6 +20,12 @@ def _eccentricity_refuses(arguments: Mapping[str, Any]) -> str:
     return no_function()(arguments)
 
 
+def _closeness_refuses(arguments: Mapping[str, Any]) -> str:
+    if arguments["sp"] is not None:  # since NetworkX 3.7
+        return "sp= holds what graphdask would compute"
+    return no_function("distance")(arguments)
+
+
 def _extreme_refuses(arguments: Mapping[str, Any]) -> str:
     if arguments["e"] is not None:
         return "e= holds what graphdask would compute"
@@ -37,6 +43,8 @@ def _center_refuses(arguments: Mapping[str, Any]) -> str:
 
 @offered(edges=10_000, converted=10_000, refuses=_eccentricity_refuses)
 def eccentricity(G: NxGraph, v: Any = None, sp: Any = None, weight: Any = None) -> Any:
+    if len(G) == 0:
+        return networkx.eccentricity.orig_func(networkx.Graph(), v)  # nothing, or an error: versions differ
     found = {}
     for number in G.numbers_of(v):
         node = G.nodes[number]
@@ -118,8 +126,10 @@ def global_efficiency(G: NxGraph) -> Any:
     return sum((1 / depths).sum().item() for depths in near) / (n * (n - 1))
 
 
-@offered(edges=10_000, converted=10_000, refuses=no_function("distance"))
-def closeness_centrality(G: NxGraph, u: Any = None, distance: Any = None, wf_improved: bool = True) -> Any:
+@offered(edges=10_000, converted=10_000, refuses=_closeness_refuses)
+def closeness_centrality(
+    G: NxGraph, u: Any = None, distance: Any = None, wf_improved: bool = True, *, sp: Any = None
+) -> Any:
     n, found = len(G), {}
     for node in G if u is None else [u]:
         far, reached = distances(G, node, distance, against=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from graphdask.partition.part import Csr, Part, WeightFacts
 from graphdask.partition.sources import Piece
 from graphdask.partition.vertex_map import VertexMap, balanced_offsets
 
+BYTES_PER_BUCKET = 40
+"""Own counts, sums, those of all ranks as received and together, and what a communicator holds of them."""
 BUCKETS = 1 << 16
 """Resolution of the balanced ranges: vertices are weighed in at most this many buckets."""
 
@@ -152,7 +155,7 @@ def memory(plan: BuildPlan, size: int, counting: bool = False) -> int:
         columns += 2 * (size > 1)  # received
         weights = 1 + (not plan.directed) + 2 * (size > 1)
         each = columns * item + (10 if size > 1 else 0) + (8 * weights if plan.weighted else 0)  # order by owner
-    return int(arcs * each + slots * 32)
+    return int(arcs * each + slots * 32 + min(plan.vertex_map.num_vertices, BUCKETS) * BYTES_PER_BUCKET * (size > 1))
 
 
 def _check_memory(comm: Communicator, backend: Backend, plan: BuildPlan, memory_share: float) -> None:
@@ -174,8 +177,12 @@ def _balance(comm: Communicator, backend: Backend, src: Array, dst: Array, n: in
         return np.array([0] * comm.size + [n], np.int64)
     weight = tally(backend, src // width, buckets)
     weight += tally(backend, dst // width, buckets)
-    everyone = comm.alltoallv([weight.astype(np.int64)] * comm.size)
-    total = np.sum([backend.to_host(part) for part in everyone], axis=0) + width
+    bounds = [buckets * rank // comm.size for rank in range(comm.size + 1)]
+    of_ranks = comm.alltoallv([weight[low:high] for low, high in pairwise(bounds)])
+    sums = of_ranks[0]
+    for more in of_ranks[1:]:
+        sums += more
+    total = np.concatenate([backend.to_host(part) for part in comm.alltoallv([sums] * comm.size)]) + width
     return balanced_offsets(total, width, n, comm.size)
 
 

@@ -16,11 +16,16 @@ PART, PARTS = 1 << 19, 4
 """Edges, or rows, from which a part is divided, and parts for each core at most: one that reads too takes fewer."""
 
 
-class Cores:
-    """The cores that this process may use; a context manager."""
+def available() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0))
 
-    def __init__(self) -> None:
-        self._count = len(os.sched_getaffinity(0))
+
+class Cores:
+    """The cores that this process may use, or some of them; a context manager."""
+
+    def __init__(self, count: int = 0) -> None:
+        self._count = count or available()
         self._pool = ThreadPoolExecutor(self._count, "graphdask-rows") if self._count > 1 else None
 
     def __enter__(self) -> Cores:

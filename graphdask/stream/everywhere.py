@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphdask.engine.loop import RankContext
+from graphdask.stream.cores import available
 from graphdask.stream.direct import BLOCK
 from graphdask.stream.pagerank import gathered
 from graphdask.stream.shared import StreamedPart
@@ -74,7 +75,7 @@ class Work:
 
         Returns the bytes of the state.
         """
-        state = (per_vertex + (TELLING if self.several else 0)) * self.num_vertices + more
+        state = self._state(per_vertex) + more
         names, chunks = self.names, self.own.chunks if chunks is None else chunks
         room = self.part.memory - state
         each = max(room // share // len(names), min(room // len(names), self.least))
@@ -87,6 +88,14 @@ class Work:
             self.log.traffic.append(window.traffic)
             self.windows[name] = self.stack.enter_context(window)
         return state
+
+    def threads(self, per_vertex: int, each: int) -> int:
+        """How many threads may have `each` bytes, beside so many bytes per vertex and windows; at least one."""
+        left = self.part.memory - self._state(per_vertex) - self.least * len(self.names)
+        return max(1, min(available(), left // max(each, 1)))
+
+    def _state(self, per_vertex: int) -> int:
+        return (per_vertex + (TELLING if self.several else 0)) * self.num_vertices
 
     @property
     def window_bytes(self) -> int:

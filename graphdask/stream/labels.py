@@ -6,7 +6,6 @@ the answer is the same as in memory. In a directed graph, in- and out-edges are 
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import Any
 
@@ -23,11 +22,12 @@ BYTES = 20
 def label_propagation(work: Work, primitive: LabelPropagation) -> tuple[dict[str, Any], int]:
     """Labels, as vertex numbers, those before the last iteration, and how many were computed; bytes of the state."""
     own, most = slice(work.own.begin, work.own.end), work.most_edges
-    state = work.open(BYTES, 4 * most * len(os.sched_getaffinity(0)))
+    threads = work.threads(BYTES, 4 * most)
+    state = work.open(BYTES, 4 * most * threads)
     label, iterations = work.numbers(), 0
     fresh, before = label[own].copy(), label[own].copy()
     goes_on = primitive.iterations > 0 and work.num_vertices > 0
-    with Cores() as cores:
+    with Cores(threads) as cores:
         while goes_on:
             looked = sum(sum(_found(work, cores, rows, label, fresh)) for rows in work.whole_rows())
             goes_on = work.any(bool((fresh != label[own]).any()))

@@ -253,7 +253,7 @@ def test_a_build_beyond_the_budget_is_refused_before_it_starts():
 
 
 @pytest.mark.parametrize("id_width", [32, 64])
-@pytest.mark.parametrize("parts", [1, 2, 4])
+@pytest.mark.parametrize("parts", [1, 2, 4, 7])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_build_takes_no_more_than_it_announces(weighted, parts, id_width, rng, alone, monkeypatch):
     n, m = 50_000, 200_000

@@ -273,7 +273,7 @@ ODD: dict[str, Callable[[], Any]] = {
     "np.datetime64": lambda: np.datetime64("2020-01-01"),
     "np.datetime64 NaT": lambda: np.datetime64("NaT"),
     "np.timedelta64": lambda: np.timedelta64(1, "D"),
-    "np.timedelta64 without a unit": lambda: np.timedelta64(1),
+    "np.timedelta64 without a unit": lambda: np.int64(1).view("m8"),
     "np.void": lambda: np.void(b"abc"),
     "np.dtype": lambda: np.dtype("int64"),
     "np.dtype, structured": lambda: np.dtype([("a", int)]),

@@ -133,12 +133,12 @@ def odd_values():
     return [
         None, True, -1, 0, 1.5, float("nan"), 10**12, 2**62, 2**63, 2**64, 10**400, "x", "", "\ud800", "a\0b", b"x", [],
         [1], [[1]], ["a", 1], {}, {"a": 1}, set(), object(), np.zeros(3), np.zeros((2, 2)), np.array(5),
-        np.zeros(3, "M8"), np.array([1, 2, 3], "m8"), np.array(["NaT"] * 3, "M8[s]"), np.zeros(3, complex),
+        np.zeros(3, "M8"), np.array([1, 2, 3]).view("m8"), np.array(["NaT"] * 3, "M8[s]"), np.zeros(3, complex),
         np.array([None] * 3), np.array([object()] * 3), np.zeros(3, [("a", int)]), np.array([b"a"] * 3),
         np.array([2**64 - 1] * 3, np.uint64), np.array([10**30] * 3, object), [10**400] * 3, [2**63] * 3, len, gd,
         np.float64("inf"), np.ma.masked_array([1, 2, 3], [0, 1, 0]), range(3), matrix, far, long,
         np.ones(3, np.longdouble), np.array(["a", "b", "c"]), [1, 2, "3"], [float("inf")] * 3, np.datetime64("NaT"),
-        np.timedelta64(5),
+        np.int64(5).view("m8"),
     ]  # fmt: skip
 
 

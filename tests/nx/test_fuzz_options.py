@@ -44,7 +44,8 @@ def graph(name: str) -> Any:
 
 
 def varied(name: str) -> list[str]:
-    return [each for each in OFFERS[name].signature.parameters if each != "G"]
+    """The arguments that the installed version of NetworkX has and so has the backend."""
+    return [each for each in inspect.signature(getattr(nx, name).orig_func).parameters if each != "G"]
 
 
 def outcome(call: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, BaseException | None]:
@@ -106,7 +107,7 @@ def fault(name: str, argument: str, odd: str) -> str:
 
 @pytest.mark.parametrize("name", [name for name in OFFERS if varied(name)])
 def test_an_odd_value_is_met_as_networkx_meets_it(name, rng):
-    assert inspect.signature(getattr(nx, name).orig_func).parameters.keys() == OFFERS[name].signature.parameters.keys()
+    assert set(varied(name)) < set(OFFERS[name].signature.parameters)
     every = list(itertools.product(varied(name), [odd for odd in ODD if odd not in ENDLESS]))
     if os.environ.get("GRAPHDASK_FUZZ") != "all" and len(every) > PAIRS:
         every = [every[place] for place in rng.choice(len(every), PAIRS, replace=False)]

@@ -49,7 +49,8 @@ def made(name, **options):
 def drawn(graph, kind, placement, many=17):
     begin = np.random.default_rng(1).integers(0, graph.num_vertices, many)
     if kind in HOPS:
-        return HOPS[kind](graph, begin, seed=5, placement=placement)
+        seeded = {} if kind == "snowball" else {"seed": 5}  # it takes all neighbours, and draws nothing
+        return HOPS[kind](graph, begin, **seeded, placement=placement)
     graph = graph.to_undirected() if kind == "metropolis" else graph
     return WALKS[kind](graph, begin, 12, seed=5, placement=placement)
 
