@@ -82,6 +82,7 @@ def test_device_payloads_of_any_length_in_turn_stay_until_the_next_exchange(size
 @pytest.mark.gpu
 def test_a_receive_buffer_is_in_nobodys_use():
     """Another rank of this process may have freed its memory with kernels that write to it still to run."""
+    needs_ucx()
     import cupy
 
     backend = get_backend("cuda")
