@@ -72,6 +72,15 @@ def two_workers(cluster_of):
     return cluster_of(2)
 
 
+@pytest.fixture(autouse=True)
+def one_gpu(request: pytest.FixtureRequest) -> None:
+    """Where a host has several GPUs, a test of one uses one: ranks that are threads share it, as they do elsewhere."""
+    if devices_needed(request.node) == 1 and cuda_devices()[0] > 1:
+        from emulated import one_device
+
+        one_device(request.getfixturevalue("monkeypatch"))
+
+
 @pytest.fixture
 def alone() -> Iterator[None]:
     """For a test that measures memory: the thread that compiles kernels beside the tests, and keeps them, rests."""

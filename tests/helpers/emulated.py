@@ -375,5 +375,10 @@ def device_backend(name: str) -> Backend:
 def stand_in(monkeypatch: pytest.MonkeyPatch, backend: EmulatedCuda) -> None:
     """Let every `device="cuda"` of a test mean the emulator."""
     monkeypatch.setattr(backends, "_cuda_backends", {0: backend})
+    one_device(monkeypatch)
+
+
+def one_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the ranks of a test share one device."""
     for module in (backends, local, replicas, worker):
         monkeypatch.setattr(module, "cuda_device_count", lambda: 1)
