@@ -6,6 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from importlib.util import find_spec
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -151,7 +152,7 @@ def meant_argument(name: str, names: Iterable[str]) -> str | None:
 def no_attribute(module: str, name: str, public: Iterable[str]) -> AttributeError:
     """The error for a public name that a module has not, with the one that is meant."""
     text = f"module {module!r} has no attribute {name!r}"
-    if name.startswith("_"):  # asked by Python and by tools, many times
+    if name.startswith("_") or _is_module(f"{module}.{name}"):  # asked by Python: by tools, and while it imports
         return AttributeError(text)
     by_name = _by_name()
     known = {f"graphdask.{each}" for each in names()} | {f"{module}.{each}" for each in public}
@@ -166,6 +167,14 @@ def no_attribute(module: str, name: str, public: Iterable[str]) -> AttributeErro
     if found is None:
         return AttributeError(text)
     return AttributeError(f"{text}; did you mean {near.get(found, f'graphdask.{found}')}?")
+
+
+def _is_module(name: str) -> bool:
+    """Whether a module of a package has this name; `from package import module` asks for an attribute first."""
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def suggesting(function: Any, module: str, name: str) -> Any:

@@ -11,6 +11,7 @@ import cloudpickle
 import pytest
 
 import graphdask as gd
+from graphdask.interface import suggest
 from graphdask.interface.suggest import names
 
 PUBLIC = {
@@ -166,3 +167,13 @@ def test_a_call_takes_no_longer_than_a_frame(G):
 def test_an_option_with_a_check_of_its_own_is_refused_in_its_own_words(G):
     with pytest.raises(gd.InputError, match="weight=1 is neither 'weight', the weights of the graph, nor None"):
         gd.betweenness(G, weight=1)
+
+
+def test_a_module_that_is_imported_by_its_package_costs_no_look_for_what_is_meant(monkeypatch):
+    def looked(*arguments):
+        raise AssertionError("every import of a module would load all algorithms")
+
+    monkeypatch.setattr(suggest, "names", looked)
+    assert "did you mean" not in str(suggest.no_attribute("graphdask.stream", "run", []))
+    with pytest.raises(AssertionError, match="all algorithms"):
+        suggest.no_attribute("graphdask.stream", "runs", [])
