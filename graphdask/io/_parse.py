@@ -19,6 +19,9 @@ listen_to_numba()
 OTHER, WHITE, LINE_END, COMMENT, DELIMITER = 0, 1, 2, 3, 4
 LINES, COMMENTS, BLANKS = 0, 1, 2
 
+LONGEST = 19
+"""Digits of the largest id. A larger number of as many is below 2^64, so as int64 it is negative."""
+
 _POWERS = 10.0 ** np.arange(23)
 
 
@@ -35,20 +38,6 @@ def byte_classes(delimiter: bytes, comment: bytes) -> np.ndarray:
 @njit(nogil=True, cache=True, inline="always")
 def _digit(byte):
     return np.int64(byte) - 48
-
-
-@njit(nogil=True, cache=True)
-def _wide(buf, start, end):
-    """The value of more than 18 digits, where there are 19 and int64 holds it; else -1."""
-    if end - start != 19:
-        return np.int64(-1)
-    value = np.int64(0)
-    for place in range(start, end - 1):
-        value = value * 10 + _digit(buf[place])
-    last = _digit(buf[end - 1])
-    if value > 922337203685477580 or (value == 922337203685477580 and last > 7):
-        return np.int64(-1)
-    return value * 10 + last
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -205,9 +194,7 @@ def parse_rows(buf, pos, end, classes, tag, delimited, kinds, floating, ints, fl
                         break
                     value = value * 10 + d
                     pos += 1
-                if pos - start > 18:
-                    value = _wide(buf, start, pos)
-                if pos == start or value < 0:
+                if pos == start or pos - start > LONGEST or value < 0:
                     return line, row
                 ints[slot, row] = value
                 slot += 1
@@ -295,9 +282,7 @@ def parse_ragged(buf, pos, end, classes, values, used, lengths, numbers, row, co
                     break
                 value = value * 10 + d
                 pos += 1
-            if pos - start > 18:
-                value = _wide(buf, start, pos)
-            if pos == start or value < 0:
+            if pos == start or pos - start > LONGEST or value < 0:
                 return line, stored, row
             if pos < end and classes[buf[pos]] != WHITE and classes[buf[pos]] != LINE_END:
                 return line, stored, row
