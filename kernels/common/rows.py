@@ -77,13 +77,15 @@ def rows_fill(n, rows, columns, weights, indptr, out, out_weights):
     num_rows = len(indptr) - 1
     for r in range(num_rows):
         indptr[r + 1] += indptr[r]
-    place = indptr.copy()
-    for i in range(n):
-        k = place[rows[i]]
+    for i in range(n - 1, -1, -1):  # each row from its end on, so that what is its end becomes its start
+        k = indptr[rows[i] + 1] - 1
+        indptr[rows[i] + 1] = k
         out[k] = columns[i]
         if weights is not None:
             out_weights[k] = weights[i]
-        place[rows[i]] = k + 1
+    for r in range(num_rows):
+        indptr[r] = indptr[r + 1]
+    indptr[num_rows] = n
 
 
 @twin
