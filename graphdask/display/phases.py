@@ -54,7 +54,7 @@ class _Bar:
     @contextmanager
     def phase(self, name: str) -> Iterator[Callable[[float], None]]:
         if not self._show or name not in self._bounds:
-            yield _nothing
+            yield nothing
             return
         begin, end = self._bounds[name]
         self._phase, self._drawn = name, -APART
@@ -95,8 +95,8 @@ class _Bar:
 _CURRENT: ContextVar[_Bar | None] = ContextVar("graphdask-phases", default=None)
 
 
-def _nothing(share: float) -> None:
-    pass
+def nothing(share: float) -> None:
+    """Take the share that is done where nobody watches."""
 
 
 @contextmanager
@@ -142,7 +142,7 @@ def phase(name: str) -> Iterator[Callable[[float], None]]:
     """Do a phase of the present call in here; what is given takes the share of the phase that is done."""
     bar = _CURRENT.get()
     if bar is None:
-        yield _nothing
+        yield nothing
         return
     with bar.phase(name) as report:
         yield report

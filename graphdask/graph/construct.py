@@ -130,7 +130,9 @@ def _assemble(
             weights = None if weights is None else weights[kept]
             report["self_loops_dropped"] = report["self_loops"]
         built(0.1)
-        report["parallel_edges"] = count_parallel(src, dst, ids.count, directed)
+        report["parallel_edges"] = count_parallel(
+            src, dst, ids.count, bool(directed), lambda share: built(0.1 + 0.7 * share)
+        )
         if multi_edges != "keep" and report["parallel_edges"]:
             repeats = group_parallel(src, dst, weights, ids.count, directed)
         if multi_edges == "error" and report["parallel_edges"]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from graphdask.device.host_memory import reserved
+from graphdask.display.phases import BLOCK, in_blocks, nothing
 from graphdask.partition.ids import COMPILED
 
 
-def count_parallel(src: np.ndarray, dst: np.ndarray, n: int, directed: bool) -> int:
+def count_parallel(
+    src: np.ndarray, dst: np.ndarray, n: int, directed: bool, report: Callable[[float], None] = nothing
+) -> int:
     """Count the edges that are parallel to another one before them; ends are vertex numbers below `n`.
 
     Where there are many edges they are counted in linear time, with 2 bytes for each edge and 8 for each vertex.
+    `report` takes the share that is done.
     """
     edges = len(src)
     if not edges:
@@ -26,11 +31,70 @@ def count_parallel(src: np.ndarray, dst: np.ndarray, n: int, directed: bool) -> 
             return int(np.count_nonzero(key[1:] == key[:-1]))
         order = np.lexsort((high, low))
         return edges - 1 - int(np.count_nonzero(_differ(low[order], high[order])))
+    return count_in_rows(src, dst, n, directed, edges // 2 + 1, report)
+
+
+def count_in_rows(
+    src: np.ndarray, dst: np.ndarray, n: int, directed: bool, room: int, report: Callable[[float], None] = nothing
+) -> int:
+    """Count parallel edges by bringing those of a vertex together, for as many vertices at a time as have a place.
+
+    Parameters
+    ----------
+    src, dst : ndarray
+        Ends of the edges, below `n`.
+    n : int
+        Number of vertices.
+    directed : bool
+        Whether an edge and its reverse are two.
+    room : int
+        Ends for which there is a place at a time, 1 or more. All edges are gone through for each part of the vertices,
+        and the edges of one vertex that have no place are marked as they come.
+    report : callable
+        Takes the share that is done.
+    """
     from graphdask.device.backend import get_backend
 
-    begins, columns, seen = (reserved(size, np.int32) for size in (n + 2, edges // 2 + 1, n))
-    kernels = get_backend("cpu").kernels("rows")
-    return int(kernels.rows_repeats(edges, src, dst, bool(directed), begins, columns, seen))
+    begins, columns, seen = (reserved(size, np.int32) for size in (n + 2, room, n))
+    kernels, edges = get_backend("cpu").kernels("rows"), len(src)
+    for some in in_blocks(report, edges, 0.0, 0.2):
+        kernels.rows_ends(len(src[some]), src[some], dst[some], directed, begins)
+    np.cumsum(begins, dtype=np.int32, out=begins)
+    repeats = first = 0
+    while first < n:
+        base = int(begins[first + 1])
+        last = first + _up_to(begins[first + 2 :], min(base + room, edges))
+        done, behind = (0.2 + 0.8 * int(end) / edges for end in (base, begins[max(last, first + 1) + 1]))
+        if last == first:
+            for some in in_blocks(report, edges, done, behind):
+                repeats += kernels.rows_repeats_of(len(src[some]), src[some], dst[some], directed, first, seen)
+            first += 1
+            continue
+        middle = (done + behind) / 2
+        for some in in_blocks(report, edges, done, middle):
+            kernels.rows_gather(len(src[some]), src[some], dst[some], directed, first, last, begins, base, columns)
+        start = 0
+        for rows in _rows_in_blocks(begins, first, last, base):
+            repeats += kernels.rows_repeats(len(rows), rows.start, start, begins, base, columns, seen)
+            start = int(begins[rows.stop]) - base
+            report(middle + (behind - middle) * start / max(int(begins[last]) - base, 1))
+        first = last
+    return int(repeats)
+
+
+def _up_to(ends: np.ndarray, most: int) -> int:
+    """Count the ascending `ends` up to `most`, which is of their type, so that NumPy converts no copy of them."""
+    return int(np.searchsorted(ends, ends.dtype.type(most), side="right"))
+
+
+def _rows_in_blocks(begins: np.ndarray, first: int, last: int, base: int) -> Iterator[range]:
+    """Yield ranges of the rows `first` to `last`, of about `BLOCK` edges or rows each; begins[r + 1] ends row r."""
+    while first < last:
+        start = max(int(begins[first]), base)
+        ends = begins[first + 1 : min(last, first + BLOCK) + 1]
+        behind = first + max(_up_to(ends, min(start + BLOCK, int(ends[-1]))), 1)
+        yield range(first, behind)
+        first = behind
 
 
 @dataclass

@@ -10,46 +10,50 @@ FEW = 24
 
 
 @twin
-def rows_repeats(n, src, dst, directed, begins, columns, seen):
-    """Return how many of the n edges are parallel to another one before them.
-
-    `begins` is 0 for each vertex and two more; `seen` is 0 for each vertex. Edges are brought together by one end, and
-    of those the other end is marked with the number of the row: no row is sorted. `columns` is workspace of any size
-    from 1 on: where it has no place for all edges, rows are gone through a part at a time, and all edges for each part.
-    """
-    vertices, room = len(seen), len(columns)
+def rows_ends(n, src, dst, directed, begins):
+    """Add the number of the n edges of each row r to begins[r + 2]; the row of an edge is one of its ends."""
     for i in range(n):
         begins[(src[i] if directed else min(src[i], dst[i])) + 2] += 1
-    for r in range(vertices):
-        begins[r + 2] += begins[r + 1]
+
+
+@twin
+def rows_gather(n, src, dst, directed, first, last, begins, base, columns):
+    """Put the other ends of the n edges of the rows `first` to `last` together, in `columns` from `base` on.
+
+    begins[r + 1] is where the next end of row r goes.
+    """
+    for i in range(n):
+        row = src[i] if directed else min(src[i], dst[i])
+        if first <= row < last:
+            columns[begins[row + 1] - base] = dst[i] if directed else max(src[i], dst[i])
+            begins[row + 1] += 1
+
+
+@twin
+def rows_repeats(n, first, start, begins, base, columns, seen):
+    """Return how many ends of the n rows from `first` on, whose ends begin at `start`, stand in their row before.
+
+    begins[r + 1] is where row r ends. Ends are marked in `seen` with the number of the row: no row is sorted.
+    """
     repeats = 0
-    first = 0
-    while first < vertices:
-        base = begins[first + 1]
-        last = first
-        while last < vertices and begins[last + 2] - base <= room:
-            last += 1
-        if last == first:  # a row that has no place is marked as it comes
-            for i in range(n):
-                if (src[i] if directed else min(src[i], dst[i])) == first:
-                    column = dst[i] if directed else max(src[i], dst[i])
-                    repeats += seen[column] == first + 1
-                    seen[column] = first + 1
-            first += 1
-            continue
-        for i in range(n):
-            row = src[i] if directed else min(src[i], dst[i])
-            if first <= row < last:
-                columns[begins[row + 1] - base] = dst[i] if directed else max(src[i], dst[i])
-                begins[row + 1] += 1
-        start = 0
-        for r in range(first, last):
-            end = begins[r + 1] - base
-            for k in range(start, end):
-                repeats += seen[columns[k]] == r + 1
-                seen[columns[k]] = r + 1
-            start = end
-        first = last
+    for r in range(first, first + n):
+        end = begins[r + 1] - base
+        for k in range(start, end):
+            repeats += seen[columns[k]] == r + 1
+            seen[columns[k]] = r + 1
+        start = end
+    return repeats
+
+
+@twin
+def rows_repeats_of(n, src, dst, directed, row, seen):
+    """Return how many of the n edges that are of this row are parallel to one before them; without workspace."""
+    repeats = 0
+    for i in range(n):
+        if (src[i] if directed else min(src[i], dst[i])) == row:
+            column = dst[i] if directed else max(src[i], dst[i])
+            repeats += seen[column] == row + 1
+            seen[column] = row + 1
     return repeats
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from graphdask import from_edges
-from graphdask.device.backend import get_backend
+from graphdask.display import phases
 from graphdask.errors import InputError
+from graphdask.partition import parallel_edges
 from graphdask.partition.ids import COMPILED, number_vertices
 from graphdask.partition.parallel_edges import count_parallel
 from graphdask.partition.sources import ArraySource
@@ -127,10 +128,16 @@ def test_skew_of_many_edges_is_that_of_their_degrees(rng, hub):
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("room", [1, 7, 40, 1000])
-def test_parallel_edges_are_counted_in_any_workspace(rng, room, directed):
+@pytest.mark.parametrize("block", [3, 50, 1 << 22])
+def test_parallel_edges_are_counted_in_any_workspace(rng, room, directed, block, monkeypatch):
     src, dst = rng.integers(0, 30, (2, 500)).astype(np.int32)
     src[:200] = 4  # a row that has no place in the smaller ones
     pairs = np.stack([src, dst] if directed else [np.minimum(src, dst), np.maximum(src, dst)])
-    workspace = np.zeros(32, np.int32), np.empty(room, np.int32), np.zeros(30, np.int32)
-    found = get_backend("cpu").kernels("rows").rows_repeats(500, src, dst, directed, *workspace)
+    monkeypatch.setattr(phases, "BLOCK", block)
+    monkeypatch.setattr(parallel_edges, "BLOCK", block)
+    shares: list[float] = []
+    found = parallel_edges.count_in_rows(src, dst, 30, directed, room, shares.append)
     assert found == 500 - np.unique(pairs, axis=1).shape[1]
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1)
+    assert max(np.diff([0, *shares])) <= max(0.5, block / 500)
