@@ -350,12 +350,15 @@ def _kept(head: dict[str, Any], to: Destination, columns: Columns) -> Iterator[C
     The record goes to the file, and, as a line, to standard output as JSON, or to standard error. The table comes at
     the end, also where that is an error, or Ctrl-C.
     """
-    out, records = to.file(), [head]
+    out, records, written = to.file(), [head], 0
+    stays = not to.overwrite and (out is None or out.file.opened is None)  # what an error leaves in the file
 
     def keep(record: dict[str, Any]) -> None:
+        nonlocal written
         records.append(record)
         new = records if len(records) == 2 else [record]
         append(new)
+        written = len(records)
         if to.as_json:
             _print_json(new)
         else:
@@ -366,10 +369,10 @@ def _kept(head: dict[str, Any], to: Destination, columns: Columns) -> Iterator[C
             yield keep
     except BaseException:
         if len(records) > 1 and not to.as_json:
-            _show(records, None if to.overwrite else to.output, columns)
+            _show(records, to.output if stays else None, columns, written)
         raise
     if not to.as_json:
-        _show(records, to.output, columns)
+        _show(records, to.output, columns, len(records))
     elif len(records) == 1:
         _print_json(records)
 
@@ -388,8 +391,9 @@ def _print_json(records: Iterable[dict[str, Any]]) -> None:
     click.echo("".join(terminal.to_json(record) + "\n" for record in records), nl=False)
 
 
-def _show(records: list[dict[str, Any]], output: Path | None, columns: Columns) -> None:
-    """The records, in one table with the given columns, or in one for each title, which they have as `table`."""
+def _show(records: list[dict[str, Any]], output: Path | None, columns: Columns, written: int) -> None:
+    """The records, in one table with the given columns, or in one for each title, which they have as `table`, and how
+    many of them are `written` to the output."""
     machine = records[0]
     click.echo(f"{machine['processor']}, {machine['cores']} cores; graphdask {machine['versions']['graphdask']}\n")
     if isinstance(columns, Mapping):
@@ -397,8 +401,8 @@ def _show(records: list[dict[str, Any]], output: Path | None, columns: Columns) 
         click.echo("\n\n".join(f"{title}\n\n{_table(of, columns[title])}" for title, of in tables.items() if of))
     else:
         click.echo(_table(records[1:], columns))
-    if output is not None:
-        click.echo(f"\n{terminal.count(len(records), 'record')} written to {output}")
+    if output is not None and written:
+        click.echo(f"\n{terminal.count(written, 'record')} written to {output}")
 
 
 def _bar(steps: Iterable[Any]) -> Any:

@@ -55,3 +55,11 @@ def test_what_the_system_refuses_is_one_paragraph(call, path_graph, tmp_path, co
         assert result.exit_code == code, result.output
         assert said in " ".join(result.stderr.split())
         assert "Traceback" not in result.stderr
+
+
+def test_a_benchmark_names_no_records_that_a_full_disk_has_lost(call):
+    words = ("bench", "generate", "--vertices", "2000", "--no-peers", "--repeats", "1", "--output", "/dev/full")
+    result = call(*words)
+    assert result.exit_code == 1, result.output
+    assert "/dev/full cannot be written: no space left on device" in " ".join(result.stderr.split())
+    assert "written to" not in result.output
