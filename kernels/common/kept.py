@@ -12,12 +12,14 @@ import hashlib
 import os
 import shutil
 import stat
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from numba.core import caching, config
 
+from graphdask.errors import GraphdaskWarning
 from graphdask.kernels import folders, text_of
 
 KEPT = 4
@@ -91,3 +93,27 @@ def keep_by_digest() -> None:
     known = getattr(caching, "CacheImpl", None) or caching._CacheImpl
     if ByDigest not in known._locator_classes:
         known._locator_classes = [ByDigest, *known._locator_classes]
+
+
+def keep_where_possible(dispatcher: Any) -> None:
+    """Let a call go on where what was compiled for it cannot be kept, because of a full disk or a quota."""
+    kept, save = dispatcher._cache, dispatcher._cache.save_overload
+
+    def save_overload(*arguments: Any) -> None:
+        try:
+            save(*arguments)
+        except OSError as error:
+            _not_kept(kept.cache_path, os.strerror(error.errno or 0).lower())
+
+    kept.save_overload = save_overload
+
+
+@cache
+def _not_kept(folder: str, reason: str) -> None:
+    """Warn, once for each folder and reason."""
+    warnings.warn(
+        f"compiled kernels are not kept in {folder}: {reason}; every process compiles them again until there is room, "
+        f"or XDG_CACHE_HOME names a folder on another disk",
+        GraphdaskWarning,
+        stacklevel=2,
+    )

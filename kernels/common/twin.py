@@ -11,7 +11,7 @@ from typing import Any
 import numba
 
 from graphdask.kernels.common.compiling import listen_to_numba
-from graphdask.kernels.common.kept import keep_by_digest
+from graphdask.kernels.common.kept import keep_by_digest, keep_where_possible
 from graphdask.kernels.common.unpacked import unpacked
 
 listen_to_numba()
@@ -26,6 +26,8 @@ def compiled_by(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         function, fields = unpacked(function)
         dispatcher = decorate(function)
         dispatcher.fields = fields
+        if options.get("cache"):
+            keep_where_possible(dispatcher)
         return dispatcher
 
     return made

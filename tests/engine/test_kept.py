@@ -24,6 +24,24 @@ print(sum(sum(each.stats.cache_hits.values()) for each in twins), twins[-1].stat
 """
 
 
+FULL = """
+import resource, signal, warnings
+import numpy as np
+from graphdask.errors import GraphdaskWarning
+from graphdask.kernels.common import rows
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST, resource.RLIM_INFINITY))
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always", GraphdaskWarning)
+    for dtype in (np.int32, np.int64):
+        counts = np.zeros(4, np.int64)
+        rows.rows_count(3, np.array([0, 2, 2], dtype), counts)
+        assert counts.tolist() == [0, 1, 0, 2]
+print(*(each.message for each in seen), sep="\\n")
+"""
+
+
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """The user's cache folder, empty, for this process too."""
@@ -49,6 +67,14 @@ def test_the_next_process_compiles_nothing(home):
         hits.append(int(number))
         assert folder == str(home / kept.digest())
     assert hits[0] == 0 < hits[1]
+
+
+@pytest.mark.parametrize("limit", [0, 2000])
+def test_a_call_goes_on_where_the_disk_of_the_cache_is_full(home, limit):
+    program = FULL.replace("LARGEST", str(limit))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=True)
+    assert done.stdout.startswith(f"compiled kernels are not kept in {home / kept.digest()}: file too large; every")
+    assert done.stdout.count("\n") == 1
 
 
 def test_a_change_of_any_kernel_has_a_folder_of_its_own(home, monkeypatch):
