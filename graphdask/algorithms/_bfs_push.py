@@ -43,24 +43,18 @@ def make_room(part: Part, state: State, either_way: bool) -> None:
 
 def push(part: Part, state: State, here: object, either_way: bool, env: Environment) -> None:
     """Queue what the frontier, which is in `here`, reaches, with the smallest id that reaches it."""
-    slots, hubs_too = part.num_slots, either_way or not 0 <= state.weight <= HUB
-    own, ghosts, counters = state.queue, state.ghost_queue.array, state.counters
+    search, hubs_too = state.search, either_way or not 0 <= state.weight <= HUB
+    search.own_queue, search.ghost_queue, search.counters = state.queue, state.ghost_queue.array, state.counters
     for turn, csr in enumerate(part.directions if either_way else [part.out]):
-        hubs = state.hubs.fit(min(state.count, csr.num_edges // HUB))
+        search.indptr, search.indices = csr.indptr, csr.indices
+        search.hubs = state.hubs.fit(min(state.count, csr.num_edges // HUB))
         if state.led is None:
-            kernels, search = state.kernels, state.search
-            search.indptr, search.indices, search.hubs = csr.indptr, csr.indices, hubs
-            search.own_queue, search.ghost_queue, search.counters = own, ghosts, counters
-            kernels.bfs_push(state.count, here, turn, search)
+            state.kernels.bfs_push(state.count, here, turn, search)
             if hubs_too:
-                kernels.bfs_push_hubs(HUB_THREADS, turn, search)
+                state.kernels.bfs_push_hubs(HUB_THREADS, turn, search)
             continue
-        rows = csr.indptr, csr.indices, part.ids
         kernels, led = env.kernels("bfs_unfused", index_t=part.vertex_map.dtype), state.led.array
-        kernels.bfs_advance(state.count, here, *rows, turn, led, hubs, counters)
+        kernels.bfs_advance(state.count, here, turn, led, search)
         if hubs_too:
-            kernels.bfs_advance_hubs(HUB_THREADS, *rows, turn, led, hubs, counters)
-        kernels.bfs_filter(
-            min(len(led) // 2, HUB_THREADS), turn, led, state.seen, state.parent, part.num_owned, slots, own, ghosts,
-            counters,
-        )  # fmt: skip
+            kernels.bfs_advance_hubs(HUB_THREADS, turn, led, search)
+        kernels.bfs_filter(min(len(led) // 2, HUB_THREADS), turn, led, search)

@@ -54,7 +54,7 @@ extern "C" __global__ void bc_arrive(long long n, const index_t *slots, const ma
         const long long i = count == 1 ? at : at / count, c = at - i * count;
         const index_t slot = slots[i];
         if (c == 0) {
-            bc_mark(bits, slot);
+            gd_set_bit(bits, slot);
             front[slot] = masks[i];
             seen[slot] = (mask_t)(seen[slot] | masks[i]);
         }
@@ -65,5 +65,5 @@ extern "C" __global__ void bc_arrive(long long n, const index_t *slots, const ma
 extern "C" __global__ void bc_lanes(long long n, const mask_t *masks, unsigned long long *counters) {
     unsigned long long total = 0;
     GD_FOR(i, n) total += (unsigned long long)__popcll(masks[i]);
-    bc_count(counters, total);
+    gd_add(total, counters);
 }

@@ -15,15 +15,6 @@ enum { BC_FOUND, BC_LEFT, BC_HUBS, BC_EDGES, BC_OUT_EDGES, BC_CHUNKS, BC_LANES, 
 #define BC_TEAM 8
 #define BC_WARP 0xffffffffu
 
-__device__ __forceinline__ void bc_mark(unsigned int *bits, index_t slot) {
-    atomicOr(bits + (slot >> 5), 1u << (slot & 31));
-}
-
-__device__ __forceinline__ void bc_count(unsigned long long *counter, unsigned long long count) {
-    for (int step = 16; step; step >>= 1) count += __shfl_down_sync(BC_WARP, count, step);
-    if ((threadIdx.x & 31) == 0 && count) atomicAdd(counter, count);
-}
-
 // The rows of a list that a warp takes, one a thread: so few at once that there is something for every warp.
 struct Rows {
     int lane, at_once;
@@ -122,8 +113,8 @@ struct Reached {
         if (got != want) to.left[gd_reserve(to.counters + BC_LEFT)] = v;
     }
     __device__ __forceinline__ void count() const {
-        bc_count(to.counters + BC_EDGES, edges);
-        bc_count(to.counters + BC_OUT_EDGES, out_edges);
+        gd_add(edges, to.counters + BC_EDGES);
+        gd_add(out_edges, to.counters + BC_OUT_EDGES);
         lanes_t mine = lanes;
         for (int step = 16; step; step >>= 1) mine |= __shfl_xor_sync(BC_WARP, mine, step);
         if ((threadIdx.x & 31) == 0 && mine) atomicOr(to.counters + BC_LANES, (unsigned long long)mine);
@@ -376,7 +367,7 @@ __device__ __forceinline__ void bc_put_paths(long long n, const index_t *rows, c
         const index_t v = rows[i];
         const lanes_t mask = masks[i];
         if (c == 0) {
-            bc_mark(bits, v);
+            gd_set_bit(bits, v);
             front[v] = (mask_t)mask;
         }
         value[(long long)v * count + c] = mask >> b & 1 ? sigma[(long long)v * lanes + b] : 0.0;
@@ -412,7 +403,7 @@ __device__ __forceinline__ void bc_put_dependencies(long long n, const index_t *
         }
         for (int k = width >> 1; k; k >>= 1) total = __dadd_rn(total, __shfl_xor_sync(BC_WARP, total, k));
         if (valid && b == 0) {
-            bc_mark(bits, v);
+            gd_set_bit(bits, v);
             front[v] = (mask_t)mask;
             score[v] += total;
         }

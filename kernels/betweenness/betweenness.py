@@ -24,16 +24,12 @@ On a CPU there is nothing to balance, so those twins do nothing.
 import numpy as np
 
 from graphdask.kernels.betweenness.betweenness_pack import Lanes
+from graphdask.kernels.common.bitmap import set_bit
 from graphdask.kernels.common.twin import twin
 
 MACROS = [{"index_t": i, "mask_t": m} for i in ("int", "long long") for m in ("unsigned char", "unsigned long long")]
 
 _0, _1 = np.uint64(0), np.uint64(1)
-
-
-@twin
-def _mark(bits, slot):
-    bits[slot >> 5] |= np.uint32(1) << np.uint32(slot & 31)
 
 
 @twin
@@ -133,7 +129,7 @@ def bc_show_paths(n, rows, masks, sigma, lanes, shown, bits, front, value):
     count, lane_of = _columns(shown)
     for i in range(n):
         v, mask = rows[i], np.uint64(masks[i])
-        _mark(bits, v)
+        set_bit(bits, v)
         front[v] = mask
         for c in range(count):
             b = lane_of[c]
@@ -149,7 +145,7 @@ def bc_show_dependencies(n, rows, masks, sigma, delta, lanes, shown, last, score
     count, lane_of = _columns(shown)
     for i in range(n):
         v, mask = rows[i], np.uint64(masks[i])
-        _mark(bits, v)
+        set_bit(bits, v)
         front[v] = mask
         total = 0.0
         for c in range(count):
@@ -168,7 +164,7 @@ def bc_arrive(n, slots, masks, values, count, bits, front, value, seen):
     """Put the slots into the frontier with the masks and values that their owners sent."""
     for i in range(n):
         slot = slots[i]
-        _mark(bits, slot)
+        set_bit(bits, slot)
         front[slot] = masks[i]
         seen[slot] |= masks[i]
         for c in range(count):

@@ -45,8 +45,7 @@ struct Ends {
     Queue<index_t> *own, *others;
 
     __device__ __forceinline__ bool choose(index_t v) const {
-        const unsigned int bit = 1u << (v & 31);
-        return !(*(volatile unsigned int *)(chosen + (v >> 5)) & bit) && !(atomicOr(chosen + (v >> 5), bit) & bit);
+        return !gd_bit((const volatile unsigned int *)chosen, v) && gd_choose_bit(chosen, v);
     }
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
         const index_t v = indices[edge];
@@ -226,7 +225,7 @@ struct Batch {
 #pragma unroll
                     for (int k = 0; k < BC_AT_ONCE; k++) {
                         const long long first = 32 * (32 * base + j + k);
-                        const bool there = v[k] >= 0 && (mine[v[k] >> 5] >> (v[k] & 31) & 1u);
+                        const bool there = v[k] >= 0 && gd_bit(mine, v[k]);
                         const unsigned int word = __ballot_sync(BC_WARP, there);
                         if (lane == j + k) kept = word;
                         sent += there;
@@ -246,7 +245,7 @@ struct Batch {
                 if (32 * base + lane < words) out[32 * base + lane] = kept;
             }
         }
-        bc_count(next + SENT, sent);
+        gd_add(sent, next + SENT);
         clear(level + 1);
     }
     // Put the ghosts that this rank was told of into the bitmap, and nobody into the other one.
@@ -254,15 +253,8 @@ struct Batch {
         for (int step = 1; step < team.size; step++) {
             const long long first = row[ROW_BOUNDS + step], held = row[ROW_BOUNDS + step + 1] - first;
             const unsigned int *const in = (const unsigned int *)row[ROW_IN + WORDS * TEAM_RANKS + step];
-            unsigned int *const out = bits(level) + (first >> 5);
-            const int shift = (int)(first & 31);
-            GD_FOR(w, (held + 31) / 32) {
-                const long long rest = held - 32 * w;
-                const unsigned int word = in[w] & (rest < 32 ? (1u << rest) - 1 : 0xffffffffu);
-                const unsigned int low = word << shift, high = shift ? word >> (32 - shift) : 0;
-                if (low) atomicOr(out + w, low);
-                if (high) atomicOr(out + w + 1, high);
-            }
+            unsigned int *const out = bits(level);
+            GD_FOR(w, (held + 31) / 32) gd_set_word(out, first, held, in, w);
         }
         unsigned int *const other = bits(level + 1);
         const long long words = (row[ROW_BOUNDS + team.size] + 31) / 32;

@@ -1,6 +1,7 @@
 // The front of a search from many sources at once: who is in it, in which lanes, and which columns of values stand for
 // these (kernels/betweenness/betweenness.cu). A mask has a bit for each lane.
 #pragma once
+#include "common/bitmap.cuh"
 #include "common/rows.cuh"
 
 // Masks in registers.
@@ -20,7 +21,7 @@ struct Front {
     int columns;
 
     __device__ __forceinline__ lanes_t of(index_t u) const {
-        if (!(bits[u >> 5] >> (u & 31) & 1u)) return 0;
+        if (!gd_bit(bits, u)) return 0;
         return lanes & (lanes - 1) ? (lanes_t)mask[u] : lanes;
     }
 };

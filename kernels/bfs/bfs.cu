@@ -4,9 +4,9 @@
 // that reach it, and does not depend on who comes first. What the queues hold is settled by the next kernel, since bits
 // must not change while others look at them. In a pull a vertex has one thread, and rows are in the order of ids.
 // bfs_levels goes through many small levels in one cooperative launch. Twins, arguments and counters: bfs.py.
+#include "bfs/bfs_pack.py"
 #include "bfs/bfs_push.cuh"
 #include "common/grid.cuh"
-#include "bfs/bfs_pack.py"
 
 // Make the counters of the next superstep ready.
 __device__ __forceinline__ void bfs_turn(unsigned long long *after, unsigned long long here, unsigned long long left) {
@@ -44,38 +44,25 @@ extern "C" __global__ void bfs_start(long long n, const index_t *sources, const 
         const index_t v = sources[i];
         depth[v] = 0;
         parent[v] = ids[v];
-        bfs_set(seen, v);
+        gd_set_bit(seen, v);
         own_queue[i] = v;
         weight += bfs_weight(indptr, v);
     }
-    bfs_add(weight, counters + WEIGHT);
+    gd_add(weight, counters + WEIGHT);
     bfs_turn(after, (unsigned long long)n, 0);
 }
 
-struct Push : Reach {
-    const index_t *indices, *ids;
-
-    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        reach(__ldcs(indices + edge), ids + row);  // once only: the caches are for bits and parents
-    }
-};
-
 extern "C" __global__ void bfs_push(long long n, const index_t *frontier, long long turn, Search a) {
-    __shared__ Queue<index_t> own, ghosts;
-    own.open();
-    ghosts.open();
-    const Push push{{a.seen, a.parent, a.owned, a.slots > a.owned, a.own_queue, a.ghost_queue, a.counters, &own, &ghosts},
-                    a.indices, a.ids};
-    gd_for_edges((long long)a.counters[HERE], frontier, a.indptr, a.hubs, a.counters + HUBS + turn, a.counters + EDGES, push);
+    __shared__ SplitQueue<index_t> found;
+    found.open();
+    gd_for_edges((long long)a.counters[HERE], frontier, a.indptr, a.hubs, a.counters + HUBS + turn, a.counters + EDGES,
+                 bfs_pushing(a, &found));
 }
 
 extern "C" __global__ void bfs_push_hubs(long long n, long long turn, Search a) {
-    __shared__ Queue<index_t> own, ghosts;
-    own.open();
-    ghosts.open();
-    const Push push{{a.seen, a.parent, a.owned, a.slots > a.owned, a.own_queue, a.ghost_queue, a.counters, &own, &ghosts},
-                    a.indices, a.ids};
-    gd_for_hubs(a.hubs, a.counters + HUBS + turn, a.indptr, push);
+    __shared__ SplitQueue<index_t> found;
+    found.open();
+    gd_for_hubs(a.hubs, a.counters + HUBS + turn, a.indptr, bfs_pushing(a, &found));
 }
 
 extern "C" __global__ void bfs_settle(long long n, const index_t *own_queue, const index_t *ghost_queue,
@@ -87,10 +74,10 @@ extern "C" __global__ void bfs_settle(long long n, const index_t *own_queue, con
         const bool mine = i < own;
         const index_t v = mine ? own_queue[i] : ghost_queue[i - own];
         depth[v] = (index_t)level;
-        bfs_set(seen, v);
+        gd_set_bit(seen, v);
         if (mine) weight += bfs_weight(indptr, v);
     }
-    bfs_add(weight, counters + WEIGHT);
+    gd_add(weight, counters + WEIGHT);
     bfs_turn(after, (unsigned long long)own, 0);
 }
 
@@ -100,33 +87,19 @@ extern "C" __global__ void bfs_visit(long long n, const index_t *slots, const in
     __shared__ Queue<index_t> own;
     own.open();
     const Visit visit{depth, parent, seen};
-    const long long threads = (long long)gridDim.x * blockDim.x;
-    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
-        const long long i = begin + threadIdx.x;
-        if (i < n) {
-            const index_t v = slots[i];
-            if (visit.reach(v, parents[i], level) && v < owned) own.push(v);
-        }
-        own.flush(own_queue, counters + HERE, false);
-    }
-    own.flush(own_queue, counters + HERE, true);
+    gd_for_list(n, [&](long long i) {
+        const index_t v = slots[i];
+        if (visit.reach(v, parents[i], level) && v < owned) own.push(v);
+    }, [&](bool all) { own.flush(own_queue, counters + HERE, all); });
 }
 
 extern "C" __global__ void bfs_told(long long n, const index_t *slots, unsigned int *seen) {
-    GD_FOR(i, n) bfs_set(seen, slots[i]);
+    GD_FOR(i, n) gd_set_bit(seen, slots[i]);
 }
 
 extern "C" __global__ void bfs_told_bits(long long n, const unsigned int *bits, long long first, long long universe,
                                          unsigned int *seen) {
-    const int shift = (int)(first & 31);
-    unsigned int *const out = seen + (first >> 5);
-    GD_FOR(i, n) {
-        const long long left = universe - 32 * i;
-        const unsigned int word = bits[i] & (left < 32 ? (1u << left) - 1 : 0xffffffffu);
-        const unsigned int low = word << shift, high = shift ? word >> (32 - shift) : 0;
-        if (low) atomicOr(out + i, low);
-        if (high) atomicOr(out + i + 1, high);
-    }
+    GD_FOR(i, n) gd_set_word(seen, first, universe, bits, i);
 }
 
 // Levels of few edges, one after the other, while the blocks of a cooperative launch wait for each other. A warp takes
@@ -188,7 +161,7 @@ extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *o
                 mine += bfs_weight(a.indptr, v);
             }
         }
-        bfs_add(mine, found + 1);
+        gd_add(mine, found + 1);
         visited += count;
         done++;
         level++;
@@ -217,78 +190,31 @@ extern "C" __global__ void bfs_unvisited(long long n, const unsigned int *seen, 
                                          unsigned long long *counters) {
     __shared__ Queue<index_t> remaining;
     remaining.open();
-    bfs_list(n, [&](long long v) { return !bfs_has(seen, (index_t)v) & (indptr[v + 1] > indptr[v]); }, remaining, left,
+    bfs_list(n, [&](long long v) { return !gd_constant_bit(seen, v) & (indptr[v + 1] > indptr[v]); }, remaining, left,
              counters + UNVISITED);
 }
 
-// Edges that one thread scans before it leaves the rest of the row to a warp.
-#define BFS_FEW 64
+__device__ __forceinline__ Pull<true> bfs_pulling(const Search &a, long long level, index_t *left) {
+    return Pull<true>{a.indptr, a.indices, a.out_indptr, a.seen, a.depth, a.parent, level, a.own_queue, left, a.hubs,
+                      a.counters + NEXT, a.counters + LEFT, a.counters + HUBS};
+}
 
 extern "C" __global__ void bfs_pull(long long n, const index_t *unvisited, long long level, index_t *left, Search a) {
     __shared__ Queue<index_t> own, remaining;
     own.open();
     remaining.open();
-    unsigned long long edges = 0, weight = 0;
-    const long long threads = (long long)gridDim.x * blockDim.x, count = (long long)a.counters[UNVISITED];
-    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < count; begin += threads) {
-        const long long i = begin + threadIdx.x;
-        if (i < count) {
-            const index_t v = unvisited[i];
-            const long long first = a.indptr[v], last = a.indptr[v + 1], few = min(first + BFS_FEW, last);
-            const long long e = bfs_first_set(a.indices, a.seen, first, few);
-            edges += (unsigned long long)(min(e + 1, few) - first);
-            if (e < few) {
-                a.depth[v] = (index_t)level;
-                a.parent[v] = -2 - a.indices[e];
-                weight += bfs_weight(a.out_indptr, v);
-                own.push(v);
-            } else if (few < last) {
-                a.hubs[gd_reserve(a.counters + HUBS)] = v;
-            } else {
-                remaining.push(v);
-            }
-        }
-        own.flush(a.own_queue, a.counters + NEXT, false);
-        remaining.flush(left, a.counters + LEFT, false);
-    }
-    own.flush(a.own_queue, a.counters + NEXT, true);
-    remaining.flush(left, a.counters + LEFT, true);
-    bfs_add(edges, a.counters + EDGES);
-    bfs_add(weight, a.counters + WEIGHT);
+    bfs_pulling(a, level, left).search((long long)a.counters[UNVISITED], unvisited, &own, &remaining,
+                                       a.counters + EDGES, a.counters + WEIGHT);
 }
 
-// The rows that bfs_pull gave up after BFS_FEW edges, a warp each.
 extern "C" __global__ void bfs_pull_hubs(long long n, long long level, index_t *left, Search a) {
-    const int lane = threadIdx.x & 31;
-    const long long warps = (long long)gridDim.x * blockDim.x / 32, count = (long long)a.counters[HUBS];
-    unsigned long long edges = 0, weight = 0;
-    for (long long h = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; h < count; h += warps) {
-        const index_t v = a.hubs[h];
-        const long long first = a.indptr[v] + BFS_FEW, last = a.indptr[v + 1];
-        bool found = false;
-        for (long long base = first; base < last && !found; base += 32) {
-            const long long e = base + lane;
-            const bool hit = e < last && bfs_has(a.seen, a.indices[e]);
-            const unsigned hits = __ballot_sync(0xffffffffu, hit);
-            found = hits != 0;
-            if (found && lane == __ffs(hits) - 1) {
-                a.depth[v] = (index_t)level;
-                a.parent[v] = -2 - a.indices[e];
-                weight += bfs_weight(a.out_indptr, v);
-                a.own_queue[atomicAdd(a.counters + NEXT, 1ULL)] = v;
-            }
-            if (lane == 0) edges += found ? __ffs(hits) : min(32LL, last - base);
-        }
-        if (!found && lane == 0) left[atomicAdd(a.counters + LEFT, 1ULL)] = v;
-    }
-    bfs_add(edges, a.counters + EDGES);
-    bfs_add(weight, a.counters + WEIGHT);
+    bfs_pulling(a, level, left).search_hubs((long long)a.counters[HUBS], a.counters + EDGES, a.counters + WEIGHT);
 }
 
 extern "C" __global__ void bfs_mark(long long n, const index_t *own_queue, unsigned int *seen,
                                     const unsigned long long *counters, unsigned long long *after) {
     const long long count = (long long)counters[NEXT];
-    GD_FOR(i, count) bfs_set(seen, own_queue[i]);
+    GD_FOR(i, count) gd_set_bit(seen, own_queue[i]);
     bfs_turn(after, (unsigned long long)count, counters[LEFT]);
 }
 
@@ -298,31 +224,25 @@ extern "C" __global__ void bfs_result(long long n, const index_t *depth, index_t
                                       unsigned long long *counters) {
     __shared__ Queue<index_t> places;
     places.open();
-    const long long threads = (long long)gridDim.x * blockDim.x;
-    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
-        const long long v = begin + threadIdx.x;
-        if (v < n) {
-            const index_t found = parent[v];
-            if (depth[v] < 0) {
-                parent[v] = -1;
-            } else if (found < -1) {
-                const long long slot = -2 - (long long)found;
-                const bool mine = slot < owned;
-                long long position = first + (few && !mine ? (long long)ghosts[slot - owned] : slot);
-                if (position >= vertices) position -= vertices;
-                if (plain) {
-                    parent[v] = (index_t)position;
-                } else if (mine) {
-                    parent[v] = ids[slot];
-                } else {
-                    parent[v] = (index_t)(-2 - position);
-                    places.push((index_t)v);
-                }
+    gd_for_list(n, [&](long long v) {
+        const index_t found = parent[v];
+        if (depth[v] < 0) {
+            parent[v] = -1;
+        } else if (found < -1) {
+            const long long slot = -2 - (long long)found;
+            const bool mine = slot < owned;
+            long long position = first + (few && !mine ? (long long)ghosts[slot - owned] : slot);
+            if (position >= vertices) position -= vertices;
+            if (plain) {
+                parent[v] = (index_t)position;
+            } else if (mine) {
+                parent[v] = ids[slot];
+            } else {
+                parent[v] = (index_t)(-2 - position);
+                places.push((index_t)v);
             }
         }
-        places.flush(listed, counters + LISTED, false);
-    }
-    places.flush(listed, counters + LISTED, true);
+    }, [&](bool all) { places.flush(listed, counters + LISTED, all); });
 }
 
 struct Check : NoQueue {

@@ -1,5 +1,6 @@
-// What the kernels of breadth-first search share: the absence of a parent, weights of rows, and reaching a vertex.
+// What the kernels of breadth-first search share: pushing along an edge, searching a row for a parent, reaching a vertex.
 #pragma once
+#include "common/bitmap.cuh"
 #include "common/rows.cuh"
 
 // Edges that a claim scans at once, and the edges of a row that it defers.
@@ -13,19 +14,38 @@ template <class T> struct bfs_none;
 template <> struct bfs_none<int> { static constexpr int id = 0x7fffffff; };
 template <> struct bfs_none<long long> { static constexpr long long id = 0x7fffffffffffffffLL; };
 
-__device__ __forceinline__ void bfs_set(unsigned int *bits, index_t slot) {
-    atomicOr(bits + (slot >> 5), 1u << (slot & 31));
-}
-
 __device__ __forceinline__ unsigned long long bfs_weight(const long long *indptr, index_t v) {
     const unsigned long long edges = (unsigned long long)(indptr[v + 1] - indptr[v]);
     return edges > BFS_LONG ? edges + BFS_MARK : edges;
 }
-// The sum over the lanes of a warp, added to *out.
-__device__ __forceinline__ void bfs_add(unsigned long long mine, unsigned long long *out) {
-    for (int step = 16; step; step >>= 1) mine += __shfl_down_sync(0xffffffffu, mine, step);
-    if ((threadIdx.x & 31) == 0 && mine) atomicAdd(out, mine);
-}
+// What a push does with an edge: lower the parent of what it leads to, and queue that if it had none. Bits of `seen` that
+// are `constant` do not change during the launch.
+template <bool constant> struct Push {
+    const index_t *indices, *ids;
+    const unsigned int *seen;
+    index_t *parent;
+    long long owned;
+    index_t *own_queue, *ghost_queue;
+    unsigned long long *own_count, *ghost_count;  // the second is null where there are no ghosts
+    Queue<index_t> *own, *ghosts;
+
+    // The vertex with the id *by leads to v.
+    __device__ __forceinline__ void reach(index_t v, const index_t *by) const {
+        if (constant ? gd_constant_bit(seen, v) : gd_bit(seen, v)) return;
+        const index_t id = *by;
+        if (!(id < *(volatile index_t *)(parent + v))) return;
+        if (gd_atomic_min(parent + v, id) != bfs_none<index_t>::id) return;
+        if (v < owned) own->push(v);
+        else ghosts->push(v);
+    }
+    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
+        reach(__ldcs(indices + edge), ids + row);  // once only: the caches are for bits and parents
+    }
+    __device__ __forceinline__ void flush(bool all) const {
+        own->flush(own_queue, own_count, all);
+        if (ghost_count) ghosts->flush(ghost_queue, ghost_count, all);
+    }
+};
 
 // Slots that others of the same launch may reach too. An earlier level's have another depth; a slot without one is
 // being reached now, whoever writes the depth first.
@@ -39,22 +59,17 @@ struct Visit {
         if ((before != -1 && before != (index_t)level) || !(id < lowest)) return false;
         if (gd_atomic_min(parent + v, id) != bfs_none<index_t>::id) return false;
         *(volatile index_t *)(depth + v) = (index_t)level;
-        bfs_set(seen, v);
+        gd_set_bit(seen, v);
         return true;
     }
 };
-
-// Bits change between the phases of the launch, so that they are not read as constants.
-__device__ __forceinline__ bool bfs_bit(const unsigned int *bits, long long slot) {
-    return bits[slot >> 5] >> (slot & 31) & 1u;
-}
 
 // The first of the edges from `first` to last - 1 that leads to a set bit, or `last`. The first one often does; behind it
 // several are scanned together, so that a row which leads nowhere does not wait for one after the other.
 #define BFS_AHEAD 4
 __device__ __forceinline__ long long bfs_first_set(const index_t *indices, const unsigned int *bits, long long first,
                                                    long long last) {
-    if (first < last && bfs_bit(bits, indices[first])) return first;
+    if (first < last && gd_bit(bits, indices[first])) return first;
     for (long long e = first + 1; e < last; e += BFS_AHEAD) {
         index_t v[BFS_AHEAD];
         unsigned int words[BFS_AHEAD];
@@ -91,6 +106,79 @@ __device__ __forceinline__ void bfs_list(long long n, const Wanted &wanted, Into
     queue.flush(out, tail, true);
 }
 
+// Edges that one thread scans before it leaves the rest of the row to a warp.
+#define BFS_FEW 64
+
+// Vertices that search their rows for a neighbour whose bit is set. If it `queues`, those that find one go to `own`, those
+// that do not to `left`; otherwise all are queued already and find one.
+template <bool queues> struct Pull {
+    const long long *indptr;
+    const index_t *indices;
+    const long long *out_indptr;
+    const unsigned int *bits;
+    index_t *depth, *parent;
+    long long level;
+    index_t *own, *left, *hubs;
+    unsigned long long *own_count, *left_count, *hub_count;
+
+    __device__ __forceinline__ unsigned long long found(index_t v, long long edge) const {
+        depth[v] = (index_t)level;
+        parent[v] = -2 - indices[edge];
+        return bfs_weight(out_indptr, v);
+    }
+    // Search the rows of a list; one that has not ended after BFS_FEW edges is deferred.
+    __device__ __forceinline__ void search(long long count, const index_t *unvisited, Queue<index_t> *finders,
+                                           Queue<index_t> *others, unsigned long long *edge_count,
+                                           unsigned long long *weight_count) const {
+        unsigned long long edges = 0, weight = 0;
+        gd_for_list(count, [&](long long i) {
+            const index_t v = unvisited[i];
+            const long long first = indptr[v], last = indptr[v + 1], few = min(first + BFS_FEW, last);
+            const long long e = bfs_first_set(indices, bits, first, few);
+            edges += (unsigned long long)(min(e + 1, few) - first);
+            if (e < few) {
+                weight += found(v, e);
+                if (queues) finders->push(v);
+            } else if (few < last) {
+                hubs[gd_reserve(hub_count)] = v;
+            } else if (queues) {
+                others->push(v);
+            }
+        }, [&](bool all) {
+            if (!queues) return;
+            finders->flush(own, own_count, all);
+            others->flush(left, left_count, all);
+        });
+        gd_add(edges, edge_count);
+        gd_add(weight, weight_count);
+    }
+    // Search the rest of the deferred rows, a warp each.
+    __device__ __forceinline__ void search_hubs(long long count, unsigned long long *edge_count,
+                                                unsigned long long *weight_count) const {
+        const int lane = threadIdx.x & 31;
+        const long long warps = (long long)gridDim.x * blockDim.x / 32;
+        unsigned long long edges = 0, weight = 0;
+        for (long long h = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; h < count; h += warps) {
+            const index_t v = hubs[h];
+            const long long first = indptr[v] + BFS_FEW, last = indptr[v + 1];
+            bool ends = false;
+            for (long long base = first; base < last && !ends; base += 32) {
+                const long long e = base + lane;
+                const unsigned hits = __ballot_sync(0xffffffffu, e < last && gd_bit(bits, indices[e]));
+                ends = hits != 0;
+                if (ends && lane == __ffs(hits) - 1) {
+                    weight += found(v, e);
+                    if (queues) own[atomicAdd(own_count, 1ULL)] = v;
+                }
+                if (lane == 0) edges += ends ? __ffs(hits) : min(32LL, last - base);
+            }
+            if (!ends && lane == 0) left[atomicAdd(left_count, 1ULL)] = v;
+        }
+        gd_add(edges, edge_count);
+        gd_add(weight, weight_count);
+    }
+};
+
 // Sets the bits of what edges lead to. One that was set meanwhile is set again: what a block has of them in its cache
 // may be old.
 struct Claim {
@@ -106,7 +194,7 @@ struct Claim {
         for (int k = 0; k < CLAIM_MANY; k++) words[k] = claimed[v[k] >> 5];
 #pragma unroll
         for (int k = 0; k < CLAIM_MANY; k++)
-            if (edges[k] >= 0 && !(words[k] >> (v[k] & 31) & 1u)) bfs_set(claimed, v[k]);
+            if (edges[k] >= 0 && !(words[k] >> (v[k] & 31) & 1u)) gd_set_bit(claimed, v[k]);
     }
     __device__ __forceinline__ void flush(bool) const {}
 };

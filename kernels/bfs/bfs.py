@@ -26,6 +26,7 @@ twins do nothing.
 import numpy as np
 
 from graphdask.kernels.bfs.bfs_pack import Search
+from graphdask.kernels.common.bitmap import has_bit, set_bit, u64
 from graphdask.kernels.common.prefetch import prefetch
 from graphdask.kernels.common.twin import twin
 
@@ -40,8 +41,6 @@ FEW = 256
 """Vertices that are listed at a time."""
 MANY = 1024
 LONG = 1 << 40
-u64 = np.uint64
-"""Of an unsigned index Numba does not ask whether it counts from the end."""
 
 
 @twin
@@ -49,18 +48,6 @@ def _weight(indptr, v):
     v = u64(v)
     edges = indptr[v + u64(1)] - indptr[v]
     return edges + LONG if edges > MANY else edges
-
-
-@twin
-def _has(bits, slot):
-    slot = u64(slot)
-    return (bits[slot >> u64(5)] >> np.uint32(slot & u64(31))) & np.uint32(1) != 0
-
-
-@twin
-def _set(bits, slot):
-    slot = u64(slot)
-    bits[slot >> u64(5)] |= np.uint32(1) << np.uint32(slot & u64(31))
 
 
 @twin
@@ -84,7 +71,7 @@ def bfs_start(n, sources, indptr, ids, depth, parent, seen, own_queue, counters,
         v = sources[i]
         depth[v] = 0
         parent[v] = ids[v]
-        _set(seen, v)
+        set_bit(seen, v)
         own_queue[i] = v
         counters[WEIGHT] += _weight(indptr, v)
     _turn(after, n, np.int64(0))
@@ -101,7 +88,7 @@ def bfs_push(n, frontier, turn, a: Search):
         edges += last - first
         for e in range(first, last):
             v = a.indices[e]
-            if _has(a.seen, v):
+            if has_bit(a.seen, v):
                 continue
             before = a.parent[v]
             if by < before:
@@ -129,12 +116,12 @@ def bfs_settle(n, own_queue, ghost_queue, indptr, depth, seen, level, counters, 
     for i in range(own):
         v = own_queue[i]
         depth[v] = level
-        _set(seen, v)
+        set_bit(seen, v)
         counters[WEIGHT] += _weight(indptr, v)
     for i in range(counters[GHOSTS]):
         v = ghost_queue[i]
         depth[v] = level
-        _set(seen, v)
+        set_bit(seen, v)
     _turn(after, own, np.int64(0))
 
 
@@ -147,7 +134,7 @@ def _reach(v, by, depth, parent, seen, level):
     if before != np.iinfo(parent.dtype).max:
         return False
     depth[v] = level
-    _set(seen, v)
+    set_bit(seen, v)
     return True
 
 
@@ -167,7 +154,7 @@ def bfs_visit(n, slots, parents, depth, parent, seen, level, owned, own_queue, c
 def bfs_told(n, slots, seen):
     """Settle the ghosts that their owners sent; the search does not read their depth."""
     for i in range(n):
-        _set(seen, slots[i])
+        set_bit(seen, slots[i])
 
 
 @twin
@@ -227,7 +214,7 @@ def bfs_unvisited(n, seen, indptr, left, counters):
         for v in range(first, min(first + u64(FEW), u64(n))):  # half of them: a branch would be guessed wrong often
             some[found] = v
             end = indptr[v + u64(1)]
-            found += u64((end > begin) & (not _has(seen, v)))
+            found += u64((end > begin) & (not has_bit(seen, v)))
             begin = end
         for i in range(found):
             left[count + i] = some[i]
@@ -252,7 +239,7 @@ def bfs_pull(n, unvisited, level, left, a: Search):
         v = u64(unvisited[i])
         first, last = u64(a.indptr[v]), u64(a.indptr[v + u64(1)])
         e = first
-        while e < last and not _has(a.seen, a.indices[e]):
+        while e < last and not has_bit(a.seen, a.indices[e]):
             e += u64(1)
         edges += e - first
         if e < last:
@@ -279,7 +266,7 @@ def bfs_pull_hubs(n, level, left, a: Search):
 def bfs_mark(n, own_queue, seen, counters, after):
     """Set the bits of what a pull has found."""
     for i in range(counters[NEXT]):
-        _set(seen, own_queue[i])
+        set_bit(seen, own_queue[i])
     _turn(after, counters[NEXT], counters[LEFT])
 
 

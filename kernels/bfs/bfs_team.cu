@@ -18,31 +18,6 @@
 enum { FOUND, WEIGHT, EDGES, SENT, GHOSTS = TEAM_VOTES, HUBS, LEFT, ASIDE };
 // Which way a level goes.
 enum { PUSHES, PULLS, CLAIMS };
-#define BFS_FEW 64
-
-struct TeamPush {
-    const index_t *indices, *ids;
-    const unsigned int *seen;
-    index_t *parent;
-    long long owned;
-    index_t *own_queue, *ghost_queue;
-    gd_count *next;
-    Queue<index_t> *own, *ghosts;
-
-    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        const index_t v = __ldcs(indices + edge);
-        if (bfs_bit(seen, v)) return;
-        const index_t id = ids[row];
-        if (!(id < *(volatile index_t *)(parent + v))) return;
-        if (gd_atomic_min(parent + v, id) != bfs_none<index_t>::id) return;
-        if (v < owned) own->push(v);
-        else ghosts->push(v);
-    }
-    __device__ __forceinline__ void flush(bool all) const {
-        own->flush(own_queue, next + FOUND, all);
-        ghosts->flush(ghost_queue, next + GHOSTS, all);
-    }
-};
 
 struct Search {
     Team team;
@@ -69,11 +44,11 @@ struct Search {
             const index_t v = ids_at(SOURCES)[i];
             ids_at(DEPTH)[v] = 0;
             ids_at(PARENT)[v] = ids_at(IDS)[v];
-            bfs_set(seen(), v);
+            gd_set_bit(seen(), v);
             queue(0)[i] = v;
             weight += bfs_weight(indptr, v);
         }
-        bfs_add(weight, counters(0) + WEIGHT);
+        gd_add(weight, counters(0) + WEIGHT);
     }
     // What a push has queued gets its depth and its bit, and owners are told of their ghosts.
     GD_PHASE void settle(long long level, gd_count *next) {
@@ -85,14 +60,14 @@ struct Search {
         GD_FOR(i, count) {
             const index_t v = found[i];
             depth[v] = (index_t)level;
-            bfs_set(seen(), v);
+            gd_set_bit(seen(), v);
             weight += bfs_weight(indptr, v);
         }
-        bfs_add(weight, next + WEIGHT);
+        gd_add(weight, next + WEIGHT);
         unsigned int *const bits = seen();
         team.tell_owners<index_t, index_t>(LISTS, (long long)read(next + GHOSTS), ids_at(GHOST_QUEUE), next, SENT,
                                            [&](index_t v) {
-                                               bfs_set(bits, v);
+                                               gd_set_bit(bits, v);
                                                return parent[v];
                                            });
     }
@@ -106,91 +81,42 @@ struct Search {
             weight += bfs_weight(indptr, v);
             own->push(v);
         }, [&](bool all) { own->flush(queue(level), next + FOUND, all); });
-        bfs_add(weight, next + WEIGHT);
+        gd_add(weight, next + WEIGHT);
     }
     GD_PHASE void list_unvisited(long long level, gd_count *here) {
         const long long *const indptr = (const long long *)row[IN_INDPTR];
         const unsigned int *const bits = seen();
-        bfs_list(row[ROW_OWNED], [&](long long v) { return !bfs_bit(bits, v) & (indptr[v + 1] > indptr[v]); }, *others,
+        bfs_list(row[ROW_OWNED], [&](long long v) { return !gd_bit(bits, v) & (indptr[v + 1] > indptr[v]); }, *others,
                  waiting(level), here + LEFT);
     }
-    GD_PHASE void pull(long long level, const gd_count *here, gd_count *next) {
-        const long long *const indptr = (const long long *)row[IN_INDPTR], *const out_indptr = (const long long *)row[INDPTR];
-        const index_t *const indices = ids_at(IN_INDICES), *const unvisited = waiting(level - 1);
-        index_t *const depth = ids_at(DEPTH), *const parent = ids_at(PARENT), *const hubs = ids_at(LONG_ROWS);
-        const unsigned int *const bits = seen();
-        gd_count edges = 0, weight = 0;
-        const long long threads = (long long)gridDim.x * blockDim.x, count = (long long)read(here + LEFT);
-        for (long long begin = (long long)blockIdx.x * blockDim.x; begin < count; begin += threads) {
-            const long long i = begin + threadIdx.x;
-            if (i < count) {
-                const index_t v = unvisited[i];
-                const long long first = indptr[v], last = indptr[v + 1], few = min(first + BFS_FEW, last);
-                const long long e = bfs_first_set(indices, bits, first, few);
-                edges += (gd_count)(min(e + 1, few) - first);
-                if (e < few) {
-                    depth[v] = (index_t)level;
-                    parent[v] = -2 - indices[e];
-                    weight += bfs_weight(out_indptr, v);
-                    own->push(v);
-                } else if (few < last) {
-                    hubs[gd_reserve(next + HUBS)] = v;
-                } else {
-                    others->push(v);
-                }
-            }
-            own->flush(queue(level), next + FOUND, false);
-            others->flush(waiting(level), next + LEFT, false);
-        }
-        own->flush(queue(level), next + FOUND, true);
-        others->flush(waiting(level), next + LEFT, true);
-        bfs_add(edges, next + EDGES);
-        bfs_add(weight, next + WEIGHT);
-        team.barrier();
-        if (read(next + HUBS)) {
-            search_hubs(level, next, HUBS, false);
-            team.barrier();
-        }
+    // The search of rows in this level; who finds a parent is queued, unless that has been done.
+    template <bool queues> __device__ __forceinline__ Pull<queues> pulling(long long level, gd_count *next) const {
+        return Pull<queues>{(const long long *)row[IN_INDPTR], ids_at(IN_INDICES), (const long long *)row[INDPTR], seen(),
+                            ids_at(DEPTH), ids_at(PARENT), level, queue(level), waiting(level), ids_at(LONG_ROWS),
+                            next + FOUND, next + LEFT, next + (queues ? HUBS : ASIDE)};
     }
-    // The rows that were given up after BFS_FEW edges, a warp each; `counter` has their number, and they may be queued.
-    GD_PHASE void search_hubs(long long level, gd_count *next, int counter, bool queued) {
-        const long long *const indptr = (const long long *)row[IN_INDPTR], *const out_indptr = (const long long *)row[INDPTR];
-        const index_t *const indices = ids_at(IN_INDICES), *const hubs = ids_at(LONG_ROWS);
-        const unsigned int *const bits = seen();
-        const int lane = threadIdx.x & 31;
-        const long long warps = (long long)gridDim.x * blockDim.x / 32, count = (long long)read(next + counter);
-        gd_count edges = 0, weight = 0;
-        for (long long h = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; h < count; h += warps) {
-            const index_t v = hubs[h];
-            const long long first = indptr[v] + BFS_FEW, last = indptr[v + 1];
-            bool found = false;
-            for (long long base = first; base < last && !found; base += 32) {
-                const long long e = base + lane;
-                const unsigned hits = __ballot_sync(0xffffffffu, e < last && bfs_bit(bits, indices[min(e, last - 1)]));
-                found = hits != 0;
-                if (found && lane == __ffs(hits) - 1) {
-                    ids_at(DEPTH)[v] = (index_t)level;
-                    ids_at(PARENT)[v] = -2 - indices[e];
-                    weight += bfs_weight(out_indptr, v);
-                    if (!queued) queue(level)[atomicAdd(next + FOUND, (gd_count)1)] = v;
-                }
-                if (lane == 0) edges += found ? __ffs(hits) : min(32LL, last - base);
-            }
-            if (!found && lane == 0) waiting(level)[atomicAdd(next + LEFT, (gd_count)1)] = v;
-        }
-        bfs_add(edges, next + EDGES);
-        bfs_add(weight, next + WEIGHT);
+    GD_PHASE void pull(long long level, const gd_count *here, gd_count *next) {
+        pulling<true>(level, next).search((long long)read(here + LEFT), waiting(level - 1), own, others,
+                                                next + EDGES, next + WEIGHT);
+        team.barrier();
+        search_hubs<true>(level, next);
+    }
+    template <bool queues> GD_PHASE void search_hubs(long long level, gd_count *next) {
+        const long long count = (long long)read(next + (queues ? HUBS : ASIDE));
+        if (!count) return;
+        pulling<queues>(level, next).search_hubs(count, next + EDGES, next + WEIGHT);
+        team.barrier();
     }
     // The bits of what a pull has found.
     __device__ __forceinline__ void mark(long long level, const gd_count *next) {
         const index_t *const found = queue(level);
         const long long count = (long long)read(next + FOUND);
-        GD_FOR(i, count) bfs_set(seen(), found[i]);
+        GD_FOR(i, count) gd_set_bit(seen(), found[i]);
     }
     GD_PHASE bool push(long long level, const gd_count *here, gd_count *next) {
         const long long *const indptr = (const long long *)row[INDPTR];
-        const TeamPush body{ids_at(INDICES), ids_at(IDS), seen(), ids_at(PARENT), row[ROW_OWNED], queue(level),
-                            ids_at(GHOST_QUEUE), next, own, others};
+        const Push<false> body{ids_at(INDICES), ids_at(IDS), seen(), ids_at(PARENT), row[ROW_OWNED], queue(level),
+                               ids_at(GHOST_QUEUE), next + FOUND, next + GHOSTS, own, others};
         gd_for_edges((long long)read(here + FOUND), (const index_t *)queue(level - 1), indptr, ids_at(LONG_ROWS),
                      next + HUBS, next + EDGES, body);
         team.barrier();
@@ -260,48 +186,28 @@ struct Search {
 #pragma unroll
                 for (int k = 0; k < BFS_AHEAD; k++) {
                     const long long i = min(begin + k * threads, held - 1);  // the last one may be taken in again
-                    told[k] = bfs_bit(in, i);
+                    told[k] = gd_bit(in, i);
                     v[k] = mirror ? mirror[i] : (index_t)i;
                 }
 #pragma unroll
-                for (int k = 0; k < BFS_AHEAD; k++) known[k] = bfs_bit(bits, v[k]);
+                for (int k = 0; k < BFS_AHEAD; k++) known[k] = gd_bit(bits, v[k]);
 #pragma unroll
                 for (int k = 0; k < BFS_AHEAD; k++)
-                    if (told[k] && !known[k]) bfs_set(bits, v[k]);
+                    if (told[k] && !known[k]) gd_set_bit(bits, v[k]);
             }
         }
         team.barrier();
     }
     // Queue what was claimed, and let it find its parents.
     GD_PHASE void find_parents(long long level, gd_count *next) {
-        const long long *const indptr = (const long long *)row[IN_INDPTR], *const out_indptr = (const long long *)row[INDPTR];
-        const index_t *const indices = ids_at(IN_INDICES);
         const unsigned int *const bits = seen(), *const mine = claimed();
-        bfs_list(row[ROW_OWNED], [&](long long v) { return bfs_bit(mine, v) & !bfs_bit(bits, v); }, *own, queue(level),
+        bfs_list(row[ROW_OWNED], [&](long long v) { return gd_bit(mine, v) & !gd_bit(bits, v); }, *own, queue(level),
                  next + FOUND);
         team.barrier();
-        index_t *const depth = ids_at(DEPTH), *const parent = ids_at(PARENT), *const hubs = ids_at(LONG_ROWS);
-        gd_count edges = 0, weight = 0;
-        GD_FOR(i, (long long)read(next + FOUND)) {
-            const index_t v = queue(level)[i];
-            const long long first = indptr[v], few = min(first + BFS_FEW, indptr[v + 1]);
-            const long long e = bfs_first_set(indices, bits, first, few);
-            edges += (gd_count)(min(e + 1, few) - first);
-            if (e < few) {
-                depth[v] = (index_t)level;
-                parent[v] = -2 - indices[e];
-                weight += bfs_weight(out_indptr, v);
-            } else {
-                hubs[gd_reserve(next + ASIDE)] = v;
-            }
-        }
-        bfs_add(edges, next + EDGES);
-        bfs_add(weight, next + WEIGHT);
+        pulling<false>(level, next).search((long long)read(next + FOUND), queue(level), own, others,
+                                                  next + EDGES, next + WEIGHT);
         team.barrier();
-        if (read(next + ASIDE)) {
-            search_hubs(level, next, ASIDE, true);
-            team.barrier();
-        }
+        search_hubs<false>(level, next);
     }
     __device__ __forceinline__ bool claim_and_tell(long long level, const gd_count *here, gd_count *next) {
         claim(level, here, next);

@@ -23,6 +23,12 @@ __device__ __forceinline__ long long gd_atomic_cas(long long *address, long long
                                 (unsigned long long)value);
 }
 
+// The sum over the lanes of a warp, added to *out.
+__device__ __forceinline__ void gd_add(unsigned long long mine, unsigned long long *out) {
+    for (int step = 16; step; step >>= 1) mine += __shfl_down_sync(0xffffffffu, mine, step);
+    if ((threadIdx.x & 31) == 0 && mine) atomicAdd(out, mine);
+}
+
 // Reserve one place in a queue; one atomic for all lanes of a warp that are here together.
 __device__ __forceinline__ long long gd_reserve(unsigned long long *tail) {
     const unsigned mask = __activemask();

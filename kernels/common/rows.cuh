@@ -64,7 +64,21 @@ template <typename Index> struct Queue {
     }
 };
 
-// The same for each warp by itself, where blocks would wait for their slowest warp again and again: one atomic for at
+// Vertices that edges lead to: own ones in one queue, ghosts in another.
+template <typename Index> struct SplitQueue {
+    Queue<Index> own, ghosts;
+
+    __device__ __forceinline__ void open() {
+        own.open();
+        ghosts.open();
+    }
+    __device__ __forceinline__ void push(Index v, long long owned) {
+        if (v < owned) own.push(v);
+        else ghosts.push(v);
+    }
+};
+
+// A queue for each warp by itself, where blocks would wait for their slowest warp again and again: one atomic for at
 // least GD_WARP_KEEPS entries.
 #define GD_WARP_KEEPS 64
 template <typename Index, int MANY = 1> struct WarpQueue {
@@ -97,6 +111,17 @@ template <typename Index, int MANY = 1> struct WarpQueue {
         __syncwarp();
     }
 };
+
+// visit(i) for every entry of a list, dealt out among all threads; flush(all) where those of a block are together.
+template <typename Visit, typename Flush>
+__device__ __forceinline__ void gd_for_list(long long n, const Visit &visit, const Flush &flush) {
+    const long long threads = (long long)gridDim.x * blockDim.x;
+    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
+        if (begin + threadIdx.x < n) visit(begin + threadIdx.x);
+        flush(false);
+    }
+    flush(true);
+}
 
 // What a body without queues gives its loop.
 struct NoQueue {

@@ -8,6 +8,7 @@
 // sender writes a slot again two meetings later, when all have read it. Places in the words that describe a rank:
 // team.py; what the host does: graphdask.comm.peers, graphdask.team.
 #pragma once
+#include "common/bitmap.cuh"
 #include "common/grid.cuh"
 
 #define TEAM_RANKS 8
@@ -236,15 +237,7 @@ struct Team {
         for (int step = 1; step < size; step++) {
             const long long first = row[ROW_BOUNDS + step], held = row[ROW_BOUNDS + step + 1] - first, words = (held + 31) / 32;
             const unsigned int *const in = (const unsigned int *)row[ROW_IN + area * TEAM_RANKS + step];
-            unsigned int *const out = bits + (first >> 5);
-            const int shift = (int)(first & 31);
-            GD_FOR(w, words) {
-                const long long left = held - 32 * w;
-                const unsigned int word = in[w] & (left < 32 ? (1u << left) - 1 : 0xffffffffu);
-                const unsigned int low = word << shift, high = shift ? word >> (32 - shift) : 0;
-                if (low) atomicOr(out + w, low);
-                if (high) atomicOr(out + w + 1, high);
-            }
+            GD_FOR(w, words) gd_set_word(bits, first, held, in, w);
         }
         barrier();
     }

@@ -27,7 +27,7 @@ struct HookOutside {
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
         index_t v = indices[edge];
-        if (bfs_bit(seen, v)) {
+        if (gd_bit(seen, v)) {
             v = (index_t)slots;
         } else if (v >= owned) {  // whoever meets a ghost first makes it a leaf of the row's tree
             const index_t none = bfs_none<index_t>::id, ghost = v;
@@ -86,7 +86,7 @@ struct Finish {
             const long long v = begin + threadIdx.x;
             if (v < owned) {
                 const index_t id = ids[v];
-                if (bfs_bit(bits, v)) {
+                if (gd_bit(bits, v)) {
                     mine = min(mine, (gd_count)id);
                 } else {
                     label()[v] = id;
@@ -114,7 +114,7 @@ struct Finish {
         }
     }
     __device__ __forceinline__ index_t root_of(index_t v) const {
-        return bfs_bit(seen(), v) ? whole : find_root(v, link());
+        return gd_bit(seen(), v) ? whole : find_root(v, link());
     }
     // Give each tree its least id.
     GD_PHASE void label_trees() {
@@ -143,13 +143,13 @@ struct Finish {
             else if (told < *(volatile index_t *)(label() + root)) news += told < gd_atomic_min(label() + root, told);
         }, [](bool) {});
         vote_least(mine);
-        bfs_add(news, votes() + NEWS);
+        gd_add(news, votes() + NEWS);
     }
     GD_PHASE void write_labels() {
         const unsigned int *const bits = seen();
         const index_t *const rows = outside_rows();
         GD_FOR(v, owned) {
-            if (bfs_bit(bits, v)) label()[v] = (index_t)least;
+            if (gd_bit(bits, v)) label()[v] = (index_t)least;
         }
         GD_FOR(i, outside) {
             const index_t v = rows[i], root = find_root(v, link());

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from graphdask.kernels.common.bitmap import set_bit
 from graphdask.kernels.common.tuning import BITMAP_TILE as TILE
 from graphdask.kernels.common.twin import twin, within
 from graphdask.kernels.exchange.codec import _popcount
@@ -57,18 +58,13 @@ def _lay_out(plan, segments, columns, saves, layout):
 
 
 @twin
-def _set(words, bit):
-    words[bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
-
-
-@twin
 def segments_mark(n, numbers, shift, plan, segments, bits):
     for i in range(n):
         e = np.int64(numbers[i]) - shift
         if e < 0 or e >= plan[segments]:
             raise ValueError("an index was out of range")
         k = _last_from(plan, np.int64(0), segments, e)
-        _set(bits, plan[segments + 1 + k] * TILE_BITS + e - plan[k])
+        set_bit(bits, plan[segments + 1 + k] * TILE_BITS + e - plan[k])
 
 
 @twin
@@ -77,7 +73,7 @@ def segments_find(n, numbers, mirror, plan, segments, bits):
         for k in range(segments):
             e = plan[k] + np.searchsorted(mirror[plan[k] : plan[k + 1]], numbers[i])
             if e < plan[k + 1] and mirror[e] == numbers[i]:
-                _set(bits, plan[segments + 1 + k] * TILE_BITS + e - plan[k])
+                set_bit(bits, plan[segments + 1 + k] * TILE_BITS + e - plan[k])
 
 
 @twin
@@ -92,7 +88,7 @@ def segments_count(n, mirror, marks, bits, sums, ticket, plan, segments, columns
             for e in range(first, min(first + TILE_BITS, plan[k + 1])):
                 number = np.int64(mirror[e])
                 if marks[number >> 5] >> np.uint32(number & 31) & np.uint32(1):
-                    _set(bits, t * TILE_BITS + e - first)
+                    set_bit(bits, t * TILE_BITS + e - first)
         sums[t] = before
         for w in range(t * TILE, (t + 1) * TILE):
             before += _popcount(bits[w])

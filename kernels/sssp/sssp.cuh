@@ -97,18 +97,7 @@ struct Relax {
 
 template <> struct gd_at_once<Relax> { static constexpr int edges = RELAX_MANY, longest = GD_HUB; };
 
-// All entries of a list, dealt out among all threads; those of a block flush together.
-template <typename Visit, typename Flush>
-__device__ __forceinline__ void gd_for_list(long long n, const Visit &visit, const Flush &flush) {
-    const long long threads = (long long)gridDim.x * blockDim.x;
-    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
-        if (begin + threadIdx.x < n) visit(begin + threadIdx.x);
-        flush(false);
-    }
-    flush(true);
-}
-
-// The same, RELAX_MANY entries of a thread at once: visit(at) has their places, -1 for none.
+// gd_for_list, RELAX_MANY entries of a thread at once: visit(at) has their places, -1 for none.
 template <typename Visit, typename Flush>
 __device__ __forceinline__ void gd_for_list_at_once(long long n, const Visit &visit, const Flush &flush) {
     const long long threads = (long long)gridDim.x * blockDim.x;

@@ -36,12 +36,6 @@ struct Rows {
     }
 };
 
-// The sum over the lanes of a warp, added to *out.
-__device__ __forceinline__ void add_up(number mine, number *out) {
-    for (int step = 16; step; step >>= 1) mine += __shfl_down_sync(0xffffffffu, mine, step);
-    if ((threadIdx.x & 31) == 0 && mine) atomicAdd(out, mine);
-}
-
 __device__ __forceinline__ int place_in(const index_t *address, int unit) {
     return (int)((number)address / sizeof(index_t) % unit);
 }

@@ -30,9 +30,9 @@ extern "C" __global__ void layered_hook_first(long long n, long long chunks, con
         worked++;
         looked += (number)(end - begin);
     }
-    add_up(worked, state + WORKED);
-    add_up(looked, state + LOOKED);
-    add_up(worked, state + SECTORS);
+    gd_add(worked, state + WORKED);
+    gd_add(looked, state + LOOKED);
+    gd_add(worked, state + SECTORS);
 }
 
 // A warp processes a row; n is 32 per row.
@@ -59,7 +59,7 @@ extern "C" __global__ void layered_hook_rest(long long n, long long chunks, cons
             sectors += sectors_of(at + begin, length - begin, false);
         }
     }
-    add_up(worked, state + WORKED);
-    add_up(looked, state + LOOKED);
-    add_up(sectors, state + SECTORS);
+    gd_add(worked, state + WORKED);
+    gd_add(looked, state + LOOKED);
+    gd_add(sectors, state + SECTORS);
 }

@@ -65,8 +65,8 @@ struct Search {
     }
     // Add part of the counts to the state, which all blocks see; all threads call it.
     __device__ __forceinline__ void tell() {
-        add_up(found, state + FOUND + (depth + 1) % 3);
-        add_up(edges, state + EDGES + (depth + 1) % 3);
+        gd_add(found, state + FOUND + (depth + 1) % 3);
+        gd_add(edges, state + EDGES + (depth + 1) % 3);
         found = edges = 0;
     }
 };
@@ -280,7 +280,7 @@ extern "C" __global__ void layered_search(long long n, long long chunks, const l
         state[LISTED] = listed;
         state[LEFT] = left;
     }
-    add_up(s.worked, state + WORKED);
-    add_up(s.looked, state + LOOKED);
-    add_up(s.sectors, state + SECTORS);
+    gd_add(s.worked, state + WORKED);
+    gd_add(s.looked, state + LOOKED);
+    gd_add(s.sectors, state + SECTORS);
 }

@@ -102,15 +102,16 @@ def test_the_two_kernels_do_what_the_fused_one_does(backend, dtype, rng, repeat,
     )  # fmt: skip
     parent, own_too, ghosts_too, hubs, after = world()
     led, launch = np.full(2 * indptr[-1] + 2, POISON, dtype), Launch(backend, "bfs_unfused", dtype)
-    launch(
-        len(frontier) + 300, frontier, indptr, indices, ids, turn, led, hubs, after,
-        names=("bfs_advance", "bfs_advance_hubs"),
+    search = Search(
+        indptr=indptr, indices=indices, ids=ids, seen=seen, parent=parent, owned=OWNED, slots=SLOTS,
+        own_queue=own_too, ghost_queue=ghosts_too, hubs=hubs, counters=after,
     )  # fmt: skip
+    launch(len(frontier) + 300, frontier, turn, led, search, names=("bfs_advance", "bfs_advance_hubs"))
     assert after[LED + turn] == after[EDGES] == len(edges)
     told = [tuple(pair) for pair in led[: 2 * len(edges)].reshape(-1, 2).tolist()]
     check_queue(led[2 * len(edges) :], 0, [])
     assert sorted(told) == sorted(zip(indices[edges].tolist(), ids[rows].tolist(), strict=True))
-    launch(300, turn, led, seen, parent, OWNED, SLOTS, own_too, ghosts_too, after, names=("bfs_filter",))
+    launch(300, turn, led, search, names=("bfs_filter",))
     np.testing.assert_array_equal(parent, expected)
     for place in (NEXT, GHOSTS, EDGES):
         assert after[place] == counters[place]
