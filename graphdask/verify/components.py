@@ -17,7 +17,7 @@ from graphdask.engine.loop import HUB_THREADS, Environment, RankContext, RankRes
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Csr, Part
-from graphdask.verify.bfs import edge_ends
+from graphdask.verify.path_edges import edge_ends
 
 
 class _SearchFromRoots(BreadthFirstSearch):

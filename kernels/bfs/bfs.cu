@@ -244,32 +244,3 @@ extern "C" __global__ void bfs_result(long long n, const index_t *depth, index_t
         }
     }, [&](bool all) { places.flush(listed, counters + LISTED, all); });
 }
-
-struct Check : NoQueue {
-    const index_t *indices, *ids, *depth, *parent;
-    unsigned char *witnessed;
-    unsigned long long *first_bad;
-
-    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        const index_t v = indices[edge], du = depth[row], dv = depth[v];
-        if (du < 0) return;
-        if (dv < 0 || dv > du + 1) atomicMin(first_bad, (unsigned long long)edge);
-        if (dv == du + 1 && parent[v] == ids[row]) witnessed[v] = 1;
-    }
-};
-
-extern "C" __global__ void bfs_check(long long n, const long long *indptr, const index_t *indices,
-                                     const index_t *ids, const index_t *depth, const index_t *parent,
-                                     unsigned char *witnessed, unsigned long long *first_bad, index_t *hubs,
-                                     unsigned long long *counters) {
-    const Check check{{}, indices, ids, depth, parent, witnessed, first_bad};
-    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, check);
-}
-
-extern "C" __global__ void bfs_check_hubs(long long n, const long long *indptr, const index_t *indices,
-                                          const index_t *ids, const index_t *depth, const index_t *parent,
-                                          unsigned char *witnessed, unsigned long long *first_bad,
-                                          const index_t *hubs, unsigned long long *counters) {
-    const Check check{{}, indices, ids, depth, parent, witnessed, first_bad};
-    gd_for_hubs(hubs, counters, indptr, check);
-}

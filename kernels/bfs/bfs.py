@@ -295,21 +295,3 @@ def bfs_result(n, depth, parent, ids, ghosts, few, owned, first, vertices, plain
                 listed[count] = v
                 count += 1
     counters[LISTED] = count
-
-
-@twin
-def bfs_check(n, indptr, indices, ids, depth, parent, witnessed, first_bad, hubs, counters):
-    for u in range(n):
-        if depth[u] < 0:
-            continue
-        for e in range(indptr[u], indptr[u + 1]):
-            v = indices[e]
-            if (depth[v] < 0 or depth[v] > depth[u] + 1) and e < first_bad[0]:
-                first_bad[0] = e
-            if depth[v] == depth[u] + 1 and parent[v] == ids[u]:
-                witnessed[v] = 1
-
-
-@twin
-def bfs_check_hubs(n, indptr, indices, ids, depth, parent, witnessed, first_bad, hubs, counters):
-    pass

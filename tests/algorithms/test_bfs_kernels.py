@@ -414,33 +414,6 @@ def test_no_work_changes_nothing(backend, dtype):
         np.testing.assert_array_equal(backend.to_host(array), before)
 
 
-@HUB
-@REPEAT
-def test_check_of_a_search(backend, dtype, rng, repeat, hub):
-    indptr, indices = random_rows(rng, OWNED, SLOTS, dtype, hub)
-    ids = rng.permutation(1000)[:OWNED].astype(dtype)
-    # at first no edge is wrong, and many are tree edges
-    depth = rng.choice([-1, -1, 0, 1, 2, 3] if repeat else [4, 5], SLOTS).astype(dtype)
-    parent = rng.choice(ids, SLOTS)
-    witnessed, (hubs,) = np.zeros(SLOTS, np.uint8), poisoned(dtype, OWNED)
-    expected, bad = np.zeros(SLOTS, np.uint8), [np.iinfo(np.int64).max]
-    for u in range(OWNED):
-        for e in range(indptr[u], indptr[u + 1]):
-            v = indices[e]
-            if depth[u] >= 0 and (depth[v] < 0 or depth[v] > depth[u] + 1):
-                bad.append(e)
-            if depth[u] >= 0 and depth[v] == depth[u] + 1 and parent[v] == ids[u]:
-                expected[v] = 1
-    first_bad = np.array([np.iinfo(np.int64).max])
-    Launch(backend, "bfs", dtype)(
-        OWNED, indptr, indices, ids, depth, parent, witnessed, first_bad, hubs, np.zeros(2, np.int64),
-        names=("bfs_check", "bfs_check_hubs"),
-    )  # fmt: skip
-    np.testing.assert_array_equal(witnessed, expected)
-    assert first_bad[0] == min(bad)
-    assert (first_bad[0] == np.iinfo(np.int64).max) == (repeat == 0)
-
-
 def test_the_search_and_its_kernels_agree_on_the_places_of_counters():
     from graphdask.algorithms import bfs
 
