@@ -129,12 +129,20 @@ class Backend(ABC):
         """The device in words."""
 
 
+def _nothing_deferred(*args: Any, **options: Any) -> None:
+    """The kernel `*_hubs` on a CPU: the kernel before it defers no row of many edges, so nothing is left."""
+
+
 class _CpuKernels:
     def __init__(self, family: str, functions: Mapping[str, Any] | None = None):
         self._family = family
         self._module = python_module(family, functions)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
+        base = name.removesuffix("_hubs")
+        if base != name and hasattr(self._module, base) and not hasattr(self._module, name):
+            setattr(self, name, _nothing_deferred)
+            return _nothing_deferred
         function = getattr(self._module, name)
         fields = getattr(function, "fields", None)
         values = None if fields is None else _values_of(fields)

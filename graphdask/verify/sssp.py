@@ -65,8 +65,7 @@ def _tree(
     context: RankContext, part: Part, primitive: ShortestPaths, distance: Array, parent: Array, witnessed: Array,
     level: Array,
 ) -> Violation | None:  # fmt: skip
-    xp, owned = context.backend.xp, part.num_owned
-    environment = context.environment("selective")
+    owned, environment = part.num_owned, context.environment("selective")
     rooted = (witnessed[:owned] > 0) | (part.ids == primitive.source)
     lost = ~rooted & (distance[:owned] != unreached(distance.dtype))
     if not environment.least(int(not lost.any())):

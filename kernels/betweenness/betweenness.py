@@ -18,7 +18,7 @@ counters int64: vertices reached, rows left, rows of more than `hub` edges, edge
 Rows are in order of ids, so the sums are too; of parallel edges, which stand side by side, one counts.
 The CUDA kernels defer rows of more than `hub` edges to other launches (`*_hubs`): they list them in `hubs`, or in
 chunks. Of each chunk, `chunks` has its row's place in the list and its number within the row, and `partial` its sums.
-On a CPU there is nothing to balance, so those twins do nothing.
+On a CPU there is nothing to balance: they have no twins, and that of `bc_sum_hubs` does nothing.
 """
 
 import numpy as np
@@ -78,11 +78,6 @@ def bc_reach(n, rows, masks, a: Lanes):
 
 
 @twin
-def bc_reach_hubs(n, rows, masks, a: Lanes):
-    pass
-
-
-@twin
 def bc_gather(n, rows, masks, a: Lanes):
     """Sum the values of the neighbours in the frontier into the rows of `out`, in the lanes of the row's mask."""
     count, lane_of = _columns(a.shown)
@@ -111,11 +106,6 @@ def bc_gather(n, rows, masks, a: Lanes):
         for b in range(a.lanes):
             if mask >> np.uint64(b) & _1:
                 a.out[v, b] = sums[column_of[b]]
-
-
-@twin
-def bc_gather_hubs(n, rows, masks, a: Lanes):
-    pass
 
 
 @twin

@@ -20,7 +20,7 @@ from graphdask.kernels.betweenness.weighted_paths import MACROS, _lanes_of
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.sssp.paths import plus, unreached
 
-__all__ = ["MACROS", "falling_relax", "falling_relax_hubs", "falling_take"]
+__all__ = ["MACROS", "falling_relax", "falling_take"]
 
 
 @twin
@@ -44,11 +44,6 @@ def falling_relax(n, rows, now, first, indptr, indices, weights, lanes, distance
             if fell:
                 active[v] |= fell
     counters[1] += edges
-
-
-@twin
-def falling_relax_hubs(n, rows, now, first, indptr, indices, weights, lanes, distance, active, hubs, counters):
-    pass
 
 
 @twin

@@ -12,8 +12,7 @@ float64 table over own vertices: sums over successors, then dependencies; 0 wher
 A sum has one order, on CPUs and GPUs and for every number of partitions: neighbours in the order of the row, in chunks
 of CHUNK edges, whose sums are added one after the other.
 
-The CUDA kernels defer rows of many edges to other launches (`*_hubs`). On a CPU there is nothing to balance, so
-those twins do nothing.
+The CUDA kernels defer rows of many edges to other launches (`*_hubs`). They have no twins.
 """
 
 import numpy as np
@@ -68,11 +67,6 @@ def paths_pending(n, a: Paths):
 
 
 @twin
-def paths_pending_hubs(n, a: Paths):
-    pass
-
-
-@twin
 def paths_release(n, slots, front, pull, queue, a: Paths):
     """List the own vertices whose predecessors are all counted, once those in `front` are.
 
@@ -108,11 +102,6 @@ def paths_release(n, slots, front, pull, queue, a: Paths):
 
 
 @twin
-def paths_release_hubs(n, slots, front, pull, queue, a: Paths):
-    pass
-
-
-@twin
 def paths_gather(n, rows, masks, back, out, hub, a: Paths):
     """Sum `paths` over the tight edges of each row, in the lanes of its mask: predecessors over in-edges, or, where
     `back` is not 0, successors over out-edges."""
@@ -142,11 +131,6 @@ def paths_gather(n, rows, masks, back, out, hub, a: Paths):
         for c in range(count):
             out[v, lane_of[c]] = sums[c]
     a.counters.edges += edges
-
-
-@twin
-def paths_gather_hubs(n, rows, masks, back, out, hub, a: Paths):
-    pass
 
 
 @twin

@@ -19,8 +19,7 @@ counters int64, those of a superstep (`after` are those of the next one, which t
          VISITED    vertices of all of them
          LISTED     entries listed by bfs_result
          CYCLE      bfs_levels: length and weight of what three levels find (6)
-The CUDA kernels defer rows of many edges to a second launch (`*_hubs`). On a CPU there is nothing to balance, so those
-twins do nothing.
+The CUDA kernels defer rows of many edges to a second launch (`*_hubs`). They have no twins.
 """
 
 import numpy as np
@@ -102,11 +101,6 @@ def bfs_push(n, frontier, turn, a: Search):
                         ghost += 1
     a.counters[NEXT], a.counters[GHOSTS] = own, ghost
     a.counters[EDGES] += edges
-
-
-@twin
-def bfs_push_hubs(n, turn, a: Search):
-    pass
 
 
 @twin
@@ -255,11 +249,6 @@ def bfs_pull(n, unvisited, level, left, a: Search):
     a.counters[NEXT], a.counters[LEFT] = own, remaining
     a.counters[EDGES] += np.int64(edges)
     a.counters[WEIGHT] += weight
-
-
-@twin
-def bfs_pull_hubs(n, level, left, a: Search):
-    pass
 
 
 @twin

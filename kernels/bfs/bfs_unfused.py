@@ -33,11 +33,6 @@ def bfs_advance(n, frontier, turn, led, a: Search):
 
 
 @twin
-def bfs_advance_hubs(n, turn, led, a: Search):
-    pass
-
-
-@twin
 def bfs_filter(n, turn, led, a: Search):
     """Give the smallest id to each vertex that no level before has reached, and queue it once."""
     own, ghost, none = a.counters[NEXT], a.counters[GHOSTS], np.iinfo(a.parent.dtype).max

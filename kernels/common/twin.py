@@ -3,6 +3,9 @@
 A twin has the name, the arguments and the argument order of its CUDA kernel. The first argument `n` is the
 number of work items; a CUDA kernel gives each to a thread, the twin loops over them. The last may be a pack
 (packs.py); the attribute `fields` of the compiled twin names those that it takes in the place of the pack.
+
+A kernel `*_hubs` processes the rows of many edges that the kernel without this suffix has deferred. A twin defers none,
+so `*_hubs` has no twin.
 """
 
 from collections.abc import Callable

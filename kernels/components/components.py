@@ -102,11 +102,6 @@ def components_pairs(n, a, b, link):
 
 
 @twin
-def components_hook_hubs(n, indptr, indices, link, hubs, counters):
-    pass
-
-
-@twin
 def components_compress(n, link):
     for v in range(n):
         at = link[v]
@@ -156,8 +151,3 @@ def components_check(n, indptr, indices, label, first_bad, hubs, counters):
         for e in range(indptr[u], indptr[u + 1]):
             if label[u] != label[indices[e]] and e < first_bad[0]:
                 first_bad[0] = e
-
-
-@twin
-def components_check_hubs(n, indptr, indices, label, first_bad, hubs, counters):
-    pass

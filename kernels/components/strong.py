@@ -6,7 +6,7 @@ queue    own vertices, appended to; where `rows` are its tail, a twin goes on wi
          leaves that to the next launch
 counters int64: own queue length, own vertices dealt with, ghost queue length, hubs, edges scanned
 
-The CUDA kernels defer rows of many edges to a second launch (`*_hubs`); those twins do nothing.
+The CUDA kernels defer rows of many edges to a second launch (`*_hubs`), which has no twin.
 """
 
 import numpy as np
@@ -31,11 +31,6 @@ def strong_count(n, rows, a: Colours):
         a.count[u] += found
         edges += a.indptr[u + 1] - a.indptr[u]
     a.counters[4] += edges
-
-
-@twin
-def strong_count_hubs(n, a: Colours):
-    pass
 
 
 @twin
@@ -77,11 +72,6 @@ def strong_trim(n, rows, a: Colours):
     a.counters[0], a.counters[2] = own, ghosts
     a.counters[1] += n
     a.counters[4] += edges
-
-
-@twin
-def strong_trim_hubs(n, a: Colours):
-    pass
 
 
 @twin
@@ -152,11 +142,6 @@ def strong_spread(n, rows, a: Colours):
 
 
 @twin
-def strong_spread_hubs(n, a: Colours):
-    pass
-
-
-@twin
 def strong_arrive(n, slots, owned, colour, label, queue, counters):
     """Own vertices that other ranks found to reach their root."""
     own = counters[0]
@@ -195,11 +180,6 @@ def strong_collect(n, rows, a: Colours):
     a.counters[0], a.counters[2] = own, ghosts
     a.counters[1] += n
     a.counters[4] += edges
-
-
-@twin
-def strong_collect_hubs(n, a: Colours):
-    pass
 
 
 @twin

@@ -22,11 +22,6 @@ def core_degrees(n, a: Peeling):
 
 
 @twin
-def core_degrees_hubs(n, a: Peeling):
-    pass
-
-
-@twin
 def core_peel(n, head, a: Peeling):
     """Remove queue[head : head + n], and, on a CPU, what is queued by that."""
     tail, ghosts, edges = a.counters.queue, a.counters.ghosts, 0
@@ -52,11 +47,6 @@ def core_peel(n, head, a: Peeling):
                     tail += 1
     a.counters.queue, a.counters.ghosts, a.counters.done = tail, ghosts, place
     a.counters.edges += edges
-
-
-@twin
-def core_peel_hubs(n, a: Peeling):
-    pass
 
 
 @twin

@@ -113,11 +113,6 @@ def pagerank_loops(n, indptr, indices, loop, hubs, counters):
 
 
 @twin
-def pagerank_loops_hubs(n, indptr, indices, loop, hubs, counters):
-    pass
-
-
-@twin
 def pagerank_update(n, a: RankRows):
     a.cleared[:3] = 0
     dangling, change, largest = np.uint64(0), np.uint64(0), 0.0

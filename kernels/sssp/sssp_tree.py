@@ -35,11 +35,6 @@ def sssp_parents(n, a: Tree):
 
 
 @twin
-def sssp_parents_hubs(n, a: Tree):
-    pass
-
-
-@twin
 def sssp_level(n, a: Tree):
     none = unreached(a.distance)
     for u in range(n):
@@ -56,11 +51,6 @@ def sssp_level(n, a: Tree):
             ):
                 a.out[a.place[u]] = v
                 a.place[u] += 1
-
-
-@twin
-def sssp_level_hubs(n, a: Tree):
-    pass
 
 
 @twin
@@ -81,8 +71,3 @@ def sssp_check(n, a: Tree):
                     a.witnessed[v] = 1
                 else:
                     a.level[u] += 1
-
-
-@twin
-def sssp_check_hubs(n, a: Tree):
-    pass

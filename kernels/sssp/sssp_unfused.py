@@ -18,7 +18,7 @@ from graphdask.kernels.common.twin import twin
 from graphdask.kernels.sssp.paths import at_least, distance_of, label_of, plus, unreached
 from graphdask.kernels.sssp.sssp import ARRIVED, EDGES, FAR, GHOSTS, MACROS, NEAR
 
-__all__ = ["LED", "MACROS", "sssp_filter", "sssp_lead", "sssp_lead_hubs", "sssp_split"]
+__all__ = ["LED", "MACROS", "sssp_filter", "sssp_lead", "sssp_split"]
 
 LED = ARRIVED
 
@@ -38,11 +38,6 @@ def sssp_lead(n, near, indptr, indices, weights, each, ids, labels, limit, led, 
             at += 1
     counters[LED] = at
     counters[EDGES] += at - before
-
-
-@twin
-def sssp_lead_hubs(n, indptr, indices, weights, each, ids, labels, limit, led, offered, hubs, counters):
-    pass
 
 
 @twin

@@ -71,22 +71,12 @@ def layered_offer(n, first, indptr, ids, targets, weights, each, distance, paren
     counters[LOOKED] += counters.dtype.type(indptr[n])
 
 
-def layered_offer_hubs(n, first, indptr, ids, targets, weights, each, distance, parent, flat, hubs, counters):
-    pass
-
-
 def layered_further(n, first, indptr, ids, targets, weights, each, distance, hops, hop, parent, active, hubs, counters):
     counts, marks = np.zeros(3, np.int64), active.view(np.bool_)
     layered_flat(
         n, first, indptr, _of(first, n, ids), targets, weights, each, distance, hops, hop, parent, marks, counts
     )
     counters[LOOKED] += counters.dtype.type(indptr[n])
-
-
-def layered_further_hubs(
-    n, first, indptr, ids, targets, weights, each, distance, hops, hop, parent, active, hubs, counters
-):  # fmt: skip
-    pass
 
 
 def layered_unpack(n, labels, ids, distance, wide, parent):

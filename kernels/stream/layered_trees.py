@@ -77,7 +77,3 @@ def layered_cyclic(n, targets, first, vertices):
 def layered_own(n, first, indptr, targets, loop, hubs, counters):
     layered_loops(n, first, indptr, targets, loop)
     counters[1] += counters.dtype.type(indptr[n])
-
-
-def layered_own_hubs(n, first, indptr, targets, loop, hubs, counters):
-    pass

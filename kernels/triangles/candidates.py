@@ -34,11 +34,6 @@ def candidates_list(n, rows, a: CandidateLists):
 
 
 @twin
-def candidates_list_hubs(n, a: CandidateLists):
-    pass
-
-
-@twin
 def candidates_take(n, slots, a: CandidateLists):
     """List those own vertices among the slots that are not candidates yet."""
     count = a.counters.own
