@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from graphdask.algorithms._direction import Direction
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Buffer
+from graphdask.engine.direction import Direction
 from graphdask.engine.team import Peers
 from graphdask.kernels.bfs.bfs_pack import Search
 

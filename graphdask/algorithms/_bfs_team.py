@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._direction import ALPHA, BETA, Direction
 from graphdask.algorithms._search_memory import FEW
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import put_aside
+from graphdask.engine.direction import ALPHA, BETA, Direction
 from graphdask.engine.loop import Environment, Superstep
 from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
 from graphdask.kernels.bfs import bfs_team as at

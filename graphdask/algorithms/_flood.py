@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
-from graphdask.algorithms._direction import Direction
 from graphdask.device.backend import Array
+from graphdask.engine.direction import Direction
 from graphdask.engine.loop import Environment
 from graphdask.engine.team import THREADS
 from graphdask.kernels.bfs import bfs_team

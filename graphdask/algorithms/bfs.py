@@ -51,12 +51,13 @@ from graphdask.algorithms._bfs_state import (
     State,
 )
 from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
-from graphdask.algorithms._direction import ALPHA, Direction
 from graphdask.algorithms._search_memory import FEW, search_memory, team_search_memory
 from graphdask.algorithms.summaries import middle, reached
 from graphdask.device.backend import Array
+from graphdask.engine.bitmap import set_bits
 from graphdask.engine.buffers import Allocation, put_aside, reachable
-from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive, Received
+from graphdask.engine.direction import ALPHA, Direction
+from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.engine.team import Peers, TeamMemory
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
@@ -241,7 +242,7 @@ class BreadthFirstSearch(Primitive[State]):
         before, room = state.count, state.queue_buffer
         for message in [inbox] if inbox.joins else inbox.received:
             if pulled:
-                self._told(state, message)
+                set_bits(message, state.seen, part, env)
                 continue
             count = len(message)
             room.fit(min(state.count + count, before + state.unreached), keep=state.count)
@@ -255,14 +256,6 @@ class BreadthFirstSearch(Primitive[State]):
             state.unreached -= state.count - before
             rows, indptr = state.queue[: state.count], part.out.indptr
             state.weight = int((indptr[rows + 1] - indptr[rows]).sum())
-
-    def _told(self, state: State, message: Received | Inbox) -> None:
-        """Settle ghosts; a bitmap of them is not listed first."""
-        if isinstance(message, Inbox) or message.bits is None:
-            state.kernels.bfs_told(len(message), message.slots, state.seen)
-        else:
-            words = (message.universe + 31) // 32
-            state.kernels.bfs_told_bits(words, message.bits, message.first, message.universe, state.seen)
 
     def _is_small(self, part: Part, state: State, env: Environment) -> bool:
         """Whether one launch may go through this level and more, none of them of more than SMALL vertices."""

@@ -2,8 +2,8 @@
 
 Both load the kernel family `kernels/FOLDER/FAMILY.{py,cu}` under one signature:
 
-    k = backend.kernels("bfs", index_t=indices.dtype)
-    k.bfs_told(n, slots, seen)
+    k = backend.kernels("codec", index_t=ids.dtype)
+    k.codec_set_bits(n, ids, words, universe)
 
 `n` is the number of work items; on a GPU each gets a thread, or `per_item` of them. Python integers travel as int64,
 floats as float64, NumPy scalars as they are, None as a null pointer. The last argument may be a pack of arrays and

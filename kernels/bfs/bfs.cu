@@ -93,15 +93,6 @@ extern "C" __global__ void bfs_visit(long long n, const index_t *slots, const in
     }, [&](bool all) { own.flush(own_queue, counters + HERE, all); });
 }
 
-extern "C" __global__ void bfs_told(long long n, const index_t *slots, unsigned int *seen) {
-    GD_FOR(i, n) gd_set_bit(seen, slots[i]);
-}
-
-extern "C" __global__ void bfs_told_bits(long long n, const unsigned int *bits, long long first, long long universe,
-                                         unsigned int *seen) {
-    GD_FOR(i, n) gd_set_word(seen, first, universe, bits, i);
-}
-
 // Levels of few edges, one after the other, while the blocks of a cooperative launch wait for each other. A warp takes
 // up to 32 rows, whose edges its lanes share; nobody meets but at the barrier after a level. Of three places for the
 // length and the weight of what a level finds, one is filled, the one before is read, and the third is cleared: nobody

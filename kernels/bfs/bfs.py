@@ -145,25 +145,6 @@ def bfs_visit(n, slots, parents, depth, parent, seen, level, owned, own_queue, c
 
 
 @twin
-def bfs_told(n, slots, seen):
-    """Settle the ghosts that their owners sent; the search does not read their depth."""
-    for i in range(n):
-        set_bit(seen, slots[i])
-
-
-@twin
-def bfs_told_bits(n, bits, first, universe, seen):
-    """The same of a bitmap of n words: bit i, below `universe`, stands for slot `first` + i."""
-    shift, at = np.uint32(first & 31), first >> 5
-    for i in range(n):
-        left = universe - 32 * i
-        word = bits[i] & ((np.uint32(1) << np.uint32(left)) - np.uint32(1)) if left < 32 else bits[i]
-        seen[at + i] |= word << shift
-        if shift != 0 and word >> (np.uint32(32) - shift) != 0:
-            seen[at + i + 1] |= word >> (np.uint32(32) - shift)
-
-
-@twin
 def bfs_levels(n, frontier, own_queue, level, most, bound, alpha, floor, unexplored, a: Search):
     """Push level after level: at least one, at most `most`.
 

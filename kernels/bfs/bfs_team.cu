@@ -2,7 +2,7 @@
 // the host. Ranks write what they tell each other straight into the receiver's memory, and meet (team.cuh) where a level
 // needs what others found. A push sends each owner the ghosts that were reached and their parents as lists; a pull sends
 // who holds ghosts the bits of what is settled. Which way the next level goes follows from the same sums on every rank,
-// by the rule of graphdask.algorithms._direction. Levels, parents and their uniqueness: bfs.cu.
+// by the rule of graphdask.engine.direction. Levels, parents and their uniqueness: bfs.cu.
 //
 // A push of very many edges claims: it sets a bit for what an edge leads to, and sends owners the bits of ghosts. Bits
 // stay in the cache, where to lower the parent of each would be a read of memory; and who was claimed then finds its

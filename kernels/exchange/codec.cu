@@ -1,9 +1,10 @@
 // Sets of vertex numbers as bits of 32-bit words, for graphdask.comm.codec: setting, counting, ranking and listing.
 // Rank and select over a bitmap with a prefix sum of word counts (Jacobson 1989, "Space-efficient static trees and
 // graphs") orders a dense set without a sort. index_t is int or long long.
+#include "common/bitmap.cuh"
 #include "common/scan.cuh"
 
-// Set bit ids[i] of words; the ids are distinct, words start at zero.
+// Set bit ids[i] of words.
 extern "C" __global__ void codec_set_bits(long long n, const index_t *ids, unsigned int *words, long long universe) {
     GD_FOR(i, n) {
         long long id = ids[i];
@@ -11,8 +12,14 @@ extern "C" __global__ void codec_set_bits(long long n, const index_t *ids, unsig
             gd_fail(2);
             continue;
         }
-        atomicOr(&words[id >> 5], 1u << (id & 31));
+        gd_set_bit(words, id);
     }
+}
+
+// Set the bits of n words in `words`: bit i, below `universe`, stands for bit `first` + i there.
+extern "C" __global__ void codec_or_bits(long long n, const unsigned int *bits, long long first, long long universe,
+                                         unsigned int *words) {
+    GD_FOR(w, n) gd_set_word(words, first, universe, bits, w);
 }
 
 // counts[w] = set bits of words[w].

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from graphdask.kernels.common.bitmap import set_bit
 from graphdask.kernels.common.twin import twin
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
@@ -16,7 +17,19 @@ def codec_set_bits(n, ids, words, universe):
         v = np.int64(ids[i])
         if v < 0 or v >= universe:
             raise ValueError("an index was out of range")
-        words[v >> 5] |= np.uint32(1) << np.uint32(v & 31)
+        set_bit(words, v)
+
+
+@twin
+def codec_or_bits(n, bits, first, universe, words):
+    """Set the bits of n words in `words`: bit i, below `universe`, stands for bit `first` + i there."""
+    shift, at = np.uint32(first & 31), first >> 5
+    for i in range(n):
+        left = universe - 32 * i
+        word = bits[i] & ((np.uint32(1) << np.uint32(left)) - np.uint32(1)) if left < 32 else bits[i]
+        words[at + i] |= word << shift
+        if shift != 0 and word >> (np.uint32(32) - shift) != 0:
+            words[at + i + 1] |= word >> (np.uint32(32) - shift)
 
 
 @twin

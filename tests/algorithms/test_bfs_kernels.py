@@ -186,7 +186,7 @@ def test_ghosts_of_which_their_owners_tell_are_settled(backend, dtype, rng):
     world = World(rng, dtype)
     told = rng.choice(np.arange(OWNED, SLOTS), 20, replace=False).astype(dtype)
     expected = bits([*np.flatnonzero(world.depth >= 0), *told])
-    Launch(backend, "bfs", dtype)(20, told, world.seen, names=("bfs_told",))
+    Launch(backend, "codec", dtype)(20, told, world.seen, SLOTS, names=("codec_set_bits",))
     np.testing.assert_array_equal(world.seen, expected)
 
 
@@ -200,7 +200,7 @@ def test_ghosts_told_of_in_a_bitmap_are_settled(backend, dtype, rng, first, univ
     if universe % 32:
         words[-1] |= np.uint32(0xFFFFFFFF << universe % 32 & 0xFFFFFFFF)  # these count for nothing
     expected = bits([*np.flatnonzero(world.depth >= 0), *(first + told)])
-    Launch(backend, "bfs", dtype)(len(words), words, first, universe, world.seen, names=("bfs_told_bits",))
+    Launch(backend, "codec", dtype)(len(words), words, first, universe, world.seen, names=("codec_or_bits",))
     np.testing.assert_array_equal(world.seen, expected)
 
 

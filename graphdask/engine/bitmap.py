@@ -1,0 +1,18 @@
+"""Bitmaps over the slots of a partition: uint32 words with a bit for each slot."""
+
+from __future__ import annotations
+
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
+from graphdask.engine.messages import Inbox, Received
+from graphdask.partition.part import Part
+
+
+def set_bits(message: Received | Inbox, bits: Array, part: Part, env: Environment) -> None:
+    """Set the bits of the slots in a message. A message that is a bitmap itself is not listed first."""
+    kernels = env.kernels("codec", index_t=part.vertex_map.dtype)
+    if isinstance(message, Inbox) or message.bits is None:
+        kernels.codec_set_bits(len(message), message.slots, bits, part.num_slots)
+    else:
+        words = (message.universe + 31) // 32
+        kernels.codec_or_bits(words, message.bits, message.first, message.universe, bits)
