@@ -5,8 +5,8 @@ there, by way of `pandas.read_csv` and `scipy.sparse.coo_matrix`. `graph` is `re
 counts parallel ones. The packages of both sides are imported before the call; what graphdask loads on first use, its
 own modules and compiled kernels, counts in the call, and not in a second one in the same process. Memory is the peak
 of resident memory (VmHWM), which counts pages of mapped files and of libraries; what the process has once the side's
-packages are imported stands beside it. Modules are compiled to bytecode as in an installed package. The first process
-of a side does that and may compile kernels, and is reported apart.
+packages are imported stands beside it. Bytecode of modules is kept, as it is where a package is installed. The first
+process of a side may write it and compile kernels, and is reported apart.
 """
 
 from __future__ import annotations
@@ -141,9 +141,9 @@ def _rmat(scale: int, rng: np.random.Generator) -> np.ndarray:
 def _in_process(reader: str, product: str, path: Path, case: str) -> dict[str, Any]:
     """What a new process measures of one call."""
     call = [sys.executable, "-m", "graphdask.bench.read", reader, product, os.fspath(path), case]
-    bytecode = os.environ | {"PYTHONPYCACHEPREFIX": os.fspath(path.parent / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
+    keeping = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
     try:
-        done = subprocess.run(call, capture_output=True, text=True, timeout=LIMIT, env=bytecode)
+        done = subprocess.run(call, capture_output=True, text=True, timeout=LIMIT, env=keeping)
     except subprocess.TimeoutExpired:
         raise GraphdaskError(f"{reader} has not read {path.name} in {LIMIT} s") from None
     if done.returncode:
