@@ -90,9 +90,11 @@ class WholeState:
     edges: Array | None = None
     """int64, (walks, length): the row of the edge of each step, -1 of none; where rows are asked for."""
 
-    def edges_of(self, rows: slice) -> Array | None:
-        """Those of some walks."""
-        return None if self.edges is None else self.edges[rows]
+    def of(self, rows: slice, pack: Any) -> Any:
+        """A pack with some walks in it."""
+        pack.starts, pack.walks, pack.lengths = self.starts[rows], self.walks[rows], self.lengths[rows]
+        pack.edges = None if self.edges is None else self.edges[rows]
+        return pack
 
 
 @dataclass

@@ -144,6 +144,11 @@ class EdgeBiases:
         return METHODS[self.method], *self.tables.values()
 
     @property
+    def fields(self) -> dict[str, Any]:
+        """The method and `tables`, as fields of a pack."""
+        return {"method": METHODS[self.method], **self.tables}
+
+    @property
     def tables(self) -> dict[str, Array]:
         """The fields of a pack by which kernels draw edges (kernels/choice/pick_pack.py)."""
         table = {"rejection": self.sparse, "inverse": self.prefix, "alias": self.alias_share}.get(

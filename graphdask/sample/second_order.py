@@ -24,6 +24,7 @@ from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import checked_seed
 from graphdask.interface.parameters import documented
 from graphdask.kernels.common.tuning import ONE
+from graphdask.kernels.walks.second_order_pack import FactorRows, PartSecondWalks, WholeSecondWalks
 from graphdask.partition.part import Part
 from graphdask.sample._arcs import arcs_memory, arcs_of, told
 from graphdask.sample._walkers import (
@@ -86,15 +87,24 @@ class SecondOrder(Walkers):
         return biases_memory(part, self.bias, self.method) + (arcs_memory(part) if self.numbered else 0)
 
     def walk(self, part: Part, env: Environment, state: WholeState, rows: slice, begin: int, end: int) -> None:
-        csr, n, reservoir, of = part.out, rows.stop - rows.start, self.method == "reservoir", state.rows
+        n, reservoir, of = rows.stop - rows.start, self.method == "reservoir", state.rows
         types = {"index_t": part.vertex_map.dtype, "bias_t": of.biases.dtype, **told(of.arcs)}
         kernels = env.kernels("second_order", **types)
         launched = together_for(env, n) if reservoir else {"threads": threads_for(env, n)}
-        (kernels.second_order_reservoir if reservoir else kernels.second_order)(
-            n, self.first + rows.start, begin, end, self.length, self.seed, *self.factors, int(not self.directed),
-            state.starts[rows], csr.indptr, csr.indices, *of.biases.arguments, state.walks[rows],
-            state.lengths[rows], of.arcs, state.edges_of(rows), **launched,
-        )  # fmt: skip
+        kernel = kernels.second_order_reservoir if reservoir else kernels.second_order
+        pack = state.of(rows, self.pack(WholeSecondWalks, of))
+        kernel(n, self.first + rows.start, begin, end, pack, **launched)
+
+    def pack(self, kind: type[FactorRows], of: Rows) -> Any:
+        """What kernels walk over and how, without the walkers; `of` keeps it for the launches that follow."""
+        if of.pack is None:
+            back, common, distant = self.factors
+            of.pack = kind(
+                length=self.length, seed=self.seed, back=back, common=common, distant=distant,
+                undirected=int(not self.directed), indptr=of.csr.indptr, indices=of.csr.indices, **of.biases.fields,
+                arcs=of.arcs,
+            )  # fmt: skip
+        return of.pack
 
     def departures(self, env: Environment, instance: Array) -> dict[str, Array]:
         xp, n = env.xp, len(instance)
@@ -108,19 +118,20 @@ class SecondOrder(Walkers):
     def advance(
         self, part: Part, env: Environment, state: PartState, came: Mapping[str, Array]
     ) -> tuple[Array, Array, Array, dict[str, Array], Array | None]:
-        xp, csr, dtype, n = env.xp, part.out, part.vertex_map.dtype, len(came["at"])
+        xp, dtype, n = env.xp, part.vertex_map.dtype, len(came["at"])
         path, made = xp.empty((n, min(BUDGET, self.length)), dtype), xp.empty(n, np.int32)
         target, of = xp.empty(n, dtype), state.rows
         edges = None if of.arcs is None else xp.empty(path.shape, np.int64)
         kernels = env.kernels("second_order", index_t=dtype, bias_t=of.biases.dtype, **told(of.arcs))
         reservoir = self.method == "reservoir"
-        (kernels.second_order_part_reservoir if reservoir else kernels.second_order_part)(
-            n, came["instance"], came["step"], came["draw"], came["at"], came["previous"],
-            self._own_slots(part, env, came["previous"]), came["here"], came["candidate"], path.shape[1], self.length,
-            self.seed, *self.factors, int(not self.directed), csr.indptr, csr.indices, *of.biases.arguments,
-            state.ids, part.num_owned, path, made, target, of.arcs, edges, came.get("row"),
-            **(together_for(env, n) if reservoir else {}),
-        )  # fmt: skip
+        pack = self.pack(PartSecondWalks, of)
+        for name in ("instance", "step", "draw", "at", "previous", "here", "candidate"):
+            setattr(pack, name, came[name])
+        pack.previous_slot, pack.taken = self._own_slots(part, env, came["previous"]), came.get("row")
+        pack.ids, pack.owned, pack.budget, pack.path, pack.made = state.ids, part.num_owned, path.shape[1], path, made
+        pack.target, pack.edges = target, edges
+        launched = together_for(env, n) if reservoir else {}
+        (kernels.second_order_part_reservoir if reservoir else kernels.second_order_part)(n, pack, **launched)
         return path, made, target, {name: column for name, column in came.items() if name != "at"}, edges
 
     @staticmethod

@@ -19,6 +19,7 @@ from graphdask.device.residency import Lanes, ResidentSet, fetched, on_device, s
 from graphdask.engine.loop import Environment, RankResult
 from graphdask.errors import OverBudget
 from graphdask.kernels.common.compiling import clock
+from graphdask.kernels.walks.walk_pack import StreamedWalks
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._arcs import STEP, told
 from graphdask.sample._walkers import LAUNCH, threads_for
@@ -38,7 +39,7 @@ from graphdask.sample.walks import METROPOLIS, FirstOrder, Rows
 READS = {"uniform": 1, "metropolis": 1, "alias": 1, "rejection": 4, "inverse": 10}
 """Of a step, about, by method, besides what is said of rows."""
 OF_ROWS, OF_EDGES = ("indptr", "greatest", "totals", "shifts"), ("indices", "values", "table", "other", "arcs")
-"""What is said of rows and of edges, in the order in which kernels take it, but for `arcs`, which come at the end."""
+"""What is said of rows and of edges: fields of StreamedWalks (kernels/walks/walk_pack.py)."""
 NEAR, FAR, WAITS = 0, 1, 2
 """How a partition is read, as kernels/walks/walk.py has it."""
 CELLS = 5
@@ -78,7 +79,7 @@ def _host_rows(made: Rows, part: Part, host: Environment) -> HostRows:
     rows, biases = HostRows(part.out.indptr, ends), made.biases
     if biases.kind is None:
         return rows
-    _, values, greatest, totals, shifts, table, other = biases.arguments
+    values, greatest, totals, shifts, table, other = biases.tables.values()
     rows.rows["totals"] = totals
     if biases.method == "alias" and made.arcs is not None:
         rows.edges["table"], rows.edges["other"] = table, other
@@ -161,26 +162,27 @@ class _Run:
             near |= {name: on_device(backend, array) for name, array in rows.of_rows.items()}
             far |= {name: seen_in_place(backend, array) for name, array in (rows.edges | rows.sparse).items()}
             self.of_rows = sum(array.nbytes for array in rows.of_rows.values())
-        method, *_ = self.biases.arguments
         cells = {} if sampler.numbered else {"alias": CELLS}
-        method = {"metropolis": METROPOLIS, **cells}.get(sampler.method, method)
-        of_rows, (indices, *of_edges, arcs), (*of_far, far_arcs) = (
-            [of[name].reshape(-1) for name in names]
-            for of, names in ((near, OF_ROWS), (near, OF_EDGES), (far, OF_EDGES))
-        )
-        self.arcs = [of.reshape(-1, 2) if sampler.numbered else None for of in (arcs, far_arcs)]
-        self.tables = *of_rows, indices, method, *of_edges, *of_far
-        """What every launch is told of rows and edges."""
-        types = {"index_t": part.vertex_map.dtype, "bias_t": self.biases.dtype, **told(self.arcs[0])}
+        method = {"metropolis": METROPOLIS, **cells}.get(sampler.method, self.biases.fields["method"])
+        tables = {name: near[name].reshape(-1) for name in OF_ROWS + OF_EDGES}
+        tables |= {f"far_{name}": far[name].reshape(-1) for name in OF_EDGES}
+        for name in ("arcs", "far_arcs"):
+            tables[name] = tables[name].reshape(-1, 2) if sampler.numbered else None
+        restart, leave, dead = sampler.moves
+        self.pack = StreamedWalks(
+            length=sampler.length, seed=sampler.seed, restart=restart, leave=leave, dead=dead,
+            vertices=part.num_vertices, degrees=self.degrees, cuts=self.cuts, parts=cut.count, whole=int(self.whole),
+            method=method, **tables,
+        )  # fmt: skip
+        types = {"index_t": part.vertex_map.dtype, "bias_t": self.biases.dtype, **told(tables["arcs"])}
         self.kernels = env.kernels("walk", **types)
         self.queues = env.kernels("queues")
-        self.said = sampler.length, sampler.seed, *sampler.moves, part.num_vertices
-        """What every launch is told of the walks."""
         self.sweep: list[int] = []
         """Partitions that are still to be visited in their order."""
         self.imbalances: list[float] = []
         self.in_place = env.xp.zeros(1, np.uint64)
         """Steps from vertices whose edges were read in place."""
+        self.pack.told = self.in_place
 
     def result(self) -> RankResult:
         sampler, n = self.sampler, self.sampler.instances
@@ -218,6 +220,8 @@ class _Run:
         self.places = (xp.searchsorted(self.cuts[1:], self.starts, side="right")).astype(np.int32)
         if not sampler.length:
             self.places.fill(count)
+        self.pack.starts, self.pack.walks, self.pack.lengths = self.starts, self.walks, self.lengths
+        self.pack.places, self.pack.edges = self.places, self.edges
         self.queue = xp.empty(len(starts), np.int64)
         self.sweep, made, frontier, started = [], 0, 0, clock()
         while True:
@@ -307,7 +311,7 @@ class _Run:
 
     def _launch(self, chosen: list[int], read: dict[int, int], active: dict[int, int], bounds: np.ndarray) -> int:
         """Sample the queues of partitions beside each other, or together; how many walkers they have."""
-        ways, count = self._told(read), self.layout.cut.count
+        self.pack.ways, count = self._told(read), self.layout.cut.count
         queues = {k: slice(int(bounds[k]), int(bounds[k + 1])) for k in chosen}
         total, blocks = sum(active[k] for k in chosen), dict.fromkeys(chosen, PER_PROCESSOR)
         if self.scheme == "in-place":
@@ -325,9 +329,7 @@ class _Run:
             budget = 1 if self.scheme in ("baseline", "BA") else max(1, min(longest, most // len(queue)))
             with self.lanes[launch]:
                 self.kernels.walk_streamed(
-                    len(queue), queue, self.first, budget, *self.said, self.starts, *self.tables, self.degrees,
-                    self.cuts, ways, count, int(self.whole), self.walks, self.lengths, self.places, self.in_place,
-                    *self.arcs, self.edges,
+                    len(queue), queue, self.first, budget, self.pack,
                     per_processor=blocks[k], threads=threads_for(self.env, len(queue)),
                 )  # fmt: skip
         self.lanes.join()

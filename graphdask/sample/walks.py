@@ -22,6 +22,7 @@ from graphdask.graph.graph import Graph, checked_graph, checked_undirected
 from graphdask.interface.kinds import checked_seed
 from graphdask.interface.parameters import documented
 from graphdask.kernels.common.tuning import ONE
+from graphdask.kernels.walks.walk_pack import MovingRows, PartWalks, WholeWalks
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._arcs import arcs_memory, arcs_of, told
 from graphdask.sample._walkers import (
@@ -57,6 +58,8 @@ class Rows:
     """Of each slot, int64; of shape (1,) where nobody asks."""
     arcs: Array | None = None
     """Edges beside their rows (graphdask.sample._arcs), where these are asked for."""
+    pack: Any = None
+    """What a sampler's kernels are told, once it has been made."""
 
 
 class FirstOrder(Walkers):
@@ -104,10 +107,17 @@ class FirstOrder(Walkers):
         arcs = arcs_memory(part) if self.numbered else 0
         return degrees + arcs + biases_memory(part, self.bias, self.method)
 
-    def arguments(self, rows: Rows) -> tuple[Any, ...]:
-        """The method and its tables, and the degrees."""
-        method, *tables = rows.biases.arguments
-        return METROPOLIS if self.method == "metropolis" else method, *tables, rows.degrees
+    def pack(self, kind: type[MovingRows], of: Rows, part: Part) -> Any:
+        """What kernels walk over and how, without the walkers; `of` keeps it for the launches that follow."""
+        if of.pack is None:
+            restart, leave, dead = self.moves
+            of.pack = kind(
+                length=self.length, seed=self.seed, restart=restart, leave=leave, dead=dead, vertices=part.num_vertices,
+                indptr=of.csr.indptr, indices=of.csr.indices, **of.biases.fields, degrees=of.degrees, arcs=of.arcs,
+            )  # fmt: skip
+            if self.method == "metropolis":
+                of.pack.method = METROPOLIS
+        return of.pack
 
     def walk(self, part: Part, env: Environment, state: WholeState, rows: slice, begin: int, end: int) -> None:
         self.walk_over(state.rows, part, env, state, rows, begin, end)
@@ -120,11 +130,10 @@ class FirstOrder(Walkers):
         kernels, n = env.kernels("walk", **types), rows.stop - rows.start
         reservoir = self.method == "reservoir"
         launched = together_for(env, n) if reservoir else {"threads": threads_for(env, n)}
+        pack = state.of(rows, self.pack(WholeWalks, of, part))
         (kernels.walk_reservoir if reservoir else kernels.walk)(
-            n, self.first + rows.start, begin, end, self.length, self.seed, *self.moves, part.num_vertices,
-            state.starts[rows], of.csr.indptr, of.csr.indices, *self.arguments(of), state.walks[rows],
-            state.lengths[rows], of.arcs, state.edges_of(rows), **launched,
-        )  # fmt: skip
+            n, self.first + rows.start, begin, end, pack, **launched
+        )
 
     def departures(self, env: Environment, instance: Array) -> dict[str, Array]:
         return {"instance": instance.astype(np.int64, copy=False), "step": env.xp.zeros(len(instance), np.int32)}
@@ -142,11 +151,12 @@ class FirstOrder(Walkers):
         path, made = env.xp.empty((n, min(budget, self.length)), dtype), env.xp.empty(n, np.int32)
         edges, reservoir = None if of.arcs is None else env.xp.empty(path.shape, np.int64), self.method == "reservoir"
         kernels = env.kernels("walk", index_t=dtype, bias_t=of.biases.dtype, **told(of.arcs))
-        (kernels.walk_part_reservoir if reservoir else kernels.walk_part)(
-            n, self.first, came["instance"], came["step"], came["at"], path.shape[1], self.length, self.seed,
-            *self.moves, part.num_vertices, state.starts, of.csr.indptr, of.csr.indices, *self.arguments(of),
-            state.ids, part.num_owned, path, made, of.arcs, edges, **(together_for(env, n) if reservoir else {}),
-        )  # fmt: skip
+        pack = self.pack(PartWalks, of, part)
+        pack.first_instance, pack.starts, pack.ids, pack.owned = self.first, state.starts, state.ids, part.num_owned
+        pack.instance, pack.step, pack.at = came["instance"], came["step"], came["at"]
+        pack.budget, pack.path, pack.made, pack.edges = path.shape[1], path, made, edges
+        launched = together_for(env, n) if reservoir else {}
+        (kernels.walk_part_reservoir if reservoir else kernels.walk_part)(n, pack, **launched)
         return path, made, came["at"], {"instance": came["instance"], "step": came["step"]}, edges
 
 

@@ -6,6 +6,7 @@
 // the greatest of the three, a multiple of 2^-63. What is refused is drawn anew (Yang et al., KnightKing, SOSP 2019,
 // Section 4.1). Whether it is a neighbour is asked only if the coin lies between `common` and `distant`.
 #include "walks/walk.cuh"
+#include "walks/second_order_pack.py"
 
 struct Factors {
     gd_u64 back, common, distant;
@@ -41,16 +42,17 @@ __device__ __forceinline__ void store_some(index_t *walk, const Steps &held, int
 // A lane, or all of a reservoir's threads, draws one candidate after the other, and is not held up by those of its warp
 // that are refused more often.
 template <int METHOD, class Threads>
-__device__ __forceinline__ void second_all(Threads threads, long long n, long long first, int begin, int end, long long length,
-                                           const Rows rows, const Factors factors, bool undirected,
-                                           const index_t *starts, index_t *walks, int *lengths, long long *edges) {
+__device__ __forceinline__ void second_all(Threads threads, long long n, long long first, int begin, int end,
+                                           const Rows rows, const WholeSecondWalks &a) {
+    const Factors factors{a.back, a.common, a.distant};
+    const bool undirected = a.undirected != 0;
     const bool writes = threads.writes();
     for (long long i = threads.first(); i < n; i += threads.stride()) {
-        index_t *const walk = walks + i * (length + 1);
-        index_t v = begin ? walk[begin] : starts[i], before = begin ? walk[begin - 1] : (index_t)-1;
+        index_t *const walk = a.walks + i * (a.length + 1);
+        index_t v = begin ? walk[begin] : a.starts[i], before = begin ? walk[begin - 1] : (index_t)-1;
         if (!begin && writes) {
             walk[0] = v;
-            lengths[i] = (int)length;
+            a.lengths[i] = (int)a.length;
         }
         const int phase = (int)(((size_t)walk / sizeof(index_t)) % GD_WALK_CHUNK);
         long long row_before = 0, degree_before = 0, row = 0, degree = 0;
@@ -67,7 +69,7 @@ __device__ __forceinline__ void second_all(Threads threads, long long n, long lo
         int step = begin + 1;
         while (v >= 0 && step <= end) {
             if (rows.dead<METHOD>(v, degree)) {
-                if (writes) lengths[i] = step - 1;
+                if (writes) a.lengths[i] = step - 1;
                 break;
             }
             gd_u64 coin;
@@ -87,7 +89,7 @@ __device__ __forceinline__ void second_all(Threads threads, long long n, long lo
                     if (coin >= (common ? factors.common : factors.distant)) continue;
                 }
             }
-            if (GD_TELLS && writes) edges[i * length + step - 1] = taken;
+            if (GD_TELLS && writes) a.edges[i * a.length + step - 1] = taken;
             const int place = (step + phase) % GD_WALK_CHUNK;
 #pragma unroll
             for (int k = 0; k < GD_WALK_CHUNK; k++)
@@ -110,7 +112,7 @@ __device__ __forceinline__ void second_all(Threads threads, long long n, long lo
         if (place < GD_WALK_CHUNK - 1) store_some(walk, held, begin, step - 1, place);
         for (; step <= end; step++) {
             walk[step] = -1;
-            if (GD_TELLS) edges[i * length + step - 1] = -1;
+            if (GD_TELLS) a.edges[i * a.length + step - 1] = -1;
         }
     }
 }
@@ -119,28 +121,27 @@ __device__ __forceinline__ void second_all(Threads threads, long long n, long lo
 // A walker that cannot find out here becomes such a question; one that is answered walks on if it is taken, and where it
 // arrived if that is here, or returns to draw anew.
 template <int METHOD, class Threads>
-__device__ __forceinline__ void second_here(Threads threads, long long n, const long long *instance, int *step, int *draw,
-                                            const index_t *at, index_t *previous, const index_t *previous_slot,
-                                            index_t *here, index_t *candidate, int budget, int length,
-                                            const Rows rows, const Factors factors, bool undirected,
-                                            const index_t *ids, long long owned, index_t *path, int *made,
-                                            index_t *target, long long *edges, long long *told) {
+__device__ __forceinline__ void second_here(Threads threads, long long n, const Rows rows,
+                                            const PartSecondWalks &a) {
+    const Factors factors{a.back, a.common, a.distant};
+    const bool undirected = a.undirected != 0;
+    const int budget = (int)a.budget, length = (int)a.length;
     const bool writes = threads.writes();
     for (long long i = threads.first(); i < n; i += threads.stride()) {
-        const gd_u64 walker = (gd_u64)instance[i];
-        index_t v = at[i], before = previous[i], slot_before = previous_slot[i], asked = candidate[i], goal = -1;
-        index_t id = asked >= 0 ? here[i] : ids[v];
-        gd_u32 trial = (gd_u32)draw[i];
-        int s = step[i], count = 0;
+        const gd_u64 walker = (gd_u64)a.instance[i];
+        index_t v = a.at[i], before = a.previous[i], slot_before = a.previous_slot[i], asked = a.candidate[i], goal = -1;
+        index_t id = asked >= 0 ? a.here[i] : a.ids[v];
+        gd_u32 trial = (gd_u32)a.draw[i];
+        int s = a.step[i], count = 0;
         bool stays = true;
         if (asked >= 0) {
             const long long begin = rows.indptr[v];
-            const bool common = has_neighbor(rows.indices, ids, begin, rows.indptr[v + 1] - begin,
+            const bool common = has_neighbor(rows.indices, a.ids, begin, rows.indptr[v + 1] - begin,
                                              undirected ? before : asked);
             const gd_u64 coin = rows.coin<METHOD>(walker, (gd_u32)(s + 1), trial) >> 1;
             if (coin < (common ? factors.common : factors.distant)) {
-                if (writes) path[i * budget + count] = asked;
-                if (GD_TELLS && writes) edges[i * budget + count] = told[i];
+                if (writes) a.path[i * budget + count] = asked;
+                if (GD_TELLS && writes) a.edges[i * budget + count] = a.taken[i];
                 count++;
                 s++;
                 before = id;
@@ -163,7 +164,7 @@ __device__ __forceinline__ void second_here(Threads threads, long long n, const 
             for (;;) {
                 gd_u64 coin;
                 u = rows.end_of(rows.pick<METHOD>(threads, v, begin, degree, walker, (gd_u32)(s + 1), trial, coin), taken);
-                to = ids[u];
+                to = a.ids[u];
                 if (before < 0 || degree == 1) break;
                 coin >>= 1;
                 if (to == before) {
@@ -173,23 +174,23 @@ __device__ __forceinline__ void second_here(Threads threads, long long n, const 
                 if (factors.takes_any(coin)) break;
                 if (factors.takes_none(coin)) continue;
                 const bool other_way = slot_before < 0;
-                if (other_way && !(undirected && u < owned)) {
+                if (other_way && !(undirected && u < a.owned)) {
                     asked = to;
                     break;
                 }
                 const index_t row = other_way ? u : slot_before;
                 const long long first = rows.indptr[row];
-                const bool common = has_neighbor(rows.indices, ids, first, rows.indptr[row + 1] - first,
+                const bool common = has_neighbor(rows.indices, a.ids, first, rows.indptr[row + 1] - first,
                                                  other_way ? before : to);
                 if (coin < (common ? factors.common : factors.distant)) break;
             }
             if (asked >= 0) {
                 goal = undirected ? asked : before;
-                if (GD_TELLS && writes) told[i] = taken;  // read above, if at all, by this thread
+                if (GD_TELLS && writes) a.taken[i] = taken;  // read above, if a.at all, by this thread
                 break;
             }
-            if (writes) path[i * budget + count] = to;
-            if (GD_TELLS && writes) edges[i * budget + count] = taken;
+            if (writes) a.path[i * budget + count] = to;
+            if (GD_TELLS && writes) a.edges[i * budget + count] = taken;
             count++;
             s++;
             before = id;
@@ -197,90 +198,56 @@ __device__ __forceinline__ void second_here(Threads threads, long long n, const 
             v = u;
             id = goal = to;
             trial = 0;
-            stays = u < owned;
+            stays = u < a.owned;
         }
         threads.sync();  // before, all have read what it came with
         if (!writes) continue;
-        step[i] = s;
-        draw[i] = (int)trial;
-        previous[i] = before;
-        here[i] = id;
-        candidate[i] = asked;
-        made[i] = count;
-        target[i] = s < length ? goal : (index_t)-1;
+        a.step[i] = s;
+        a.draw[i] = (int)trial;
+        a.previous[i] = before;
+        a.here[i] = id;
+        a.candidate[i] = asked;
+        a.made[i] = count;
+        a.target[i] = s < length ? goal : (index_t)-1;
     }
 }
 
-extern "C" __global__ void second_order(long long n, long long first, long long begin, long long end, long long length,
-                                        gd_u64 seed, gd_u64 back, gd_u64 common, gd_u64 distant, long long undirected,
-                                        const index_t *starts, const long long *indptr, const index_t *indices,
-                                        long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
-                                        const gd_u64 *table, const int *other,
-                                        index_t *walks, int *lengths, const arc_t *arcs, long long *edges) {
-    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}, arcs};
-    const Factors factors{back, common, distant};
+extern "C" __global__ void second_order(long long n, long long first, long long begin, long long end, WholeSecondWalks a) {
+    const Rows rows = rows_of(a);
     const Single alone{};
-    if (method == GD_UNIFORM)
-        second_all<GD_UNIFORM>(alone, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths, edges);
-    else if (method == GD_REJECTION)
-        second_all<GD_REJECTION>(alone, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths, edges);
-    else if (method == GD_INVERSE)
-        second_all<GD_INVERSE>(alone, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths, edges);
+    if (a.method == GD_UNIFORM)
+        second_all<GD_UNIFORM>(alone, n, first, (int)begin, (int)end, rows, a);
+    else if (a.method == GD_REJECTION)
+        second_all<GD_REJECTION>(alone, n, first, (int)begin, (int)end, rows, a);
+    else if (a.method == GD_INVERSE)
+        second_all<GD_INVERSE>(alone, n, first, (int)begin, (int)end, rows, a);
     else
-        second_all<GD_ALIAS>(alone, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0, starts, walks, lengths, edges);
+        second_all<GD_ALIAS>(alone, n, first, (int)begin, (int)end, rows, a);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 3) second_order_reservoir(long long n, long long first, long long begin, long long end, long long length,
-                                                  gd_u64 seed, gd_u64 back, gd_u64 common, gd_u64 distant, long long undirected,
-                                                  const index_t *starts, const long long *indptr, const index_t *indices,
-                                                  long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
-                                                  const gd_u64 *table, const int *other,
-                                                  index_t *walks, int *lengths, const arc_t *arcs, long long *edges) {
+extern "C" __global__ void __launch_bounds__(256, 3) second_order_reservoir(long long n, long long first, long long begin, long long end, WholeSecondWalks a) {
     __shared__ double keys[2 * GD_TOGETHER];
     __shared__ gd_u32 places[2 * GD_TOGETHER];
-    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}, arcs};
-    const Factors factors{back, common, distant};
-    second_all<GD_RESERVOIR>(Together{keys, places, 0}, n, first, (int)begin, (int)end, length, rows, factors, undirected != 0,
-        starts, walks, lengths, edges);
+    const Rows rows = rows_of(a);
+    second_all<GD_RESERVOIR>(Together{keys, places, 0}, n, first, (int)begin, (int)end, rows, a);
 }
 
-extern "C" __global__ void second_order_part(long long n, const long long *instance, int *step, int *draw, const index_t *at,
-                                             index_t *previous, const index_t *previous_slot, index_t *here, index_t *candidate,
-                                             long long budget, long long length, gd_u64 seed, gd_u64 back, gd_u64 common,
-                                             gd_u64 distant, long long undirected, const long long *indptr, const index_t *indices,
-                                             long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
-                                             const gd_u64 *table, const int *other,
-                                             const index_t *ids, long long owned, index_t *path, int *made, index_t *target,
-                                             const arc_t *arcs, long long *edges, long long *taken) {
-    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}, arcs};
-    const Factors factors{back, common, distant};
+extern "C" __global__ void second_order_part(long long n, PartSecondWalks a) {
+    const Rows rows = rows_of(a);
     const Single alone{};
-    if (method == GD_UNIFORM)
-        second_here<GD_UNIFORM>(alone, n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
-            factors, undirected != 0, ids, owned, path, made, target, edges, taken);
-    else if (method == GD_REJECTION)
-        second_here<GD_REJECTION>(alone, n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
-            factors, undirected != 0, ids, owned, path, made, target, edges, taken);
-    else if (method == GD_INVERSE)
-        second_here<GD_INVERSE>(alone, n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
-            factors, undirected != 0, ids, owned, path, made, target, edges, taken);
+    if (a.method == GD_UNIFORM)
+        second_here<GD_UNIFORM>(alone, n, rows, a);
+    else if (a.method == GD_REJECTION)
+        second_here<GD_REJECTION>(alone, n, rows, a);
+    else if (a.method == GD_INVERSE)
+        second_here<GD_INVERSE>(alone, n, rows, a);
     else
-        second_here<GD_ALIAS>(alone, n, instance, step, draw, at, previous, previous_slot, here, candidate, (int)budget, (int)length, rows,
-            factors, undirected != 0, ids, owned, path, made, target, edges, taken);
+        second_here<GD_ALIAS>(alone, n, rows, a);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 3) second_order_part_reservoir(long long n, const long long *instance, int *step, int *draw, const index_t *at,
-                                                       index_t *previous, const index_t *previous_slot, index_t *here, index_t *candidate,
-                                                       long long budget, long long length, gd_u64 seed, gd_u64 back, gd_u64 common,
-                                                       gd_u64 distant, long long undirected, const long long *indptr, const index_t *indices,
-                                                       long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
-                                                       const gd_u64 *table, const int *other,
-                                                       const index_t *ids, long long owned, index_t *path, int *made, index_t *target,
-                                             const arc_t *arcs, long long *edges, long long *taken) {
+extern "C" __global__ void __launch_bounds__(256, 3) second_order_part_reservoir(long long n, PartSecondWalks a) {
     __shared__ double keys[2 * GD_TOGETHER];
     __shared__ gd_u32 places[2 * GD_TOGETHER];
-    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}, arcs};
-    const Factors factors{back, common, distant};
-    second_here<GD_RESERVOIR>(Together{keys, places, 0}, n, instance, step, draw, at, previous, previous_slot, here, candidate,
-        (int)budget, (int)length, rows, factors, undirected != 0, ids, owned, path, made, target, edges, taken);
+    const Rows rows = rows_of(a);
+    second_here<GD_RESERVOIR>(Together{keys, places, 0}, n, rows, a);
 }

@@ -1,18 +1,6 @@
 """Second-order random walks (node2vec): twins of second_order.cu.
 
-Arguments are those of walk.py, with second_order_reservoir and second_order_part_reservoir for RESERVOIR, and
-
-back, common, distant  uint64: see second_order.cu
-undirected             whether u is a neighbour of v where v is one of u
-draw                   int32, in and out: the next draw of a walker
-previous               index dtype, in and out: the id of the predecessor, -1 at the start
-previous_slot          its slot if it is a vertex of this rank, else -1
-here                   index dtype, in and out: the id of the vertex where a walker is that asks
-candidate              index dtype, in and out: the id of the vertex that a walker asks about: whether it is a neighbour
-                       of `previous`; -1 for a walker that asks nothing. A question is at the candidate, if the graph is
-                       undirected, else at the predecessor.
-taken                  None, or int64, in and out, if rows of edges are asked for: the row of the edge to `candidate`
-target                 index dtype: the id of the vertex to whose owner a walker or its question goes, -1 where it ended
+Arguments are those of walk.py, with second_order_reservoir and second_order_part_reservoir for RESERVOIR.
 """
 
 import numpy as np
@@ -24,6 +12,7 @@ from graphdask.kernels.common.hash import key as keyed
 from graphdask.kernels.common.philox import DRAW_WALK, philox
 from graphdask.kernels.common.tuning import GROUP
 from graphdask.kernels.common.twin import twin, within
+from graphdask.kernels.walks.second_order_pack import FactorRows, PartSecondWalks, WholeSecondWalks
 from graphdask.kernels.walks.walk import COIN, entry
 
 MACROS = [{"index_t": "int", "bias_t": bias} for bias in ("int", "long long", "float", "double")]
@@ -46,19 +35,17 @@ def coin_of(method, key, instance, step, draw):
 
 
 @within
-def candidate_of(
-    method, values, greatest, totals, shifts, table, other, v, begin, end, key, instance, step, draw
-):  # fmt: skip
+def candidate_of(v, begin, end, key, instance, step, draw, a: FactorRows):
     """An edge of a row that is not dead, its coin, and the next draw."""
-    if method == UNIFORM:
+    if a.method == UNIFORM:
         first, coin = philox(key, instance, step, draw)
         return pick_uniform(begin, end, first), coin >> _1, draw + _1
     edge, draw = pick(
-        method, v, begin, end, key, instance, step, draw, Picks(
-            values=values, greatest=greatest, totals=totals, shifts=shifts, table=table, other=other,
+        a.method, v, begin, end, key, instance, step, draw, Picks(
+            values=a.values, greatest=a.greatest, totals=a.totals, shifts=a.shifts, table=a.table, other=a.other,
         ),
     )  # fmt: skip
-    return edge, coin_of(method, key, instance, step, draw), draw
+    return edge, coin_of(a.method, key, instance, step, draw), draw
 
 
 @within
@@ -98,16 +85,13 @@ def search_all(count, indices, begin, length, wanted, near):
 
 
 @twin
-def second_order(
-    n, first, begin, end, length, seed, back, common, distant, undirected, starts, indptr, indices, method, values,
-    greatest, totals, shifts, table, other, walks, lengths, arcs, edges,
-):  # fmt: skip
+def second_order(n, first, begin, end, a: WholeSecondWalks):
     """Fill columns begin + 1 to end of the walks, and column 0 where begin is 0; instances are first, first + 1, ...
 
     Of a group, each walker draws a candidate and then decides on it, so that none waits for the memory of another.
     """
-    key = keyed(seed, DRAW_WALK, 0)
-    low, high = min(common, distant), max(common, distant)
+    key = keyed(a.seed, DRAW_WALK, 0)
+    low, high = min(a.common, a.distant), max(a.common, a.distant)
     live, steps, draws = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64), np.empty(GROUP, np.uint64)
     here, before, edge = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
     coin, near = np.empty(GROUP, np.uint64), np.empty(GROUP, np.bool_)
@@ -119,10 +103,10 @@ def second_order(
         for j in range(min(GROUP, n - base)):
             i = base + j
             if begin == 0:
-                walks[i, 0] = starts[i]
-                lengths[i] = length
-            steps[j], draws[j], here[j] = begin + 1, _0, walks[i, begin]
-            before[j] = walks[i, begin - 1] if begin else -1
+                a.walks[i, 0] = a.starts[i]
+                a.lengths[i] = a.length
+            steps[j], draws[j], here[j] = begin + 1, _0, a.walks[i, begin]
+            before[j] = a.walks[i, begin - 1] if begin else -1
             live[count] = j
             count += begin < end
         while count:
@@ -131,51 +115,62 @@ def second_order(
                 edge[j] = -1
                 if here[j] < 0:
                     continue
-                first_edge, last_edge = indptr[here[j]], indptr[here[j] + 1]
-                if first_edge < last_edge and (method == UNIFORM or totals[here[j]] != _0):
+                first_edge, last_edge = a.indptr[here[j]], a.indptr[here[j] + 1]
+                if first_edge < last_edge and (a.method == UNIFORM or a.totals[here[j]] != _0):
                     edge[j], coin[j], draws[j] = candidate_of(
-                        method, values, greatest, totals, shifts, table, other, here[j], first_edge, last_edge, key,
-                        np.uint64(first + base + j), np.uint64(steps[j]), draws[j],
-                    )  # fmt: skip
+                        here[j],
+                        first_edge,
+                        last_edge,
+                        key,
+                        np.uint64(first + base + j),
+                        np.uint64(steps[j]),
+                        draws[j],
+                        a,
+                    )
                     if last_edge - first_edge == 1:
                         coin[j] = _0
-                elif steps[j] - 1 < lengths[base + j]:
-                    lengths[base + j] = steps[j] - 1
+                elif steps[j] - 1 < a.lengths[base + j]:
+                    a.lengths[base + j] = steps[j] - 1
             asked = left = np.int64(0)
             for k in range(count):
                 j = live[k]
                 if edge[j] < 0:
-                    walks[base + j, steps[j] : end + 1] = -1
-                    if edges is not None:
-                        edges[base + j, steps[j] - 1 : end] = -1
+                    a.walks[base + j, steps[j] : end + 1] = -1
+                    if a.edges is not None:
+                        a.edges[base + j, steps[j] - 1 : end] = -1
                     continue
                 live[left] = j
                 left += 1
-                u, number = entry(indices, arcs, edge[j])
+                u, number = entry(a.indices, a.arcs, edge[j])
                 t = before[j]
-                if edges is not None:
+                if a.edges is not None:
                     taken[j] = number
-                if t < 0 or coin[j] < (back if u == t else low):
+                if t < 0 or coin[j] < (a.back if u == t else low):
                     edge[j] = u
                 elif u == t or coin[j] >= high:
                     edge[j] = -1
                 else:
                     edge[j] = u
-                    asking[asked], row[asked], rest[asked], wanted[asked] = j, indptr[t], indptr[t + 1] - indptr[t], u
-                    if undirected and indptr[u + 1] - indptr[u] < rest[asked]:
-                        row[asked], rest[asked], wanted[asked] = indptr[u], indptr[u + 1] - indptr[u], t
+                    asking[asked], row[asked], rest[asked], wanted[asked] = (
+                        j,
+                        a.indptr[t],
+                        a.indptr[t + 1] - a.indptr[t],
+                        u,
+                    )
+                    if a.undirected and a.indptr[u + 1] - a.indptr[u] < rest[asked]:
+                        row[asked], rest[asked], wanted[asked] = a.indptr[u], a.indptr[u + 1] - a.indptr[u], t
                     asked += 1
-            search_all(asked, indices, row, rest, wanted, near)
+            search_all(asked, a.indices, row, rest, wanted, near)
             for k in range(asked):
-                if coin[asking[k]] >= (common if near[k] else distant):
+                if coin[asking[k]] >= (a.common if near[k] else a.distant):
                     edge[asking[k]] = -1
             count = 0
             for k in range(left):
                 j = live[k]
                 if edge[j] >= 0:
-                    walks[base + j, steps[j]] = edge[j]
-                    if edges is not None:
-                        edges[base + j, steps[j] - 1] = taken[j]
+                    a.walks[base + j, steps[j]] = edge[j]
+                    if a.edges is not None:
+                        a.edges[base + j, steps[j] - 1] = taken[j]
                     before[j], here[j], draws[j] = here[j], edge[j], _0
                     steps[j] += 1
                 live[count] = j
@@ -183,60 +178,47 @@ def second_order(
 
 
 @twin
-def second_order_reservoir(
-    n, first, begin, end, length, seed, back, common, distant, undirected, starts, indptr, indices, method, values,
-    greatest, totals, shifts, table, other, walks, lengths, arcs, edges,
-):  # fmt: skip
+def second_order_reservoir(n, first, begin, end, a: WholeSecondWalks):
     """`second_order` by a reservoir, of which the threads of a block draw each edge together."""
-    second_order(
-        n, first, begin, end, length, seed, back, common, distant, undirected, starts, indptr, indices, method, values,
-        greatest, totals, shifts, table, other, walks, lengths, arcs, edges,
-    )  # fmt: skip
+    second_order(n, first, begin, end, a)
 
 
 @twin
-def second_order_part(
-    n, instance, step, draw, at, previous, previous_slot, here, candidate, budget, length, seed, back, common, distant,
-    undirected, indptr, indices, method, values, greatest, totals, shifts, table, other, ids, owned, path, made, target,
-    arcs, edges, taken,
-):  # fmt: skip
+def second_order_part(n, a: PartSecondWalks):
     """Let each walker go until it leaves the partition, asks, ends, or has made `budget` steps."""
-    key = keyed(seed, DRAW_WALK, 0)
-    low, high = min(common, distant), max(common, distant)
+    key = keyed(a.seed, DRAW_WALK, 0)
+    low, high = min(a.common, a.distant), max(a.common, a.distant)
     for i in range(n):
-        walker, trial = np.uint64(instance[i]), np.uint64(draw[i])
-        v, before, slot_before = np.int64(at[i]), np.int64(previous[i]), np.int64(previous_slot[i])
-        asked, goal, s, count, stays = np.int64(candidate[i]), np.int64(-1), np.int64(step[i]), 0, True
-        identity = np.int64(here[i]) if asked >= 0 else np.int64(ids[v])
+        walker, trial = np.uint64(a.instance[i]), np.uint64(a.draw[i])
+        v, before, slot_before = np.int64(a.at[i]), np.int64(a.previous[i]), np.int64(a.previous_slot[i])
+        asked, goal, s, count, stays = np.int64(a.candidate[i]), np.int64(-1), np.int64(a.step[i]), 0, True
+        identity = np.int64(a.here[i]) if asked >= 0 else np.int64(a.ids[v])
         if asked >= 0:
-            near = has_neighbor(indices, ids, indptr[v], indptr[v + 1], before if undirected else asked)
-            if coin_of(method, key, walker, np.uint64(s + 1), trial) < (common if near else distant):
-                path[i, count] = asked
-                if edges is not None:
-                    edges[i, count] = taken[i]
+            near = has_neighbor(a.indices, a.ids, a.indptr[v], a.indptr[v + 1], before if a.undirected else asked)
+            if coin_of(a.method, key, walker, np.uint64(s + 1), trial) < (a.common if near else a.distant):
+                a.path[i, count] = asked
+                if a.edges is not None:
+                    a.edges[i, count] = a.taken[i]
                 count += 1
                 s += 1
                 before, slot_before, identity, trial = identity, np.int64(-1), asked, _0
-                stays = undirected != 0
+                stays = a.undirected != 0
             else:
                 stays = False
             goal, asked = identity, np.int64(-1)
-        while stays and count < budget and s < length:
-            row, row_end = indptr[v], indptr[v + 1]
+        while stays and count < a.budget and s < a.length:
+            row, row_end = a.indptr[v], a.indptr[v + 1]
             goal = np.int64(-1)
-            if row == row_end or (method != UNIFORM and totals[v] == _0):
+            if row == row_end or (a.method != UNIFORM and a.totals[v] == _0):
                 break
             while True:
-                edge, coin, trial = candidate_of(
-                    method, values, greatest, totals, shifts, table, other, v, row, row_end, key, walker,
-                    np.uint64(s + 1), trial,
-                )  # fmt: skip
-                u, number = entry(indices, arcs, edge)
-                to = np.int64(ids[u])
+                edge, coin, trial = candidate_of(v, row, row_end, key, walker, np.uint64(s + 1), trial, a)
+                u, number = entry(a.indices, a.arcs, edge)
+                to = np.int64(a.ids[u])
                 if before < 0 or row_end - row == 1:
                     break
                 if to == before:
-                    if coin < back:
+                    if coin < a.back:
                         break
                     continue
                 if coin < low:
@@ -244,40 +226,32 @@ def second_order_part(
                 if coin >= high:
                     continue
                 if slot_before >= 0:
-                    near = has_neighbor(indices, ids, indptr[slot_before], indptr[slot_before + 1], to)
-                elif undirected and u < owned:
-                    near = has_neighbor(indices, ids, indptr[u], indptr[u + 1], before)
+                    near = has_neighbor(a.indices, a.ids, a.indptr[slot_before], a.indptr[slot_before + 1], to)
+                elif a.undirected and u < a.owned:
+                    near = has_neighbor(a.indices, a.ids, a.indptr[u], a.indptr[u + 1], before)
                 else:
                     asked = to
                     break
-                if coin < (common if near else distant):
+                if coin < (a.common if near else a.distant):
                     break
             if asked >= 0:
-                goal = asked if undirected else before
-                if edges is not None:
-                    taken[i] = number
+                goal = asked if a.undirected else before
+                if a.edges is not None:
+                    a.taken[i] = number
                 break
-            path[i, count] = to
-            if edges is not None:
-                edges[i, count] = number
+            a.path[i, count] = to
+            if a.edges is not None:
+                a.edges[i, count] = number
             count += 1
             s += 1
             before, slot_before, v, identity, goal, trial = identity, v, u, to, to, _0
-            stays = u < owned
-        step[i], draw[i], previous[i], here[i], candidate[i] = s, trial, before, identity, asked
-        made[i] = count
-        target[i] = goal if s < length else -1
+            stays = u < a.owned
+        a.step[i], a.draw[i], a.previous[i], a.here[i], a.candidate[i] = s, trial, before, identity, asked
+        a.made[i] = count
+        a.target[i] = goal if s < a.length else -1
 
 
 @twin
-def second_order_part_reservoir(
-    n, instance, step, draw, at, previous, previous_slot, here, candidate, budget, length, seed, back, common, distant,
-    undirected, indptr, indices, method, values, greatest, totals, shifts, table, other, ids, owned, path, made, target,
-    arcs, edges, taken,
-):  # fmt: skip
+def second_order_part_reservoir(n, a: PartSecondWalks):
     """`second_order_part` by a reservoir, of which the threads of a block draw each edge together."""
-    second_order_part(
-        n, instance, step, draw, at, previous, previous_slot, here, candidate, budget, length, seed, back, common,
-        distant, undirected, indptr, indices, method, values, greatest, totals, shifts, table, other, ids, owned, path,
-        made, target, arcs, edges, taken,
-    )  # fmt: skip
+    second_order_part(n, a)

@@ -2,6 +2,7 @@
 // and what the arguments are: walk.py. A thread has the steps of an aligned 16 bytes in registers before it stores them
 // together.
 #include "walks/walk.cuh"
+#include "walks/walk_pack.py"
 
 // How a partition is read.
 #define GD_NEAR 0
@@ -16,6 +17,10 @@ struct Moves {
     long long vertices;
     const long long *degrees;  // per slot
 };
+
+template <class Pack> __device__ __forceinline__ Moves moves_of(const Pack &a) {
+    return {a.restart, a.leave, a.dead, a.vertices, a.degrees};
+}
 
 // The next slot after v, whose edges are begin to after - 1 and whose row is `row`, or with `far` the id of a vertex; -1
 // where the walk ends. `taken` is the row of the edge, where that is told; else -1.
@@ -63,17 +68,16 @@ __device__ __forceinline__ index_t walk_next(Threads &threads, const Rows &rows,
 }
 
 template <int METHOD>
-__device__ __forceinline__ void walk_all(long long n, long long first, int begin, int end, long long length,
-                                         const Rows rows, const Moves moves, const index_t *starts, index_t *walks,
-                                         int *lengths, long long *edges) {
+__device__ __forceinline__ void walk_all(long long n, long long first, int begin, int end,
+                                         const Rows rows, const Moves moves, const WholeWalks &a) {
     const Single alone{};
     GD_FOR(i, n) {
-        index_t *const row = walks + i * (length + 1);
-        const index_t start = starts[i];
+        index_t *const row = a.walks + i * (a.length + 1);
+        const index_t start = a.starts[i];
         index_t v = begin ? row[begin] : start;
         if (!begin) {
             row[0] = v;
-            lengths[i] = (int)length;
+            a.lengths[i] = (int)a.length;
         }
         const int phase = (int)(((size_t)row / sizeof(index_t)) % GD_WALK_CHUNK);
         for (int base = (begin + 1 + phase) / GD_WALK_CHUNK * GD_WALK_CHUNK - phase; base <= end;
@@ -87,10 +91,10 @@ __device__ __forceinline__ void walk_all(long long n, long long first, int begin
                     bool far;
                     v = walk_next<METHOD>(alone, rows, moves, (gd_u64)(first + i), (gd_u32)step, v, v, rows.indptr[v],
                                           rows.indptr[v + 1], start, far, taken);
-                    if (v < 0) lengths[i] = step - 1;
+                    if (v < 0) a.lengths[i] = step - 1;
                 }
                 held.at[k] = v;
-                if (GD_TELLS && step > begin && step <= end) edges[i * length + step - 1] = taken;
+                if (GD_TELLS && step > begin && step <= end) a.edges[i * a.length + step - 1] = taken;
             }
             if (base > begin && base + GD_WALK_CHUNK - 1 <= end) {
                 gd_store(row + base, held.at);
@@ -105,16 +109,15 @@ __device__ __forceinline__ void walk_all(long long n, long long first, int begin
 
 // The same by several threads for each walker.
 __device__ __forceinline__ void walk_together(Together threads, long long n, long long first, int begin, int end,
-                                              long long length, const Rows rows, const Moves moves,
-                                              const index_t *starts, index_t *walks, int *lengths, long long *edges) {
+                                              const Rows rows, const Moves moves, const WholeWalks &a) {
     const bool writes = threads.writes();
     for (long long i = threads.first(); i < n; i += threads.stride()) {
-        index_t *const row = walks + i * (length + 1);
-        const index_t start = starts[i];
+        index_t *const row = a.walks + i * (a.length + 1);
+        const index_t start = a.starts[i];
         index_t v = begin ? row[begin] : start;
         if (!begin && writes) {
             row[0] = v;
-            lengths[i] = (int)length;
+            a.lengths[i] = (int)a.length;
         }
         for (int step = begin + 1; step <= end; step++) {
             long long taken = -1;
@@ -122,41 +125,41 @@ __device__ __forceinline__ void walk_together(Together threads, long long n, lon
                 bool far;
                 v = walk_next<GD_RESERVOIR>(threads, rows, moves, (gd_u64)(first + i), (gd_u32)step, v, v,
                                             rows.indptr[v], rows.indptr[v + 1], start, far, taken);
-                if (v < 0 && writes) lengths[i] = step - 1;
+                if (v < 0 && writes) a.lengths[i] = step - 1;
             }
             if (writes) row[step] = v;
-            if (GD_TELLS && writes) edges[i * length + step - 1] = taken;
+            if (GD_TELLS && writes) a.edges[i * a.length + step - 1] = taken;
         }
     }
 }
 
 template <int METHOD, class Threads>
-__device__ __forceinline__ void walk_here(Threads threads, long long n, long long first_instance, const long long *instance, int *step, index_t *at, int budget,
-                                          int length, const Rows rows, const Moves moves, const index_t *starts,
-                                          const index_t *ids, long long owned, index_t *path, int *made, long long *edges) {
+__device__ __forceinline__ void walk_here(Threads threads, long long n, const Rows rows, const Moves moves,
+                                          const PartWalks &a) {
+    const int budget = (int)a.budget, length = (int)a.length;
     for (long long i = threads.first(); i < n; i += threads.stride()) {
-        const long long walker = instance[i];
-        const index_t start = starts[walker - first_instance];
-        index_t v = at[i], id = -1;
-        int s = step[i], count = 0;
+        const long long walker = a.instance[i];
+        const index_t start = a.starts[walker - a.first_instance];
+        index_t v = a.at[i], id = -1;
+        int s = a.step[i], count = 0;
         bool far = false;
         while (count < budget && s < length) {
             long long taken;
             v = walk_next<METHOD>(threads, rows, moves, (gd_u64)walker, (gd_u32)(s + 1), v, v, rows.indptr[v],
                                   rows.indptr[v + 1], start, far, taken);
-            id = v < 0 || far ? v : ids[v];
+            id = v < 0 || far ? v : a.ids[v];
             if (v < 0) break;
-            if (threads.writes()) path[i * budget + count] = id;
-            if (GD_TELLS && threads.writes()) edges[i * budget + count] = taken;
+            if (threads.writes()) a.path[i * budget + count] = id;
+            if (GD_TELLS && threads.writes()) a.edges[i * budget + count] = taken;
             count++;
             s++;
-            if (far || v >= owned) break;
+            if (far || v >= a.owned) break;
         }
         threads.sync();  // before, all have read where it stood
         if (threads.writes()) {
-            at[i] = s < length ? id : (index_t)-1;
-            step[i] = s;
-            made[i] = count;
+            a.at[i] = s < length ? id : (index_t)-1;
+            a.step[i] = s;
+            a.made[i] = count;
         }
     }
 }
@@ -181,16 +184,17 @@ struct Parts {
 
 // The same over partitions, where neighbours are vertices, not slots.
 template <int METHOD>
-__device__ __forceinline__ void walk_some(long long n, const long long *queue, long long first, int budget, int length,
-                                          const Rows near, const Moves moves, const Parts parts, const index_t *starts,
-                                          index_t *walks, int *lengths, int *places, gd_u64 *told, long long *edges) {
+__device__ __forceinline__ void walk_some(long long n, const long long *queue, long long first, int budget,
+                                          const Rows near, const Moves moves, const Parts parts, gd_u64 *told,
+                                          const StreamedWalks &a) {
+    const int length = (int)a.length;
     const Single alone{};
     gd_u64 in_place = 0;  // steps
     GD_FOR(i, n) {
         const long long r = queue[i];
-        index_t *const path = walks + r * (length + 1);
-        const index_t start = starts[r];
-        int s = lengths[r], place;
+        index_t *const path = a.walks + r * (length + 1);
+        const index_t start = a.starts[r];
+        int s = a.lengths[r], place;
         const int end = length - s < budget ? length : s + budget;
         index_t id = path[s];
         for (;;) {
@@ -216,95 +220,65 @@ __device__ __forceinline__ void walk_some(long long n, const long long *queue, l
                                    after + of_edges, start, jumped, taken);
             in_place += way == GD_FAR;
             if (id < 0) break;
-            if (GD_TELLS) edges[r * length + s] = taken;
+            if (GD_TELLS) a.edges[r * length + s] = taken;
             path[++s] = id;
         }
-        lengths[r] = s;
-        places[r] = id >= 0 && s < length ? place : parts.count;
+        a.lengths[r] = s;
+        a.places[r] = id >= 0 && s < length ? place : parts.count;
     }
     if (in_place) atomicAdd(told, in_place);
 }
 
-extern "C" __global__ void walk(long long n, long long first, long long begin, long long end, long long length,
-                                gd_u64 seed, gd_u64 restart, gd_u64 leave, gd_u64 dead, long long vertices,
-                                const index_t *starts, const long long *indptr, const index_t *indices,
-                                long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
-                                const gd_u64 *table, const int *other,
-                                const long long *degrees, index_t *walks, int *lengths, const arc_t *arcs, long long *edges) {
-    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}, arcs};
-    const Moves moves{restart, leave, dead, vertices, degrees};
-    if (method == GD_UNIFORM) walk_all<GD_UNIFORM>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths, edges);
-    else if (method == GD_METROPOLIS) walk_all<GD_METROPOLIS>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths, edges);
-    else if (method == GD_REJECTION) walk_all<GD_REJECTION>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths, edges);
-    else if (method == GD_INVERSE) walk_all<GD_INVERSE>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths, edges);
-    else walk_all<GD_ALIAS>(n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths, edges);
+extern "C" __global__ void walk(long long n, long long first, long long begin, long long end, WholeWalks a) {
+    const Rows rows = rows_of(a);
+    const Moves moves = moves_of(a);
+    if (a.method == GD_UNIFORM) walk_all<GD_UNIFORM>(n, first, (int)begin, (int)end, rows, moves, a);
+    else if (a.method == GD_METROPOLIS) walk_all<GD_METROPOLIS>(n, first, (int)begin, (int)end, rows, moves, a);
+    else if (a.method == GD_REJECTION) walk_all<GD_REJECTION>(n, first, (int)begin, (int)end, rows, moves, a);
+    else if (a.method == GD_INVERSE) walk_all<GD_INVERSE>(n, first, (int)begin, (int)end, rows, moves, a);
+    else walk_all<GD_ALIAS>(n, first, (int)begin, (int)end, rows, moves, a);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 3) walk_reservoir(long long n, long long first, long long begin, long long end, long long length,
-                                          gd_u64 seed, gd_u64 restart, gd_u64 leave, gd_u64 dead, long long vertices,
-                                          const index_t *starts, const long long *indptr, const index_t *indices,
-                                          long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
-                                          const gd_u64 *table, const int *other,
-                                          const long long *degrees, index_t *walks, int *lengths, const arc_t *arcs, long long *edges) {
+extern "C" __global__ void __launch_bounds__(256, 3) walk_reservoir(long long n, long long first, long long begin, long long end, WholeWalks a) {
     __shared__ double keys[2 * GD_TOGETHER];
     __shared__ gd_u32 places[2 * GD_TOGETHER];
-    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}, arcs};
-    const Moves moves{restart, leave, dead, vertices, degrees};
-    walk_together(Together{keys, places, 0}, n, first, (int)begin, (int)end, length, rows, moves, starts, walks, lengths, edges);
+    const Rows rows = rows_of(a);
+    const Moves moves = moves_of(a);
+    walk_together(Together{keys, places, 0}, n, first, (int)begin, (int)end, rows, moves, a);
 }
 
-extern "C" __global__ void walk_part(long long n, long long first_instance, const long long *instance, int *step, index_t *at, long long budget,
-                                     long long length, gd_u64 seed, gd_u64 restart, gd_u64 leave, gd_u64 dead,
-                                     long long vertices, const index_t *starts, const long long *indptr, const index_t *indices,
-                                     long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
-                                     const gd_u64 *table, const int *other,
-                                     const long long *degrees, const index_t *ids, long long owned, index_t *path, int *made,
-                                     const arc_t *arcs, long long *edges) {
-    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}, arcs};
-    const Moves moves{restart, leave, dead, vertices, degrees};
+extern "C" __global__ void walk_part(long long n, PartWalks a) {
+    const Rows rows = rows_of(a);
+    const Moves moves = moves_of(a);
     const Single alone{};
-    if (method == GD_UNIFORM) walk_here<GD_UNIFORM>(alone, n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made, edges);
-    else if (method == GD_METROPOLIS) walk_here<GD_METROPOLIS>(alone, n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made, edges);
-    else if (method == GD_REJECTION) walk_here<GD_REJECTION>(alone, n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made, edges);
-    else if (method == GD_INVERSE) walk_here<GD_INVERSE>(alone, n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made, edges);
-    else walk_here<GD_ALIAS>(alone, n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made, edges);
+    if (a.method == GD_UNIFORM) walk_here<GD_UNIFORM>(alone, n, rows, moves, a);
+    else if (a.method == GD_METROPOLIS) walk_here<GD_METROPOLIS>(alone, n, rows, moves, a);
+    else if (a.method == GD_REJECTION) walk_here<GD_REJECTION>(alone, n, rows, moves, a);
+    else if (a.method == GD_INVERSE) walk_here<GD_INVERSE>(alone, n, rows, moves, a);
+    else walk_here<GD_ALIAS>(alone, n, rows, moves, a);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 3) walk_part_reservoir(long long n, long long first_instance, const long long *instance, int *step, index_t *at, long long budget,
-                                               long long length, gd_u64 seed, gd_u64 restart, gd_u64 leave, gd_u64 dead,
-                                               long long vertices, const index_t *starts, const long long *indptr, const index_t *indices,
-                                               long long method, const bias_t *values, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
-                                               const gd_u64 *table, const int *other,
-                                               const long long *degrees, const index_t *ids, long long owned, index_t *path, int *made,
-                                     const arc_t *arcs, long long *edges) {
+extern "C" __global__ void __launch_bounds__(256, 3) walk_part_reservoir(long long n, PartWalks a) {
     __shared__ double keys[2 * GD_TOGETHER];
     __shared__ gd_u32 places[2 * GD_TOGETHER];
-    const Rows rows{gd_key(seed, GD_DRAW_WALK, 0), indptr, indices, {values, greatest, totals, shifts, table, other}, arcs};
-    const Moves moves{restart, leave, dead, vertices, degrees};
-    walk_here<GD_RESERVOIR>(Together{keys, places, 0}, n, first_instance, instance, step, at, (int)budget, (int)length, rows, moves, starts, ids, owned, path, made, edges);
+    const Rows rows = rows_of(a);
+    const Moves moves = moves_of(a);
+    walk_here<GD_RESERVOIR>(Together{keys, places, 0}, n, rows, moves, a);
 }
 
-extern "C" __global__ void walk_streamed(long long n, const long long *queue, long long first, long long budget, long long length,
-                                         gd_u64 seed, gd_u64 restart, gd_u64 leave, gd_u64 dead, long long vertices,
-                                         const index_t *starts, const long long *indptr, const bias_t *greatest, const gd_u64 *totals, const int *shifts,
-                                         const index_t *indices, long long method, const bias_t *values, const gd_u64 *table, const int *other,
-                                         const index_t *far_indices, const bias_t *far_values, const gd_u64 *far_table, const int *far_other,
-                                         const long long *degrees, const long long *cuts, const long long *ways, long long parts, long long whole,
-                                         index_t *walks, int *lengths, int *places, gd_u64 *told, const arc_t *arcs, const arc_t *far_arcs,
-                                         long long *edges) {
+extern "C" __global__ void walk_streamed(long long n, const long long *queue, long long first, long long budget, StreamedWalks a) {
     __shared__ gd_u64 in_place;  // steps of the block
     if (threadIdx.x == 0) in_place = 0;
     __syncthreads();
-    const gd_u64 key = gd_key(seed, GD_DRAW_WALK, 0);
-    const Rows near{key, indptr, indices, {values, greatest, totals, shifts, table, other}, arcs};
-    const Rows far{key, indptr, far_indices, {far_values, greatest, totals, shifts, far_table, far_other}, far_arcs};
-    const Moves moves{restart, leave, dead, vertices, degrees};
-    const Parts of{cuts, ways, (int)parts, whole != 0, far};
-    if (method == GD_UNIFORM) walk_some<GD_UNIFORM>(n, queue, first, (int)budget, (int)length, near, moves, of, starts, walks, lengths, places, &in_place, edges);
-    else if (method == GD_METROPOLIS) walk_some<GD_METROPOLIS>(n, queue, first, (int)budget, (int)length, near, moves, of, starts, walks, lengths, places, &in_place, edges);
-    else if (method == GD_REJECTION) walk_some<GD_REJECTION>(n, queue, first, (int)budget, (int)length, near, moves, of, starts, walks, lengths, places, &in_place, edges);
-    else if (method == GD_INVERSE) walk_some<GD_INVERSE>(n, queue, first, (int)budget, (int)length, near, moves, of, starts, walks, lengths, places, &in_place, edges);
-    else walk_some<GD_TELLS ? GD_ALIAS : GD_CELLS>(n, queue, first, (int)budget, (int)length, near, moves, of, starts, walks, lengths, places, &in_place, edges);
+    const Rows near = rows_of(a);
+    const Rows far{near.key, a.indptr, a.far_indices, {a.far_values, a.greatest, a.totals, a.shifts, a.far_table, a.far_other}, a.far_arcs};
+    const Moves moves = moves_of(a);
+    const Parts of{a.cuts, a.ways, (int)a.parts, a.whole != 0, far};
+    if (a.method == GD_UNIFORM) walk_some<GD_UNIFORM>(n, queue, first, (int)budget, near, moves, of, &in_place, a);
+    else if (a.method == GD_METROPOLIS) walk_some<GD_METROPOLIS>(n, queue, first, (int)budget, near, moves, of, &in_place, a);
+    else if (a.method == GD_REJECTION) walk_some<GD_REJECTION>(n, queue, first, (int)budget, near, moves, of, &in_place, a);
+    else if (a.method == GD_INVERSE) walk_some<GD_INVERSE>(n, queue, first, (int)budget, near, moves, of, &in_place, a);
+    else walk_some<GD_TELLS ? GD_ALIAS : GD_CELLS>(n, queue, first, (int)budget, near, moves, of, &in_place, a);
     __syncthreads();
-    if (threadIdx.x == 0 && in_place) atomicAdd(told, in_place);
+    if (threadIdx.x == 0 && in_place) atomicAdd(a.told, in_place);
 }

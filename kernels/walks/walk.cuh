@@ -137,3 +137,8 @@ struct Rows {
         return gd_digit(second, biases.totals[row]) < share ? own : other;
     }
 };
+
+template <class Pack> __device__ __forceinline__ Rows rows_of(const Pack &a) {
+    return {gd_key(a.seed, GD_DRAW_WALK, 0), a.indptr, a.indices,
+            {a.values, a.greatest, a.totals, a.shifts, a.table, a.other}, a.arcs};
+}

@@ -16,6 +16,8 @@ from graphdask.kernels.choice.keys import exponential_key
 from graphdask.kernels.common.hash import hashed
 from graphdask.kernels.common.hash import key as keyed
 from graphdask.kernels.common.philox import DRAW_KEY, DRAW_WALK, philox
+from graphdask.kernels.walks.second_order_pack import PartSecondWalks, WholeSecondWalks
+from graphdask.kernels.walks.walk_pack import PartWalks, WholeWalks
 from graphdask.sample import _walkers
 
 CPU, u64 = get_backend("cpu"), np.uint64
@@ -69,20 +71,32 @@ class Rows:
     def biases(self):
         totals = self.totals.astype(np.uint64)
         none = np.empty(0, np.int32)
-        return pick.RESERVOIR, self.values, np.empty(0, self.bias), totals, none, totals, none
+        greatest = np.empty(0, self.bias)
+        tables = {"greatest": greatest, "totals": totals, "shifts": none, "table": totals, "other": none}
+        return {"method": pick.RESERVOIR, "values": self.values, **tables}
 
-    def run(self, backend, family, name, out, n, *arguments, **launch):
-        """What a kernel makes of `out`, arrays among the arguments."""
+    def run(self, backend, family, name, out, arguments, kind, launch=None, **fields):
+        """What a kernel makes of `out`, arrays among the fields of its pack, which is of some kind."""
+        fields = {"seed": SEED, "indptr": self.indptr, "indices": self.indices, **self.biases, **fields}
         arrays = {
             id(a): backend.from_host(a.copy() if any(a is one for one in out) else a)
-            for a in arguments
+            for a in fields.values()
             if isinstance(a, np.ndarray)
         }
-        getattr(backend.kernels(family, index_t=self.index, bias_t=self.bias), name)(
-            n, *(arrays.get(id(a), a) for a in arguments), **launch
-        )
+        pack = kind(**{field: arrays.get(id(a), a) for field, a in fields.items()})
+        kernels = backend.kernels(family, index_t=self.index, bias_t=self.bias)
+        getattr(kernels, name)(*arguments, pack, **(launch or {}))
         backend.synchronize()
         return [backend.to_host(arrays[id(one)]) for one in out]
+
+
+def moving(restart=NEVER, leave=NEVER, dead=NEVER):
+    """How often a walk does something else than to go on, as fields of a pack."""
+    return {"restart": restart, "leave": leave, "dead": dead}
+
+
+FACTORS = {"back": HALF >> u64(1), "common": HALF + HALF, "distant": HALF}
+"""Of second-order walks, as fields of a pack."""
 
 
 def same(found, expected):
@@ -97,15 +111,15 @@ def test_walks_in_several_launches(backend, types, launch, leaves, rng):
     made = Rows(rng, *types)
     n, length = made.count + 9, 5
     starts = rng.permutation(np.arange(n) % made.count).astype(made.index)
-    moves = (HALF >> u64(1), HALF, HALF) if leaves else (NEVER,) * 3
+    moves = moving(HALF >> u64(1), HALF, HALF) if leaves else moving()
 
     def drawn(where, name, cuts, **options):
         walks, lengths = np.full((n, length + 1), POISON, made.index), np.full(n, POISON, np.int32)
         for begin, end in cuts:
             walks, lengths = made.run(
-                where, "walk", name, [walks, lengths], n, FIRST, begin, end, length, SEED, *moves, made.count, starts,
-                made.indptr, made.indices, *made.biases, np.zeros(1, np.int64), walks, lengths, None, None,
-                **options,
+                where, "walk", name, [walks, lengths], (n, FIRST, begin, end), WholeWalks, options, length=length,
+                **moves, vertices=made.count, starts=starts, degrees=np.zeros(1, np.int64), walks=walks,
+                lengths=lengths,
             )  # fmt: skip
         return walks, lengths
 
@@ -127,16 +141,16 @@ def test_walks_over_a_part_of_the_rows(backend, types, launch, rng):
     starts, step = rng.integers(0, 50, n).astype(made.index), rng.integers(0, length, n).astype(np.int32)
     at = rng.permutation(np.arange(n) % made.count).astype(made.index)
     path, count = np.full((n, budget), POISON, made.index), np.full(n, POISON, np.int32)
-    for moves in ((NEVER,) * 3, (HALF >> u64(2), HALF >> u64(1), HALF)):
-        arguments = (
-            n, FIRST, instance, step, at, budget, length, SEED, *moves, 60, starts, made.indptr, made.indices,
-            *made.biases, np.zeros(1, np.int64), ids, made.count, path, count, None, None,
+    for moves in (moving(), moving(HALF >> u64(2), HALF >> u64(1), HALF)):
+        fields = dict(
+            first_instance=FIRST, instance=instance, step=step, at=at, budget=budget, length=length, **moves,
+            vertices=60, starts=starts, degrees=np.zeros(1, np.int64), ids=ids, owned=made.count, path=path, made=count,
         )  # fmt: skip
         out = [step, at, path, count]
-        expected = made.run(CPU, "walk", "walk_part", out, *arguments)
-        same(made.run(backend, "walk", "walk_part_reservoir", out, *arguments, **launch), expected)
+        expected = made.run(CPU, "walk", "walk_part", out, [n], PartWalks, **fields)
+        same(made.run(backend, "walk", "walk_part_reservoir", out, [n], PartWalks, launch, **fields), expected)
         assert expected[3].max() > 1
-        assert (expected[3].min() == 0) == (moves[0] == NEVER)
+        assert (expected[3].min() == 0) == (moves["leave"] == NEVER)
 
 
 @every_launch
@@ -146,14 +160,13 @@ def test_second_order_walks_in_several_launches(backend, types, launch, undirect
     made = Rows(rng, *types)
     n, length = made.count, 7
     starts = rng.permutation(n).astype(made.index)
-    factors = HALF >> u64(1), HALF + HALF, HALF
 
     def drawn(where, name, cuts, **options):
         walks, lengths = np.full((n, length + 1), POISON, made.index), np.full(n, POISON, np.int32)
         for begin, end in cuts:
             walks, lengths = made.run(
-                where, "second_order", name, [walks, lengths], n, FIRST, begin, end, length, SEED, *factors, undirected,
-                starts, made.indptr, made.indices, *made.biases, walks, lengths, None, None, **options,
+                where, "second_order", name, [walks, lengths], (n, FIRST, begin, end), WholeSecondWalks, options,
+                length=length, **FACTORS, undirected=undirected, starts=starts, walks=walks, lengths=lengths,
             )  # fmt: skip
         return walks, lengths
 
@@ -181,14 +194,14 @@ def test_second_order_walks_and_questions_over_a_part_of_the_rows(backend, types
     candidate = np.where(asks, ids[at], -1).astype(made.index)
     path, count = np.full((n, budget), POISON, made.index), np.full(n, POISON, np.int32)
     target = np.full(n, POISON, made.index)
-    arguments = (
-        n, instance, step, draw, at, previous, slot, here, candidate, budget, length, SEED, HALF >> u64(1), HALF + HALF,
-        HALF, undirected, made.indptr, made.indices, *made.biases, ids, made.count, path, count, target,
-        None, None, None,
+    fields = dict(
+        instance=instance, step=step, draw=draw, at=at, previous=previous, previous_slot=slot, here=here,
+        candidate=candidate, budget=budget, length=length, **FACTORS, undirected=undirected, ids=ids, owned=made.count,
+        path=path, made=count, target=target,
     )  # fmt: skip
-    out = [step, draw, previous, here, candidate, path, count, target]
-    expected = made.run(CPU, "second_order", "second_order_part", out, *arguments)
-    same(made.run(backend, "second_order", "second_order_part_reservoir", out, *arguments, **launch), expected)
+    out, kind = [step, draw, previous, here, candidate, path, count, target], PartSecondWalks
+    expected = made.run(CPU, "second_order", "second_order_part", out, [n], kind, **fields)
+    same(made.run(backend, "second_order", "second_order_part_reservoir", out, [n], kind, launch, **fields), expected)
     assert len(np.unique(expected[6])) > 2
 
 
@@ -202,9 +215,9 @@ def test_the_smallest_key_and_the_first_of_equal_ones(backend, launch, rare, rng
     made.values = np.where(some, 5e-324 if rare else rng.random(len(some)), 0.0 if rng.random() < 0.5 else 5e-324)
     walks, lengths = np.full((made.count, 2), POISON, np.int32), np.full(made.count, POISON, np.int32)
     walks, lengths = made.run(
-        backend, "walk", "walk_reservoir", [walks, lengths], made.count, FIRST, 0, 1, 1, SEED, *(NEVER,) * 3,
-        made.count, np.arange(made.count, dtype=np.int32), made.indptr, made.indices, *made.biases,
-        np.zeros(1, np.int64), walks, lengths, None, None, **launch,
+        backend, "walk", "walk_reservoir", [walks, lengths], (made.count, FIRST, 0, 1), WholeWalks, launch, length=1,
+        **moving(), vertices=made.count, starts=np.arange(made.count, dtype=np.int32), degrees=np.zeros(1, np.int64),
+        walks=walks, lengths=lengths,
     )  # fmt: skip
     key = u64(keyed(SEED, DRAW_WALK, 0))
     of_draw = u64(hashed(u64(keyed(key, DRAW_KEY, 0)), u64(keyed(key, DRAW_KEY, 1)), u64(0)))
