@@ -19,6 +19,7 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Messages
+from graphdask.kernels.neighbors.neighborhoods_pack import NeighborhoodDraws
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample._beyond_memory import refuse_beyond_memory
@@ -87,7 +88,7 @@ class MinibatchTraversal(NumberedTraversal):
             room = max(int(min(most, ROOM)), needed + needed // 8)
             refuse_beyond_memory(env, self.name, f"batch {self.first + int(told[0])}", room, 24 + seeds.itemsize)
             columns = np.empty(len(seeds) + room, seeds.dtype), *(np.empty(room, np.int64) for _ in range(3))
-            self._call(env, state, self.first, seeds, bounds, (room, *columns, *sizes, told), (0, *(None,) * 10))
+            self._call(env, state, self.first, seeds, bounds, (room, *columns, *sizes, told), {})
             _, vertices, edges, needed = told.tolist()
             made.append([columns[0][:vertices], *(column[:edges] for column in columns[1:])])
             if told[0] < n:
@@ -120,11 +121,12 @@ class MinibatchTraversal(NumberedTraversal):
         counts, of_nodes = xp.zeros(4 + n * (2 * hops + 1), np.int64), 4 + n * (hops + 1)
         node_sizes, edge_sizes = counts[4:of_nodes].reshape(n, hops + 1), counts[of_nodes:].reshape(n, hops)
         columns = xp.empty(most, dtype), *(xp.empty(room, np.int64) for _ in range(3))
-        scratch = (
-            2 * each, xp.empty(most, dtype), xp.empty(most, np.int32), xp.empty(room, np.int32),
-            xp.empty(room, np.int64), xp.empty(room, dtype), xp.full(4 * most, -1, dtype),
-            xp.empty((hops + 1) * (n + 1), np.int64), xp.empty(hops * (n + 1), np.int64),
-            xp.empty(3 * n * (hops + 1), np.int64), xp.zeros(1 + BLOCKS * getattr(backend, "processors", 1), np.int64),
+        scratch = dict(
+            each=2 * each, vertices=xp.empty(most, dtype), owners=xp.empty(most, np.int32),
+            sources=xp.empty(room, np.int32), drawn=xp.empty(room, np.int64), slots=xp.empty(room, dtype),
+            entries=xp.full(4 * most, -1, dtype), node_starts=xp.empty((hops + 1) * (n + 1), np.int64),
+            edge_starts=xp.empty(hops * (n + 1), np.int64), shifts=xp.empty(3 * n * (hops + 1), np.int64),
+            state=xp.zeros(1 + BLOCKS * getattr(backend, "processors", 1), np.int64),
         )  # fmt: skip
         self._call(
             env, state, first, backend.from_host(seeds), backend.from_host(bounds),
@@ -144,11 +146,12 @@ class MinibatchTraversal(NumberedTraversal):
         kernels = env.backend.kernels("neighborhoods", cooperative=on_gpu, index_t=seeds.dtype)
         draw = kernels.neighborhoods_draw if self.alike else kernels.neighborhoods_draw_biased
         fanouts = env.backend.from_host(np.array(self.fanouts, np.int64))
-        draw(
-            len(bounds) - 1, first, seeds, bounds, state.rows.indptr, state.rows.indices, state.sums, fanouts,
-            len(self.fanouts), int(self.replace), self.way, np.uint64(self.seed),
-            *out, *scratch, **blocks,
+        draws = NeighborhoodDraws(
+            seeds=seeds, seed_bounds=bounds, indptr=state.rows.indptr, indices=state.rows.indices, sums=state.sums,
+            fanouts=fanouts, hops=len(self.fanouts), replace=int(self.replace), method=self.way,
+            seed=np.uint64(self.seed), **dict(zip(("room", *NUMBERED, "told"), out, strict=True)), **scratch,
         )  # fmt: skip
+        draw(len(bounds) - 1, first, draws, **blocks)
 
 
 def _bytes(width: int) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, shown
+from graphdask.kernels.neighbors.neighborhoods_pack import NumberedVertices
 from graphdask.sample.result import Samples
 
 
@@ -229,8 +230,10 @@ def renumbered(
     offsets, seeds = np.zeros(sampler.instances + 1, np.int64), np.zeros(sampler.instances, np.int64)
     row, col = np.empty(len(src), np.int64), np.empty(len(src), np.int64)
     get_backend("cpu").kernels("neighborhoods").neighborhoods_renumber(
-        sampler.instances, num_vertices, sampler.seeds, sampler.bounds, edge_offsets, new_vertices, src, dst, nodes,
-        offsets, seeds, row, col,
+        sampler.instances, num_vertices, new_vertices, NumberedVertices(
+            seeds=sampler.seeds, seed_bounds=sampler.bounds, edge_bounds=edge_offsets, src=src, dst=dst, nodes=nodes,
+            node_offsets=offsets, seeds_of=seeds, row=row, col=col,
+        ),
     )  # fmt: skip
     return nodes[: offsets[-1]].copy(), offsets, row, col, seeds
 

@@ -22,6 +22,7 @@ from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import checked_seed
 from graphdask.interface.parameters import documented
+from graphdask.kernels.neighbors.neighbors_pack import ItemDraws
 from graphdask.partition.part import Part
 from graphdask.sample._edge_tables import edge_rows, in_order
 from graphdask.sample._taken import Taken
@@ -199,9 +200,13 @@ def random_nodes(G: Graph, k: int, *, seed: int = 0) -> np.ndarray:
     kernels = get_backend("cpu").kernels("neighbors")
     one, out = np.zeros(1, np.int64), [np.empty(int(k), np.int64) for _ in range(3)]
     number = np.uint64(checked_seed(seed))
+    item = np.full(1, -(1 << 62))  # no vertex has such a number
     kernels.neighbors_uniform(
-        1, one, np.full(1, -(1 << 62)), one, one, np.array([0, n]), None, np.array([0, int(k)]), 0, number, *out
-    )  # no vertex has such a number
+        1, ItemDraws(
+            rows=one, vertices=item, instances=one, tags=one, indptr=np.array([0, n]), offsets=np.array([0, int(k)]),
+            replace=0, seed=number, src=out[0], dst=out[1], tag=out[2],
+        ),
+    )  # fmt: skip
     return G.ids.to_caller(out[1])
 
 

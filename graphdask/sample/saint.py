@@ -22,6 +22,7 @@ from graphdask.errors import InputError, VerificationError
 from graphdask.graph.graph import Graph, checked_graph, checked_undirected
 from graphdask.interface.kinds import checked_seed
 from graphdask.interface.parameters import documented
+from graphdask.kernels.neighbors.neighbors_pack import ItemDraws
 from graphdask.sample._walkers import Walks, checked_length
 from graphdask.sample.degrees import out_degrees
 from graphdask.sample.hops import at_least
@@ -127,13 +128,15 @@ def _roots(weights: np.ndarray, each: int, instances: int, seed: int) -> np.ndar
     """Vertex numbers drawn with replacement in proportion to whole weights, `each` for an instance."""
     sums = np.cumsum(weights)
     kernels = get_backend("cpu").kernels("neighbors")
-    count, of_all = np.arange(instances), np.zeros(instances, np.int64)
-    out = [np.empty(each * instances, np.int64) for _ in range(3)]
+    of_all, out = np.zeros(instances, np.int64), [np.empty(each * instances, np.int64) for _ in range(3)]
     none = np.full(instances, -(1 << 62) - 1)  # no vertex has such a number, nor has random_nodes
     total = np.array([0, int(sums[-1])])
     kernels.neighbors_uniform(
-        instances, of_all, none, count, of_all, total, None, np.arange(instances + 1) * each, 1,
-        np.uint64(seed), *out,
+        instances, ItemDraws(
+            rows=of_all, vertices=none, instances=np.arange(instances), tags=of_all, indptr=total,
+            offsets=np.arange(instances + 1) * each, replace=1, seed=np.uint64(seed), src=out[0], dst=out[1],
+            tag=out[2],
+        ),
     )  # fmt: skip
     return np.searchsorted(sums, out[1], side="right").astype(np.int64)
 

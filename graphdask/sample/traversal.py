@@ -24,6 +24,7 @@ import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
+from graphdask.kernels.neighbors.neighbors_pack import ItemDraws
 from graphdask.partition.build import from_cyclic, to_cyclic_positions
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
@@ -324,16 +325,20 @@ class Traversal(Fanouts[State]):
         fanout: int, seed: np.uint64, out: Any,
     ) -> None:  # fmt: skip
         n = len(items[0])
-        kernels.neighbors_uniform(n, *items, indptr, indices, offsets, int(self.replace), seed, *out)
+        rows, vertices, instances, tags = items
+        src, dst, tag = out
+        draws = ItemDraws(
+            rows=rows, vertices=vertices, instances=instances, tags=tags, indptr=indptr, indices=indices,
+            offsets=offsets, replace=int(self.replace), seed=seed, src=src, dst=dst, tag=tag,
+        )  # fmt: skip
+        kernels.neighbors_uniform(n, draws)
         if env.backend.name == "cpu" or self.replace or not (self.burn or fanout < 0 or fanout > FEW):
             return
         origin = stop = 0
         if self.burn or fanout > 0:
             origin, stop = (int(bound) for bound in env.backend.to_host(offsets[::n]))
         drawn, table = env.xp.empty(stop - origin, np.int64), env.xp.empty(2 * (stop - origin), np.int64)
-        kernels.neighbors_uniform_long(
-            n, *items, indptr, indices, offsets, seed, origin, drawn, table, *out, per_item=256
-        )
+        kernels.neighbors_uniform_long(n, origin, drawn, table, draws, per_item=256)
 
     def _fresh(self, part: Part, state: State, env: Environment) -> Frontier:
         """What the last hop has reached that was not visited."""

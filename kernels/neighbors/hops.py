@@ -25,6 +25,7 @@ import numpy as np
 
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.neighbors.neighbors import neighbors_counts, neighbors_uniform
+from graphdask.kernels.neighbors.neighbors_pack import ItemDraws
 from graphdask.kernels.neighbors.successive import successive_draw
 from graphdask.kernels.neighbors.successive_pack import SuccessiveDraws
 
@@ -45,8 +46,11 @@ def _drawn(hop, vertices, instance, indptr, indices, sums, fanouts, replace, met
     src, dst, tag = np.empty(total, vertices.dtype), np.empty(total, vertices.dtype), np.empty(total, np.int64)
     if method < 0:
         neighbors_uniform(
-            n, vertices, vertices, instances, tags, indptr, indices, offsets, replace, seed, src, dst, tag
-        )
+            n, ItemDraws(
+                rows=vertices, vertices=vertices, instances=instances, tags=tags, indptr=indptr, indices=indices,
+                offsets=offsets, replace=replace, seed=seed, src=src, dst=dst, tag=tag,
+            ),
+        )  # fmt: skip
     else:
         successive_draw(
             n, SuccessiveDraws(

@@ -11,6 +11,7 @@
 #include "common/grid.cuh"
 #include "common/scan.cuh"
 #include "neighbors/successive.cuh"
+#include "neighbors/neighborhoods_pack.py"
 
 #define GD_MOST_HOPS 8
 
@@ -85,50 +86,43 @@ __device__ __forceinline__ void gd_begins(gd_i64 *starts, gd_i64 n, gd_i64 k, gd
 }
 
 template <bool ALIKE>
-__device__ __forceinline__ void gd_neighborhoods(
-    long long n, gd_i64 first, const index_t *__restrict__ seeds, const gd_i64 *__restrict__ seed_bounds,
-    const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
-    const gd_i64 *__restrict__ fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed, gd_i64 room,
-    index_t *__restrict__ nodes, gd_i64 *__restrict__ row, gd_i64 *__restrict__ col, gd_i64 *__restrict__ edge,
-    gd_i64 *__restrict__ node_sizes, gd_i64 *__restrict__ edge_sizes, gd_i64 *__restrict__ told, gd_i64 each,
-    index_t *vertices, int *owners, int *sources, gd_i64 *drawn, index_t *slots, index_t *entries, gd_i64 *node_starts,
-    gd_i64 *edge_starts, gd_i64 *shifts, gd_i64 *state) {
+__device__ __forceinline__ void gd_neighborhoods(long long n, gd_i64 first, const NeighborhoodDraws &a) {
     __shared__ gd_i64 node_at[GD_MOST_HOPS + 2], edge_at[GD_MOST_HOPS + 1];
-    const gd_i64 t = threadIdx.x, count = seed_bounds[n];
-    const Table table = {entries, seed_bounds, each};
-    gd_count *const arrived = (gd_count *)state;
-    gd_i64 *const of_block = state + 1;
+    const gd_i64 t = threadIdx.x, count = a.seed_bounds[n];
+    const Table table = {a.entries, a.seed_bounds, a.each};
+    gd_count *const arrived = (gd_count *)a.state;
+    gd_i64 *const of_block = a.state + 1;
     GD_FOR(k, count) {
         gd_i64 low = 0, high = n - 1;  // the instance: the last that begins at or before it
         while (low < high) {
             const gd_i64 middle = (low + high + 1) >> 1;
-            if (seed_bounds[middle] <= k) low = middle; else high = middle - 1;
+            if (a.seed_bounds[middle] <= k) low = middle; else high = middle - 1;
         }
-        vertices[k] = seeds[k];
-        owners[k] = (int)low;
-        table.enter(low, seeds[k], (index_t)k);
+        a.vertices[k] = a.seeds[k];
+        a.owners[k] = (int)low;
+        table.enter(low, a.seeds[k], (index_t)k);
     }
-    GD_FOR(i, n + 1) node_starts[i] = seed_bounds[i];
+    GD_FOR(i, n + 1) a.node_starts[i] = a.seed_bounds[i];
     if (t == 0) {
         node_at[0] = edge_at[0] = 0;
         node_at[1] = count;
     }
     gd_grid_barrier(arrived);
-    for (gd_i64 hop = 0; hop < hops; ++hop) {
-        const gd_i64 begin = node_at[hop], end = node_at[hop + 1], made = edge_at[hop], fanout = fanouts[hop];
+    for (gd_i64 hop = 0; hop < a.hops; ++hop) {
+        const gd_i64 begin = node_at[hop], end = node_at[hop + 1], made = edge_at[hop], fanout = a.fanouts[hop];
         const gd_i64 expanded = end - begin;
-        gd_i64 *const edges_begin = edge_starts + hop * (n + 1), *const nodes_begin = node_starts + (hop + 1) * (n + 1);
+        gd_i64 *const edges_begin = a.edge_starts + hop * (n + 1), *const nodes_begin = a.node_starts + (hop + 1) * (n + 1);
         const auto wanted = [&](gd_i64 degree) {
-            return replace ? (degree ? fanout : 0) : fanout < degree ? fanout : degree;
+            return a.replace ? (degree ? fanout : 0) : fanout < degree ? fanout : degree;
         };
         const Span items(expanded);
         gd_i64 mine = 0, total, fresh;
         for (gd_i64 k = items.begin + t; k < items.end; k += blockDim.x) {
-            const index_t vertex = gd_now(vertices + begin + k);
-            mine += wanted(indptr[vertex + 1] - indptr[vertex]);
+            const index_t vertex = gd_now(a.vertices + begin + k);
+            mine += wanted(a.indptr[vertex + 1] - a.indptr[vertex]);
         }
         gd_i64 before = gd_counted_before(mine, arrived, of_block, &total);
-        if (made + total > room) {  // so for every block
+        if (made + total > a.room) {  // so for every block
             gd_fail(1);
             return;
         }
@@ -137,60 +131,60 @@ __device__ __forceinline__ void gd_neighborhoods(
             index_t vertex = 0;
             gd_i64 place = 0, degree = 0, many = 0, here;
             if (k < items.end) {
-                vertex = gd_now(vertices + begin + k);
-                place = indptr[vertex];
-                degree = indptr[vertex + 1] - place;
+                vertex = gd_now(a.vertices + begin + k);
+                place = a.indptr[vertex];
+                degree = a.indptr[vertex + 1] - place;
                 many = wanted(degree);
             }
             const gd_i64 out = made + before + gd_block_scan(many, &here);
             before += here;
             if (k >= items.end) continue;
-            const gd_i64 owner = gd_now(owners + begin + k), other = k ? gd_now(owners + begin + k - 1) : -1;
+            const gd_i64 owner = gd_now(a.owners + begin + k), other = k ? gd_now(a.owners + begin + k - 1) : -1;
             gd_begins(edges_begin, n, k, expanded, other, owner, out, made + total);
-            for (gd_i64 s = 0; s < many; ++s) sources[out + s] = (int)(begin + k);
-            const gd_u64 key = gd_key_of(seed, (gd_u64)vertex), instance = (gd_u64)(first + owner);
+            for (gd_i64 s = 0; s < many; ++s) a.sources[out + s] = (int)(begin + k);
+            const gd_u64 key = gd_key_of(a.seed, (gd_u64)vertex), instance = (gd_u64)(first + owner);
             const auto read = [&](gd_i64 chosen) { return place + chosen; };
-            const auto emit = [&](gd_i64 s, gd_i64 found) { drawn[out + s] = found; };
+            const auto emit = [&](gd_i64 s, gd_i64 found) { a.drawn[out + s] = found; };
             if (!many) continue;
             if (ALIKE) {
-                gd_draw_alike(key, instance, 0, degree, many, replace, read, emit);
+                gd_draw_alike(key, instance, 0, degree, many, a.replace, read, emit);
             } else {
-                const Row biases = {sums ? sums + place : nullptr, degree};
-                gd_draw_by_bias<false>(key, instance, biases, many, replace, method, read, emit);
+                const Row biases = {a.sums ? a.sums + place : nullptr, degree};
+                gd_draw_by_bias<false>(key, instance, biases, many, a.replace, a.method, read, emit);
             }
         }
         if (!expanded) GD_FOR(i, n + 1) edges_begin[i] = made;
         gd_grid_barrier(arrived);
         GD_FOR(e, total) {
-            const index_t vertex = indices[gd_now(drawn + made + e)];
-            const gd_i64 owner = gd_now(owners + gd_now(sources + made + e));
-            slots[made + e] = (index_t)table.enter(owner, vertex, (index_t)(end + e));
+            const index_t vertex = a.indices[gd_now(a.drawn + made + e)];
+            const gd_i64 owner = gd_now(a.owners + gd_now(a.sources + made + e));
+            a.slots[made + e] = (index_t)table.enter(owner, vertex, (index_t)(end + e));
         }
         gd_grid_barrier(arrived);
         const Span reached(total);
         mine = 0;
         for (gd_i64 e = reached.begin + t; e < reached.end; e += blockDim.x) {
-            const index_t slot = gd_now(slots + made + e);
-            if (gd_now(entries + 2 * (gd_i64)slot + 1) != (index_t)(end + e)) continue;
-            slots[made + e] = ~slot;
+            const index_t slot = gd_now(a.slots + made + e);
+            if (gd_now(a.entries + 2 * (gd_i64)slot + 1) != (index_t)(end + e)) continue;
+            a.slots[made + e] = ~slot;
             ++mine;
         }
         before = gd_counted_before(mine, arrived, of_block, &fresh);
         for (gd_i64 from = reached.begin; from < reached.end; from += blockDim.x) {
             const gd_i64 e = from + t;
             gd_i64 here;
-            const index_t slot = e < reached.end ? ~gd_now(slots + made + e) : (index_t)-1;
+            const index_t slot = e < reached.end ? ~gd_now(a.slots + made + e) : (index_t)-1;
             const gd_i64 at = end + before + gd_block_scan((gd_i64)(slot >= 0), &here);
             before += here;
             if (slot < 0) continue;
-            slots[made + e] = slot;
-            entries[2 * (gd_i64)slot + 1] = (index_t)at;
-            vertices[at] = gd_now(entries + 2 * (gd_i64)slot);
-            owners[at] = gd_now(owners + gd_now(sources + made + e));
+            a.slots[made + e] = slot;
+            a.entries[2 * (gd_i64)slot + 1] = (index_t)at;
+            a.vertices[at] = gd_now(a.entries + 2 * (gd_i64)slot);
+            a.owners[at] = gd_now(a.owners + gd_now(a.sources + made + e));
         }
         gd_grid_barrier(arrived);
         GD_FOR(k, fresh) {
-            const gd_i64 owner = gd_now(owners + end + k), other = k ? gd_now(owners + end + k - 1) : -1;
+            const gd_i64 owner = gd_now(a.owners + end + k), other = k ? gd_now(a.owners + end + k - 1) : -1;
             gd_begins(nodes_begin, n, k, fresh, other, owner, end + k, end + fresh);
         }
         if (!fresh) GD_FOR(i, n + 1) nodes_begin[i] = end;
@@ -202,80 +196,62 @@ __device__ __forceinline__ void gd_neighborhoods(
     }
     gd_grid_barrier(arrived);
     // by how much places at a hop differ from numbers in the instance, from places among all vertices, and among edges
-    GD_FOR(x, n * (hops + 1)) {
+    GD_FOR(x, n * (a.hops + 1)) {
         const gd_i64 hop = x / n, i = x % n;
         gd_i64 vertices_here = 0, edges_here = 0, vertices_before = 0, edges_before = 0;
-        for (gd_i64 g = 0; g <= hops; ++g) {
-            const gd_i64 start = gd_now(node_starts + g * (n + 1) + i);
-            const gd_i64 size = gd_now(node_starts + g * (n + 1) + i + 1) - start;
+        for (gd_i64 g = 0; g <= a.hops; ++g) {
+            const gd_i64 start = gd_now(a.node_starts + g * (n + 1) + i);
+            const gd_i64 size = gd_now(a.node_starts + g * (n + 1) + i + 1) - start;
             vertices_before += start - node_at[g];
             if (g < hop) vertices_here += size;
             if (g == hop) {
                 vertices_here -= start;
-                node_sizes[i * (hops + 1) + hop] = size;
+                a.node_sizes[i * (a.hops + 1) + hop] = size;
             }
-            if (g == hops) break;
-            const gd_i64 begins = gd_now(edge_starts + g * (n + 1) + i);
-            const gd_i64 many = gd_now(edge_starts + g * (n + 1) + i + 1) - begins;
+            if (g == a.hops) break;
+            const gd_i64 begins = gd_now(a.edge_starts + g * (n + 1) + i);
+            const gd_i64 many = gd_now(a.edge_starts + g * (n + 1) + i + 1) - begins;
             edges_before += begins - edge_at[g];
             if (g < hop) edges_here += many;
             if (g == hop) {
                 edges_here -= begins;
-                edge_sizes[i * hops + hop] = many;
+                a.edge_sizes[i * a.hops + hop] = many;
             }
         }
         // where hops end before that of g, what is at `hop` comes after them
-        shifts[3 * x] = vertices_here;
-        shifts[3 * x + 1] = vertices_before + vertices_here;
-        shifts[3 * x + 2] = edges_before + edges_here;
+        a.shifts[3 * x] = vertices_here;
+        a.shifts[3 * x + 1] = vertices_before + vertices_here;
+        a.shifts[3 * x + 2] = edges_before + edges_here;
     }
     gd_grid_barrier(arrived);
-    GD_FOR(p, node_at[hops + 1]) {
+    GD_FOR(p, node_at[a.hops + 1]) {
         gd_i64 hop = 0;
         while (p >= node_at[hop + 1]) ++hop;
-        nodes[p + gd_now(shifts + 3 * (hop * n + gd_now(owners + p)) + 1)] = gd_now(vertices + p);
+        a.nodes[p + gd_now(a.shifts + 3 * (hop * n + gd_now(a.owners + p)) + 1)] = gd_now(a.vertices + p);
     }
-    GD_FOR(e, edge_at[hops]) {
+    GD_FOR(e, edge_at[a.hops]) {
         gd_i64 hop = 0, reached = 0;
         while (e >= edge_at[hop + 1]) ++hop;
-        const gd_i64 source = gd_now(sources + e), owner = gd_now(owners + source);
-        const gd_i64 place = gd_now(entries + 2 * (gd_i64)gd_now(slots + e) + 1);
+        const gd_i64 source = gd_now(a.sources + e), owner = gd_now(a.owners + source);
+        const gd_i64 place = gd_now(a.entries + 2 * (gd_i64)gd_now(a.slots + e) + 1);
         while (place >= node_at[reached + 1]) ++reached;
-        const gd_i64 out = e + gd_now(shifts + 3 * (hop * n + owner) + 2);
-        row[out] = source + gd_now(shifts + 3 * (hop * n + owner));
-        col[out] = place + gd_now(shifts + 3 * (reached * n + owner));
-        edge[out] = gd_now(drawn + e);
+        const gd_i64 out = e + gd_now(a.shifts + 3 * (hop * n + owner) + 2);
+        a.row[out] = source + gd_now(a.shifts + 3 * (hop * n + owner));
+        a.col[out] = place + gd_now(a.shifts + 3 * (reached * n + owner));
+        a.edge[out] = gd_now(a.drawn + e);
     }
     if (blockIdx.x == 0 && t == 0) {
-        told[0] = n;
-        told[1] = node_at[hops + 1];
-        told[2] = edge_at[hops];
-        told[3] = 0;
+        a.told[0] = n;
+        a.told[1] = node_at[a.hops + 1];
+        a.told[2] = edge_at[a.hops];
+        a.told[3] = 0;
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256, 4) neighborhoods_draw(
-    long long n, gd_i64 first, const index_t *__restrict__ seeds, const gd_i64 *__restrict__ seed_bounds,
-    const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
-    const gd_i64 *__restrict__ fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed, gd_i64 room,
-    index_t *__restrict__ nodes, gd_i64 *__restrict__ row, gd_i64 *__restrict__ col, gd_i64 *__restrict__ edge,
-    gd_i64 *__restrict__ node_sizes, gd_i64 *__restrict__ edge_sizes, gd_i64 *__restrict__ told, gd_i64 each,
-    index_t *vertices, int *owners, int *sources, gd_i64 *drawn, index_t *slots, index_t *entries, gd_i64 *node_starts,
-    gd_i64 *edge_starts, gd_i64 *shifts, gd_i64 *state) {
-    gd_neighborhoods<true>(n, first, seeds, seed_bounds, indptr, indices, sums, fanouts, hops, replace, method, seed,
-                           room, nodes, row, col, edge, node_sizes, edge_sizes, told, each, vertices, owners, sources,
-                           drawn, slots, entries, node_starts, edge_starts, shifts, state);
+extern "C" __global__ void __launch_bounds__(256, 4) neighborhoods_draw(long long n, gd_i64 first, NeighborhoodDraws a) {
+    gd_neighborhoods<true>(n, first, a);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 4) neighborhoods_draw_biased(
-    long long n, gd_i64 first, const index_t *__restrict__ seeds, const gd_i64 *__restrict__ seed_bounds,
-    const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
-    const gd_i64 *__restrict__ fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed, gd_i64 room,
-    index_t *__restrict__ nodes, gd_i64 *__restrict__ row, gd_i64 *__restrict__ col, gd_i64 *__restrict__ edge,
-    gd_i64 *__restrict__ node_sizes, gd_i64 *__restrict__ edge_sizes, gd_i64 *__restrict__ told, gd_i64 each,
-    index_t *vertices, int *owners, int *sources, gd_i64 *drawn, index_t *slots, index_t *entries, gd_i64 *node_starts,
-    gd_i64 *edge_starts, gd_i64 *shifts, gd_i64 *state) {
-    gd_neighborhoods<false>(n, first, seeds, seed_bounds, indptr, indices, sums, fanouts, hops, replace, method, seed,
-                           room, nodes, row, col, edge, node_sizes, edge_sizes, told, each, vertices, owners, sources,
-                           drawn, slots, entries, node_starts, edge_starts, shifts, state);
+extern "C" __global__ void __launch_bounds__(256, 4) neighborhoods_draw_biased(long long n, gd_i64 first, NeighborhoodDraws a) {
+    gd_neighborhoods<false>(n, first, a);
 }

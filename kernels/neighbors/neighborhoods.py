@@ -7,7 +7,9 @@ import numpy as np
 
 from graphdask.kernels.common.hash import GOLDEN, inlined, multiply_high
 from graphdask.kernels.common.twin import twin
+from graphdask.kernels.neighbors.neighborhoods_pack import NeighborhoodDraws, NumberedVertices
 from graphdask.kernels.neighbors.neighbors import neighbors_uniform
+from graphdask.kernels.neighbors.neighbors_pack import ItemDraws
 from graphdask.kernels.neighbors.successive import successive_draw
 from graphdask.kernels.neighbors.successive_pack import SuccessiveDraws
 
@@ -15,9 +17,7 @@ MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 
 @twin
-def neighborhoods_renumber(
-    n, vertices, seeds, seed_bounds, edge_bounds, new_vertices, src, dst, nodes, node_offsets, seeds_of, row, col
-):
+def neighborhoods_renumber(n, vertices, new_vertices, a: NumberedVertices):
     """Number the vertices of each instance: its seeds, then the others in the order in which edges reach them.
 
     vertices: of the graph. nodes: an array with a place for each seed, and new_vertices places for each edge.
@@ -28,148 +28,131 @@ def neighborhoods_renumber(
     """
     most = 0
     for i in range(n):
-        more = seed_bounds[i + 1] - seed_bounds[i] + new_vertices * (edge_bounds[i + 1] - edge_bounds[i])
+        more = a.seed_bounds[i + 1] - a.seed_bounds[i] + new_vertices * (a.edge_bounds[i + 1] - a.edge_bounds[i])
         most = max(most, more)
     hashing = vertices > 2 * most
     table, count = np.full(2 * most if hashing else vertices, -1, np.int64), np.int64(0)
     for i in range(n):
         first = count
-        for s in range(seed_bounds[i], seed_bounds[i + 1]):
-            slot = _slot(table, hashing, nodes, first, seeds[s])
+        for s in range(a.seed_bounds[i], a.seed_bounds[i + 1]):
+            slot = _slot(table, hashing, a.nodes, first, a.seeds[s])
             if table[slot] < first:
                 table[slot] = count
-                nodes[count] = seeds[s]
+                a.nodes[count] = a.seeds[s]
                 count += 1
-        seeds_of[i] = count - first
-        for e in range(edge_bounds[i], edge_bounds[i + 1]):
-            if e > edge_bounds[i] and src[e] == src[e - 1]:
-                row[e] = row[e - 1]
+        a.seeds_of[i] = count - first
+        for e in range(a.edge_bounds[i], a.edge_bounds[i + 1]):
+            if e > a.edge_bounds[i] and a.src[e] == a.src[e - 1]:
+                a.row[e] = a.row[e - 1]
             else:
-                slot = _slot(table, hashing, nodes, first, src[e])
+                slot = _slot(table, hashing, a.nodes, first, a.src[e])
                 if table[slot] < first:
                     table[slot] = count
-                    nodes[count] = src[e]
+                    a.nodes[count] = a.src[e]
                     count += 1
-                row[e] = table[slot] - first
-            slot = _slot(table, hashing, nodes, first, dst[e])
+                a.row[e] = table[slot] - first
+            slot = _slot(table, hashing, a.nodes, first, a.dst[e])
             if table[slot] < first:
                 table[slot] = count
-                nodes[count] = dst[e]
+                a.nodes[count] = a.dst[e]
                 count += 1
-            col[e] = table[slot] - first
-        node_offsets[i + 1] = count
+            a.col[e] = table[slot] - first
+        a.node_offsets[i + 1] = count
 
 
 @twin
-def neighborhoods_draw(
-    n, first, seeds, seed_bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, room, nodes, row, col,
-    edge, node_sizes, edge_sizes, told, each, vertices, owners, sources, drawn, slots, entries, node_starts,
-    edge_starts, shifts, state,
-):  # fmt: skip
-    """Draw all hops of instances and number their vertices in the same pass.
-
-    The edges are those that `neighbors_uniform` draws, and the numbers are those of `neighborhoods_renumber`. Rows are
-    those of the vertices, and edge[e] is the place of an edge. The seeds of an instance differ.
-
-    first: instance number of seed_bounds[0]. room: the number of edges that row, col and edge can hold; nodes holds so
-    many vertices and all seeds. told: int64, shape (4,): the number of instances that are done, where the kernel
-    begins; the vertices and the edges that they have here; and the edges that the next instance needs at least, if the
-    buffers cannot hold it. On a GPU no instance is done before, the buffers must suffice, there are at most 8 hops, and
-    no fan-out is -1 or, without replacement, above FEW.
-
-    The following are for a GPU only. They need no initial values unless one is named. For each vertex of nodes:
-    `vertices` (index dtype) and `owners` (int32). For each edge: `sources` (int32), `drawn` (int64) and `slots` (index
-    dtype). `entries` (index dtype) is a table of two words for each of `each` slots for every seed, full of -1. The
-    last four are int64: for each instance and one more, `node_starts` (hops + 1) and `edge_starts` (hops); for each
-    instance `shifts`, 3 (hops + 1); and `state`, 1 and one more for each block, of which the first is 0.
-    """
-    _draw(
-        n, first, seeds, seed_bounds, indptr, indices, None, fanouts, hops, replace, None, seed, room, nodes, row, col,
-        edge, node_sizes, edge_sizes, told,
-    )  # fmt: skip
-
-
-@twin
-def neighborhoods_draw_biased(
-    n, first, seeds, seed_bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, room, nodes, row, col,
-    edge, node_sizes, edge_sizes, told, each, vertices, owners, sources, drawn, slots, entries, node_starts,
-    edge_starts, shifts, state,
-):  # fmt: skip
-    """The same of what `successive_draw` draws, of up to FEW neighbours without replacement; sums and method are its
-    own."""
-    _draw(
-        n, first, seeds, seed_bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, room, nodes, row,
-        col, edge, node_sizes, edge_sizes, told,
-    )  # fmt: skip
-
-
-@twin
-def _draw(
-    n, first, seeds, seed_bounds, indptr, indices, sums, fanouts, hops, replace, method, seed, room, nodes, row, col,
-    edge, node_sizes, edge_sizes, told,
-):  # fmt: skip
+def _draw(n, first, a: NeighborhoodDraws):
     """One instance after the other. The table is indexed by a hash, and twice as large as an instance gets by a hop;
     it grows from hop to hop."""
     count, made = 0, 0
     table = np.full(64, -1, np.int64)
     offsets, marks, owners = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
-    for i in range(told[0], n):
+    for i in range(a.told[0], n):
         base, begin = count, made
-        for s in range(seed_bounds[i], seed_bounds[i + 1]):
-            nodes[count] = seeds[s]
+        for s in range(a.seed_bounds[i], a.seed_bounds[i + 1]):
+            a.nodes[count] = a.seeds[s]
             count += 1
-        node_sizes[i, 0], here = count - base, base
-        for hop in range(hops):
+        a.node_sizes[i, 0], here = count - base, base
+        for hop in range(a.hops):
             size, total = count - here, 0
             if len(offsets) <= size:
                 most = 2 * size + 1
                 offsets, marks, owners = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
             for k in range(size):
-                vertex = nodes[here + k]
-                degree = indptr[vertex + 1] - indptr[vertex]
+                vertex = a.nodes[here + k]
+                degree = a.indptr[vertex + 1] - a.indptr[vertex]
                 offsets[k], marks[k], owners[k] = total, here + k - base, first + i
                 drawn = degree
-                if fanouts[hop] >= 0 and (degree > fanouts[hop] or (replace and degree)):
-                    drawn = fanouts[hop]
+                if a.fanouts[hop] >= 0 and (degree > a.fanouts[hop] or (a.replace and degree)):
+                    drawn = a.fanouts[hop]
                 total += drawn
             offsets[size] = total
             stop = made + total
-            if stop > room:
-                told[0], told[1], told[2], told[3] = i, base, begin, stop - begin
+            if stop > a.room:
+                a.told[0], a.told[1], a.told[2], a.told[3] = i, base, begin, stop - begin
                 return
-            if method is None:
+            if a.method is None:
                 neighbors_uniform(
-                    size, nodes[here:count], nodes[here:count], owners, marks, indptr, None, offsets, replace, seed,
-                    col[made:stop], edge[made:stop], row[made:stop],
+                    size, ItemDraws(
+                        rows=a.nodes[here:count], vertices=a.nodes[here:count], instances=owners, tags=marks,
+                        indptr=a.indptr, offsets=offsets, replace=a.replace, seed=a.seed, src=a.col[made:stop],
+                        dst=a.edge[made:stop], tag=a.row[made:stop],
+                    ),
                 )  # fmt: skip
             else:
                 successive_draw(
                     size, SuccessiveDraws(
-                        rows=nodes[here:count], vertices=nodes[here:count], instances=owners, tags=marks,
-                        indptr=indptr, indices=None, offsets=offsets, sums=sums, replace=replace, method=method,
-                        seed=seed, rooms=offsets, trees=offsets, src=col[made:stop], dst=edge[made:stop],
-                        tag=row[made:stop],
+                        rows=a.nodes[here:count], vertices=a.nodes[here:count], instances=owners, tags=marks,
+                        indptr=a.indptr, indices=None, offsets=offsets, sums=a.sums, replace=a.replace, method=a.method,
+                        seed=a.seed, rooms=offsets, trees=offsets, src=a.col[made:stop], dst=a.edge[made:stop],
+                        tag=a.row[made:stop],
                     ),
                 )  # fmt: skip
             grown = 2 * (count - base + total) > len(table)
             if grown:
                 table = np.full(4 * (count - base + total), -1, np.int64)
             for place in range(base if grown or hop == 0 else count, count):
-                table[_slot(table, True, nodes, base, nodes[place])] = place
+                table[_slot(table, True, a.nodes, base, a.nodes[place])] = place
             here = count
             for e in range(made, stop):
-                col[e] = indices[edge[e]]
+                a.col[e] = a.indices[a.edge[e]]
             for e in range(made, stop):
-                vertex = col[e]
-                slot = _slot(table, True, nodes, base, vertex)
+                vertex = a.col[e]
+                slot = _slot(table, True, a.nodes, base, vertex)
                 if table[slot] < base:
                     table[slot] = count
-                    nodes[count] = vertex
+                    a.nodes[count] = vertex
                     count += 1
-                col[e] = table[slot] - base
-            node_sizes[i, hop + 1], edge_sizes[i, hop] = count - here, total
+                a.col[e] = table[slot] - base
+            a.node_sizes[i, hop + 1], a.edge_sizes[i, hop] = count - here, total
             made = stop
-    told[0], told[1], told[2], told[3] = n, count, made, 0
+    a.told[0], a.told[1], a.told[2], a.told[3] = n, count, made, 0
+
+
+@twin
+def neighborhoods_draw(n, first, a: NeighborhoodDraws):
+    """Draw all hops of instances and number their vertices in the same pass.
+
+    The edges are those that `neighbors_uniform` draws, and the numbers are those of `neighborhoods_renumber`. Rows are
+    those of the vertices, and edge[e] is the place of an edge. The seeds of an instance differ.
+
+    first: instance number of seed_bounds[0]. On a GPU no instance is done before, the buffers must suffice, there are
+    at most 8 hops, and no fan-out is -1 or, without replacement, above FEW.
+    """
+    _draw(
+        n, first, NeighborhoodDraws(
+            seeds=a.seeds, seed_bounds=a.seed_bounds, indptr=a.indptr, indices=a.indices, fanouts=a.fanouts,
+            hops=a.hops, replace=a.replace, seed=a.seed, room=a.room, nodes=a.nodes, row=a.row, col=a.col, edge=a.edge,
+            node_sizes=a.node_sizes, edge_sizes=a.edge_sizes, told=a.told,
+        ),
+    )  # fmt: skip
+
+
+@twin
+def neighborhoods_draw_biased(n, first, a: NeighborhoodDraws):
+    """The same of what `successive_draw` draws, of up to FEW neighbours without replacement; sums and method are its
+    own."""
+    _draw(n, first, a)
 
 
 @twin

@@ -6,6 +6,7 @@
 //
 // Source: Pandey et al., c-saw, Section II-A.
 #include "neighbors/neighbors.cuh"
+#include "neighbors/neighbors_pack.py"
 
 extern "C" __global__ void neighbors_counts(long long n, const index_t *__restrict__ rows,
                                             const index_t *__restrict__ vertices, const gd_i64 *__restrict__ instances,
@@ -25,25 +26,19 @@ extern "C" __global__ void neighbors_counts(long long n, const index_t *__restri
     }
 }
 
-extern "C" __global__ void neighbors_uniform(long long n, const index_t *__restrict__ rows,
-                                             const index_t *__restrict__ vertices,
-                                             const gd_i64 *__restrict__ instances, const gd_i64 *__restrict__ tags,
-                                             const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
-                                             const gd_i64 *__restrict__ offsets, gd_i64 replace, gd_u64 seed,
-                                             index_t *__restrict__ src, index_t *__restrict__ dst,
-                                             gd_i64 *__restrict__ tag) {
+extern "C" __global__ void neighbors_uniform(long long n, ItemDraws a) {
     GD_FOR(i, n) {
-        const gd_i64 out = offsets[i], count = offsets[i + 1] - out;
-        if (count == 0 || (!replace && count > GD_FEW)) continue;
-        const index_t row = rows[i], vertex = vertices[i];
-        const gd_i64 begin = indptr[row], degree = indptr[row + 1] - begin, mark = tags[i];
+        const gd_i64 out = a.offsets[i], count = a.offsets[i + 1] - out;
+        if (count == 0 || (!a.replace && count > GD_FEW)) continue;
+        const index_t row = a.rows[i], vertex = a.vertices[i];
+        const gd_i64 begin = a.indptr[row], degree = a.indptr[row + 1] - begin, mark = a.tags[i];
         for (gd_i64 s = 0; s < count; ++s) {
-            src[out + s] = vertex;
-            tag[out + s] = mark;
+            a.src[out + s] = vertex;
+            a.tag[out + s] = mark;
         }
-        gd_draw_alike(gd_key_of(seed, (gd_u64)vertex), (gd_u64)instances[i], 0, degree, count, replace,
-                      [&](gd_i64 place) { return gd_entry(indices, begin + place); },
-                      [&](gd_i64 s, index_t found) { dst[out + s] = found; });
+        gd_draw_alike(gd_key_of(a.seed, (gd_u64)vertex), (gd_u64)a.instances[i], 0, degree, count, a.replace,
+                      [&](gd_i64 place) { return gd_entry(a.indices, begin + place); },
+                      [&](gd_i64 s, index_t found) { a.dst[out + s] = found; });
     }
 }
 
@@ -51,33 +46,26 @@ extern "C" __global__ void neighbors_uniform(long long n, const index_t *__restr
 // and gives way to the last of these, if its place is taken: if an earlier draw was for the same place, or if the place
 // is the last one of an earlier draw that gave way. The first is seen in a table with the earliest draw of each place,
 // the second by going from draw to earlier draw.
-extern "C" __global__ void neighbors_uniform_long(long long n, const index_t *__restrict__ rows,
-                                                  const index_t *__restrict__ vertices,
-                                                  const gd_i64 *__restrict__ instances,
-                                                  const gd_i64 *__restrict__ tags, const gd_i64 *__restrict__ indptr,
-                                                  const index_t *__restrict__ indices,
-                                                  const gd_i64 *__restrict__ offsets, gd_u64 seed, gd_i64 origin,
-                                                  gd_i64 *drawn, gd_i64 *table, index_t *__restrict__ src,
-                                                  index_t *__restrict__ dst, gd_i64 *__restrict__ tag) {
+extern "C" __global__ void neighbors_uniform_long(long long n, gd_i64 origin, gd_i64 *drawn, gd_i64 *table, ItemDraws a) {
     const gd_i64 t = threadIdx.x, threads = blockDim.x;
     for (gd_i64 i = blockIdx.x; i < n; i += gridDim.x) {
-        const gd_i64 out = offsets[i], count = offsets[i + 1] - out;
+        const gd_i64 out = a.offsets[i], count = a.offsets[i + 1] - out;
         if (count <= GD_FEW) continue;
-        const index_t row = rows[i], vertex = vertices[i];
-        const gd_i64 begin = indptr[row], degree = indptr[row + 1] - begin, mark = tags[i];
+        const index_t row = a.rows[i], vertex = a.vertices[i];
+        const gd_i64 begin = a.indptr[row], degree = a.indptr[row + 1] - begin, mark = a.tags[i];
         for (gd_i64 s = t; s < count; s += threads) {
-            src[out + s] = vertex;
-            tag[out + s] = mark;
+            a.src[out + s] = vertex;
+            a.tag[out + s] = mark;
         }
         if (count == degree) {
-            for (gd_i64 s = t; s < count; s += threads) dst[out + s] = gd_entry(indices, begin + s);
+            for (gd_i64 s = t; s < count; s += threads) a.dst[out + s] = gd_entry(a.indices, begin + s);
             continue;
         }
-        const gd_u64 key = gd_key_of(seed, (gd_u64)vertex), room = 2 * (gd_u64)count;
+        const gd_u64 key = gd_key_of(a.seed, (gd_u64)vertex), room = 2 * (gd_u64)count;
         const gd_i64 kept = degree - count;
         gd_i64 *mine = drawn + (out - origin), *entry = table + 2 * (out - origin);
         for (gd_i64 s = t; s < count; s += threads) {
-            gd_u64 word = gd_word_at(key, (gd_u64)instances[i], (gd_u32)s);
+            gd_u64 word = gd_word_at(key, (gd_u64)a.instances[i], (gd_u32)s);
             mine[s] = (gd_i64)gd_digit(word, (gd_u64)(kept + s) + 1);
         }
         for (gd_u64 slot = t; slot < room; slot += threads) entry[slot] = -1;
@@ -106,7 +94,7 @@ extern "C" __global__ void neighbors_uniform_long(long long n, const index_t *__
                 if (taken || place < kept || place - kept >= at) break;
                 at = place - kept;
             }
-            dst[out + s] = gd_entry(indices, begin + (taken ? kept + s : mine[s]));
+            a.dst[out + s] = gd_entry(a.indices, begin + (taken ? kept + s : mine[s]));
         }
         __syncthreads();
     }

@@ -2,14 +2,6 @@
 
 An *item* of the frontier is a vertex that an instance expands. Items stand in the order of their instances.
 
-rows      where the item's row of neighbours is, index dtype
-vertices  its vertex number, index dtype: it and the instance decide what is drawn
-instances its instance, int64
-tags      int64, what every edge drawn for the item is marked with
-indptr, indices   rows of neighbours; where `indices` is None, places stand for them
-offsets   int64: where the edges of each item begin among those drawn, and their number
-src, dst, tag     of the edges drawn: vertex number of the item, neighbour as `indices` has it, mark of the item
-
 The 64-bit numbers of an item are those of Philox with a key of (seed, vertex), a permutation of the vertex for every
 seed, and the counter (instance, step, block): step 0 says which neighbours, step 1 how many, step 2 gives keys. A
 vertex is expanded once in an instance, so no number is used twice.
@@ -24,6 +16,7 @@ from graphdask.kernels.common.hash import GOLDEN, hashed, inlined, key, multiply
 from graphdask.kernels.common.philox import DRAW_NEIGHBOR, philox
 from graphdask.kernels.common.tuning import FEW_DRAWN as FEW
 from graphdask.kernels.common.twin import twin
+from graphdask.kernels.neighbors.neighbors_pack import ItemDraws
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 AT_ONCE = 64
@@ -73,31 +66,31 @@ def neighbors_counts(n, rows, vertices, instances, indptr, fanout, replace, burn
 
 
 @twin
-def neighbors_uniform(n, rows, vertices, instances, tags, indptr, indices, offsets, replace, seed, src, dst, tag):
+def neighbors_uniform(n, a: ItemDraws):
     """Draw neighbours, all alike."""
     pair, table, places = np.empty(1, np.uint64), np.empty(0, np.int64), np.empty(0, np.int64)
     begins, degrees = np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE, np.int64)
-    key_0, key_1 = key(seed, DRAW_NEIGHBOR, 0), key(seed, DRAW_NEIGHBOR, 1)
+    key_0, key_1 = key(a.seed, DRAW_NEIGHBOR, 0), key(a.seed, DRAW_NEIGHBOR, 1)
     for block in range(0, n, AT_ONCE):
         stop = min(block + AT_ONCE, n)
-        first, end = offsets[block], offsets[stop]
+        first, end = a.offsets[block], a.offsets[stop]
         if len(places) < end - first:
             places = np.empty(2 * (end - first), np.int64)
         # one kind of reads at a time: they do not wait for each other
         for i in range(block, stop):
-            begins[i - block] = indptr[rows[i]]
-            degrees[i - block] = indptr[rows[i] + 1] - indptr[rows[i]]
+            begins[i - block] = a.indptr[a.rows[i]]
+            degrees[i - block] = a.indptr[a.rows[i] + 1] - a.indptr[a.rows[i]]
         for i in range(block, stop):
-            out, vertex, mark = offsets[i], vertices[i], tags[i]
-            count, begin, degree, at = offsets[i + 1] - out, begins[i - block], degrees[i - block], out - first
+            out, vertex, mark = a.offsets[i], a.vertices[i], a.tags[i]
+            count, begin, degree, at = a.offsets[i + 1] - out, begins[i - block], degrees[i - block], out - first
             for e in range(out, out + count):
-                src[e] = vertex
-                tag[e] = mark
-            of_item, instance = hashed(key_0, key_1, np.uint64(vertex)), np.uint64(instances[i])
-            if not replace and count == degree:
+                a.src[e] = vertex
+                a.tag[e] = mark
+            of_item, instance = hashed(key_0, key_1, np.uint64(vertex)), np.uint64(a.instances[i])
+            if not a.replace and count == degree:
                 for s in range(count):
                     places[at + s] = begin + s
-            elif replace:
+            elif a.replace:
                 for s in range(count):
                     place = multiply_high(word_of(pair, of_item, instance, _ZERO, s), np.uint64(degree))
                     places[at + s] = begin + np.int64(place)
@@ -116,7 +109,7 @@ def neighbors_uniform(n, rows, vertices, instances, tags, indptr, indices, offse
                     table = np.empty(2 * count, np.int64)
                 _floyd(count, begin, degree, pair, of_item, instance, table, places[at : at + count])
         for e in range(first, end):
-            dst[e] = entry(indices, places[e - first])
+            a.dst[e] = entry(a.indices, places[e - first])
 
 
 @twin
@@ -140,9 +133,7 @@ def _floyd(count, begin, degree, pair, of_item, instance, table, places):
 
 
 @twin
-def neighbors_uniform_long(
-    n, rows, vertices, instances, tags, indptr, indices, offsets, seed, origin, drawn, table, src, dst, tag
-):
+def neighbors_uniform_long(n, origin, drawn, table, a: ItemDraws):
     """The items of which more than FEW neighbours are drawn; `neighbors_uniform` has done it on a CPU."""
 
 

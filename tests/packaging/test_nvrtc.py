@@ -53,7 +53,7 @@ MOST = 12
 """Parameters of a kernel; what else it works on is in a pack (kernels/common/packs.py)."""
 TO_CONVERT = (
     "bfs_team", "functions", "functions_default", "functions_hops", "functions_walk", "hops", "layered",
-    "layered_kept", "layered_paths", "layered_rows", "layered_search", "layered_sums", "neighborhoods", "neighbors",
+    "layered_kept", "layered_paths", "layered_rows", "layered_search", "layered_sums",
     "sssp_team", "sssp_unfused",
 )  # fmt: skip
 """Files with kernels that take more."""
