@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Buffer
 from graphdask.kernels.sssp.sssp_pack import Relaxing
+from graphdask.kernels.sssp.sssp_unfused_pack import Stepping
 
 EDGES, ACTED, STEP, SPLIT, LED, GHOSTS, NEAR, FAR, HUBS, COUNTERS = 0, 1, 2, 3, 4, 5, 7, 10, 13, 16
 """Places among the counters, and their number; see kernels/sssp/sssp.py and sssp_unfused.py."""
@@ -45,6 +46,8 @@ class Work:
     between: Between | None = None
     relaxing: Relaxing | None = None
     """All of this, for the kernels."""
+    stepping: Stepping | None = None
+    """The same for the separate kernels of a step."""
 
 
 @dataclass

@@ -31,6 +31,7 @@ from graphdask.algorithms._sssp_state import (
 )
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import HUB_THREADS, Environment
+from graphdask.kernels.sssp.sssp_unfused_pack import Stepping
 from graphdask.partition.part import Part
 
 
@@ -51,9 +52,10 @@ def advance(
     most: float,
 ) -> np.ndarray:  # fmt: skip
     """Do what `sssp_advance` does (sssp.py), step by step; return the words of `Work.control` after it."""
-    work, owned = state.work, part.num_owned
+    work = state.work
     assert work is not None
     assert work.between is not None
+    pack = work.stepping = work.stepping or _stepping(part, state, work, work.between)
     step, split, mark, acted = state.step, state.split, state.superstep, 0
     _clear(work, GHOSTS + mark % 2)
     while True:
@@ -67,41 +69,43 @@ def advance(
             return found
         near, step = work.near[step % 2], step + 1
         _clear(work, NEAR + step % 3)
-        queues = work.near[step % 2], work.ghost_queue
+        pack.near = work.near[step % 2]
         if length:
             acted += length
-            _lead(part, state, work, kernels, env, near[:length])
-            kernels.sssp_filter(
-                min(part.out.num_edges, HUB_THREADS), step, split, mark, work.between.led.array,
-                work.between.offered.array, state.labels, work.stamp, work.limit, owned, *queues, work.far[split % 2],
-                work.counters, work.least,
-            )  # fmt: skip
+            pack.far = work.far[split % 2]
+            _lead(part, work, kernels, env, near[:length], pack)
+            kernels.sssp_filter(min(part.out.num_edges, HUB_THREADS), step, split, mark, pack)
             continue
         far, split = work.far[split % 2], split + 1
         _clear(work, FAR + split % 3)
         work.least[split % 3 : split % 3 + 1] = math.inf
-        kernels.sssp_split(
-            max(1, min(waiting, HUB_THREADS)), step, split, mark, start, delta, most, far, waiting, state.labels,
-            work.stamp, work.limit, work.between.after, owned, *queues, work.far[split % 2], work.counters, work.least,
-        )  # fmt: skip
+        pack.far = work.far[split % 2]
+        kernels.sssp_split(max(1, min(waiting, HUB_THREADS)), step, split, mark, start, delta, most, far, waiting, pack)
         work.limit[:] = work.between.after
 
 
-def _lead(part: Part, state: State, work: Work, kernels: Any, env: Environment, near: Any) -> None:
+def _stepping(part: Part, state: State, work: Work, between: Between) -> Stepping:
+    """What the kernels work on, without the near and far vertices."""
+    return Stepping(
+        indptr=part.out.indptr, indices=part.out.indices, weights=state.weights, each=state.each, ids=part.ids,
+        labels=state.labels, stamp=work.stamp, limit=work.limit, after=between.after, owned=part.num_owned,
+        led=between.led.array, offered=between.offered.array, ghost_queue=work.ghost_queue, hubs=work.hubs,
+        counters=work.counters, least=work.least,
+    )  # fmt: skip
+
+
+def _lead(part: Part, work: Work, kernels: Any, env: Environment, near: Any, pack: Stepping) -> None:
     """Write down the edges of the near vertices."""
     csr, between = part.out, work.between
     assert between is not None
     if env.allocation.partial:
         edges = int((csr.indptr[near + 1] - csr.indptr[near]).sum())
         between.led.fit(edges), between.offered.fit(edges)
+        pack.led, pack.offered = between.led.array, between.offered.array
     _clear(work, LED)
     _clear(work, HUBS)
-    shared = (
-        csr.indptr, csr.indices, state.weights, state.each, part.ids, state.labels, work.limit, between.led.array,
-        between.offered.array, work.hubs, work.counters,
-    )  # fmt: skip
-    kernels.sssp_lead(len(near), near, *shared)
-    kernels.sssp_lead_hubs(HUB_THREADS, *shared)
+    kernels.sssp_lead(len(near), near, pack)
+    kernels.sssp_lead_hubs(HUB_THREADS, pack)
 
 
 def _clear(work: Work, place: int) -> None:

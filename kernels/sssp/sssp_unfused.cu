@@ -2,6 +2,7 @@
 // with which label, and a filter, which lowers labels and queues whose fell; and the split of the far vertices. All of
 // it is one kernel in sssp.cu, where nothing is written down. Twins and arguments: sssp_unfused.py.
 #include "sssp/sssp.cuh"
+#include "sssp/sssp_unfused_pack.py"
 
 #define LED ARRIVED
 
@@ -22,63 +23,51 @@ struct Lead : NoQueue {
     }
 };
 
-extern "C" __global__ void sssp_lead(long long n, const index_t *near, const long long *indptr, const index_t *indices,
-                                     const weight_t *weights, long long each, const index_t *ids, const label_t *labels,
-                                     const dist_t *limit, index_t *led, label_t *offered, index_t *hubs,
-                                     unsigned long long *counters) {
-    const Lead lead{{}, indices, weights, each, ids, labels, led, offered, counters + LED};
-    gd_for_edges(n, near, indptr, hubs, counters + HUBS, counters + EDGES, lead);
+extern "C" __global__ void sssp_lead(long long n, const index_t *near, Stepping a) {
+    const Lead lead{{}, a.indices, a.weights, a.each, a.ids, a.labels, a.led, a.offered, a.counters + LED};
+    gd_for_edges(n, near, a.indptr, a.hubs, a.counters + HUBS, a.counters + EDGES, lead);
 }
 
-extern "C" __global__ void sssp_lead_hubs(long long n, const long long *indptr, const index_t *indices,
-                                          const weight_t *weights, long long each, const index_t *ids,
-                                          const label_t *labels, const dist_t *limit, index_t *led, label_t *offered,
-                                          const index_t *hubs, unsigned long long *counters) {
-    const Lead lead{{}, indices, weights, each, ids, labels, led, offered, counters + LED};
-    gd_for_hubs(hubs, counters + HUBS, indptr, lead);
+extern "C" __global__ void sssp_lead_hubs(long long n, Stepping a) {
+    const Lead lead{{}, a.indices, a.weights, a.each, a.ids, a.labels, a.led, a.offered, a.counters + LED};
+    gd_for_hubs(a.hubs, a.counters + HUBS, a.indptr, lead);
 }
 
-extern "C" __global__ void sssp_filter(long long n, long long step, long long split, long long mark, const index_t *led,
-                                       const label_t *offered, label_t *labels, int *stamp, const dist_t *limit,
-                                       long long owned, index_t *near, index_t *ghost_queue, index_t *far,
-                                       unsigned long long *counters, double *least) {
+extern "C" __global__ void sssp_filter(long long n, long long step, long long split, long long mark, Stepping a) {
     __shared__ Queues queues;
     queues.open();
     double mine = Distance<double>::none();
-    const Relax relax{nullptr, nullptr, 0, nullptr, labels, stamp, *limit, owned, (int)step, (int)mark, near,
-                      ghost_queue, far, counters + NEAR + step % 3, counters + GHOSTS + mark % 2,
-                      counters + FAR + split % 3, true, &queues, &mine};
-    gd_for_list((long long)counters[LED], [&](long long i) { relax.reach(led[i], offered[i]); },
+    const Relax relax{nullptr, nullptr, 0, nullptr, a.labels, a.stamp, *a.limit, a.owned, (int)step, (int)mark, a.near,
+                      a.ghost_queue, a.far, a.counters + NEAR + step % 3, a.counters + GHOSTS + mark % 2,
+                      a.counters + FAR + split % 3, true, &queues, &mine};
+    gd_for_list((long long)a.counters[LED], [&](long long i) { relax.reach(a.led[i], a.offered[i]); },
                 [&](bool all) { relax.flush(all); });
-    gd_least(mine, least + split % 3);
+    gd_least(mine, a.least + split % 3);
 }
 
 extern "C" __global__ void sssp_split(long long n, long long step, long long split, long long mark, double nearest,
-                                      double delta, double most, const index_t *waiting, long long length,
-                                      const label_t *labels, int *stamp, const dist_t *limit, dist_t *after,
-                                      long long owned, index_t *near, index_t *ghost_queue, index_t *far,
-                                      unsigned long long *counters, double *least) {
+                                      double delta, double most, const index_t *waiting, long long length, Stepping a) {
     __shared__ Queues queues;
     queues.open();
-    const dist_t before = *limit, bound = gd_next_limit(nearest, delta, most);
-    if (blockIdx.x == 0 && threadIdx.x == 0) *after = bound;
+    const dist_t before = *a.limit, bound = gd_next_limit(nearest, delta, most);
+    if (blockIdx.x == 0 && threadIdx.x == 0) *a.after = bound;
     double mine = Distance<double>::none();
-    const Relax out{nullptr, nullptr, 0, nullptr, nullptr, nullptr, bound, owned, (int)step, (int)mark, near,
-                    ghost_queue, far, counters + NEAR + step % 3, counters + GHOSTS + mark % 2,
-                    counters + FAR + split % 3, true, &queues, &mine};
+    const Relax out{nullptr, nullptr, 0, nullptr, nullptr, nullptr, bound, a.owned, (int)step, (int)mark, a.near,
+                    a.ghost_queue, a.far, a.counters + NEAR + step % 3, a.counters + GHOSTS + mark % 2,
+                    a.counters + FAR + split % 3, true, &queues, &mine};
     gd_for_list(length, [&](long long i) {
         const index_t v = waiting[i];
-        const dist_t d = Label::distance(labels[v]);
+        const dist_t d = Label::distance(a.labels[v]);
         if (d < before) return;
         if (!(d < bound)) {
             queues.far.push(v);
             mine = fmin(mine, (double)d);
-        } else if (v < owned) {
+        } else if (v < a.owned) {
             queues.near.push(v);
         } else {
-            stamp[v] = (int)mark;
+            a.stamp[v] = (int)mark;
             queues.ghosts.push(v);
         }
     }, [&](bool all) { out.flush(all); });
-    gd_least(mine, least + split % 3);
+    gd_least(mine, a.least + split % 3);
 }

@@ -212,7 +212,8 @@ __device__ __forceinline__ void second_here(Threads threads, long long n, const 
     }
 }
 
-extern "C" __global__ void second_order(long long n, long long first, long long begin, long long end, WholeSecondWalks a) {
+extern "C" __global__ void second_order(long long n, long long first, long long begin, long long end,
+                                        WholeSecondWalks a) {
     const Rows rows = rows_of(a);
     const Single alone{};
     if (a.method == GD_UNIFORM)
@@ -225,7 +226,8 @@ extern "C" __global__ void second_order(long long n, long long first, long long 
         second_all<GD_ALIAS>(alone, n, first, (int)begin, (int)end, rows, a);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 3) second_order_reservoir(long long n, long long first, long long begin, long long end, WholeSecondWalks a) {
+extern "C" __global__ void __launch_bounds__(256, 3) second_order_reservoir(
+    long long n, long long first, long long begin, long long end, WholeSecondWalks a) {
     __shared__ double keys[2 * GD_TOGETHER];
     __shared__ gd_u32 places[2 * GD_TOGETHER];
     const Rows rows = rows_of(a);

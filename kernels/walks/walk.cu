@@ -239,7 +239,8 @@ extern "C" __global__ void walk(long long n, long long first, long long begin, l
     else walk_all<GD_ALIAS>(n, first, (int)begin, (int)end, rows, moves, a);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 3) walk_reservoir(long long n, long long first, long long begin, long long end, WholeWalks a) {
+extern "C" __global__ void __launch_bounds__(256, 3) walk_reservoir(
+    long long n, long long first, long long begin, long long end, WholeWalks a) {
     __shared__ double keys[2 * GD_TOGETHER];
     __shared__ gd_u32 places[2 * GD_TOGETHER];
     const Rows rows = rows_of(a);
@@ -266,7 +267,8 @@ extern "C" __global__ void __launch_bounds__(256, 3) walk_part_reservoir(long lo
     walk_here<GD_RESERVOIR>(Together{keys, places, 0}, n, rows, moves, a);
 }
 
-extern "C" __global__ void walk_streamed(long long n, const long long *queue, long long first, long long budget, StreamedWalks a) {
+extern "C" __global__ void walk_streamed(long long n, const long long *queue, long long first, long long budget,
+                                         StreamedWalks a) {
     __shared__ gd_u64 in_place;  // steps of the block
     if (threadIdx.x == 0) in_place = 0;
     __syncthreads();

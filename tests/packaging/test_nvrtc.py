@@ -54,7 +54,7 @@ MOST = 12
 TO_CONVERT = (
     "bfs_team", "functions", "functions_default", "functions_hops", "functions_walk", "hops", "layered",
     "layered_kept", "layered_paths", "layered_rows", "layered_search", "layered_sums",
-    "sssp_team", "sssp_unfused",
+    "sssp_team",
 )  # fmt: skip
 """Files with kernels that take more."""
 
