@@ -32,7 +32,7 @@ from graphdask.device import host_memory
 from graphdask.device.launch import make_current, packed_arguments
 from graphdask.device.page_locked import READ, PageLocked
 from graphdask.errors import InputError, KernelError, MissingDependency
-from graphdask.kernels import folders, text_of
+from graphdask.kernels import kernel_files, text_of
 from graphdask.kernels.common.compiling import listen_to_cupy
 from graphdask.kernels.common.packs import with_packs
 from graphdask.kernels.functions.inserted import cuda_text, digests, python_module
@@ -395,7 +395,7 @@ class _CudaKernels:
 def _headers_digest() -> str:
     """A digest of all headers: CuPy's cache of compiled kernels looks at the source and the options, not at them."""
     digest = hashlib.sha256()
-    for name, header in folders().items():
+    for name, header in kernel_files().items():
         if name.endswith(".cuh"):
             digest.update(header.read_bytes())
     return f"0x{digest.hexdigest()[:15]}"

@@ -1,15 +1,17 @@
-"""Where Numba keeps compiled twins: in a folder of the user, named by a digest of all kernels.
+"""Where Numba keeps compiled twins: in a folder of the user for each family, named by a digest.
 
 Numba on its own keeps them beside their source, and compiles a function again when the file of that function changes.
 It misses two things: a twin contains code of other files (headers such as hash.py, and the packs), and the same kernels
-in another environment need not be compiled again. A digest of the text of all kernels covers both. Several processes
-may write: Numba replaces its files at once. Only the KEPT digests that were used last stay.
+in another environment need not be compiled again. A digest of the text of a family and of all that it imports covers
+both. Several processes may write: Numba replaces its files at once. Only the KEPT digests of a family that were used
+last stay.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import stat
 import warnings
@@ -20,10 +22,11 @@ from typing import Any
 from numba.core import caching, config
 
 from graphdask.errors import GraphdaskWarning
-from graphdask.kernels import folders, text_of
+from graphdask.kernels import folder_of, kernel_files, text_of
 
 KEPT = 4
-"""Digests, with some 100 MB each if all kernels are compiled."""
+"""Digests of a family; of all families, they have some 100 MB each if all kernels are compiled."""
+IMPORT = re.compile(r"^ *from graphdask\.kernels\.\w+\.(\w+) import", re.MULTILINE)
 OURS = Path(__file__).resolve().parents[1]
 
 
@@ -41,21 +44,37 @@ def own(folder: Path) -> bool:
 
 
 @cache
-def digest() -> str:
-    """Of the text of all twins."""
-    names = [name for name in folders() if name.endswith(".py")]
-    return hashlib.sha256("\0".join(name + "\0" + text_of(name) for name in names).encode()).hexdigest()[:32]
+def digest(text: str) -> str:
+    """Of a text and of all kernels that it imports, and those that these import."""
+    found: dict[str, str] = {}
+    names = IMPORT.findall(text)
+    while names:
+        name = names.pop()
+        if name not in found:
+            found[name] = text_of(f"{name}.py")
+            names += IMPORT.findall(found[name])
+    parts = [text, *(f"{name}\0{found[name]}" for name in sorted(found))]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
 @cache
-def _kept(base: Path) -> Path | None:
-    """The folder of the digest, if it can be used."""
+def named(family: str) -> str:
+    """The folder of a family, which is one of kernels/."""
+    names = [name for name in kernel_files() if name.endswith(".py") and folder_of(name) == family]
+    text = "\0".join(part for name in names for part in (name, text_of(name)))
+    return f"{family}-{digest(text)}"
+
+
+@cache
+def _kept(base: Path, family: str) -> Path | None:
+    """The folder of a family, if it can be used."""
     try:
-        folder = base / "kernels" / digest()
+        folder = base / "kernels" / named(family)
         if not (own(folder.parent) and own(folder)):
             return None
         os.utime(folder)
-        for other in sorted(folder.parent.iterdir(), key=lambda each: each.stat().st_mtime)[:-KEPT]:
+        others = folder.parent.glob(f"{family}-*")
+        for other in sorted(others, key=lambda each: each.stat().st_mtime)[:-KEPT]:
             shutil.rmtree(other, ignore_errors=True)
         return folder
     except (OSError, RuntimeError):  # RuntimeError: there is no home
@@ -72,17 +91,18 @@ class ByDigest(caching._CacheLocator):
         return str(self._folder)
 
     def get_source_stamp(self) -> str:
-        return digest()
+        return self._folder.name
 
     def get_disambiguator(self) -> str:
         return str(self._line)
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> ByDigest | None:
-        if config.CACHE_DIR or OURS not in Path(py_file).resolve().parents:
+        path = Path(py_file).resolve()
+        if config.CACHE_DIR or OURS not in path.parents:
             return None
         try:
-            folder = _kept(cache_folder())
+            folder = _kept(cache_folder(), path.parent.name)
         except RuntimeError:
             return None
         return None if folder is None else cls(folder, py_func.__code__.co_firstlineno)
@@ -103,7 +123,7 @@ def keep_where_possible(dispatcher: Any) -> None:
         try:
             save(*arguments)
         except OSError as error:
-            _not_kept(kept.cache_path, os.strerror(error.errno or 0).lower())
+            _not_kept(str(Path(kept.cache_path).parent), os.strerror(error.errno or 0).lower())
 
     kept.save_overload = save_overload
 

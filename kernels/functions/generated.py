@@ -1,7 +1,7 @@
 """Functions that are written while a program runs, compiled by Numba and kept on disk for the next process.
 
 A function goes into a file of its own in the user's cache folder, which `cache=True` can then work with: its folder is
-named by a digest of the text, of all kernels, and of the versions. The file appears under
+named by a digest of the text, of the kernels that it imports, and of the versions. The file appears under
 its name at once and is never written again, so processes that start together are safe; Numba replaces its own files
 the same way. Where the folder cannot be used, the function is compiled for this process alone.
 """
@@ -102,7 +102,7 @@ def _module(source: str, path: str) -> types.ModuleType:
 
 @cache
 def _digest(source: str) -> str:
-    made_of = (source, digest(), numba.__version__, llvmlite.__version__, sys.version)
+    made_of = (digest(source), numba.__version__, llvmlite.__version__, sys.version)
     return hashlib.sha256("\0".join(made_of).encode()).hexdigest()[:32]
 
 

@@ -1,4 +1,4 @@
-"""Compiled twins are kept for the user's next process, whatever environment it is in, as long as no kernel changes."""
+"""Compiled twins are kept for the user's next process, in whatever environment, until a kernel in them changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cache
 import numba
 import pytest
 
-from graphdask.kernels import module_name, text_of
+from graphdask.kernels import folder_of, kernel_files, module_name, text_of
 from graphdask.kernels.common import kept
 
 RUN = """
@@ -65,7 +65,7 @@ def test_the_next_process_compiles_nothing(home):
         done = subprocess.run([sys.executable, "-c", RUN], capture_output=True, text=True, timeout=300, check=True)
         number, folder = done.stdout.split()
         hits.append(int(number))
-        assert folder == str(home / kept.digest())
+        assert folder == str(home / kept.named("core_number"))
     assert hits[0] == 0 < hits[1]
 
 
@@ -73,26 +73,42 @@ def test_the_next_process_compiles_nothing(home):
 def test_a_call_goes_on_where_the_disk_of_the_cache_is_full(home, limit):
     program = FULL.replace("LARGEST", str(limit))
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=True)
-    assert done.stdout.startswith(f"compiled kernels are not kept in {home / kept.digest()}: file too large; every")
+    assert done.stdout.startswith(f"compiled kernels are not kept in {home}: file too large; every")
     assert done.stdout.count("\n") == 1
 
 
-def test_a_change_of_any_kernel_has_a_folder_of_its_own(home, monkeypatch):
-    before = place()
-    changed = {"hash.py": text_of("hash.py") + "# another\n"}
-    monkeypatch.setattr(kept, "text_of", lambda name: changed.get(name) or text_of(name))
+@pytest.mark.parametrize(
+    ("changed", "families"),
+    [
+        ("core_number.py", {"core_number"}),
+        ("sssp_pack.py", {"sssp"}),
+        ("paths.py", {"betweenness", "sssp", "stream"}),
+        ("prefetch.py", {"bfs", "common", "dynamic", "pagerank", "sssp", "stream"}),
+    ],
+)
+def test_a_change_of_a_kernel_moves_the_families_that_it_is_part_of(changed, families, monkeypatch):
+    all_families = {folder_of(name) for name in kernel_files()}
+    before = {family: kept.named(family) for family in all_families}
+    monkeypatch.setattr(kept, "text_of", lambda name: text_of(name) + ("# another\n" if name == changed else ""))
     monkeypatch.setattr(kept, "digest", cache(kept.digest.__wrapped__))
-    kept._kept.cache_clear()
-    assert None is not place() != before
+    after = {family: kept.named.__wrapped__(family) for family in all_families}
+    assert {family for family in all_families if after[family] != before[family]} == families
 
 
 def test_a_few_digests_stay(home):
     home.mkdir(parents=True, mode=0o700)
     for age in range(6):
-        (home / f"old{age}").mkdir()
-        os.utime(home / f"old{age}", (10.0 - age, 10.0 - age))
-    assert place() == str(home / kept.digest())
-    assert {each.name for each in home.iterdir()} == {kept.digest(), "old0", "old1", "old2"}
+        (home / f"core_number-{age}").mkdir()
+        os.utime(home / f"core_number-{age}", (10.0 - age, 10.0 - age))
+    (home / "bfs-old").mkdir()
+    assert place() == str(home / kept.named("core_number"))
+    assert {each.name for each in home.iterdir()} == {
+        kept.named("core_number"),
+        "core_number-0",
+        "core_number-1",
+        "core_number-2",
+        "bfs-old",
+    }
 
 
 def test_other_functions_and_a_folder_of_the_users_choice_are_left_to_numba(home, monkeypatch):

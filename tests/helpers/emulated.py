@@ -32,7 +32,7 @@ from graphdask.device import backend as backends
 from graphdask.device.backend import BLOCK, PER_PROCESSOR, STATUS, Backend, macro_of
 from graphdask.errors import KernelError
 from graphdask.gang import local, replicas, worker
-from graphdask.kernels import folders, module_name
+from graphdask.kernels import kernel_files, module_name
 from graphdask.kernels.common.packs import Pack, with_packs
 from graphdask.kernels.functions.inserted import cuda_text, digests
 
@@ -88,7 +88,7 @@ def version() -> str:
 def sources() -> dict[str, str]:
     """All kernels and headers, without comments (lines keep their numbers), ready for g++."""
     found = {}
-    for entry in folders().values():
+    for entry in kernel_files().values():
         if entry.name.endswith((".cu", ".cuh")):
             bare = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n") or " ", with_packs(entry.read_text()))
             found[entry.name] = shared_in_blocks(bare)

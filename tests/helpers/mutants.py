@@ -26,7 +26,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from graphdask.device.backend import CpuBackend, _CpuKernels
-from graphdask.kernels import folders, module_name, text_of
+from graphdask.kernels import kernel_files, module_name, text_of
 from graphdask.kernels.functions.inserted import digests, python_text
 
 _RUNNING = np.zeros(1, np.int64)
@@ -63,7 +63,7 @@ class Mutants:
         self.instead = defaultdict(list)
         for name, (right, wrong) in pieces.items():
             self.instead[right].append((wrong, self.numbers[name]))
-        self.texts = {name.removesuffix(".py"): text_of(name) for name in folders() if name.endswith(".py")}
+        self.texts = {name.removesuffix(".py"): text_of(name) for name in kernel_files() if name.endswith(".py")}
         self.anew = {family}
         while more := {
             name for name, text in self.texts.items() if name not in self.anew and self.anew & set(IMPORT.findall(text))

@@ -10,7 +10,7 @@ from kernel_twins import SignatureError, check_twins, cuda_signatures, python_si
 from nvrtc import AHEAD, CAPABILITIES, CompileError, compile_ptx, families, types_for
 
 from graphdask import kernels
-from graphdask.kernels import folders, module_name
+from graphdask.kernels import kernel_files, module_name
 
 pytest.importorskip("nvidia.cuda_nvrtc", reason="needs NVRTC, which the extra 'test' installs")
 
@@ -59,7 +59,7 @@ TO_CONVERT = (
 """Files with kernels that take more."""
 
 
-@pytest.mark.parametrize("name", sorted({name.partition(".")[0] for name in folders()}))
+@pytest.mark.parametrize("name", sorted({name.partition(".")[0] for name in kernel_files()}))
 def test_a_kernel_has_few_parameters(name):
     folder, many = Path(str(kernels.__file__)).parent, {}
     for path in folder.rglob(f"{name}.*"):
