@@ -100,6 +100,7 @@ def _lead(part: Part, work: Work, kernels: Any, env: Environment, near: Any, pac
     assert between is not None
     if env.allocation.partial:
         edges = int((csr.indptr[near + 1] - csr.indptr[near]).sum())
+        pack.release("led", "offered")
         between.led.fit(edges), between.offered.fit(edges)
         pack.led, pack.offered = between.led.array, between.offered.array
     _clear(work, LED)

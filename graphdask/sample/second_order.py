@@ -125,13 +125,15 @@ class SecondOrder(Walkers):
         kernels = env.kernels("second_order", index_t=dtype, bias_t=of.biases.dtype, **told(of.arcs))
         reservoir = self.method == "reservoir"
         pack = self.pack(PartSecondWalks, of)
-        for name in ("instance", "step", "draw", "at", "previous", "here", "candidate"):
+        columns = "instance", "step", "draw", "at", "previous", "here", "candidate"
+        for name in columns:
             setattr(pack, name, came[name])
         pack.previous_slot, pack.taken = self._own_slots(part, env, came["previous"]), came.get("row")
         pack.ids, pack.owned, pack.budget, pack.path, pack.made = state.ids, part.num_owned, path.shape[1], path, made
         pack.target, pack.edges = target, edges
         launched = together_for(env, n) if reservoir else {}
         (kernels.second_order_part_reservoir if reservoir else kernels.second_order_part)(n, pack, **launched)
+        pack.release(*columns, "previous_slot", "taken", "path", "made", "target", "edges")
         return path, made, target, {name: column for name, column in came.items() if name != "at"}, edges
 
     @staticmethod

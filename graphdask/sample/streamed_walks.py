@@ -211,6 +211,7 @@ class _Run:
         """Walks of some instances, counted from the sampler's first."""
         env, xp, sampler, count = self.env, self.env.xp, self.sampler, self.layout.cut.count
         first = sampler.first + rows.start
+        self.pack.release("starts", "walks", "lengths", "places", "edges")
         starts = sampler.of(sampler.starts, first, sampler.first + rows.stop).astype(self.part.vertex_map.dtype)
         self.starts, self.first = env.backend.from_host(starts), first
         self.walks = xp.full((len(starts), sampler.length + 1), -1, starts.dtype)

@@ -157,6 +157,7 @@ class FirstOrder(Walkers):
         pack.budget, pack.path, pack.made, pack.edges = path.shape[1], path, made, edges
         launched = together_for(env, n) if reservoir else {}
         (kernels.walk_part_reservoir if reservoir else kernels.walk_part)(n, pack, **launched)
+        pack.release("instance", "step", "at", "path", "made", "edges")
         return path, made, came["at"], {"instance": came["instance"], "step": came["step"]}, edges
 
 

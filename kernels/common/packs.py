@@ -112,6 +112,11 @@ class Pack:
         fields[name] = value
         fields["_changed"].add(name)
 
+    def release(self, *names: str) -> None:
+        """Set fields to None: a pack that is kept would hold their arrays in memory until its next launch."""
+        for name in names:
+            setattr(self, name, None)
+
     def as_words(self, word_of: Callable[[Any, type], int], array_type: type) -> list[int]:
         """The words of all fields in their order; `word_of` is called for those assigned since the last time."""
         fields = self.__dict__

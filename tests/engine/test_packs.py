@@ -93,6 +93,14 @@ def test_a_pack_has_no_other_fields():
         type("Wrong", (Pack,), {"as_words": ("int", "")})
 
 
+def test_a_kept_pack_lets_go_of_arrays():
+    pack = Peeling(queue=np.zeros(1, np.int32), level=1)
+    pack.as_words(lambda value, _: 0 if value is None else 7, np.ndarray)
+    pack.release("queue")
+    assert pack.queue is None
+    assert pack.as_words(lambda value, _: 0 if value is None else 7, np.ndarray).count(7) == 1
+
+
 def test_the_struct_stands_in_the_line_of_the_include():
     text = with_packs('// first\n#include "core_number/core_number_pack.py"\n// third\n')
     lines = text.splitlines()
