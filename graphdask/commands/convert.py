@@ -79,7 +79,7 @@ def _format_of(source: Path, target: Path, name: str | None, overwrite: bool) ->
 
     if target == STREAM:
         streams.refuse_of_files("OUT", ("--overwrite", overwrite))
-        return stream_format(name, WRITES, OUTPUT) or "edgelist"
+        return stream_format(name, WRITES, OUTPUT, "--format-out ") or "edgelist"
     if target.suffix == ".gdl":
         raise InputError(
             f"{target} is for graphs that are streamed; `graphdask stream build {source} {target}` makes it"

@@ -44,7 +44,7 @@ def readable(
     from graphdask.io._budget import ARRAYS, GRAPH
     from graphdask.io.streams import READS, kept_stream, stream_format
 
-    stream_format(file_format, READS, INPUT)
+    stream_format(file_format, READS, INPUT, f"{option} ")
     if sys.stdin is None or sys.stdin.closed:
         raise InputError(f"{INPUT} is closed; give it a graph, or name a file")
     if sys.stdin.isatty():

@@ -193,7 +193,7 @@ def _direction_kind(layout: Layout, column: int | None) -> int | None:
     if column is None or layout.names is None:
         return None
     values = {row[column].lower() for row in layout.rows if column < len(row)}
-    if b"undirected" in values:
+    if values & {b"undirected", b"mutual"}:
         return DIRECTION  # what else stands there is an error with its line
     if "directed" in layout.names[column].lower() and values <= {b"0", b"1"}:
         return VALUE

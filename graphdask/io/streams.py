@@ -36,12 +36,12 @@ HEAD = 1 << 16
 _DIMACS = re.compile(rb"p\s+[a-z]+\s+\d+\s+\d+\s*$")
 
 
-def stream_format(name: str | None, formats: tuple[str, ...], what: str) -> str | None:
-    """The format that was named for a stream, once a stream can hold it; None stays so."""
+def stream_format(name: str | None, formats: tuple[str, ...], what: str, by: str = "format=") -> str | None:
+    """The format that was named for a stream, `by` what, once a stream can hold it; None stays so."""
     if name is None or name in formats:
         return name
     if name not in FORMATS:
-        raise InputError(f"format={shown(name)} is not known; {what} takes {', '.join(formats)}")
+        raise InputError(f"{by}{shown(name)} is not known; {what} takes {', '.join(formats)}")
     raise Unsupported(f"{name} is no format for {what}, which takes {', '.join(formats)}; name a file")
 
 

@@ -178,6 +178,13 @@ def test_a_direction_that_is_none_is_an_error_with_its_line(tmp_path, other, bel
     assert read_edges(path, directed=True).directed is True
 
 
+def test_mutual_edges_are_no_directed_ones(tmp_path):
+    path = tmp_path / "g.csv"
+    path.write_text("Source,Target,Type\n1,2,Directed\n2,3,Mutual\n")
+    with pytest.raises(FormatError, match=r"g\.csv:3: the direction 'Mutual' is neither Directed nor Undirected"):
+        read_edges(path)
+
+
 @pytest.mark.parametrize("ending", ["csv", "txt", "txt.gz", "tsv"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_negative_zeros_keep_their_sign(tmp_path, ending, dtype):
