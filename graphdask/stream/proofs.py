@@ -11,13 +11,14 @@ Strong components: as `graphdask.verify.strong` describes. To prove that no two 
 which no edge arrives are removed again and again. Sweeps skip chunks without active rows.
 
 Triangles and clustering coefficients: as `graphdask.verify.triangles` describes. The edges among the neighbours of all
-sampled vertices are counted in one pass.
+sampled vertices are counted in one pass; counting again takes the passes of the run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -34,6 +35,7 @@ from graphdask.partition.neighbours import Block
 from graphdask.stream.everywhere import Rows, Work
 from graphdask.stream.shared import StreamedPart, part_of
 from graphdask.stream.sweeps import Log, cpu
+from graphdask.stream.triangles import links_again
 from graphdask.verify.label_propagation import most_frequent
 from graphdask.verify.triangles import sampled
 
@@ -187,8 +189,27 @@ def _ready(label: np.ndarray, arriving: np.ndarray, gone: np.ndarray) -> np.ndar
 
 
 def _triangles(work: Work, primitive: Triangles, result: RankResult, clustering: bool = False) -> Violation | None:
+    links, ways = result.columns["links" if clustering else "count"], 2 if clustering and not work.both else 1
+    with ExitStack() as stack:
+        mine = _near(replace(work, stack=stack), links, result, clustering)
+    if mine:
+        return mine
+    again = work.answer(links_again(work))
+    if ways == 2:
+        again *= 2
+    wrong = links != again
+    if wrong.any():
+        at = int(wrong.argmax())
+        what = "edges among its neighbours" if clustering else "triangles"
+        return Violation(at, -1, f"vertex {{vertex}} has {links[at]} {what}, not {again[at]}")
+    found, total = int(links.sum()), int(result.values["added"]) if clustering else 3 * result.values["triangles"]
+    what = "the edges among neighbours" if clustering else "the counts of all vertices"
+    return None if found == total else Violation(-1, -1, f"{what} add up to {found}, not to {total}")
+
+
+def _near(work: Work, links: np.ndarray, result: RankResult, clustering: bool) -> Violation | None:
+    """What is wrong by the number of neighbours, or by the edges among those of a sample."""
     n = work.num_vertices
-    links = result.columns["links" if clustering else "count"]
     work.open(14)
     degree, mark = np.zeros(n, np.int32), np.zeros(n, np.uint8)
     kernels = cpu().kernels("layered_proofs")
@@ -202,12 +223,7 @@ def _triangles(work: Work, primitive: Triangles, result: RankResult, clustering:
         if mine:
             return Violation(mine.vertex + begin, mine.other, mine.message)
     del degree
-    mine = _sample(work, links, 1 if clustering else 2)
-    if mine:
-        return mine
-    found, total = int(links.sum()), int(result.values["added"]) if clustering else 3 * result.values["triangles"]
-    what = "the edges among neighbours" if clustering else "the counts of all vertices"
-    return None if found == total else Violation(-1, -1, f"{what} add up to {found}, not to {total}")
+    return _sample(work, links, 1 if clustering else 2)
 
 
 def _counts(count: np.ndarray, degree: np.ndarray) -> Violation | None:

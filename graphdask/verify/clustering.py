@@ -1,9 +1,9 @@
-"""Local clustering coefficients checked in linear time, distributed.
+"""Local clustering coefficients proved by counting again, distributed.
 
 1. The number of distinct neighbours of every vertex is counted again.
 2. Every coefficient is that number's and that of the edges among the neighbours, which the result kept.
-3. The edges among the neighbours are at least none and at most all; they are counted again for a sample, and their sum
-   is what the run counted apart, as for triangles.
+3. The edges among the neighbours are at least none and at most all. They are counted again in another way for a sample,
+   and by another order for all vertices, as for triangles.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from graphdask.algorithms.clustering import LocalClustering, coefficients
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
-from graphdask.verify.triangles import check_sample, check_sum, distinct_degrees, first_where
+from graphdask.verify.triangles import check_again, check_sample, check_sum, distinct_degrees, first_where
 
 
 def verify(context: RankContext, part: Part, primitive: LocalClustering, result: RankResult) -> Violation | None:
@@ -27,7 +27,11 @@ def verify(context: RankContext, part: Part, primitive: LocalClustering, result:
         mine = first_where(part, wrong, message)
         if first_of_all(context, mine):
             return mine
-    mine = check_sample(context, part, links, "vertex {{vertex}} has {} edges among its neighbours, not {}")
+    message = "vertex {{vertex}} has {} edges among its neighbours, not {}"
+    mine = check_sample(context, part, links, message)
+    if first_of_all(context, mine):
+        return mine
+    mine = check_again(context, part, LocalClustering(again=True), "links", links, message)
     if first_of_all(context, mine):
         return mine
     total = int(result.values["added"])

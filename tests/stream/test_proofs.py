@@ -104,6 +104,24 @@ def test_a_sum_that_is_another_one_is_found(stored, call, key):
         result.verify()
 
 
+def test_triangles_moved_between_vertices_are_found(stored, rng):
+    S = stored(gd.generate.preferential_attachment(600, degree=16, p=0.5, seed=1), "2MiB")
+    for u, v in rng.choice(600, (5, 2), replace=False):
+        result, links = gd.triangles(S).verify(), gd.local_clustering_coefficient(S)
+        count = result.count.copy()
+        count[u] += 2
+        count[v] -= 2
+        with pytest.raises(gd.VerificationError, match=rf"vertex ({u}|{v}) has"):
+            everywhere(result, "count", count).verify()
+        column = links.parts.values[0].columns["links"].copy()
+        column[u] += 2
+        column[v] -= 2
+        degree = links.parts.values[0].columns["degree"].astype(np.int64)
+        spoilt = everywhere(links, "links", column)
+        with pytest.raises(gd.VerificationError, match=rf"vertex ({u}|{v}) has"):
+            everywhere(spoilt, "coefficient", column / np.maximum(degree * (degree - 1), 1)).verify()
+
+
 @pytest.mark.parametrize(
     ("label", "reason"),
     [
