@@ -11,6 +11,7 @@ from graphdask.engine.loop import Environment
 from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
 from graphdask.kernels.common.team import TEAM_WORDS
 from graphdask.kernels.sssp import sssp_team as at
+from graphdask.kernels.sssp.sssp_team_pack import TeamBuckets
 from graphdask.partition.part import Part
 
 TEAM_BREADTH = 2.0
@@ -70,18 +71,19 @@ class TeamPaths(TeamRun):
         widens: bool,
         most: float,
     ):
-        self.each, self.delta, self.widens, self.farthest = each, delta, widens, most
+        self.buckets = TeamBuckets(
+            each=each, enough=ENOUGH if env.size > 1 else 2**62, looked_before=0, looked_here=0, widens=int(widens),
+            widened=1.0, delta=float(delta), farthest=most,
+        )  # fmt: skip
         votes = env.xp.zeros(4 * TEAM_WORDS, np.int64)
         super().__init__(memory, part, env, kernels.sssp_team, {**arrays, at.VOTES: votes})
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
-        superstep, looked, widened = 0, [0, 0], 1.0
-        if ends is not None:
-            superstep, looked = int(ends[at.END_SUPERSTEP]), ends[at.END_LOOKED : at.END_WIDENED].tolist()
-            widened = float(ends[at.END_WIDENED : at.END_WIDENED + 1].view(np.float64)[0])
-        enough = ENOUGH if self.env.size > 1 else 2**62
-        begins = superstep, MOST_STEPS, self.each, enough, *looked
-        return *begins, int(self.widens), widened, float(self.delta), self.farthest
+        if ends is None:
+            return 0, MOST_STEPS, self.buckets
+        self.buckets.looked_before, self.buckets.looked_here = ends[at.END_LOOKED : at.END_WIDENED].tolist()
+        self.buckets.widened = float(ends[at.END_WIDENED : at.END_WIDENED + 1].view(np.float64)[0])
+        return int(ends[at.END_SUPERSTEP]), MOST_STEPS, self.buckets
 
     @property
     def too_far(self) -> bool:

@@ -4,6 +4,7 @@
 // superstep and of the next lie in areas of their own, for who is ahead may tell while another still takes in.
 #include "sssp/sssp.cuh"
 #include "common/team.cuh"
+#include "sssp/sssp_team_pack.py"
 
 // What ranks vote in a superstep, in one of three rows in turn; a fourth is for the beginning of a launch.
 enum { BUSY, TEAM_SENT, LOOKED };
@@ -20,9 +21,7 @@ enum { END_SUPERSTEP = END_OWN, END_TOO_FAR, END_LOOKED, END_WIDENED = END_LOOKE
 #define NARROWEST 0.5
 
 extern "C" __global__ void __launch_bounds__(256, RELAX_BLOCKS)
-sssp_team(long long n, const long long *rows, long long row_words, long long superstep, long long most, long long each,
-          long long enough, long long looked_before, long long looked_here, long long widens, double widened, double delta,
-          double farthest) {
+sssp_team(long long n, const long long *rows, long long row_words, long long superstep, long long most, TeamBuckets a) {
     __shared__ Queues queues;
     __shared__ gd_count agreed[TEAM_VOTES];
     queues.open();
@@ -32,7 +31,7 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
     double *const least = (double *)row[LEASTS];
     label_t *const labels = (label_t *)row[LABELS];
     dist_t *const limit = (dist_t *)row[LIMIT];
-    Bucket bucket{(const long long *)row[INDPTR], (const index_t *)row[INDICES], (const weight_t *)row[WEIGHTS], each,
+    Bucket bucket{(const long long *)row[INDPTR], (const index_t *)row[INDICES], (const weight_t *)row[WEIGHTS], a.each,
                   (const index_t *)row[IDS], labels, (int *)row[STAMP], row[ROW_OWNED],
                   (index_t *)row[NEARS], (index_t *)row[NEARS + 1], (index_t *)row[FARS], (index_t *)row[FARS + 1],
                   (index_t *)row[GHOST_QUEUE], (index_t *)row[LONG_ROWS], counters, least, &queues,
@@ -52,15 +51,16 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
     }
     vote(votes + 3 * TEAM_WORDS, false);
     bool fine = team.meet(votes + 3 * TEAM_WORDS, agreed), done = false, too_far = false;
-    long long steps = 0;
+    long long steps = 0, looked_before = a.looked_before, looked_here = a.looked_here;
+    double widened = a.widened;
     for (; fine; steps++, superstep++) {
         const bool splits = agreed[BUSY] == 0;
         const double nearest = __longlong_as_double((long long)agreed[TEAM_LEAST]);
-        done = splits && !(nearest < farthest);
+        done = splits && !(nearest < a.farthest);
         too_far = done && nearest < Distance<double>::none();
         if (done || steps == most) break;
         looked_here += (long long)agreed[LOOKED];
-        if (splits && widens) {  // as wide as the last bucket was worth
+        if (splits && a.widens) {  // as wide as the last bucket was worth
             if (looked_here && looked_here < WIDE_LIGHT && looked_here <= looked_before) widened *= WIDER;
             else if (looked_here > WIDE_HEAVY * (long long)WIDE_LIGHT) widened = max(widened / 2, NARROWEST);
             looked_before = looked_here;
@@ -70,7 +70,7 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
         gd_count *const here = votes + superstep % 3 * TEAM_WORDS;
         if (blockIdx.x == 0 && threadIdx.x < TEAM_WORDS)
             *(volatile gd_count *)(votes + (superstep + 1) % 3 * TEAM_WORDS + threadIdx.x) = 0;
-        bucket.advance(bucket.split + splits, enough, nearest, delta * widened, farthest, superstep, [&] { team.barrier(); });
+        bucket.advance(bucket.split + splits, a.enough, nearest, a.delta * widened, a.farthest, superstep, [&] { team.barrier(); });
         const long long ghosts = (long long)team.read(counters + GHOSTS + superstep % 2);
         const int area = (int)(superstep % 2);
         team.tell_owners<index_t, label_t>(area, ghosts, (const index_t *)row[GHOST_QUEUE], here, TEAM_SENT,

@@ -54,7 +54,6 @@ MOST = 12
 TO_CONVERT = (
     "bfs_team", "functions", "functions_default", "functions_hops", "functions_walk", "hops", "layered",
     "layered_kept", "layered_paths", "layered_rows", "layered_search", "layered_sums",
-    "sssp_team",
 )  # fmt: skip
 """Files with kernels that take more."""
 
