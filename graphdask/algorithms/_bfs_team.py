@@ -14,6 +14,7 @@ from graphdask.engine.direction import ALPHA, BETA, Direction
 from graphdask.engine.loop import Environment, Superstep
 from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
 from graphdask.kernels.bfs import bfs_team as at
+from graphdask.kernels.bfs.bfs_pack import Levels
 from graphdask.kernels.common.team import END_DONE
 from graphdask.partition.part import Part
 
@@ -120,7 +121,11 @@ class TeamSearch(TeamRun):
         own = {**arrays, at.CLAIMED: claimed, at.COUNTERS: self.words, at.SOURCES: begins}
         super().__init__(memory, part, env, kernel, own)
         self.direction, self.level, self.pulled = direction, level, False
-        self.most, self.stops = min(levels or MOST_STEPS, MOST_STEPS), levels is not None
+        self.stops = levels is not None
+        self.plan = Levels(
+            most=min(levels or MOST_STEPS, MOST_STEPS), may_pull=("push", "auto", "pull").index(direction.mode),
+            vertices=float(direction.num_vertices), alpha=ALPHA, beta=BETA, claims=float(self.claims),
+        )  # fmt: skip
 
     @staticmethod
     def counters() -> np.ndarray:
@@ -128,15 +133,14 @@ class TeamSearch(TeamRun):
         return np.zeros((3, at.BFS_ROW), np.int64)
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
-        may_pull = {"push": 0, "auto": 1, "pull": 2}[self.direction.mode]
-        ways, unexplored, found = at.PULLS if may_pull == 2 else at.PUSHES, -1.0, 0.0
+        plan, pulls = self.plan, self.direction.mode == "pull"
+        plan.level, plan.ways, plan.unexplored, plan.before = self.level, at.PULLS if pulls else at.PUSHES, -1.0, 0.0
         if ends is not None:
-            ways = int(ends[at.END_WAYS])
-            unexplored, found = ends[[at.END_UNEXPLORED, at.END_FOUND]].view(np.float64).tolist()
+            plan.ways = int(ends[at.END_WAYS])
+            plan.unexplored, plan.before = ends[[at.END_UNEXPLORED, at.END_FOUND]].view(np.float64).tolist()
         elif self.weight is not None:
-            ways, unexplored = at.CLAIMS if self.weight > self.claims else at.PUSHES, 0.0
-        vertices = float(self.direction.num_vertices)
-        return self.level, self.most, ways, may_pull, unexplored, found, vertices, ALPHA, BETA, float(self.claims)
+            plan.ways, plan.unexplored = at.CLAIMS if self.weight > self.claims else at.PUSHES, 0.0
+        return (plan,)
 
     def frontier(self, env: Environment) -> tuple[int, int]:
         """Return how many vertices and edges the frontier has after a team of one that only pushes has stopped."""

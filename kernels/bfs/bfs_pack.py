@@ -1,4 +1,4 @@
-"""What bfs.py and bfs.cu work on."""
+"""What bfs.py and bfs.cu work on, and by what bfs_team.cu chooses how to go on."""
 
 from graphdask.kernels.common.packs import Pack
 
@@ -19,3 +19,16 @@ class Search(Pack):
     counters = "unsigned long long *", "those of this superstep (bfs.py)"
     after = "unsigned long long *", "those of the next superstep"
     arrived = "unsigned long long *", "of the barrier in `bfs_levels`"
+
+
+class Levels(Pack):
+    level = "long long", "the level of the frontier"
+    most = "long long", "the number of levels after which the launch ends"
+    ways = "long long", "the way that the next level goes, and four times that of the last (bfs_team.py)"
+    may_pull = "long long", "0: never, 1: by the rule of graphdask.engine.direction, 2: always"
+    unexplored = "double", "edges that no level has visited; negative before the first launch"
+    before = "double", "the size of the last frontier"
+    vertices = "double", "the number of vertices"
+    alpha = "double", "see graphdask.engine.direction"
+    beta = "double", "see graphdask.engine.direction"
+    claims = "double", "a push of more edges claims"

@@ -11,6 +11,7 @@
 // Rows of counters are used in turn, three of them: the one of this level, which holds what the last one found; the next
 // one's, which is filled; and a third that is cleared, as nobody has read it since the last meeting. What a rank is told
 // in a push and in a pull lies apart, for who is ahead may push while another still takes in bits.
+#include "bfs/bfs_pack.py"
 #include "bfs/bfs_team.cuh"
 #include "common/rows.cuh"
 
@@ -19,7 +20,7 @@ enum { FOUND, WEIGHT, EDGES, SENT, GHOSTS = TEAM_VOTES, HUBS, LEFT, ASIDE };
 // Which way a level goes.
 enum { PUSHES, PULLS, CLAIMS };
 
-struct Search {
+struct TeamSearch {
     Team team;
     const long long *row;
     Queue<index_t> *own, *others;
@@ -235,25 +236,25 @@ struct Search {
 };
 
 extern "C" __global__ void __launch_bounds__(256, 4)
-bfs_team(long long n, const long long *rows, long long row_words, long long level, long long most, long long ways,
-         long long may_pull, double unexplored, double before, double vertices, double alpha, double beta, double claims) {
+bfs_team(long long n, const long long *rows, long long row_words, Levels a) {
     __shared__ Queue<index_t> own, others;
     __shared__ gd_count agreed[TEAM_VOTES];
     own.open();
     others.open();
     const long long *const row = rows + blockIdx.y * row_words;
-    Search search{Team(row), row, &own, &others, agreed};
+    TeamSearch search{Team(row), row, &own, &others, agreed};
     const bool leads = search.team.leads();
-    int way = (int)(ways & 3), last = (int)(ways >> 2);  // of this level, and of the one before
+    int way = (int)(a.ways & 3), last = (int)(a.ways >> 2);  // of this level, and of the one before
     bool done = false, fine = true;
-    long long levels = 0;
+    long long level = a.level, levels = 0;
+    double unexplored = a.unexplored, before = a.before;
     const auto decide = [&] {
         const double found = (double)agreed[FOUND], edges = (double)(agreed[WEIGHT] & (BFS_MARK - 1));
         bool pulls = way == PULLS;
-        if (may_pull == 1)
-            pulls = pulls ? found >= vertices / beta || found > before
-                          : edges > max(unexplored / alpha, floor(vertices / beta));
-        way = pulls ? PULLS : edges > claims ? CLAIMS : PUSHES;
+        if (a.may_pull == 1)
+            pulls = pulls ? found >= a.vertices / a.beta || found > before
+                          : edges > max(unexplored / a.alpha, floor(a.vertices / a.beta));
+        way = pulls ? PULLS : edges > a.claims ? CLAIMS : PUSHES;
         unexplored = max(unexplored - edges, 0.0);
         before = found;
         done = agreed[FOUND] == 0;
@@ -265,7 +266,7 @@ bfs_team(long long n, const long long *rows, long long row_words, long long leve
         unexplored = (double)agreed[EDGES];
         decide();
     }
-    while (fine && !done && levels < most) {
+    while (fine && !done && levels < a.most) {
         const gd_count began = gd_nanoseconds();
         gd_count *const here = search.counters(level), *const next = search.counters(level + 1);
         if (blockIdx.x == 0 && threadIdx.x < BFS_ROW)
