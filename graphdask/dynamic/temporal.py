@@ -17,6 +17,7 @@ from graphdask.display.phases import phase, progress_over
 from graphdask.errors import InputError, shown
 from graphdask.graph.construct import from_edges
 from graphdask.graph.graph import Graph
+from graphdask.interface.kinds import whole
 from graphdask.interface.suggest import public
 from graphdask.partition.ids import is_whole
 
@@ -119,8 +120,8 @@ def read_stream(
         raise InputError(f"preload={shown(preload)} is not a share of 0 or more and below 1")
     if not _is_share(batch) or not 0 < batch <= 1:
         raise InputError(f"batch={shown(batch)} is not a share above 0 and up to 1")
-    if batches is not None and (not is_whole(batches) or batches < 1):
-        raise InputError(f"batches={shown(batches)} must be a whole number of at least 1")
+    if batches is not None:
+        batches = whole("batches", batches, 1)
     for name, value in (("directed", directed), ("appear", appear)):
         if not isinstance(value, bool | np.bool_):
             raise InputError(f"{name}={shown(value)} must be True or False")

@@ -28,6 +28,7 @@ from graphdask.gang.local import LocalGang
 from graphdask.gang.retries import retried
 from graphdask.generate.preferential_attachment import PreferentialAttachment
 from graphdask.graph.graph import Graph
+from graphdask.interface.kinds import whole
 from graphdask.io import detect_format
 from graphdask.io._formats import refuse_packed
 from graphdask.io._kept import warn_of_lost
@@ -101,8 +102,8 @@ def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overw
     place = output_path(path)
     stream = file_output(path, overwrite) if special(place) is not None else None
     target = Path(os.path.realpath(place)) if stream is None else place
-    if files is not None and (isinstance(files, bool) or not isinstance(files, int) or not 1 <= files <= MOST_FILES):
-        raise InputError(f"files={shown(files)} must be a whole number, 1 to {MOST_FILES}")
+    if files is not None:
+        files = whole("files", files, 1, MOST_FILES)
     if device not in ("auto", "cpu", "cuda"):
         raise InputError(f"device={device!r} is not one of auto, cpu, cuda")
     refuse_packed(target)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -53,7 +52,7 @@ def _stream(
     share = context.memory_share if backend.name == "cpu" else share
     with backend.activate():
         env = Environment(backend, 0, 1, "selective", context.deadline, share, context.on_superstep, context.comm)
-        result: RankResult = importlib.import_module(sampler.streamer).run(sampler, part, host, env, options)
+        result: RankResult = sampler.run_streamed(part, host, env, options)
         backend.synchronize()
     result.transport = context.comm.name
     result.values["rank"] = rank

@@ -36,13 +36,6 @@ def flag(name: str, value: Any) -> bool:
     return value
 
 
-def choice(name: str, value: Any, among: tuple[str, ...]) -> str:
-    """Return one of some words."""
-    if not isinstance(value, str) or value not in among:
-        raise InputError(f"{name}={shown(value)} is not one of {', '.join(among)}")
-    return str(value)
-
-
 def share(total: int, rank: Any, size: Any) -> tuple[int, int]:
     """Return first and last + 1 of block `rank` of `size` of the numbers 0 .. total - 1; it may be empty."""
     rank, size = integer("rank", rank), integer("size", size)

@@ -34,7 +34,7 @@ import numpy as np
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.generate import arguments
-from graphdask.interface.kinds import Own, checked_seed
+from graphdask.interface.kinds import Own, checked_seed, choice
 from graphdask.interface.suggest import public
 from graphdask.partition.vertex_map import index_dtype
 
@@ -197,7 +197,7 @@ class PreferentialAttachment:
             raise InputError(f"n={self.n} vertices are too few: degree={self.degree} needs at least {self.degree + 1}")
         if self.n * self.degree >= 1 << 63:
             raise InputError(f"n * degree = {self.n} * {self.degree} must be below 2^63")
-        arguments.choice("multi_edges", self.multi_edges, MULTI_EDGES)
+        choice("multi_edges", self.multi_edges, MULTI_EDGES)
 
     @property
     def num_vertices(self) -> int:

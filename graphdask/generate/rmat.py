@@ -31,7 +31,7 @@ from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.generate import arguments
 from graphdask.graph.graph import Graph
-from graphdask.interface.kinds import checked_seed
+from graphdask.interface.kinds import checked_seed, choice
 from graphdask.interface.suggest import public
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.sources import GeneratedSource
@@ -113,8 +113,8 @@ def rmat(
     >>> G.num_edges + G.report["self_loops_dropped"]
     1024
     """
-    arguments.choice("self_loops", self_loops, ("keep", "drop"))
-    arguments.choice("multi_edges", multi_edges, ("keep", "merge"))
+    choice("self_loops", self_loops, ("keep", "drop"))
+    choice("multi_edges", multi_edges, ("keep", "merge"))
     directed = arguments.flag("directed", directed)
     generator = RMat(scale, edge_factor, seed, a, b, c, permute, self_loops == "drop")
     report = {

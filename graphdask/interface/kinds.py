@@ -26,6 +26,8 @@ Own = Annotated[T, "checked by the function itself"]
 LONGEST = 4096
 """Characters of a text: those of a path."""
 QUOTES = "\"'"
+MOST = 2**62 - 1
+"""The largest whole number that an argument may be if nothing else bounds it; sums of two have 64 bits."""
 
 MISSING: Any = object()
 """What a kind makes of a value that is none of it."""
@@ -108,12 +110,12 @@ def is_path(value: Any) -> bool:
         return False
 
 
-def whole(name: str, value: Any, least: int = 0, most: int = 2**63 - 1) -> int:
+def whole(name: str, value: Any, least: int = 0, most: int = MOST) -> int:
     """Return a whole number of a range as a Python integer."""
     number = _whole(value)
     if number is MISSING or not least <= number <= most:
-        top = "or more" if most == 2**63 - 1 else f"to {most}"
-        raise InputError(f"{name}={shown(value)} is not a whole number, {least} {top}")
+        among = f"of {least} or more" if most == MOST else f"from {least} to {most:,}"
+        raise InputError(f"{name}={shown(value)} is not a whole number {among}")
     return number
 
 

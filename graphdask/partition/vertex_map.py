@@ -26,7 +26,7 @@ import numpy as np
 
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError, MissingDependency, shown
-from graphdask.interface.kinds import checked_seed
+from graphdask.interface.kinds import checked_seed, whole
 from graphdask.partition.given import given_array
 
 METHODS = ("range", "random", "biased-random", "metis")
@@ -53,8 +53,8 @@ class Plan:
     """Bits of a vertex id in the partitions: 32, 64, or None for the fewest that do."""
 
     def __post_init__(self) -> None:
-        if self.parts is not None and (not _is_whole(self.parts) or not 1 <= self.parts <= MOST_PARTS):
-            raise InputError(f"parts={shown(self.parts)} must be a whole number, 1 to {MOST_PARTS}")
+        if self.parts is not None:
+            whole("parts", self.parts, 1, MOST_PARTS)
         checked_seed(self.seed)
         if isinstance(self.by, str) and self.by not in METHODS:
             raise InputError(f"by={shown(self.by)} is not one of {', '.join(METHODS)}, nor an array of owners")
@@ -64,10 +64,6 @@ class Plan:
             raise InputError(f"device={self.device!r} is not one of auto, cpu, cuda")
         if self.id_width not in (None, 32, 64):
             raise InputError(f"id_width={shown(self.id_width)} is neither 32 nor 64")
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def index_dtype(num_vertices: int) -> np.dtype:

@@ -35,7 +35,7 @@ from graphdask.sample._spec_state import State, count_of, woven
 from graphdask.sample._spec_walks import WalkState, advanced, begun, finished
 from graphdask.sample._sums import memory_of_aliases
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import IN_PLACE, owners, routed
+from graphdask.sample.sampler import owners, routed
 from graphdask.sample.spec import Spec
 from graphdask.sample.translate import Translated
 from graphdask.sample.traversal import Edges, Frontier, Traversal
@@ -58,7 +58,7 @@ class Framework(Traversal):
     """The sampler of a spec."""
 
     name = "sampling by a spec"
-    streamer, on_disk = IN_PLACE, ""
+    by_partitions = on_disk = False
     result_type = SampledEdges
     travelling: ClassVar[Mapping[str, Any]] = {"number": np.int64, "vertex": INDEX, "other": INDEX}
 

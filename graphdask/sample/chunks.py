@@ -13,9 +13,9 @@ from graphdask import execute
 from graphdask.device.room import refuse_beyond_disk
 from graphdask.errors import InputError, Unsupported, shown
 from graphdask.graph.graph import Graph
+from graphdask.interface.kinds import whole
 from graphdask.interface.suggest import public
 from graphdask.kernels.common.compiling import Timer
-from graphdask.sample.hops import at_least
 from graphdask.sample.result import Samples, sample_folder
 from graphdask.sample.sampler import Planned, numbered, planning
 
@@ -172,7 +172,7 @@ def in_chunks(function: Callable[..., Any], G: Graph, *arguments: Any, chunk: in
     >>> [some.walks.tolist() for some in walks]
     [[[0, 1, 2], [1, 2, 0]], [[2, 0, 1]]]
     """
-    size = at_least("chunk", chunk, 1)
+    size = whole("chunk", chunk, 1)
     if not callable(function):
         raise InputError(f"function={shown(function)} is none of graphdask.sample")
     with planning() as planned:

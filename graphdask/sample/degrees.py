@@ -24,7 +24,7 @@ class OutDegrees(Sampler[dict[str, Array]]):
     """Not random: instance i is a vertex; a rank has those of its rows."""
 
     name = "degrees"
-    on_disk = "graphdask.stream.sampling"
+    on_disk = True
     result_type = _Degrees
     record_columns: ClassVar[Mapping[str, Any]] = {}
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.room import refuse_beyond_memory
-from graphdask.errors import InputError, shown
+from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.interface.kinds import checked_seed
+from graphdask.interface.kinds import checked_seed, whole
 from graphdask.interface.parameters import documented
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.vertex_map import index_dtype
@@ -140,12 +140,11 @@ def _repeated(flat: np.ndarray, bounds: np.ndarray | None, instances: Any) -> tu
     """The pools again and again, for a number of instances."""
     if instances is None:
         return flat, bounds
-    if isinstance(instances, bool) or not isinstance(instances, int | np.integer) or not 0 <= instances < 2**40:
-        raise InputError(f"instances={shown(instances)} is not a whole number of 0 or more")
+    instances = whole("instances", instances, 0, 2**40 - 1)
     given = len(flat) if bounds is None else len(bounds) - 1
     if instances and not given:
         raise InputError(f"instances={instances}, but there are no seeds")
-    refuse_beyond_memory(f"{instances:,} instances", 24 * int(instances), TOO_MANY)
+    refuse_beyond_memory(f"{instances:,} instances", 24 * instances, TOO_MANY)
     which = np.arange(instances) % max(given, 1)
     if bounds is None:
         return flat[which], None

@@ -16,7 +16,7 @@ import numpy as np
 from graphdask.device.room import refuse_beyond_memory
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.interface.kinds import checked_seed, choice, whole_or_none
+from graphdask.interface.kinds import checked_seed, choice, whole
 from graphdask.interface.parameters import documented
 from graphdask.partition.given import given_array, given_sequence
 from graphdask.partition.vertex_map import index_dtype
@@ -328,25 +328,11 @@ def _has_axes(value: Any) -> bool:
 def checked_sizes(sizes: Any, name: str, least: int) -> tuple[int, ...]:
     """Whole numbers, one for each hop."""
     each = given_sequence(name, sizes, "not a sequence of whole numbers, one for each hop")
-    return tuple(at_least(f"{name}[{hop}]", size, least) for hop, size in enumerate(each))
-
-
-def at_least(name: str, value: Any, least: int) -> int:
-    number = whole_or_none(value)
-    if number is None or not least <= number < 2**62:
-        raise InputError(f"{name}={shown(value)} is not a whole number of {least} or more")
-    return number
+    return tuple(whole(f"{name}[{hop}]", size, least) for hop, size in enumerate(each))
 
 
 def checked_depth(depth: Any) -> int:
     """Return the number of hops; refuse more than the host's memory can plan."""
-    hops = at_least("depth", depth, 0)
+    hops = whole("depth", depth, 0)
     refuse_beyond_memory(f"depth={hops:,} hops", 64 * hops, "give a smaller depth; none reaches farther than the graph")
     return hops
-
-
-def whole(name: str, value: Any) -> int:
-    number = whole_or_none(value)
-    if number is None:
-        raise InputError(f"{name}={shown(value)} is not a whole number")
-    return number

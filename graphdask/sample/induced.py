@@ -16,7 +16,6 @@ from graphdask.kernels.neighbors.induced_pack import InducedEdges
 from graphdask.partition.part import Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._edge_tables import edge_rows
-from graphdask.sample.sampler import IN_PLACE
 from graphdask.sample.traversal import State, Traversal
 
 ITEMS = 1 << 16
@@ -42,7 +41,7 @@ class Induced(Traversal):
     """The sampler: instance i is the subgraph of the vertices `seeds[bounds[i]:bounds[i + 1]]`, which ascend."""
 
     name = "induced subgraphs"
-    streamer = IN_PLACE
+    by_partitions = False
     undivided = "are of vertices that are drawn for all instances first; make fewer instances"
 
     def __init__(self, vertices: np.ndarray, bounds: np.ndarray):

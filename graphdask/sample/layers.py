@@ -35,7 +35,7 @@ from graphdask.sample._fanouts import METHODS
 from graphdask.sample.biases import checked_bias
 from graphdask.sample.hops import DIRECTIONS, checked_collisions, checked_seeds, checked_sizes
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import IN_PLACE, Placement, numbered, owners, routed, sampled
+from graphdask.sample.sampler import Placement, numbered, owners, routed, sampled
 from graphdask.sample.traversal import Edges, State, Traversal, ids_of_slots
 
 KEYED = 1 << 16
@@ -46,7 +46,7 @@ class Layers(Traversal):
     """The sampler: `fanouts[h]` edges out of all that leave the frontier of hop h."""
 
     name = "layer sampling"
-    streamer, on_disk = IN_PLACE, ""
+    by_partitions = on_disk = False
 
     def _edges_at_most(self, instances: int, degree: float, reached: float | None = None) -> tuple[float, float]:
         edges = float(instances) * sum(self.fanouts)

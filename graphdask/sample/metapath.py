@@ -26,7 +26,7 @@ from graphdask.sample._arcs import arcs_memory, arcs_of
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample._taken import Taken
 from graphdask.sample._walkers import PartState, Walks, WholeState, biases_of, checked_length, checked_starts
-from graphdask.sample.sampler import IN_PLACE, Placement, checked_placement, numbered, sampled
+from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
 from graphdask.sample.starts import Starts
 from graphdask.sample.walks import FirstOrder, Rows
 
@@ -42,7 +42,7 @@ class MetapathWalk(FirstOrder):
     """The sampler. Over partitions all walkers make a step, then those that have left travel."""
 
     name = "metapath walk"
-    streamer, on_disk = IN_PLACE, ""
+    by_partitions = on_disk = False
 
     def __init__(self, starts: np.ndarray | Starts, length: int, seed: int, metapath: tuple[int, ...]):
         super().__init__(starts, length, seed, "uniform", None, 0.0, 0.0)

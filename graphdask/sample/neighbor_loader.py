@@ -23,12 +23,13 @@ import numpy as np
 from graphdask import execute
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.interface.kinds import whole
 from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample._minibatch_traversal import MinibatchTraversal
 from graphdask.sample._minibatches import CONVERT, Drawn, checked_output, checked_rows, drawn_batches, rows_of
-from graphdask.sample.hops import at_least, checked_options, checked_sizes, whole
+from graphdask.sample.hops import checked_options, checked_sizes
 from graphdask.sample.sampler import Placement, checked_placement, refuse_partitions
 from graphdask.sample.streamed import Streamed
 from graphdask.sample.temporal import NumberedTemporal, checked_limits, checked_strategy
@@ -238,7 +239,7 @@ class NeighborLoader:
         checked_graph(G)
         sizes = checked_sizes(num_neighbors, "num_neighbors", -1)
         self._options = checked_options(G, sizes, replace, bias, direction, method, seed)
-        self.graph, self.batch_size = G, at_least("batch_size", batch_size, 1)
+        self.graph, self.batch_size = G, whole("batch_size", batch_size, 1)
         self.shuffle, drop_last = _flag("shuffle", shuffle), _flag("drop_last", drop_last)
         self._placement, self._client = checked_placement(placement), client
         self._numbered = _flag("edge_rows", edge_rows)
@@ -249,13 +250,13 @@ class NeighborLoader:
             raise InputError(f"transform={shown(transform)} cannot be called")
         self._transform = transform
         self._output = checked_output(output, G)
-        self._prefetch, self.epoch = at_least("prefetch", prefetch, 0), 0
+        self._prefetch, self.epoch = whole("prefetch", prefetch, 0), 0
         count = len(self._input)
         self._count = count // self.batch_size if drop_last else -(-count // self.batch_size)
         if batches_per_run is None:
             self._at_once = max(1, RUN_EDGES // max(1, self._edges_of_a_batch()))
         else:
-            self._at_once = at_least("batches_per_run", batches_per_run, 1)
+            self._at_once = whole("batches_per_run", batches_per_run, 1)
 
     def __len__(self) -> int:
         """Batches of an epoch."""
@@ -269,9 +270,7 @@ class NeighborLoader:
 
     def __iter__(self) -> Iterator[Any]:
         """The batches of the next epoch."""
-        epoch = whole("epoch", self.epoch)
-        if not 0 <= epoch < 2**40:
-            raise InputError(f"epoch={epoch} is not a number of an epoch, 0 or more")
+        epoch = whole("epoch", self.epoch, 0, 2**40 - 1)
         self.epoch = epoch + 1
         return self._batches(epoch)
 

@@ -20,13 +20,12 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.interface.kinds import checked_seed
+from graphdask.interface.kinds import checked_seed, whole
 from graphdask.interface.parameters import documented
 from graphdask.kernels.neighbors.neighbors_pack import ItemDraws
 from graphdask.partition.part import Part
 from graphdask.sample._edge_tables import edge_rows, in_order
 from graphdask.sample._taken import Taken
-from graphdask.sample.hops import at_least
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Placement, Sampler, numbered, sampled
 from graphdask.sample.traversal import ids_of_slots
@@ -195,7 +194,7 @@ def random_nodes(G: Graph, k: int, *, seed: int = 0) -> np.ndarray:
     [0, 1, 2]
     """
     n = checked_graph(G).num_vertices
-    if at_least("k", k, 0) > n:
+    if whole("k", k, 0) > n:
         raise InputError(f"k={k} vertices are asked for, and the graph has {n}")
     kernels = get_backend("cpu").kernels("neighbors")
     one, out = np.zeros(1, np.int64), [np.empty(int(k), np.int64) for _ in range(3)]
@@ -253,5 +252,5 @@ def random_edges(
     [(0, 1), (0, 2), (1, 2)]
     """
     checked_graph(G)
-    sampler = OnePassEdges(at_least("k", k, 0), G.directed, checked_seed(seed))
+    sampler = OnePassEdges(whole("k", k, 0), G.directed, checked_seed(seed))
     return sampled(G, numbered(sampler, edge_rows), placement, client, progress)

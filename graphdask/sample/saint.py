@@ -20,12 +20,11 @@ from graphdask.device.backend import get_backend
 from graphdask.device.room import refuse_beyond_memory
 from graphdask.errors import InputError, VerificationError
 from graphdask.graph.graph import Graph, checked_graph, checked_undirected
-from graphdask.interface.kinds import checked_seed
+from graphdask.interface.kinds import checked_seed, whole
 from graphdask.interface.parameters import documented
 from graphdask.kernels.neighbors.neighbors_pack import ItemDraws
 from graphdask.sample._walkers import Walks, checked_length
 from graphdask.sample.degrees import out_degrees
-from graphdask.sample.hops import at_least
 from graphdask.sample.induced import Induced
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import (
@@ -223,7 +222,7 @@ def saint_nodes(
     """
     checked_graph(G)
     where = _checked_placement(placement, edge_rows)
-    each, count, number = at_least("nodes", nodes, 1), at_least("instances", instances, 0), checked_seed(seed)
+    each, count, number = whole("nodes", nodes, 1), whole("instances", instances, 0), checked_seed(seed)
     _refuse_too_many(each, count)
     degrees = _rooted(G, where, client, progress)
     weights = np.where(degrees > 0, MOST // len(degrees) // np.maximum(degrees, 1), 0)
@@ -277,7 +276,7 @@ def saint_edges(
     """
     checked_undirected(G, "saint_edges")
     where = _checked_placement(placement, edge_rows)
-    each, count, number = at_least("edges", edges, 1), at_least("instances", instances, 0), checked_seed(seed)
+    each, count, number = whole("edges", edges, 1), whole("instances", instances, 0), checked_seed(seed)
     _refuse_too_many(each, count)
     weights = (_rooted(G, where, client, progress) > 0).astype(np.int64)
     roots = _roots(weights, each, count, number)
@@ -333,7 +332,7 @@ def saint_walks(
     """
     n = checked_graph(G).num_vertices
     where = _checked_placement(placement, edge_rows)
-    each, count, number = at_least("roots", roots, 1), at_least("instances", instances, 0), checked_seed(seed)
+    each, count, number = whole("roots", roots, 1), whole("instances", instances, 0), checked_seed(seed)
     _refuse_too_many(each, count)
     steps = checked_length(length)
     if not n:

@@ -20,7 +20,7 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.device.backend import Array
-from graphdask.engine.loop import Environment, Primitive
+from graphdask.engine.loop import Environment, Primitive, RankResult
 from graphdask.errors import InputError, Unsupported, shown
 from graphdask.graph.graph import Graph
 from graphdask.partition.part import Part, WeightFacts
@@ -33,9 +33,6 @@ PLACEMENTS = ("auto", "replicated", "partitioned", "streamed")
 
 Placement = str | Streamed
 """What `placement=` may be."""
-
-IN_PLACE = "graphdask.sample.streamed_whole"
-"""What streams a sampler that has no partitions to visit."""
 
 
 class Sampler(Primitive[S]):
@@ -50,10 +47,10 @@ class Sampler(Primitive[S]):
     columns: ClassVar[Mapping[str, Any]] = {}
     first: int = 0
     last: int = 0
-    streamer: ClassVar[str] = IN_PLACE
-    """The module whose `run(sampler, part, host, env, options)` draws from a graph in host memory."""
-    on_disk: ClassVar[str] = ""
-    """The module whose `run(sampler, part, env)` draws from a store (graphdask.stream); empty for none."""
+    by_partitions: ClassVar[bool] = False
+    """Whether a device visits one partition after the other of a graph in host memory; else it reads all in place."""
+    on_disk: ClassVar[bool] = False
+    """Whether `graphdask.stream.sampling` draws it from a store."""
     origin: int = 0
     """The instance that what is kept of each instance begins with."""
     cut: ClassVar[tuple[str, ...]] = ()
@@ -74,6 +71,12 @@ class Sampler(Primitive[S]):
 
     def prepare(self, part: Part, env: Environment) -> None:
         """Make the tables by edge that are kept with a partition of the whole graph, as far as there are any."""
+
+    def run_streamed(self, part: Part, host: Environment, env: Environment, options: Streamed) -> RankResult:
+        """Draw the samples; `part` is the whole graph in host memory, and `env` of the device."""
+        from graphdask.sample import streamed_whole
+
+        return streamed_whole.run(self, part, host, env, options)
 
     @property
     def work(self) -> int:
@@ -173,7 +176,7 @@ def checked_placement(placement: Any) -> Placement:
 
 def _placement_of(sampler: Any, placement: Any) -> Placement:
     where = checked_placement(placement)
-    if isinstance(where, Streamed) and sampler.streamer == IN_PLACE:
+    if isinstance(where, Streamed) and not sampler.by_partitions:
         refuse_partitions(sampler.name, where)
     return where
 

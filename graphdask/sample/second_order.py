@@ -54,7 +54,7 @@ class SecondOrder(Walkers):
     """The sampler."""
 
     name = "node2vec"
-    on_disk = "graphdask.stream.walkers"
+    on_disk = True
     travelling: ClassVar[Mapping[str, Any]] = {
         "instance": np.int64, "step": np.int32, "draw": np.int32, "at": INDEX, "previous": INDEX, "here": INDEX,
         "candidate": INDEX,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import FunctionError, InputError, shown
-from graphdask.interface.kinds import whole_or_none
+from graphdask.interface.kinds import choice, whole
 from graphdask.interface.suggest import public
 from graphdask.kernels.functions.functions_fields import HOOKS, OF_WALK
 from graphdask.partition.given import given_sequence
@@ -153,15 +153,15 @@ class Spec:
     revisit: bool | None = None
 
     def __post_init__(self) -> None:
-        _one_of("per", self.per, ("vertex", "layer"))
-        _one_of("select", self.select, METHODS)
-        _one_of("direction", self.direction, ("out", "in"))
+        choice("per", self.per, ("vertex", "layer"))
+        choice("select", self.select, METHODS)
+        choice("direction", self.direction, ("out", "in"))
         if not isinstance(self.replace, bool | np.bool_):
             raise InputError(f"replace={shown(self.replace)} is neither True nor False")
         if self.revisit is not None and not isinstance(self.revisit, bool | np.bool_):
             raise InputError(f"revisit={shown(self.revisit)} is neither True, False nor None")
         if self.frontier_size is not None:
-            self._set("frontier_size", _whole("frontier_size", self.frontier_size, 1))
+            self._set("frontier_size", whole("frontier_size", self.frontier_size, 1, MOST_DRAWN))
         elif self.vertex_bias is not None:
             raise InputError("vertex_bias chooses frontier_size vertices of the pool; give frontier_size too")
         self._check_sizes()
@@ -181,7 +181,7 @@ class Spec:
     def _check_sizes(self) -> None:
         size, depth = self.neighbor_size, self.depth
         if depth is not None:
-            self._set("depth", _whole("depth", depth, 0))
+            self._set("depth", whole("depth", depth, 0, MOST_DRAWN))
         if callable(size) or isinstance(size, Translated):
             if self.per == "layer":
                 raise InputError('neighbor_size is a function of a vertex, which does not go with per="layer"')
@@ -191,14 +191,14 @@ class Spec:
             of_each = given_sequence(
                 "neighbor_size", size, "neither a whole number, a sequence of such, nor a function"
             )
-            sizes = tuple(_whole(f"neighbor_size[{step}]", each, -1) for step, each in enumerate(of_each))
+            sizes = tuple(whole(f"neighbor_size[{step}]", each, -1, MOST_DRAWN) for step, each in enumerate(of_each))
             self._set("neighbor_size", sizes)
             if depth is None:
                 self._set("depth", len(sizes))
             elif depth != len(sizes):
                 raise InputError(f"depth={depth}, but neighbor_size has {len(sizes)} numbers, one for each step")
         else:
-            sizes = (_whole("neighbor_size", size, -1),)
+            sizes = (whole("neighbor_size", size, -1, MOST_DRAWN),)
             self._set("neighbor_size", sizes[0])
         if self.depth is None:
             raise InputError("depth is missing: how many steps there are")
@@ -330,15 +330,3 @@ def translated(name: str, function: Any, integer_weights: bool | None = None) ->
 
 def _all_ones(size: Any) -> bool:
     return all(each == 1 for each in (size if isinstance(size, tuple) else (size,)))
-
-
-def _one_of(name: str, value: Any, names: Sequence[str]) -> None:
-    if not isinstance(value, str) or value not in names:
-        raise InputError(f"{name}={shown(value)} is not one of {', '.join(names)}")
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    number = whole_or_none(value)
-    if number is None or not least <= number <= MOST_DRAWN:
-        raise InputError(f"{name}={shown(value)} is not a whole number from {least} to {MOST_DRAWN:,}")
-    return number

@@ -29,7 +29,7 @@ from graphdask.sample._edge_tables import edge_rows
 from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample.hops import checked_options, checked_seeds, checked_sizes, numbered
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import IN_PLACE, Placement, sampled
+from graphdask.sample.sampler import Placement, sampled
 from graphdask.sample.traversal import State, Traversal
 
 STRATEGIES = ("uniform", "last")
@@ -45,7 +45,7 @@ class TemporalNeighbors(Traversal):
     """The sampler: `fanouts[h]` of the edges that each vertex has until `limits[instance - origin]`."""
 
     name = "temporal neighbour sampling"
-    streamer = IN_PLACE
+    by_partitions = False
     cut = ("limits",)
 
     def __init__(

@@ -8,7 +8,7 @@ Source: Pandey et al., c-saw, Section V (out-of-memory sampling).
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
@@ -19,7 +19,10 @@ from graphdask.engine.loop import RankContext, RankResult
 from graphdask.errors import Unsupported
 from graphdask.kernels.common.compiling import clock
 from graphdask.partition.part import Csr
+from graphdask.sample._walkers import Walkers
 from graphdask.sample.sampler import Sampler
+from graphdask.sample.traversal import Traversal
+from graphdask.stream import hops, walkers
 from graphdask.stream.graph import StreamedGraph
 from graphdask.stream.own import Own
 from graphdask.stream.rows import AHEAD, AHEAD_OF_DEVICE, ChunkEnvironment, StoredRows
@@ -83,7 +86,7 @@ def execute(context: RankContext, part: StreamedPart, sampler: Any) -> RankResul
         )  # fmt: skip
         alone = part_of(part.store, 0, 1, memory, part.read_ahead)
         try:
-            columns, stored, state = importlib.import_module(mine.on_disk).run(mine, alone, env)
+            columns, stored, state = _form(mine)(mine, alone, env)
             backend.synchronize()
         finally:
             if env.stored is not None:
@@ -101,7 +104,14 @@ def execute(context: RankContext, part: StreamedPart, sampler: Any) -> RankResul
     )  # fmt: skip
 
 
-def run(sampler: Any, part: StreamedPart, env: ChunkEnvironment) -> tuple[dict[str, Any], StoredRows, int]:
+def _form(sampler: Any) -> Callable[..., tuple[dict[str, Any], StoredRows, int]]:
+    """The function that draws from a store for a sampler that is `on_disk`."""
+    if isinstance(sampler, Traversal):
+        return hops.run
+    return walkers.run if isinstance(sampler, Walkers) else _degrees
+
+
+def _degrees(sampler: Any, part: StreamedPart, env: ChunkEnvironment) -> tuple[dict[str, Any], StoredRows, int]:
     """Degrees of vertices, of which nothing but the rows' lengths is read."""
     stored = StoredRows(env, part.store, part.store.sections["out"], part.memory, sampler.name, 0, _no_tables, True)
     assert stored.degrees is not None

@@ -211,7 +211,7 @@ def test_skewed_graphs_are_shuffled_by_default():
         ({"parts": 2.0}, r"parts=2\.0"),
         ({"parts": True}, "parts=True"),
         ({"parts": "2"}, "parts='2'"),
-        ({"parts": 2**17}, "parts=131072 must be a whole number, 1 to 65536"),
+        ({"parts": 2**17}, "parts=131072 is not a whole number from 1 to 65,536"),
         ({"by": "hash"}, "by='hash' is not one of range, random, biased-random, metis"),
         ({"ghosts": "2-hop"}, "ghosts='2-hop'"),
         ({"device": "tpu"}, "device='tpu'"),
