@@ -22,6 +22,7 @@ from graphdask.engine.loop import HUB_THREADS, Environment, Messages
 from graphdask.kernels.betweenness.betweenness_pack import Lanes
 from graphdask.partition.part import Csr, Part
 from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting
+from graphdask.stream.forms import STREAMED, Streamed, Supersteps
 from graphdask.stream.pagerank import gathered
 from graphdask.stream.shared import StreamedPart
 from graphdask.verify.betweenness import InnerVertices, paired
@@ -161,3 +162,20 @@ def inner_of(part: StreamedPart, primitive: Betweenness, stack: ExitStack) -> St
     """What searches alone, in pairs where there is memory for two lanes."""
     given: Any = paired(primitive) if fitting(part, 2, needed) == 2 else primitive
     return StreamedInnerVertices(given, fitting(part, given.lanes, needed), stack)
+
+
+def _on_device(run: Any, part: StreamedPart, primitive: Betweenness, stack: ExitStack) -> Any:
+    from graphdask.stream import device_betweenness
+
+    return device_betweenness.scores_of(run, part, primitive, stack)
+
+
+def _inner_on_device(run: Any, part: StreamedPart, primitive: Betweenness, stack: ExitStack) -> Any:
+    from graphdask.stream import device_betweenness
+
+    return device_betweenness.inner_of(run, part, primitive, stack)
+
+
+STREAMED[Betweenness] = Streamed(Supersteps(scores_of, _on_device))
+INNER = Supersteps(inner_of, _inner_on_device)
+"""The searches alone, where ranks tell each other what they find."""

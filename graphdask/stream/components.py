@@ -27,6 +27,7 @@ import numpy as np
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.device.backend import Array
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
+from graphdask.stream.forms import STREAMED, Streamed, Supersteps
 from graphdask.stream.shared import LEAST, StreamedPart, Streaming
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import FOUND, LOOKED, WORKED, Log, cpu, window_of
@@ -234,3 +235,12 @@ def largest(tree: np.ndarray) -> int:
         roots = above
     values, counts = np.unique(roots, return_counts=True)
     return int(values[counts.argmax()]) if len(values) and counts.max() * SHARE >= len(roots) else -1
+
+
+def _on_device(run: Any, part: StreamedPart, primitive: ConnectedComponents, stack: ExitStack) -> Any:
+    from graphdask.stream.device_components import DeviceComponents
+
+    return DeviceComponents(run, part, primitive, stack)
+
+
+STREAMED[ConnectedComponents] = Streamed(Supersteps(Components, _on_device), lambda *_: None)

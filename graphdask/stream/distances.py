@@ -19,6 +19,7 @@ from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.errors import Unsupported
 from graphdask.stream.format import Chunk
+from graphdask.stream.forms import STREAMED, Streamed, Supersteps
 from graphdask.stream.paths import UNIT, Falling, Search, State
 from graphdask.stream.shared import (
     EXCHANGE,
@@ -235,3 +236,14 @@ class Flat(Offers):
         state.active, state.hop, state.edges = after, state.hop + 1, int(counters[LOOKED])
         after[: own.begin] |= state.parent[: own.begin] < before[0]
         after[own.end :] |= state.parent[own.end :] < before[1]
+
+
+def _on_device(run: Any, part: StreamedPart, primitive: ShortestPaths, stack: ExitStack) -> Any:
+    from graphdask.stream.device_distances import paths_of
+
+    return paths_of(run, part, primitive, stack)
+
+
+STREAMED[ShortestPaths] = Streamed(
+    Supersteps(paths_of, _on_device), refuse, lambda primitive: primitive.source, by_weight=True
+)

@@ -15,11 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphdask.engine.loop import RankContext
+from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.violation import Violation
+from graphdask.kernels.common.compiling import clock
 from graphdask.stream.cores import available
 from graphdask.stream.direct import BLOCK
+from graphdask.stream.forms import PROOFS, STREAMED, Streamed
 from graphdask.stream.pagerank import gathered
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared import StreamedPart, backend_of, part_of
+from graphdask.stream.store import Store
 from graphdask.stream.sweeps import FOUND, LOOKED, WORKED, Log, Sweeps, cpu
 from graphdask.stream.window import Window, room_for
 
@@ -205,3 +209,66 @@ class Work:
         for first, ids in self.store.order():
             found[ids] = values[first : first + len(ids)]
         return found
+
+
+Found = Callable[[Work, Any], tuple[dict[str, Any], int]]
+"""Finds columns and values for a primitive, and says how many bytes its state takes."""
+Check = Callable[[Work, Any, RankResult], Violation | None]
+"""Proves the result of a primitive over the whole store; returns the first violation, or None."""
+
+
+@dataclass(frozen=True)
+class Everywhere:
+    """A function that finds columns and values, and says how many bytes its state takes."""
+
+    found: Found
+
+    def __call__(self, context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
+        started, log, backend = clock(), Log(context, primitive.name), backend_of(context, part)
+        with ExitStack() as stack:
+            work = Work(context, part, log, stack)
+            found, state = self.found(work, primitive)
+        with backend.activate():
+            columns = {name: backend.from_host(value) for name, value in found.items() if isinstance(value, np.ndarray)}
+        values = {name: value for name, value in found.items() if name not in columns}
+        values["streamed"] = traffic = log.streamed(clock() - started) | {"window": work.window_bytes}
+        dtypes = {name: array.dtype for name, array in columns.items()}
+        memory = state + traffic["window"]
+        return RankResult(columns, values, dtypes, log.history, context.comm.name, "CPU", memory, state, state)
+
+
+def streams(primitive: type, check: Check) -> Callable[[Found], Found]:
+    """Enter the decorated function as the streamed form of a primitive; `check` proves its result."""
+
+    def proved(
+        context: RankContext, graph: StreamedPart, primitive: Any, result: RankResult, log: Log
+    ) -> Violation | None:
+        memory = graph.memory - sum(column.nbytes for column in result.columns.values())
+        whole = part_of(graph.store, 0, 1, memory, graph.read_ahead)
+        with ExitStack() as stack:
+            return check(Work(context, whole, log, stack), primitive, result)
+
+    def enter(found: Found) -> Found:
+        STREAMED[primitive] = Streamed(Everywhere(found))
+        PROOFS[primitive] = proved
+        return found
+
+    return enter
+
+
+def first_wrong(wrong: np.ndarray, message: str, other: np.ndarray | None = None) -> Violation | None:
+    """Return the violation of the smallest vertex number for which `wrong`, with what a column says of it, or None."""
+    at = int(wrong.argmax()) if len(wrong) else 0
+    if not len(wrong) or not wrong[at]:
+        return None
+    return Violation(at, -1 if other is None else int(other[at]), message)
+
+
+def by_position(store: Store, values: np.ndarray) -> np.ndarray:
+    """Return values that stand by vertex number in the order of the store."""
+    if store.by_number:
+        return values
+    found = np.empty_like(values)
+    for first, ids in store.order():
+        found[first : first + len(ids)] = values[ids]
+    return found

@@ -19,14 +19,15 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms.distribution import Distribution
-from graphdask.algorithms.pagerank import DANGLING_SCALE, NOISE, PageRank, scale_of
+from graphdask.algorithms.pagerank import DANGLING_SCALE, NOISE, PageRank, SinglePageRank, scale_of
 from graphdask.algorithms.rank_layout import refuse_extremes
 from graphdask.device.backend import Array
 from graphdask.engine.loop import ALL, Environment, Inbox, Messages
-from graphdask.errors import InputError, Unsupported
+from graphdask.errors import InputError
 from graphdask.kernels.pagerank.pagerank_pack import RankRows
 from graphdask.stream.cores import Cores, finished
 from graphdask.stream.format import Chunk, Section
+from graphdask.stream.forms import STREAMED, Streamed, Supersteps, refuse_without_in_edges
 from graphdask.stream.own import Own
 from graphdask.stream.shared import StreamedPart, Streaming
 from graphdask.stream.store import Store
@@ -108,18 +109,9 @@ def copied_weights(store: Store, primitive: PageRank) -> int:
     return (HANDS + 1) * real.itemsize * most
 
 
-def refuse(store: Store, primitive: Any) -> None:
-    """Raise where the store has not what the primitive needs, before anything is read."""
-    if store.header["directed"] and "inward" not in store.sections:
-        raise Unsupported(
-            f"{primitive.name.lower()} pulls over in-edges, and {store.path} was built without them; build it with "
-            "inward=True"
-        )
-
-
 def refuse_weights(store: Store, primitive: PageRank) -> None:
-    """Raise as `refuse` does, and where ranks cannot be weighted."""
-    refuse(store, primitive)
+    """Raise as `refuse_without_in_edges` does, and where ranks cannot be weighted."""
+    refuse_without_in_edges(store, primitive)
     facts = store.facts
     if primitive.weighted and facts is not None and facts.unfit is not None:
         u, _, weight = facts.unfit
@@ -339,3 +331,14 @@ def shares(store: Store, given: Distribution, own: Own, dtype: Any = np.float64)
         at = first - own.begin
         found[at : at + len(ids)] = given.of(_Ids(ids), _Cpu(cpu()))  # type: ignore[arg-type]
     return found
+
+
+def _on_device(run: Any, part: StreamedPart, primitive: PageRank, stack: ExitStack) -> Any:
+    from graphdask.stream.device_pagerank import DevicePageRank
+
+    return DevicePageRank(run, part, primitive, stack)
+
+
+STREAMED |= dict.fromkeys(
+    (PageRank, SinglePageRank), Streamed(Supersteps(StreamedPageRank, _on_device), refuse_weights)
+)

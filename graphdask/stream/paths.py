@@ -28,6 +28,7 @@ from graphdask.comm.single import SingleCommunicator
 from graphdask.engine.loop import Environment, Inbox, Messages, RankContext, run_primitive
 from graphdask.errors import Unsupported
 from graphdask.stream.format import Chunk
+from graphdask.stream.forms import STREAMED, Streamed, Supersteps
 from graphdask.stream.levels import by_layers, by_levels
 from graphdask.stream.shared import (
     EXCHANGE,
@@ -275,3 +276,14 @@ def refuse(store: Store, primitive: BreadthFirstSearch) -> None:
             "a streamed search pushes, or lets rows find their parents where that reads less; leave direction= out, or "
             'say direction="push"'
         )
+
+
+def _on_device(run: Any, part: StreamedPart, primitive: BreadthFirstSearch, stack: ExitStack) -> Any:
+    from graphdask.stream.device_paths import search_of
+
+    return search_of(run, part, primitive, stack)
+
+
+STREAMED[BreadthFirstSearch] = Streamed(
+    Supersteps(search_of, _on_device), refuse, lambda primitive: primitive.sources[0]
+)

@@ -7,20 +7,16 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import Unsupported
+from graphdask.interface.registry import algorithms
 from graphdask.stream.graph import StreamedGraph
 from graphdask.stream.run import STREAMED
-
-NAMES = (
-    "bfs, connected_components, strongly_connected_components, betweenness, pagerank, sssp, core_number, "
-    "label_propagation, triangles and local_clustering_coefficient"
-)
 
 
 def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any) -> None:
     """Raise Unsupported for what cannot be streamed."""
     if type(primitive) not in STREAMED:
         raise Unsupported(
-            f"{primitive.name} has no streamed form ({NAMES} have); S.in_memory() is the same graph in memory"
+            f"{primitive.name} has no streamed form ({_names()} have); S.in_memory() is the same graph in memory"
         )
     for name, value in (("exchange", exchange), ("allocation", allocation)):
         if value is not None:
@@ -28,6 +24,13 @@ def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any) 
     STREAMED[type(primitive)].refuse(graph.store, primitive)
     if graph.passes == "one":
         _refuse_one_pass(graph, primitive)
+
+
+def _names() -> str:
+    """Return the names of the functions that have a streamed form."""
+    results = {primitive.result_type for primitive in STREAMED}
+    *names, last = (name for name, known in algorithms().items() if known.result in results)
+    return f"{', '.join(names)} and {last}"
 
 
 def _refuse_one_pass(graph: StreamedGraph, primitive: Any) -> None:

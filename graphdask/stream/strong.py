@@ -9,6 +9,9 @@ out-edges has a colour, and finds the giant component. Sweeps skip chunks withou
 inside a chunk, or through chunks in the direction of the sweep, at once. A round takes some ten passes at most where
 paths are short, and graphs have few rounds: but a ring whose vertices lie in all chunks by turns takes as many as it
 has vertices.
+
+The proof: as `graphdask.verify.strong` describes. To prove that no two classes reach each other, classes at which no
+edge arrives are removed again and again.
 """
 
 from __future__ import annotations
@@ -17,13 +20,62 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.stream.everywhere import Work
+from graphdask.algorithms.strong import StrongComponents
+from graphdask.engine.loop import RankResult
+from graphdask.engine.violation import Violation
+from graphdask.stream.everywhere import Work, by_position, first_wrong, streams
+from graphdask.stream.sweeps import cpu
 
 BYTES = 26
 """Per vertex: colours, marks twice, numbers, labels, degrees for a moment, and the answer."""
+PIECE = 1 << 14
+"""Vertices that are checked at a time."""
 GONE, NONE = -1, np.iinfo(np.int32).max
 
 
+def _wrong(work: Work, primitive: StrongComponents, result: RankResult) -> Violation | None:
+    column, kernels = result.columns["label"], cpu().kernels("layered_proofs")
+    wrong = (column < 0) | (column > np.arange(len(column)))
+    mine = first_wrong(wrong, "vertex {vertex} has the label {other}, not one up to its own", column)
+    if mine:
+        return mine
+    work.open(20)
+    label = by_position(work.store, column)
+    for name, message in (
+        ("out", "vertex {vertex} has the label {other}, which does not reach it inside that label"),
+        ("inward", "vertex {vertex} has the label {other}, but does not reach it inside that label"),
+    ):
+        reached = (label == work.numbers()).view(np.uint8)
+        work.until_quiet(name, reached.copy(), work.kernels.rows_collect, label, reached)
+        mine = first_wrong(work.answer(reached) == 0, message, column)
+        if mine:
+            return mine
+    arriving, gone = np.zeros(work.num_vertices, np.int64), reached
+    gone[:] = 0
+    for rows in work.rows("out"):
+        kernels.rows_between(rows.number, rows.first, rows.indptr, rows.targets, label, arriving)
+    while True:
+        active = _ready(label, arriving, gone)
+        if not active.any():
+            break
+        work.until_quiet("out", active, kernels.rows_leave, label, arriving, gone)
+    left = work.answer(gone) == 0
+    if not left.any():
+        return None
+    return Violation(int(column[left].min()), -1, "label {vertex} and another one reach each other, or are reached "
+                     "from two that do")  # fmt: skip
+
+
+def _ready(label: np.ndarray, arriving: np.ndarray, gone: np.ndarray) -> np.ndarray:
+    """uint8 by position: who is there still, with a label at which no edge arrives."""
+    ready = np.empty(len(label), np.uint8)
+    for begin in range(0, len(label), PIECE):
+        some = slice(begin, begin + PIECE)
+        ready[some] = (gone[some] == 0) & (arriving[label[some]] == 0)
+    return ready
+
+
+@streams(StrongComponents, _wrong)
 def strong_components(work: Work, primitive: Any) -> tuple[dict[str, Any], int]:
     """The smallest vertex number of every vertex's component; bytes of the state."""
     state = work.open(BYTES)

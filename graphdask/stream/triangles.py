@@ -5,20 +5,30 @@ v is a vertex whose row is in the block, and every u is read from the file, once
 block, at 5 bytes for each pair of neighbours, there are two passes over the edges; each further block takes one more.
 With several ranks, each finds the triangles whose middle vertex is its own, and reads all edges for it.
 
+The proof: as `graphdask.verify.triangles` describes. The edges among the neighbours of all sampled vertices are counted
+in one pass; counting again takes the passes of the run.
+
 Source: Hu, Tao, Chung, Massive graph triangulation (2013).
 """
 
 from __future__ import annotations
 
 import math
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from graphdask.algorithms.clustering import LocalClustering, coefficients
 from graphdask.algorithms.triangles import Triangles, other_order
-from graphdask.stream.everywhere import Work
+from graphdask.engine.loop import RankResult
+from graphdask.engine.violation import Violation
+from graphdask.stream.everywhere import Work, first_wrong, streams
 from graphdask.stream.own import Own
+from graphdask.stream.sweeps import cpu
+from graphdask.verify.triangles import sampled
 
 BYTES = 41
 """Per vertex: degrees, marks, neighbours, links, where rows begin, and answers."""
@@ -30,12 +40,90 @@ PIECE = 1 << 14
 """Vertices that are worked on at a time."""
 
 
+def _wrong(work: Work, primitive: Triangles, result: RankResult, clustering: bool = False) -> Violation | None:
+    links, ways = result.columns["links" if clustering else "count"], 2 if clustering and not work.both else 1
+    with ExitStack() as stack:
+        mine = _near(replace(work, stack=stack), links, result, clustering)
+    if mine:
+        return mine
+    again = work.answer(links_again(work))
+    if ways == 2:
+        again *= 2
+    wrong = links != again
+    if wrong.any():
+        at = int(wrong.argmax())
+        what = "edges among its neighbours" if clustering else "triangles"
+        return Violation(at, -1, f"vertex {{vertex}} has {links[at]} {what}, not {again[at]}")
+    found, total = int(links.sum()), int(result.values["added"]) if clustering else 3 * result.values["triangles"]
+    what = "the edges among neighbours" if clustering else "the counts of all vertices"
+    return None if found == total else Violation(-1, -1, f"{what} add up to {found}, not to {total}")
+
+
+def _near(work: Work, links: np.ndarray, result: RankResult, clustering: bool) -> Violation | None:
+    """What is wrong by the number of neighbours, or by the edges among those of a sample."""
+    n = work.num_vertices
+    work.open(14)
+    degree, mark = np.zeros(n, np.int32), np.zeros(n, np.uint8)
+    kernels = cpu().kernels("layered_proofs")
+    for rows in work.whole_rows():
+        kernels.rows_distinct(rows.number, *rows, work.both, mark, degree)
+    del mark
+    degree = work.answer(degree)
+    for begin in range(0, n, PIECE):
+        some = slice(begin, begin + PIECE)
+        mine = _coefficients(result, some, degree[some]) if clustering else _counts(links[some], degree[some])
+        if mine:
+            return Violation(mine.vertex + begin, mine.other, mine.message)
+    del degree
+    return _sample(work, links, 1 if clustering else 2)
+
+
+def _counts(count: np.ndarray, degree: np.ndarray) -> Violation | None:
+    pairs = degree.astype(np.int64) * (degree - 1) // 2
+    wrong = (count < 0) | (count > pairs)
+    return first_wrong(wrong, "vertex {vertex} has a negative count, or more triangles than pairs of neighbours")
+
+
+def _coefficients(result: RankResult, some: slice, degree: np.ndarray) -> Violation | None:
+    given, links, found = (result.columns[name][some] for name in ("degree", "links", "coefficient"))
+    pairs = degree.astype(np.int64) * (degree - 1)
+    expected = coefficients(np, links, degree.astype(np.int64))
+    return (
+        first_wrong(given != degree, "vertex {vertex} has another number of distinct neighbours")
+        or first_wrong((links < 0) | (links > pairs), "vertex {vertex} has more edges among its neighbours than fit")
+        or first_wrong(
+            ~(found == expected), "vertex {vertex} has another coefficient than its edges among neighbours give"
+        )
+    )
+
+
+def _sample(work: Work, links: np.ndarray, ways: int) -> Violation | None:
+    """Whether `links`, the directed edges among the neighbours of a vertex, are right for the sampled vertices."""
+    chosen = list(sampled(work.num_vertices))
+    near = np.zeros(work.num_vertices, np.uint32)
+    for k, place in enumerate(work.store.positions(chosen).tolist()):
+        for rows in work.whole_rows(place, place + 1):
+            for indptr, targets in (rows.indptr, rows.targets), (rows.back_indptr, rows.back_targets):
+                near[targets[indptr[0] : indptr[-1]]] |= np.uint32(1 << k)
+        near[place] &= ~np.uint32(1 << k)
+    found, kernels = np.zeros(len(chosen), np.int64), cpu().kernels("layered_proofs")
+    for rows in work.rows("out"):
+        kernels.rows_among(rows.number, rows.first, rows.indptr, rows.targets, near, found)
+    for vertex, edges in zip(chosen, found.tolist(), strict=True):
+        said = ways * int(links[vertex])
+        if said != edges:
+            return Violation(int(vertex), -1, f"vertex {{vertex}} has {said} edges among its neighbours, not {edges}")
+    return None
+
+
+@streams(Triangles, _wrong)
 def triangles(work: Work, primitive: Triangles) -> tuple[dict[str, Any], int]:
     """Return the counts, and the bytes of the state."""
     links, _, found, _, state = _counted(work)
     return {"count": work.answer(links), "triangles": found}, state
 
 
+@streams(LocalClustering, partial(_wrong, clustering=True))
 def clustering(work: Work, primitive: LocalClustering) -> tuple[dict[str, Any], int]:
     """Return the coefficients with what they are made of, and the bytes of the state."""
     links, joined, _, added, state = _counted(work)

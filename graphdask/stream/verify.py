@@ -6,14 +6,12 @@ at the same distance as their children, the path along parents is followed by do
 Components: no edge joins two labels; a label is the smallest vertex that has it; and there are as many labels as trees
 in a forest that all edges make, so that no two components share one.
 
-PageRank: as `graphdask.verify.pagerank` describes. Results that the CPU of the host computes in any case: as
-`graphdask.stream.proofs` describes.
+PageRank: as `graphdask.verify.pagerank` describes. Proofs of other algorithms stand beside their streamed forms.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,10 +32,10 @@ from graphdask.engine.violation import Violation, first_of_all
 from graphdask.stream import betweenness, weighted_betweenness
 from graphdask.stream.betweenness import degrees_of
 from graphdask.stream.components import forest
+from graphdask.stream.everywhere import by_position, first_wrong
+from graphdask.stream.forms import PROOFS, Supersteps
 from graphdask.stream.pagerank import StreamedPageRank, gathered
 from graphdask.stream.paths import UNIT
-from graphdask.stream.proofs import PROOFS, proved
-from graphdask.stream.run import Supersteps
 from graphdask.stream.shared import StreamedPart, part_of
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
@@ -62,7 +60,7 @@ def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: Ra
         result, context = gathered, replace(context, comm=SingleCommunicator())
     context = replace(context, backend=cpu())  # where a store is proved, whatever streamed it
     log = Log(context, f"verifying {primitive.name}")
-    return PROVED[type(primitive)](context, graph, primitive, result, log)
+    return PROOFS[type(primitive)](context, graph, primitive, result, log)
 
 
 def _scores(
@@ -99,11 +97,6 @@ def _gathered(context: RankContext, part: StreamedPart, result: RankResult) -> R
     return None if part.rank else replace(result, columns=columns)
 
 
-def _first(wrong: np.ndarray, message: str) -> Violation | None:
-    places = np.flatnonzero(wrong)
-    return Violation(int(places[0]), -1, message) if len(places) else None
-
-
 def _ends(store: Store, bad: np.ndarray) -> tuple[int, int]:
     """The vertices at two positions."""
     found = [0, 0]
@@ -112,14 +105,6 @@ def _ends(store: Store, bad: np.ndarray) -> tuple[int, int]:
             if first <= bad[end] < first + len(ids):
                 found[end] = int(ids[bad[end] - first])
     return found[0], found[1]
-
-
-def _by_position(store: Store, values: np.ndarray) -> np.ndarray:
-    """Values by vertex number, as they stand in the store."""
-    found = np.empty_like(values)
-    for first, ids in store.order():
-        found[first : first + len(ids)] = values[ids]
-    return found
 
 
 def _search(context: RankContext, part: StreamedPart, primitive: Any, result: RankResult, log: Log) -> Violation | None:
@@ -140,15 +125,21 @@ def _tree(
     reached = distance < np.inf if floats else distance != -1
     none = ~(distance >= 0) if floats else distance < -1
     mine = (
-        _first(none | (parent < -1) | (parent >= n), "vertex {vertex} has a distance below 0, or a parent that is none")
-        or _first(start & ((distance != 0) | (parent != source)), "source {vertex} must have distance 0 and itself")
-        or _first(reached != (parent >= 0), "vertex {vertex} has a distance and no parent, or a parent and no distance")
+        first_wrong(
+            none | (parent < -1) | (parent >= n), "vertex {vertex} has a distance below 0, or a parent that is none"
+        )
+        or first_wrong(
+            start & ((distance != 0) | (parent != source)), "source {vertex} must have distance 0 and itself"
+        )
+        or first_wrong(
+            reached != (parent >= 0), "vertex {vertex} has a distance and no parent, or a parent and no distance"
+        )
     )
     if mine:
         return mine
     dtype = distance.dtype if floats else np.dtype(np.int64)
     wide = np.where(reached, distance, unreached(dtype)).astype(dtype)
-    there, above = _by_position(store, wide), _by_position(store, parent)
+    there, above = by_position(store, wide), by_position(store, parent)
     witnessed, bad, section = np.zeros(n, np.uint8), np.full(2, -1), store.sections["out"]
     kernels = cpu().kernels("layered")
     with window_of(store, "out", memory - BYTES * n, log.what, log) as window:
@@ -163,14 +154,14 @@ def _tree(
     for first, ids in store.order():
         seen[ids] = witnessed[first : first + len(ids)]
     seen[start] = 1
-    mine = _first(reached & (seen == 0), "vertex {vertex} has no edge from its parent that gives its distance")
+    mine = first_wrong(reached & (seen == 0), "vertex {vertex} has no edge from its parent that gives its distance")
     flat = seen == 2
     if mine or not flat.any():
         return mine
     step = np.where(flat, parent, np.arange(n))
     for _ in range(n.bit_length()):
         step = step[step]
-    return _first(flat[step], LEFT_OVER)
+    return first_wrong(flat[step], LEFT_OVER)
 
 
 def _components(
@@ -178,8 +169,8 @@ def _components(
 ) -> Violation | None:
     store, memory, label, n = part.store, part.memory, result.columns["label"], part.num_vertices
     number = np.arange(n, dtype=np.int32)
-    mine = _first((label < 0) | (label > number), "vertex {vertex} has a label that is no vertex up to itself")
-    mine = mine or _first(label[label] != label, "the label of vertex {vertex} has another label itself")
+    mine = first_wrong((label < 0) | (label > number), "vertex {vertex} has a label that is no vertex up to itself")
+    mine = mine or first_wrong(label[label] != label, "the label of vertex {vertex} has another label itself")
     if mine:
         return mine
     bad = _differing(store, label, memory - 12 * n, log)
@@ -192,7 +183,7 @@ def _components(
 
 def _differing(store: Store, label: np.ndarray, memory: int, log: Log) -> np.ndarray:
     """The positions of the ends of an edge between two labels, -1 where there is none; what it took is given back."""
-    there, bad, kernels = _by_position(store, label), np.full(2, -1), cpu().kernels("layered")
+    there, bad, kernels = by_position(store, label), np.full(2, -1), cpu().kernels("layered")
     with window_of(store, "out", memory, log.what, log) as window:
         for _, chunk in every_chunk(window, store.sections["out"], log):
             kernels.layered_differ(
@@ -214,7 +205,7 @@ class _Given:
 def _ranks(context: RankContext, graph: StreamedPart, primitive: Any, result: RankResult, log: Log) -> Violation | None:
     rank = result.columns["rank"]
     least = (1.0 - primitive.damping) / max(len(rank), 1) * (1.0 - 4.0 * float(np.finfo(rank.dtype).eps))
-    mine = _first(~((rank >= (0.0 if primitive.personalization else least)) & (rank <= 2.0)),
+    mine = first_wrong(~((rank >= (0.0 if primitive.personalization else least)) & (rank <= 2.0)),
                   "vertex {vertex} has a rank below its share of walkers who start anew, or none")  # fmt: skip
     if mine or not len(rank):
         return mine
@@ -237,12 +228,10 @@ def _ranks(context: RankContext, graph: StreamedPart, primitive: Any, result: Ra
 
 
 INNER: dict[type, Supersteps] = {
-    Betweenness: Supersteps(betweenness.inner_of, "device_betweenness:inner_of"),
-    WeightedBetweenness: Supersteps(weighted_betweenness.inner_of, "device_weighted_betweenness:inner_of"),
-}
+    Betweenness: betweenness.INNER, WeightedBetweenness: weighted_betweenness.INNER
+}  # fmt: skip
 """The searches alone, where ranks tell each other what they find."""
-Proof = Callable[[RankContext, StreamedPart, Any, RankResult, Log], Violation | None]
-PROVED: dict[type, Proof] = {
-    **dict.fromkeys(PROOFS, proved), BreadthFirstSearch: _search, ConnectedComponents: _components, PageRank: _ranks,
-    ShortestPaths: _paths, SinglePageRank: _ranks,
+PROOFS |= {
+    BreadthFirstSearch: _search, ConnectedComponents: _components, PageRank: _ranks, ShortestPaths: _paths,
+    SinglePageRank: _ranks,
 }  # fmt: skip

@@ -34,6 +34,7 @@ from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Csr
 from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting, sections_of
 from graphdask.stream.falling import FallingDistances
+from graphdask.stream.forms import STREAMED, Streamed, Supersteps
 from graphdask.stream.pagerank import gathered
 from graphdask.stream.shared import StreamedPart
 from graphdask.stream.sweeps import cpu
@@ -259,3 +260,20 @@ def _fitted(
     """One of a kind, with as many lanes as fit."""
     lanes = fitting(part, primitive.lanes, lambda part, lanes: needed(part, lanes * kind.copies))
     return kind(primitive, lanes, stack)
+
+
+def _on_device(run: Any, part: StreamedPart, primitive: WeightedBetweenness, stack: ExitStack) -> Any:
+    from graphdask.stream import device_weighted_betweenness
+
+    return device_weighted_betweenness.scores_of(run, part, primitive, stack)
+
+
+def _inner_on_device(run: Any, part: StreamedPart, primitive: WeightedBetweenness, stack: ExitStack) -> Any:
+    from graphdask.stream import device_weighted_betweenness
+
+    return device_weighted_betweenness.inner_of(run, part, primitive, stack)
+
+
+STREAMED[WeightedBetweenness] = Streamed(Supersteps(scores_of, _on_device))
+INNER = Supersteps(inner_of, _inner_on_device)
+"""The searches alone, where ranks tell each other what they find."""

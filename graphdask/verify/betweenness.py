@@ -26,6 +26,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, Messages, RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
+from graphdask.verify.table import verifies
 
 TOLERANCE = 1e-9
 """Relative, of a sum of rounded numbers."""
@@ -103,6 +104,7 @@ class InnerVertices(Betweenness):
         return self._next_batch(part, state, env, 0)
 
 
+@verifies(Betweenness)
 def verify(context: RankContext, part: Part, primitive: Betweenness, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     xp, score = context.backend.xp, result.columns["score"]

@@ -17,8 +17,10 @@ from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Part
 from graphdask.verify.path_edges import check_edges, first_wrong, witnessed_by_all
+from graphdask.verify.table import verifies
 
 
+@verifies(BreadthFirstSearch)
 def verify(context: RankContext, part: Part, primitive: BreadthFirstSearch, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     xp, depth, parent = context.backend.xp, result.columns["depth"], result.columns["parent"]

@@ -12,9 +12,11 @@ from graphdask.algorithms.clustering import LocalClustering, coefficients
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
+from graphdask.verify.table import verifies
 from graphdask.verify.triangles import check_again, check_sample, check_sum, distinct_degrees, first_where
 
 
+@verifies(LocalClustering)
 def verify(context: RankContext, part: Part, primitive: LocalClustering, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     links, degree, found = (result.columns[name] for name in ("links", "degree", "coefficient"))

@@ -18,6 +18,7 @@ from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Csr, Part
 from graphdask.verify.path_edges import edge_ends
+from graphdask.verify.table import verifies
 
 
 class _SearchFromRoots(BreadthFirstSearch):
@@ -31,6 +32,7 @@ class _SearchFromRoots(BreadthFirstSearch):
         return self.roots
 
 
+@verifies(ConnectedComponents)
 def verify(context: RankContext, part: Part, primitive: ConnectedComponents, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     xp, label = context.backend.xp, result.columns["label"]

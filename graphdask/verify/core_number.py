@@ -17,9 +17,11 @@ from graphdask.partition.build import tally
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.neighbours import distinct_blocks
 from graphdask.partition.part import Part
+from graphdask.verify.table import verifies
 from graphdask.verify.triangles import first_where
 
 
+@verifies(CoreNumber)
 def verify(context: RankContext, part: Part, primitive: CoreNumber, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     xp = context.backend.xp

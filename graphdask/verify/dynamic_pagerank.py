@@ -18,11 +18,13 @@ from graphdask.algorithms.dynamic_pagerank import DynamicPageRank
 from graphdask.dynamic.rows import DynamicPart
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
+from graphdask.verify.table import verifies
 
 MASS = 1e-9
 ROUNDING = 1e-13
 
 
+@verifies(DynamicPageRank)
 def verify(context: RankContext, part: DynamicPart, primitive: DynamicPageRank, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     mine = _support(context, part, primitive, result) or _claims(primitive, result)

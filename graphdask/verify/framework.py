@@ -18,8 +18,10 @@ from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.sample._steps import Framework
 from graphdask.verify.neighborhoods import Owners, first_wrong, standing
+from graphdask.verify.table import verifies
 
 
+@verifies(Framework)
 def verify(context: RankContext, part: Part, primitive: Framework, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     sampler = primitive if part.size > 1 else primitive.share(context.comm.rank, context.comm.size)

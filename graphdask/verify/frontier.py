@@ -12,9 +12,11 @@ from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.sample.frontier import FrontierSampling
+from graphdask.verify.table import verifies
 from graphdask.verify.walks import first_no_edge
 
 
+@verifies(FrontierSampling)
 def verify(context: RankContext, part: Part, primitive: FrontierSampling, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     xp, dtype = context.backend.xp, part.vertex_map.dtype

@@ -10,11 +10,13 @@ from graphdask.engine.violation import Violation
 from graphdask.partition.part import Part
 from graphdask.sample.induced import Induced
 from graphdask.verify.neighborhoods import Grown, Owners, keys_of, proved
+from graphdask.verify.table import verifies
 
 PIECE = 1 << 22
 """Edges that are checked together, about."""
 
 
+@verifies(Induced)
 def verify(context: RankContext, part: Part, primitive: Induced, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     return proved(context, part, primitive, result, _Owners)

@@ -19,9 +19,11 @@ from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.neighbours import Block, edge_blocks, firsts
 from graphdask.partition.part import Part
+from graphdask.verify.table import verifies
 from graphdask.verify.triangles import first_where
 
 
+@verifies(LabelPropagation)
 def verify(context: RankContext, part: Part, primitive: LabelPropagation, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     label, before = result.columns["label"], result.columns["before"]

@@ -9,9 +9,11 @@ from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.sample.metapath import MetapathWalk, of_type
+from graphdask.verify.table import verifies
 from graphdask.verify.walks import first_wrong_step, shaped
 
 
+@verifies(MetapathWalk)
 def verify(context: RankContext, part: Part, primitive: MetapathWalk, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     mine = shaped(context, part, primitive, result)

@@ -25,8 +25,10 @@ from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Part
 from graphdask.sample.layers import Layers
 from graphdask.sample.traversal import Traversal, ids_of_slots
+from graphdask.verify.table import verifies
 
 
+@verifies(Traversal)
 def verify(context: RankContext, part: Part, primitive: Traversal, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     return proved(context, part, primitive, result, Owners)

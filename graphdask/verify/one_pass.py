@@ -11,8 +11,10 @@ from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.sample.one_pass import OnePassEdges
 from graphdask.verify.neighborhoods import Owners
+from graphdask.verify.table import verifies
 
 
+@verifies(OnePassEdges)
 def verify(context: RankContext, part: Part, primitive: OnePassEdges, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     backend, comm, n = context.backend, context.comm, part.num_vertices

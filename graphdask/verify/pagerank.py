@@ -21,6 +21,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
+from graphdask.verify.table import verifies
 
 ROUNDING = {"float64": 1e-13, "float32": 1e-6}
 """What rounding may add to the change of an iteration."""
@@ -40,6 +41,7 @@ class _Ranks:
         return self.ranks
 
 
+@verifies(PageRank)
 def verify(context: RankContext, part: Part, primitive: PageRank, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     mine = _support(context, part, primitive, result)

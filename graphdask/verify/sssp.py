@@ -22,8 +22,10 @@ from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Part
 from graphdask.verify.path_edges import check_edges, first_wrong, witnessed_by_all
+from graphdask.verify.table import verifies
 
 
+@verifies(ShortestPaths)
 def verify(context: RankContext, part: Part, primitive: ShortestPaths, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     xp = context.backend.xp

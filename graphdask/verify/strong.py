@@ -28,6 +28,7 @@ from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.build import BuildPlan, add_inward, build_part, row_of_each
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Csr, Part
+from graphdask.verify.table import verifies
 
 
 class _SearchFrom(BreadthFirstSearch):
@@ -59,6 +60,7 @@ class _Arcs:
         return self.src, self.dst, None
 
 
+@verifies(StrongComponents)
 def verify(context: RankContext, part: Part, primitive: StrongComponents, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     label = result.columns["label"]

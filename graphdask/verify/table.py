@@ -1,87 +1,46 @@
 """Which verifier proves the result of which primitive or sampler; a subclass without an entry has that of its base.
 
-A primitive that is not in the table proves its result by its own method `verify`.
+A verifier is a module of this package whose function stands under `@verifies(...)`. A primitive without one proves its
+result by its own method `verify`.
 """
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Callable
-from typing import Any
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeVar
 
-from graphdask.algorithms.betweenness import Betweenness
-from graphdask.algorithms.bfs import BreadthFirstSearch
-from graphdask.algorithms.clustering import LocalClustering
-from graphdask.algorithms.components import ConnectedComponents
-from graphdask.algorithms.core_number import CoreNumber
-from graphdask.algorithms.dynamic_pagerank import DynamicPageRank
-from graphdask.algorithms.label_propagation import LabelPropagation
-from graphdask.algorithms.pagerank import PageRank
-from graphdask.algorithms.sssp import ShortestPaths
-from graphdask.algorithms.strong import StrongComponents
-from graphdask.algorithms.triangles import Triangles
-from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
+from graphdask import verify
 from graphdask.errors import Unsupported
-from graphdask.sample._steps import Framework
-from graphdask.sample._walkers import Walkers
-from graphdask.sample.frontier import FrontierSampling
-from graphdask.sample.induced import Induced
-from graphdask.sample.metapath import MetapathWalk
-from graphdask.sample.one_pass import OnePassEdges
-from graphdask.sample.pagerank import WalkEnds
-from graphdask.sample.temporal import TemporalNeighbors
-from graphdask.sample.traversal import Traversal
-from graphdask.verify import (
-    betweenness,
-    bfs,
-    clustering,
-    components,
-    core_number,
-    dynamic_pagerank,
-    framework,
-    frontier,
-    induced,
-    label_propagation,
-    metapath,
-    neighborhoods,
-    one_pass,
-    pagerank,
-    sssp,
-    strong,
-    temporal,
-    triangles,
-    walk_ends,
-    walks,
-    weighted_betweenness,
-)
 
-VERIFIERS: dict[type, Callable[..., Any]] = {
-    Betweenness: betweenness.verify,
-    BreadthFirstSearch: bfs.verify,
-    ConnectedComponents: components.verify,
-    CoreNumber: core_number.verify,
-    DynamicPageRank: dynamic_pagerank.verify,
-    Framework: framework.verify,
-    FrontierSampling: frontier.verify,
-    Induced: induced.verify,
-    LabelPropagation: label_propagation.verify,
-    LocalClustering: clustering.verify,
-    MetapathWalk: metapath.verify,
-    OnePassEdges: one_pass.verify,
-    PageRank: pagerank.verify,
-    ShortestPaths: sssp.verify,
-    StrongComponents: strong.verify,
-    TemporalNeighbors: temporal.verify,
-    Traversal: neighborhoods.verify,
-    Triangles: triangles.verify,
-    WalkEnds: walk_ends.verify,
-    Walkers: walks.verify,
-    WeightedBetweenness: weighted_betweenness.verify,
-}
-"""Every rank calls `verify(context, part, primitive, result)`, which returns its first Violation, or None."""
+V = TypeVar("V", bound=Callable[..., Any])
+
+VERIFIERS: dict[type, Callable[..., Any]] = {}
+"""Every rank calls `verify(context, part, primitive, result)`, which returns its first Violation, or None. Those of the
+modules that are imported so far; `verifier_of` imports all."""
+
+
+def verifies(kind: type) -> Callable[[V], V]:
+    """Enter the decorated function as the verifier of a primitive or sampler."""
+
+    def enter(function: V) -> V:
+        VERIFIERS[kind] = function
+        return function
+
+    return enter
+
+
+@cache
+def _import_all() -> None:
+    for each in pkgutil.iter_modules(verify.__path__):
+        import_module(f"{verify.__name__}.{each.name}")
 
 
 def verifier_of(primitive: Any) -> Callable[..., Any]:
     """Return the verifier of a primitive or a sampler, called as `verify(context, part, primitive, result)`."""
+    _import_all()
     for kind in type(primitive).__mro__:
         if kind in VERIFIERS:
             return VERIFIERS[kind]

@@ -14,8 +14,10 @@ from graphdask.engine.violation import Violation
 from graphdask.partition.part import Part
 from graphdask.sample.temporal import TemporalNeighbors
 from graphdask.verify.neighborhoods import Grown, Owners, proved
+from graphdask.verify.table import verifies
 
 
+@verifies(TemporalNeighbors)
 def verify(context: RankContext, part: Part, primitive: TemporalNeighbors, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     return proved(context, part, primitive, result, _Owners)

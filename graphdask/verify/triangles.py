@@ -26,11 +26,13 @@ from graphdask.partition.build import from_cyclic, row_of_each, tally, to_cyclic
 from graphdask.partition.ghosts import entries_of, known_slots
 from graphdask.partition.neighbours import PIECE, distinct_blocks, firsts
 from graphdask.partition.part import Csr, Part
+from graphdask.verify.table import verifies
 
 SAMPLE = 32
 """Vertices counted again."""
 
 
+@verifies(Triangles)
 def verify(context: RankContext, part: Part, primitive: Triangles, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     count = result.columns["count"]

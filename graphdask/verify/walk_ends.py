@@ -17,8 +17,10 @@ from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.sample.pagerank import WalkEnds
 from graphdask.sample.traversal import ids_of_slots
+from graphdask.verify.table import verifies
 
 
+@verifies(WalkEnds)
 def verify(context: RankContext, part: Part, primitive: WalkEnds, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     columns = {name: context.backend.to_host(column) for name, column in result.columns.items()}

@@ -22,11 +22,13 @@ from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Part
 from graphdask.sample._walkers import Walkers, is_whole
 from graphdask.sample.sampler import routed
+from graphdask.verify.table import verifies
 
 BATCH = 1 << 22
 """Steps that are checked together."""
 
 
+@verifies(Walkers)
 def verify(context: RankContext, part: Part, primitive: Walkers, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     mine = shaped(context, part, primitive, result)

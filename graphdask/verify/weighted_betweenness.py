@@ -22,6 +22,7 @@ from graphdask.engine.loop import Environment, Messages, RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.verify.betweenness import PIECE, impossible, scaled_alike, sums, weights_of
+from graphdask.verify.table import verifies
 
 SOURCES = 21
 """That a batch has at most, three lanes each."""
@@ -98,6 +99,7 @@ def shorter_paths(context: RankContext, edges: int) -> Violation | None:
     return Violation(-1, -1, message) if context.comm.rank == 0 else None
 
 
+@verifies(WeightedBetweenness)
 def verify(context: RankContext, part: Part, primitive: WeightedBetweenness, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     xp, score = context.backend.xp, result.columns["score"]

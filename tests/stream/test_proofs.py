@@ -8,7 +8,7 @@ from graphs import GRAPHS
 from streams import changed
 
 import graphdask as gd
-from graphdask.stream import proofs
+from graphdask.stream import labels
 
 CALLS = {
     "cores": gd.core_number, "labels": gd.label_propagation, "strong": gd.strongly_connected_components,
@@ -144,7 +144,7 @@ def test_wrong_strong_components_are_found(stored, label, reason):
 
 @pytest.mark.parametrize("directed", [True, False])
 def test_rows_of_many_edges_are_counted(stored, monkeypatch, directed):
-    monkeypatch.setattr(proofs, "PIECE", 8)
+    monkeypatch.setattr(labels, "PIECE", 8)
     src, dst = np.random.default_rng(3).integers(0, 300, (2, 3000))
     S = stored(gd.from_edges(src, dst, num_vertices=300, directed=directed), "256KiB")
     for iterations in (1, 2):

@@ -1,0 +1,90 @@
+"""How algorithms run over a store, and how their results are proved: two tables by primitive.
+
+A file with the streamed form of an algorithm enters it in `STREAMED`. Searches, components, PageRank and betweenness
+are primitives of the engine (`Supersteps`), whose state and chunks are on the CPU or on a device. The others go through
+the main memory of the host (`graphdask.stream.everywhere`). Importing `graphdask.stream.run` fills the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graphdask.engine.loop import RankContext, RankResult, run_primitive
+from graphdask.engine.violation import Violation
+from graphdask.errors import Unsupported
+from graphdask.kernels.common.compiling import clock
+from graphdask.stream.shared import StreamedPart, backend_of
+from graphdask.stream.store import Store
+from graphdask.stream.sweeps import Log
+
+Proof = Callable[[RankContext, StreamedPart, Any, RankResult, Log], Violation | None]
+"""Returns the first violation, or None; columns are by vertex number."""
+
+
+def refuse_without_in_edges(store: Store, primitive: Any) -> None:
+    """Raise where the store has not what the primitive needs, before anything is read."""
+    if store.header["directed"] and "inward" not in store.sections:
+        raise Unsupported(
+            f"{primitive.name.lower()} pulls over in-edges, and {store.path} was built without them; build it with "
+            "inward=True"
+        )
+
+
+@dataclass(frozen=True)
+class Supersteps:
+    """What makes the primitive of the engine that does the work of another one over a store."""
+
+    on_cpu: Callable[[StreamedPart, Any, ExitStack], Any]
+    """Takes the share of the store, the primitive, and a stack that is closed after the run."""
+    on_device: Callable[[Any, StreamedPart, Any, ExitStack], Any]
+    """Takes also how it reaches the device, first. It imports what it calls, because kernels of devices import Numba,
+    which takes long."""
+
+    def __call__(self, context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
+        return self.run(context, part, primitive)[0]
+
+    def run(self, context: RankContext, part: StreamedPart, primitive: Any) -> tuple[RankResult, Any]:
+        """Return the result of a rank, and the primitive that found it."""
+        started, backend, more = clock(), backend_of(context, part), {}
+        with backend.activate(), ExitStack() as stack:
+            if backend.name == "cuda":
+                from graphdask.stream.on_device import prepared
+
+                run = prepared(part, backend, context.memory_share, Log(what=primitive.name))
+                streamed = self.on_device(run, part, primitive, stack)
+                stack.enter_context(run.host.reading())
+                before = run.host.nbytes
+            else:
+                streamed = self.on_cpu(part, primitive, stack)
+            env = replace(context.environment("selective"), backend=backend)
+            result = run_primitive(context.comm, streamed.view(part, backend), streamed, env)
+            if backend.name == "cuda":
+                more = {"device": "cuda", "from_disk": run.host.nbytes - before}
+        traffic = streamed.log.streamed(clock() - started, result.supersteps) | more
+        state = streamed.memory(part, env.allocation)
+        values = result.values | {"streamed": traffic}
+        memory = state + traffic["window"]
+        return replace(result, values=values, memory=memory, allocated_start=state, allocated_end=state), streamed
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """How an algorithm runs over a store."""
+
+    run: Callable[[RankContext, StreamedPart, Any], RankResult]
+    refuse: Callable[[Store, Any], None] = refuse_without_in_edges
+    """Raises for what cannot be streamed."""
+    source: Callable[[Any], int] | None = None
+    """Of a search, which one pass may be exact for."""
+    by_weight: bool = False
+    """Whether a search goes by the weights of edges, if they have any."""
+
+
+STREAMED: dict[type[Any], Streamed] = {}
+"""By primitive, how it runs over a store."""
+
+PROOFS: dict[type, Proof] = {}
+"""By primitive, the proof of its result, if a rank proves it by itself."""
