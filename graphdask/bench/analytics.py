@@ -99,7 +99,7 @@ def run(
     suite : {"quick", "full"}
         `quick` ends in a minute on two cores.
     algorithms : tuple of str
-        Names in `graphdask.bench.analysis.algorithms.ALGORITHMS`; none means all.
+        Names of `graphdask.bench.analysis.algorithms.measured`; none means all.
     scales, edge_factor, files, directed
         R-MAT graphs and files instead of the suite's graphs; see `graphdask.bench.analysis.graphs.cases`.
     scaling : tuple of {"strong", "weak-edge", "weak-vertex"}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from graphdask.nx import centrality, components, cores, distances, paths, triangles
 from graphdask.nx.graph import convert_from_nx, convert_to_nx
 from graphdask.nx.offered import OFFERS, can_run, should_run
@@ -13,4 +16,8 @@ FAMILIES = (centrality, components, cores, distances, paths, triangles)
 __all__ = ["can_run", "convert_from_nx", "convert_to_nx", "on_start_tests", "should_run"]
 __all__ += list(OFFERS)
 
-globals().update({name: offer.function for name, offer in OFFERS.items()})
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    if name not in OFFERS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return OFFERS[name].function

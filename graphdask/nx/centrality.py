@@ -59,7 +59,7 @@ def _led_on(G: NxGraph, weight: Any, dangling: np.ndarray) -> Graph:
     return from_edges(src, dst, np.concatenate([weights, np.tile(dangling[ends], len(stuck))]), len(G), True)
 
 
-@offered(edges=20_000, converted=1_000, refuses=_pagerank_refuses)
+@offered(edges=20_000, converted=1_000, refuses=_pagerank_refuses, note="Weights are numbers of 0 or more.")
 def pagerank(
     G: NxGraph,
     alpha: float = 0.85,
@@ -124,7 +124,12 @@ def _betweenness(graph: Graph, sources: np.ndarray | None, normalized: bool = Fa
         raise NotImplementedError(str(error)) from None
 
 
-@offered(edges=500, converted=100, refuses=_betweenness_refuses)
+@offered(
+    edges=500,
+    converted=100,
+    refuses=_betweenness_refuses,
+    note="Weights are above 0; endpoints of undirected graphs; k and seed draw as NetworkX does.",
+)
 def betweenness_centrality(
     G: NxGraph, k: Any = None, normalized: bool = True, weight: Any = None, endpoints: bool = False, seed: Any = None
 ) -> dict[Any, float]:

@@ -67,7 +67,7 @@ def is_weakly_connected(G: NxGraph) -> bool:
     return _connected(G)
 
 
-@offered(edges=100_000, converted=5_000)
+@offered(edges=100_000, converted=5_000, note="The components come in the order of their first nodes.")
 def strongly_connected_components(G: NxGraph) -> Iterator[set[Any]]:
     yield from _sets(G, run_strongly_connected_components(G.plain()).label)
 
@@ -93,7 +93,7 @@ def _attracting(G: NxGraph) -> tuple[np.ndarray, np.ndarray]:
     return labels, closed
 
 
-@offered(edges=50_000, converted=5_000)
+@offered(edges=50_000, converted=5_000, note="The components come in the order of their first nodes.")
 def attracting_components(G: NxGraph) -> Iterator[set[Any]]:
     labels, closed = _attracting(G)
     yield from (nodes for nodes in _sets(G, labels) if closed[labels[G.number(next(iter(nodes)))]])

@@ -32,24 +32,24 @@ def _subgraph_refuses(arguments: Mapping[str, Any]) -> str:
     return undirected_only("core number")(arguments)
 
 
-@offered(edges=5_000, converted=1_000, refuses=undirected_only("core number"))
+@offered(edges=5_000, converted=1_000, refuses=undirected_only("core number"), note="Of undirected graphs.")
 def core_number(G: NxGraph) -> dict[Any, int]:
     return dict(zip(G.nodes, _core_numbers(G).tolist(), strict=True))
 
 
-@offered(edges=20_000, converted=5_000, refuses=_subgraph_refuses)
+@offered(edges=20_000, converted=5_000, refuses=_subgraph_refuses, note="Of undirected graphs.")
 def k_core(G: NxGraph, k: Any = None, core_number: Any = None) -> Any:
     core = _core_numbers(G)
     return convert_to_nx(G.induced(core >= (max(core.tolist()) if k is None else k)))
 
 
-@offered(edges=20_000, converted=5_000, refuses=_subgraph_refuses)
+@offered(edges=20_000, converted=5_000, refuses=_subgraph_refuses, note="Of undirected graphs.")
 def k_shell(G: NxGraph, k: Any = None, core_number: Any = None) -> Any:
     core = _core_numbers(G)
     return convert_to_nx(G.induced(core == (max(core.tolist()) if k is None else k)))
 
 
-@offered(edges=20_000, converted=5_000, refuses=_subgraph_refuses)
+@offered(edges=20_000, converted=5_000, refuses=_subgraph_refuses, note="Of undirected graphs.")
 def k_crust(G: NxGraph, k: Any = None, core_number: Any = None) -> Any:
     core = _core_numbers(G)
     return convert_to_nx(G.induced(core <= (max(core.tolist()) - 1 if k is None else k)))
@@ -59,7 +59,7 @@ def _corona_refuses(arguments: Mapping[str, Any]) -> str:
     return "k=None names no core" if arguments["k"] is None else _subgraph_refuses(arguments)
 
 
-@offered(edges=20_000, converted=5_000, refuses=_corona_refuses)
+@offered(edges=20_000, converted=5_000, refuses=_corona_refuses, note="Of undirected graphs.")
 def k_corona(G: NxGraph, k: Any, core_number: Any = None) -> Any:
     core = _core_numbers(G)
     high = core >= k

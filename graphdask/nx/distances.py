@@ -41,7 +41,12 @@ def _center_refuses(arguments: Mapping[str, Any]) -> str:
     return _extreme_refuses(arguments)
 
 
-@offered(edges=10_000, converted=10_000, refuses=_eccentricity_refuses)
+@offered(
+    edges=10_000,
+    converted=10_000,
+    refuses=_eccentricity_refuses,
+    note="A search per node; weights are numbers of 0 or more.",
+)
 def eccentricity(G: NxGraph, v: Any = None, sp: Any = None, weight: Any = None) -> Any:
     if len(G) == 0:
         return networkx.eccentricity.orig_func(networkx.Graph(), v)  # nothing, or an error: versions differ
@@ -56,22 +61,27 @@ def eccentricity(G: NxGraph, v: Any = None, sp: Any = None, weight: Any = None) 
     return found[v] if v in G else found
 
 
-@offered(edges=10_000, converted=10_000, refuses=_extreme_refuses)
+@offered(edges=10_000, converted=10_000, refuses=_extreme_refuses, note="A search per node: not with usebounds=True.")
 def diameter(G: NxGraph, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
     return max(eccentricity(G, weight=weight).values())
 
 
-@offered(edges=10_000, converted=10_000, refuses=_extreme_refuses)
+@offered(edges=10_000, converted=10_000, refuses=_extreme_refuses, note="A search per node: not with usebounds=True.")
 def radius(G: NxGraph, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
     return min(eccentricity(G, weight=weight).values())
 
 
-@offered(edges=10_000, converted=10_000, refuses=_extreme_refuses)
+@offered(edges=10_000, converted=10_000, refuses=_extreme_refuses, note="A search per node: not with usebounds=True.")
 def periphery(G: NxGraph, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
     return _nodes_at(eccentricity(G, weight=weight), max)
 
 
-@offered(edges=10_000, converted=10_000, refuses=_center_refuses)
+@offered(
+    edges=10_000,
+    converted=10_000,
+    refuses=_center_refuses,
+    note="A search per node: not of trees, nor with usebounds=True.",
+)
 def center(G: NxGraph, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
     return _nodes_at(eccentricity(G, weight=weight), min)
 
@@ -92,7 +102,12 @@ def _average_refuses(arguments: Mapping[str, Any]) -> str:
     return no_function()(arguments)
 
 
-@offered(edges=10_000, converted=10_000, refuses=_average_refuses)
+@offered(
+    edges=10_000,
+    converted=10_000,
+    refuses=_average_refuses,
+    note="A search per node; weights are numbers of 0 or more.",
+)
 def average_shortest_path_length(G: NxGraph, weight: Any = None, method: Any = None) -> Any:
     if method not in (None, "unweighted", "dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
@@ -109,7 +124,9 @@ def average_shortest_path_length(G: NxGraph, weight: Any = None, method: Any = N
     return _total(distances(G, node, by) for node in G) / (n * (n - 1))
 
 
-@offered(edges=10_000, converted=10_000, refuses=no_function())
+@offered(
+    edges=10_000, converted=10_000, refuses=no_function(), note="A search per node; weights are numbers of 0 or more."
+)
 def wiener_index(G: NxGraph, weight: Any = None) -> Any:
     if not (is_strongly_connected if G.is_directed() else is_connected)(G):
         return float("inf")
@@ -117,7 +134,7 @@ def wiener_index(G: NxGraph, weight: Any = None) -> Any:
     return total if G.is_directed() else total / 2
 
 
-@offered(edges=10_000, converted=10_000)
+@offered(edges=10_000, converted=10_000, note="A search per node.")
 def global_efficiency(G: NxGraph) -> Any:
     n = len(G)
     if n < 2:
@@ -126,7 +143,12 @@ def global_efficiency(G: NxGraph) -> Any:
     return sum((1 / depths).sum().item() for depths in near) / (n * (n - 1))
 
 
-@offered(edges=10_000, converted=10_000, refuses=_closeness_refuses)
+@offered(
+    edges=10_000,
+    converted=10_000,
+    refuses=_closeness_refuses,
+    note="A search per node; distances are numbers of 0 or more.",
+)
 def closeness_centrality(
     G: NxGraph, u: Any = None, distance: Any = None, wf_improved: bool = True, *, sp: Any = None
 ) -> Any:
@@ -139,7 +161,12 @@ def closeness_centrality(
     return found if u is None else found[u]
 
 
-@offered(edges=10_000, converted=10_000, refuses=no_function("distance"))
+@offered(
+    edges=10_000,
+    converted=10_000,
+    refuses=no_function("distance"),
+    note="A search per node; distances are numbers of 0 or more.",
+)
 def harmonic_centrality(G: NxGraph, nbunch: Any = None, distance: Any = None, sources: Any = None) -> dict[Any, Any]:
     of, by = (sorted(set(G.numbers_of(nodes))) for nodes in (nbunch, sources))
     turned = len(of) < len(by)

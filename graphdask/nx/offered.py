@@ -77,9 +77,12 @@ KINDS: dict[str, Callable[[Any], bool]] = {
 
 
 def offered(
-    edges: int | None, converted: int | None, refuses: Callable[[Mapping[str, Any]], str] | None = None
+    edges: int | None, converted: int | None, refuses: Callable[[Mapping[str, Any]], str] | None = None, note: str = ""
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Enter a function, which has NetworkX's name and signature, among those that the backend has."""
+    """Enter a function, which has NetworkX's name and signature, among those that the backend has.
+
+    `note`, a literal, is what is to be known besides NetworkX's own documentation; `info.py` reads it in the text.
+    """
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         OFFERS[function.__name__] = Offer(

@@ -93,7 +93,7 @@ def descendants(G: NxGraph, source: Any) -> set[Any]:
     return _reached(G, source, against=False)
 
 
-@offered(edges=100_000, converted=10_000)
+@offered(edges=100_000, converted=10_000, note="A breadth-first search against the direction of the edges.")
 def ancestors(G: NxGraph, source: Any) -> set[Any]:
     return _reached(G, source, against=True)
 
@@ -106,7 +106,9 @@ def descendants_at_distance(G: NxGraph, source: Any, distance: Any) -> set[Any]:
     return {G.nodes[place] for place in np.flatnonzero((depths >= 0) & (depths == distance)).tolist()}
 
 
-@offered(edges=None, converted=None)
+@offered(
+    edges=None, converted=None, note="One search from the source; NetworkX's from both ends is as fast in most graphs."
+)
 def has_path(G: NxGraph, source: Any, target: Any) -> bool:
     return _hops_between(G, source, target) >= 0
 
@@ -125,7 +127,9 @@ def all_pairs_shortest_path_length(G: NxGraph, cutoff: Any = None) -> Iterator[t
         yield node, single_source_shortest_path_length(G, node, cutoff)
 
 
-@offered(edges=20_000, converted=2_000, refuses=no_function())
+@offered(
+    edges=20_000, converted=2_000, refuses=no_function(), note="By delta-stepping; weights are numbers of 0 or more."
+)
 def single_source_dijkstra_path_length(
     G: NxGraph, source: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> dict[Any, Any]:
@@ -136,7 +140,9 @@ def single_source_dijkstra_path_length(
     return _by_distance(G, far, reached)
 
 
-@offered(edges=2_000, converted=2_000, refuses=no_function())
+@offered(
+    edges=2_000, converted=2_000, refuses=no_function(), note="By delta-stepping; weights are numbers of 0 or more."
+)
 def all_pairs_dijkstra_path_length(
     G: NxGraph, cutoff: Any = None, weight: Any = "weight"
 ) -> Iterator[tuple[Any, dict[Any, Any]]]:
@@ -154,21 +160,27 @@ def _length(G: NxGraph, source: Any, target: Any, weight: Any, no_path: str) -> 
     return far[G.number(target)].item()
 
 
-@offered(edges=20_000, converted=2_000, refuses=no_function())
+@offered(
+    edges=20_000, converted=2_000, refuses=no_function(), note="By delta-stepping; weights are numbers of 0 or more."
+)
 def dijkstra_path_length(G: NxGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
     if source not in G:
         raise networkx.NodeNotFound(f"Node {source} not found in graph")
     return _length(G, source, target, weight, f"Node {target} not reachable from {source}")
 
 
-@offered(edges=20_000, converted=2_000, refuses=no_function())
+@offered(
+    edges=20_000, converted=2_000, refuses=no_function(), note="By delta-stepping; weights are numbers of 0 or more."
+)
 def single_source_bellman_ford_path_length(G: NxGraph, source: Any, weight: Any = "weight") -> dict[Any, Any]:
     if source not in G:
         raise networkx.NodeNotFound(f"Source {source} not in G")
     return _by_distance(G, *lengths(G, source, weight))
 
 
-@offered(edges=20_000, converted=2_000, refuses=no_function())
+@offered(
+    edges=20_000, converted=2_000, refuses=no_function(), note="By delta-stepping; weights are numbers of 0 or more."
+)
 def bellman_ford_path_length(G: NxGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
     if source not in G:
         raise networkx.NodeNotFound(
@@ -183,7 +195,7 @@ def _all_lengths_refused(arguments: Mapping[str, Any]) -> str:
     return no_function()(arguments)
 
 
-@offered(edges=None, converted=None, refuses=_all_lengths_refused)
+@offered(edges=None, converted=None, refuses=_all_lengths_refused, note="Weights are numbers of 0 or more.")
 def shortest_path_length(
     G: NxGraph, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
 ) -> Any:

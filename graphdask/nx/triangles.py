@@ -49,13 +49,13 @@ def triangles(G: NxGraph, nodes: Any = None) -> Any:
     return _chosen(G, nodes, run_triangles(G.plain()).count.tolist())
 
 
-@offered(edges=5_000, converted=1_000, refuses=_clustering_refuses)
+@offered(edges=5_000, converted=1_000, refuses=_clustering_refuses, note="Of undirected graphs, without weights.")
 def clustering(G: NxGraph, nodes: Any = None, weight: Any = None) -> Any:
     _no_multigraph(G)
     return _chosen(G, nodes, local_clustering_coefficient(G.plain()).coefficient.tolist())
 
 
-@offered(edges=5_000, converted=1_000, refuses=_clustering_refuses)
+@offered(edges=5_000, converted=1_000, refuses=_clustering_refuses, note="Of undirected graphs, without weights.")
 def average_clustering(G: NxGraph, nodes: Any = None, weight: Any = None, count_zeros: bool = True) -> float:
     coefficients = list(clustering(G, nodes).values())
     if not count_zeros:
@@ -63,7 +63,7 @@ def average_clustering(G: NxGraph, nodes: Any = None, weight: Any = None, count_
     return sum(coefficients) / len(coefficients)
 
 
-@offered(edges=5_000, converted=1_000, refuses=undirected_only("transitivity"))
+@offered(edges=5_000, converted=1_000, refuses=undirected_only("transitivity"), note="Of undirected graphs.")
 def transitivity(G: NxGraph) -> Any:
     _no_multigraph(G)
     if len(G) == 0:

@@ -8,6 +8,7 @@ import json
 import pickle
 import sys
 
+import networkx as nx
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -15,6 +16,7 @@ from common_checks import (
     GRAPHS,
     SHAPES,
     no_vertices,
+    one_answer_from_disk,
     one_answer_on_devices,
     one_answer_over_partitions,
     takes_no_other_graph,
@@ -23,9 +25,15 @@ from emulated import emulated, stand_in
 
 import graphdask as gd
 import graphdask.interface.registry
+from graphdask.bench.analysis.algorithms import measured
 from graphdask.cli import cli
 from graphdask.commands.meant import commands
 from graphdask.interface.suggest import names
+from graphdask.nx import backend
+from graphdask.nx.offered import OFFERS, offered
+from graphdask.stream.everywhere import first_wrong, streams
+from graphdask.stream.forms import PROOFS
+from graphdask.stream.run import STREAMED
 
 
 @pytest.fixture
@@ -92,3 +100,54 @@ def test_from_disk_it_is_refused_with_what_to_do(toy, tmp_path):
     gd.stream.build(gd.from_edges([0], [1]), tmp_path / "graph.gdl")
     with pytest.raises(gd.Unsupported, match=r"in-degrees has no streamed form .*S.in_memory\(\)"):
         gd.in_degrees(gd.stream.open(tmp_path / "graph.gdl"))
+
+
+@pytest.fixture
+def streamed(toy, monkeypatch):
+    """The toy algorithm, with a streamed form."""
+    primitive = sys.modules["toy_algorithm"].InDegrees
+    for table in (STREAMED, PROOFS):
+        monkeypatch.setitem(table, primitive, None)
+
+    @streams(primitive, lambda work, primitive, result: first_wrong(result.columns["in_degree"] < 0, "{vertex}"))
+    def counted(work, primitive):
+        state, count = work.open(8), np.zeros(work.num_vertices, np.int64)
+        for rows in work.rows("out"):
+            np.add.at(count, rows.targets[rows.indptr[0] : rows.indptr[-1]], 1)
+        work.join(count, np.add)
+        return {"in_degree": work.answer(count)}, state
+
+    return toy
+
+
+def test_from_disk_it_has_the_answer_of_memory_once_it_has_a_streamed_form(streamed, tmp_path):
+    for shape in ("only self-loops", "star inward", "sparse random, directed", "dense random, undirected"):
+        one_answer_from_disk(streamed, shape, tmp_path / "graph.gdl")
+    gd.stream.build(gd.from_edges([0], [1]), tmp_path / "small.gdl")
+    del STREAMED[sys.modules["toy_algorithm"].InDegrees]
+    with pytest.raises(gd.Unsupported, match=r"no streamed form \(betweenness, bfs, .*, sssp.* and triangles have\)"):
+        gd.in_degrees(gd.stream.open(tmp_path / "small.gdl"))
+
+
+def test_the_benchmark_measures_it(toy):
+    (case,) = [each for each in measured() if each.name == "in-degrees"]
+    assert case.run(gd.from_edges([0], [1])).in_degree.tolist() == [0, 1]
+    assert case.fits(directed=True)
+    assert not case.takes("allocation")
+
+
+def test_the_networkx_backend_offers_a_function_where_it_is_defined(toy):
+    @offered(edges=1, converted=1)
+    def in_degrees(G):
+        return dict(zip(G.nodes, gd.in_degrees(G.plain()).in_degree.tolist(), strict=True))
+
+    try:
+        G = nx.DiGraph([("a", "b"), ("c", "b")])
+        assert backend.can_run("in_degrees", (G,), {}) is True
+        assert backend.should_run("in_degrees", (G,), {}) is True
+        converted = backend.convert_from_nx(G, name="in_degrees")
+        assert backend.in_degrees(converted) == dict(G.in_degree()) == {"a": 0, "b": 2, "c": 0}
+    finally:
+        del OFFERS["in_degrees"]
+    with pytest.raises(AttributeError, match="in_degrees"):
+        backend.in_degrees  # noqa: B018

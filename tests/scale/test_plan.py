@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphdask.bench.analysis.algorithms import ALGORITHMS
+from graphdask.bench.analysis.algorithms import measured
 from graphdask.errors import InputError, Unsupported
 from graphdask.scale.plan import KINDS, NAMES, Settings, measurements
 from graphdask.scale.speed import efficiency, speed_up
@@ -32,7 +32,7 @@ def test_names_are_the_papers_and_weights_come_last():
     assert found["dobfs"].options == {}
     to_compare, of_ldbc = {"pagerank-20", "pagerank-weighted", "sssp-float32"}, {"core", "lcc", "cdlp"}
     elsewhere = {"strong"} | to_compare | of_ldbc  # R-MAT is undirected here
-    assert set(NAMES.values()) == {algorithm.name for algorithm in ALGORITHMS} - elsewhere
+    assert set(NAMES.values()) == {algorithm.name for algorithm in measured()} - elsewhere
 
 
 def test_one_worker_is_measured_once_for_all_transports_and_sizes_once_each():

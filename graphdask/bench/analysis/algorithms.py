@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphdask.errors import InputError
+from graphdask.interface.registry import algorithms
 
 
 def _one(source: Any) -> dict[str, Any]:
@@ -62,18 +63,12 @@ EACH_ITERATION: dict[str, Any] = {"tol": 1e-30, "max_iter": 20}
 PAGERANK_20 = {**EACH_ITERATION, "dtype": "float32", "weighted": False}
 PAGERANK_WEIGHTED = {**EACH_ITERATION, "dtype": "float64", "weighted": True}
 
-ALGORITHMS = (
-    Algorithm("bfs", "bfs", source=_one),
+WITH_OPTIONS = (
     Algorithm("bfs-push", "bfs", {"direction": "push"}, source=_one),
-    Algorithm("components", "connected_components"),
     Algorithm("strong", "strongly_connected_components", directed=True),
     Algorithm("betweenness", "betweenness", {"weight": None}, source=_list),
     Algorithm("pagerank", "pagerank", PAGERANK),
     Algorithm("pagerank-20", "pagerank", PAGERANK_20, compared="iteration_ms"),
-    Algorithm("triangles", "triangles", directed=False),
-    Algorithm("lcc", "local_clustering_coefficient"),
-    Algorithm("core", "core_number", directed=False),
-    Algorithm("cdlp", "label_propagation"),
     Algorithm("sssp", "sssp", source=_one, weights=True),
     Algorithm("pagerank-weighted", "pagerank", PAGERANK_WEIGHTED, weights=True, compared="iteration_ms"),
     Algorithm("sssp-float32", "sssp", source=_one, weights=True, weight_dtype="float32"),
@@ -81,16 +76,30 @@ ALGORITHMS = (
 """Those with weights stand last: their graph replaces the one without."""
 
 
+def measured() -> list[Algorithm]:
+    """Return the registered algorithms, as they are or with options."""
+    named = {each.name for each in WITH_OPTIONS}
+    plain = [
+        Algorithm(
+            known.command, name, source=_one if known.takes("source") else None,
+            directed=False if known.undirected else None,
+        )
+        for name, known in algorithms().items()
+        if known.command not in named
+    ]  # fmt: skip
+    return [*plain, *WITH_OPTIONS]
+
+
 def chosen(names: tuple[str, ...]) -> list[Algorithm]:
-    """Algorithms by name, in the order of the table; all where none is named.
+    """Return algorithms by name, in the order of `measured`; all if none is named.
 
     Raises
     ------
     InputError
         For an unknown name.
     """
-    known = [algorithm.name for algorithm in ALGORITHMS]
+    known = [algorithm.name for algorithm in measured()]
     for name in names:
         if name not in known:
             raise InputError(f"algorithm={name!r} is not one of {', '.join(known)}")
-    return [algorithm for algorithm in ALGORITHMS if not names or algorithm.name in names]
+    return [algorithm for algorithm in measured() if not names or algorithm.name in names]

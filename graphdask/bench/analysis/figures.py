@@ -8,12 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from graphdask.bench.analysis.algorithms import ALGORITHMS, chosen
+from graphdask.bench.analysis.algorithms import chosen, measured
 from graphdask.plot import bars, curves
 
 Record = dict[str, Any]
 
-PICTURES = ("scaling-*.png", *(f"*-{algorithm.name}.png" for algorithm in ALGORITHMS))
+PICTURES = ("scaling-*.png", *(f"*-{algorithm.name}.png" for algorithm in measured()))
 """How their names look."""
 
 
