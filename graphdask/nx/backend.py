@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from graphdask.nx import centrality, components, cores, distances, paths, triangles
+# the modules that offer functions; of these names some are those of functions
+import graphdask.nx.centrality
+import graphdask.nx.components
+import graphdask.nx.cores
+import graphdask.nx.distances
+import graphdask.nx.paths
+import graphdask.nx.triangles  # noqa: F401
 from graphdask.nx.graph import convert_from_nx, convert_to_nx
 from graphdask.nx.offered import OFFERS, can_run, should_run
 from graphdask.nx.suite import on_start_tests
-
-FAMILIES = (centrality, components, cores, distances, paths, triangles)
-"""The modules that offer functions."""
 
 __all__ = ["can_run", "convert_from_nx", "convert_to_nx", "on_start_tests", "should_run"]
 __all__ += list(OFFERS)
