@@ -69,7 +69,7 @@ def __getattr__(name: str) -> object:
 
 
 def _names() -> list[str]:
-    return ["__version__", *sorted((*_MODULES, *_HOME, *_registry().algorithms()))]
+    return ["__version__", *sorted((*_MODULES, *_HOME, *_registry().declared()))]
 
 
 def _registry() -> _Any:

@@ -55,7 +55,7 @@ class Program(click.Group):
         if name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"graphdask.commands.{name.replace('-', '_')}").command
-        within = getattr(command, "commands", {}).values()
+        within = vars(command).get("commands", {}).values()  # those of algorithms are made when they are asked for
         for each in within:  # whole, where click would cut it
             each.short_help = each.short_help or " ".join((each.help or "").partition("\n\n")[0].split())
         for each in [command, *within]:

@@ -11,7 +11,7 @@ import click
 
 from graphdask.commands.ids import vertex, weights_of
 from graphdask.commands.options import allocation_option
-from graphdask.interface.registry import SIGNATURE, Algorithm, Option, algorithms
+from graphdask.interface.registry import SIGNATURE, Algorithm, Option, algorithm_named, declared
 
 KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool}
 """Of parameters, by their annotations; others take text."""
@@ -60,7 +60,7 @@ class Chosen:
 class Algorithms(click.Group):
     """A group with a command for each registered algorithm, which calls `execute(Chosen(...), **shared options)`.
 
-    The commands are made when they are first asked for.
+    A command is made, and its algorithm imported, when it is first asked for.
     """
 
     execute: Callable[..., None]
@@ -70,17 +70,30 @@ class Algorithms(click.Group):
     @property
     def commands(self) -> MutableMapping[str, click.Command]:  # type: ignore[override]
         """The commands by name."""
-        there = algorithms().values()
-        for each in there:
-            if each.command not in self._made:
-                self._made[each.command] = self._command(each)
-        return {each.command: self._made[each.command] for each in there}
+        return {each.command: self._command(each.name) for each in declared().values()}
 
     @commands.setter
     def commands(self, given: MutableMapping[str, click.Command]) -> None:
         self._made = dict(given)
 
-    def _command(self, algorithm: Algorithm) -> click.Command:
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(each.command for each in declared().values())
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        return next((self._command(each.name) for each in declared().values() if each.command == name), None)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted((each.command, each.help) for each in declared().values()))
+
+    def _command(self, function: str) -> click.Command:
+        algorithm = algorithm_named(function)
+        assert algorithm is not None
+        if algorithm.command not in self._made:
+            self._made[algorithm.command] = self._new(algorithm)
+        return self._made[algorithm.command]
+
+    def _new(self, algorithm: Algorithm) -> click.Command:
         options, execute = options_of(algorithm), self.execute
 
         def call(**given: Any) -> None:
@@ -90,7 +103,9 @@ class Algorithms(click.Group):
         function = self.shared(call)
         for option in reversed(options.values()):
             function = option(function)
-        return click.command(algorithm.command, help=algorithm.help)(function)
+        made = click.command(algorithm.command, help=algorithm.help, short_help=algorithm.help)(function)
+        made.params += [each for each in self.params if each.name == "debug"]
+        return made
 
 
 def options_of(algorithm: Algorithm) -> dict[str, Callable[[Any], Any]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import click
 
-from graphdask.interface.registry import algorithms
+from graphdask.interface.registry import declared
 from graphdask.interface.suggest import meant, meant_argument, meant_function
 
 COMMANDS = {
@@ -30,7 +30,7 @@ GROUPS = ("run", "sample", "generate")
 
 def commands() -> dict[str, str]:
     """How the command line calls functions."""
-    return {each.name: each.command for each in algorithms().values()} | COMMANDS
+    return {each.name: each.command for each in declared().values()} | COMMANDS
 
 
 def suggestion(error: click.UsageError) -> str | None:

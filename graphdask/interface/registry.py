@@ -7,14 +7,13 @@ The decorator `algorithm` enters a function, and returns it as it is. What follo
 - the name that an error suggests for a name of another package,
 - the tests that all algorithms have in common (tests/algorithms/test_common.py).
 
-`algorithms` finds the declarations by importing the modules of the package, so an algorithm is entered in no list, and
-`algorithm_named` imports only the module whose text defines the function.
+An algorithm is entered in no list. `declared` finds the declarations in the texts of the modules, `algorithms` imports
+all of these modules, and `algorithm_named` only the one that defines the function.
 """
 
 from __future__ import annotations
 
 import inspect
-import pkgutil
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -107,21 +106,44 @@ def algorithm(command: str, result: type, help: str, **facts: Any) -> Callable[[
     return enter
 
 
+@dataclass(frozen=True)
+class Declared:
+    """What the text of a declaration says, whose command, result and help come first and are literals."""
+
+    command: str
+    help: str
+    name: str
+    """Of the function."""
+    module: str = ""
+
+
+DECLARATION = re.compile(r'^@algorithm\(\s*"(.+?)", \w+,\s+"(.+?)",.*?^def (\w+)\(', re.MULTILINE | re.DOTALL)
+
+
+def declared() -> dict[str, Declared]:
+    """Return what is declared, by the names of the functions, sorted; only texts are read, and no module imported."""
+    found = {each.name: Declared(each.command, each.help, each.name) for each in ALGORITHMS.values()}
+    for path in _folder().glob("*.py"):
+        for command, help, name in DECLARATION.findall(path.read_text(encoding="utf-8")):
+            found[name] = Declared(command, help, name, f"graphdask.algorithms.{path.stem}")
+    return dict(sorted(found.items()))
+
+
 def algorithms() -> dict[str, Algorithm]:
     """Return all algorithms by the names of their functions, sorted."""
-    package = import_module("graphdask.algorithms")
-    for each in pkgutil.iter_modules(package.__path__):
-        import_module(f"{package.__name__}.{each.name}")
+    for each in declared().values():
+        if each.name not in ALGORITHMS:
+            import_module(each.module)
     return dict(sorted(ALGORITHMS.items()))
 
 
 def algorithm_named(name: str) -> Algorithm | None:
     """Return the algorithm whose function has this name, or None."""
-    if name not in ALGORITHMS:
-        package = import_module("graphdask.algorithms")
-        definition = re.compile(rf"^def {re.escape(name)}\(", re.MULTILINE)
-        for folder in package.__path__:
-            for path in Path(folder).glob("*.py"):
-                if definition.search(path.read_text(encoding="utf-8")):
-                    import_module(f"{package.__name__}.{path.stem}")
+    if name not in ALGORITHMS and (known := declared().get(name)):
+        import_module(known.module)
     return ALGORITHMS.get(name)
+
+
+def _folder() -> Path:
+    """The package of algorithms, beside this one."""
+    return Path(__file__).parent.parent / "algorithms"

@@ -24,6 +24,7 @@ from graphdask.interface.registry import Algorithm
 NX = "NetworkX passes it by this name; `offered` refuses what the function cannot do with"
 CLICK = "click's or Dask's signature"
 ALIKE = "a class of another hierarchy has the same method, and one caller calls either"
+FORM = "a streamed form is given its primitive, as `streams` says"
 EXCEPTIONS = {
     "graphdask.nx.cores": NX,
     "graphdask.nx.distances": NX,
@@ -32,6 +33,9 @@ EXCEPTIONS = {
     "graphdask.cli:list_commands(ctx)": CLICK,
     "graphdask.cli:get_command(ctx)": CLICK,
     "graphdask.cli:format_commands(ctx)": CLICK,
+    "graphdask.commands.algorithms:list_commands(ctx)": CLICK,
+    "graphdask.commands.algorithms:get_command(ctx)": CLICK,
+    "graphdask.commands.algorithms:format_commands(ctx)": CLICK,
     "graphdask.commands.scale:convert(param)": CLICK,
     "graphdask.commands.scale:convert(ctx)": CLICK,
     "graphdask.bench.generation.work:block(rank)": ALIKE,
@@ -42,6 +46,8 @@ EXCEPTIONS = {
     "graphdask.sample._statements:_break(node)": "a method for each kind of statement, which is given it",
     "graphdask.sample._statements:_continue(node)": "a method for each kind of statement, which is given it",
     "graphdask.gang.local:is_whole(known)": ALIKE,
+    "graphdask.stream.kcores:core_numbers(primitive)": FORM,
+    "graphdask.stream.strong:strong_components(primitive)": FORM,
     "graphdask.stream.verify:of(env)": ALIKE,
     "graphdask.verify.pagerank:of(part)": ALIKE,
     "graphdask.verify.pagerank:of(env)": ALIKE,
