@@ -144,12 +144,19 @@ def _own_sampler(G: Any, seeds: Any, spec: Any, pool_size: int, **options: Any) 
 def _frontiers(G: Any, starts: Any, pool_size: int | None, instances: int | None, **options: Any) -> Any:
     import numpy as np
 
+    from graphdask.device.room import refuse_beyond_memory
+    from graphdask.interface.kinds import whole
     from graphdask.sample.frontier import frontier_sampling
 
     pools = _pools(starts, max(len(starts), 1) if pool_size is None else pool_size)
     if instances is not None:
+        instances = whole("instances", instances)
         if instances and not len(pools):
             raise InputError(f"instances={instances}, but there are no vertices to start at")
+        refuse_beyond_memory(
+            f"{instances:,} instances with pools of {pools.shape[1]:,} vertices", instances * (8 * pools.shape[1] + 16),
+            "sample fewer, with another seed for each call",
+        )  # fmt: skip
         pools = pools[np.arange(instances) % max(len(pools), 1)]
     return frontier_sampling(G, pools, **options)
 

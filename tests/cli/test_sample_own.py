@@ -140,6 +140,13 @@ def test_a_sampler_is_a_python_file(call, square, tmp_path):
     assert "is no sampler: give a Python file" in said(call("sample", "run", "spec", square))
 
 
+@pytest.mark.parametrize("instances", [10**13, 2**63, 10**30, 10**400])
+def test_instances_that_no_memory_holds_are_refused(call, square, tmp_path, instances):
+    done = call("sample", "frontier", square, "--instances", instances, "--output", tmp_path / "edges.npz")
+    assert done.exit_code == 1
+    assert "GiB may be used" in done.stderr if instances < 2**63 else "is not a whole number" in done.stderr
+
+
 def test_pools_of_frontier_sampling(call, square, tmp_path):
     text, arrays = tmp_path / "edges.txt", tmp_path / "edges.npz"
     options = ("--undirected", "--starts", "a,c,b,d", "--pool-size", 2, "--instances", 3, "--length", 5, "--verify")

@@ -271,7 +271,7 @@ ODD: dict[str, Callable[[], Any]] = {
     "np.float32 inf": lambda: np.float32("inf"),
     "np.uint64 of 2**64 - 1": lambda: np.uint64(2**64 - 1),
     "np.datetime64": lambda: np.datetime64("2020-01-01"),
-    "np.datetime64 NaT": lambda: np.datetime64("NaT"),
+    "np.datetime64 NaT": lambda: np.datetime64("NaT", "D"),
     "np.timedelta64": lambda: np.timedelta64(1, "D"),
     "np.timedelta64 without a unit": lambda: np.int64(1).view("m8"),
     "np.void": lambda: np.void(b"abc"),
