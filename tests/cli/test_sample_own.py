@@ -140,7 +140,7 @@ def test_a_sampler_is_a_python_file(call, square, tmp_path):
     assert "is no sampler: give a Python file" in said(call("sample", "run", "spec", square))
 
 
-@pytest.mark.parametrize("instances", [10**13, 2**63, 10**30, 10**400])
+@pytest.mark.parametrize("instances", [10**13, 2**63, 10**30])
 def test_instances_that_no_memory_holds_are_refused(call, square, tmp_path, instances):
     done = call("sample", "frontier", square, "--instances", instances, "--output", tmp_path / "edges.npz")
     assert done.exit_code == 1
