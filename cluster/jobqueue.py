@@ -194,7 +194,7 @@ def _word(option: str, value: str | None) -> str | None:
 
 
 def _encryption(tls: bool) -> dict[str, Any]:
-    """What dask-jobqueue is told of it."""
+    """Arguments of dask-jobqueue that encrypt, if any."""
     if not tls:
         return {}
     from graphdask.cluster.tls import security_of_cluster

@@ -17,7 +17,7 @@ from graphdask.errors import CommunicationError, DeadlineExceeded, InputError, J
 SYSTEMS: dict[str, ModuleType] = {"slurm": slurm, "pbs": pbs}
 """Each has `need`, `script`, `submit`, `look` and `cancel`."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.3, 5.0
-"""Seconds between two looks at a job: longer, the longer nothing happens."""
+"""Seconds between two requests for the state of a job: longer, the longer nothing happens."""
 SETTLE_SECONDS = 20.0
 """How long the files of a job that has ended may take to come over a network file system."""
 AWAY_SECONDS = 120.0
@@ -25,7 +25,7 @@ AWAY_SECONDS = 120.0
 TAIL = 3
 """Lines of a log that an error repeats."""
 TERMINATED = 143
-"""Exit code of a script that was told to end, and not because its time does."""
+"""Exit code of a script that was asked to end, and not because its time does."""
 
 Say = Callable[[str], None]
 

@@ -40,7 +40,7 @@ CONNECT = "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"
 LISTS, NUMBERS = ("command", "directives", "setup"), ("workers", "gpus_per_task", "cpus_per_task")
 """Fields of a job that are not texts."""
 REUSE = "DASK_DISTRIBUTED__SCHEDULER__REUSE_BROADCAST_COMM"
-"""As `graphdask.cluster.local.REUSED` tells."""
+"""As `graphdask.cluster.local.REUSED` says."""
 
 
 @dataclass(frozen=True)
@@ -324,7 +324,7 @@ def _seen_in_the_image(job: Job) -> list[str]:
 
 
 def _encryption(job: Job) -> list[str]:
-    """Lines that tell all processes of the job how they encrypt."""
+    """Lines that set for all processes of the job how they encrypt."""
     if job.workers is None:
         return []
     found = encryption.variables(encryption.settings(job.tls))

@@ -23,7 +23,7 @@ RENEW = 86400.0
 
 
 NO_PAGES: dict[str, Any] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
-"""Settings of Dask by which HTTP servers have no pages. They have no encryption, and would tell others what runs."""
+"""Settings of Dask by which HTTP servers have no pages. They have no encryption, and would show others what runs."""
 
 of_this_process: dict[str, Any] = {}
 """The `distributed.Security` of the clusters that run in this process, by the address of their schedulers."""

@@ -25,7 +25,7 @@ class Config:
     exchange: str = "auto"
     """`auto` (what the algorithm names), `selective` or `broadcast`."""
     allocation: str | float = "maximal"
-    """Room of queues: `maximal`, `just-enough` (an estimate, which grows), `fixed` (0.75 of the maximum), or the share
+    """Memory of queues: `maximal`, `just-enough` (an estimate that grows), `fixed` (0.75 of the maximum), or the share
     of the maximum that is fixed, above 0 and up to 1."""
     deadline: float = 600.0
     """Seconds that one run of a gang may take."""

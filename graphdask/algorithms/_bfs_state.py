@@ -34,7 +34,7 @@ class State:
     direction: Direction
     kernels: Any
     unreached: int
-    """Own vertices that may yet be found, at most; counted where room is allocated in part."""
+    """Own vertices that may yet be found, at most; counted if memory is allocated in part."""
     alone: Peers | None
     """Where one GPU, which has all, pushes large levels as a team of one."""
     led: Buffer | None = None

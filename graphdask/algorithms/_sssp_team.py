@@ -15,13 +15,13 @@ from graphdask.kernels.sssp.sssp_team_pack import TeamBuckets
 from graphdask.partition.part import Part
 
 TEAM_BREADTH = 2.0
-"""Width of a bucket, in mean weights by mean degrees. The first ones, with the vertices of most edges, are to be
-narrow, for these are looked at again whenever a vertex comes nearer; the kernel widens what comes after. R-MAT 25 with
+"""Width of a bucket, in mean weights by mean degrees. The first ones, with the vertices of most edges, are
+narrow, because they are scanned again whenever a vertex comes nearer; the kernel widens those after them. R-MAT 25 with
 weights to 255: 1.3 G edges with 2 and 1.45 with 3 on one H200, 31 and 35 ms; on two 1.35 and 1.6, 22 and 24; with 6,
 2.0 and 30."""
 ENOUGH = 1
-"""Near vertices from which a rank tells what it knows before it goes on: a meeting costs less than to relax from labels
-that others know better (R-MAT 24 on four H200: 24 ms, and 28 from 2^16 on). One rank has nothing to tell."""
+"""Near vertices from which a rank sends what it knows before it goes on: a meeting costs less than to relax from labels
+that others know better (R-MAT 24 on four H200: 24 ms, and 28 from 2^16 on). One rank has nothing to send."""
 
 
 def _areas(part: Part, label: np.dtype) -> Areas:

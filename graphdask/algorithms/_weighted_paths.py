@@ -172,7 +172,7 @@ class PathCounts(Primitive[State]):
         return state, self._counted(part, state, level, env, edges)
 
     def _hubs(self, part: Part) -> int:
-        """Room for rows that kernels put aside."""
+        """Buffer for rows that kernels defer."""
         return _hubs(part)
 
     def _count_tight(self, part: Part, state: State, env: Environment) -> int:

@@ -66,7 +66,7 @@ class Codes:
 
 
 def _unit(most: float, bits: int) -> float:
-    """The power of two of which `most` is as many as have room in so many bits. Whatever is a whole number of a larger
+    """The power of two of which `most` is as many as fit in so many bits. Whatever is a whole number of a larger
     unit, and no more than `most`, is a whole number of this one, too."""
     if not math.isfinite(most):
         return 1.0

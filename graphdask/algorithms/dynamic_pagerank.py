@@ -68,7 +68,7 @@ STOP_PRUNING, RANK_ALL = 0.25, 0.5
 MOST_EDGES = 0.35
 """Share of all edges, ranked over and marked over, from which method="auto" ranks all vertices from then on. Of 0.2 to
 1, on R-MAT 19 and sx-askubuntu-a2q and two CPU cores, none differs from another by more than noise; on R-MAT 22 and an
-H200, where iterations over all vertices look at more edges a second, 0.3 takes 0.85 of the time of 1 at batches of
+H200, where iterations over all vertices scan more edges a second, 0.3 takes 0.85 of the time of 1 at batches of
 1e-5, whose share is 0.43 to 0.5."""
 TOLERANCE = 1e-6
 """Of df and dfp, relative, where neither it nor an error is given."""
@@ -86,7 +86,7 @@ class DynamicPageRank(Primitive[State]):
     result_type = DynamicPageRankResult
     votes = 11
     """The largest change, how many vertices were ranked for the first time, how many a traversal has reached, upper and
-    lower halves of both sums in fixed point, edges that were looked at, and those that there are, and halves of the sum
+    lower halves of both sums in fixed point, edges that were scanned, and those that there are, and halves of the sum
     of ranks."""
 
     def __init__(
@@ -130,7 +130,7 @@ class DynamicPageRank(Primitive[State]):
 
     @property
     def _may_sweep(self) -> bool:
-        """Whether vertices that are ranked are told apart by their in-degrees."""
+        """Whether vertices that are ranked are distinguished by their in-degrees."""
         return self.lows[0] == LOW
 
     def met(self, residual: float, error: float) -> bool:
@@ -197,7 +197,7 @@ class DynamicPageRank(Primitive[State]):
                 marking.mark(part, state, env, owned)
         if self._may_sweep and self.method in (*WHOLE, AUTO):
             state.row_kinds = Sweep.count(part, env)
-        every = state.low if size == 1 else xp.arange(owned, dtype=dtype)  # nobody is told
+        every = state.low if size == 1 else xp.arange(owned, dtype=dtype)  # no rank is notified
         said = self._say(part, state, env, Lists([every], [state.every]))
         if self._ranks_all(part, state, said):  # while the host goes on
             state.sweep = Sweep.of(part, state, env) if self._may_sweep else None
@@ -327,7 +327,7 @@ class DynamicPageRank(Primitive[State]):
         return self._say(part, state, env, Lists([], []), len(reached))
 
     def _say(self, part: DynamicPart, state: State, env: Environment, ranked: Lists, reached: int = 0) -> Messages:
-        """Tell marks to the owners of their vertices, and what is new of `ranked` vertices to who needs it; the host
+        """Send marks to the owners of their vertices, and what is new of `ranked` vertices to who needs it; the host
         waits here for what was counted, how many these are too where it does not know."""
         everything, frontier = state.mode in WHOLE, state.mode in FRONTIERS
         if part.size > 1 and not everything:
@@ -384,7 +384,7 @@ class DynamicPageRank(Primitive[State]):
         return False
 
     def _choose(self, state: State, looked: float) -> None:
-        """Say how the next iteration is done, from what is lost and from the edges that the last one looked at."""
+        """Say how the next iteration is done, from what is lost and from the edges that the last one scanned."""
         assert self.error is not None
         lost = state.left.left / (self.error * (1.0 - self.damping))
         if state.mode == "nd":
@@ -432,6 +432,6 @@ class DynamicPageRank(Primitive[State]):
 
 
 def _soon(marking: float, state: State) -> float:
-    """The share of all edges that is looked at where so many edges are marked over to begin with: those of the vertices
+    """The share of all edges that is scanned if so many edges are marked over to begin with: those of the vertices
     that they lead to, and of those that these mark in their turn."""
     return -2.0 * math.expm1(-marking / state.num_vertices)

@@ -53,10 +53,10 @@ class State:
     x: Array
     """float64 per slot, contributions; 0 where this rank needs none."""
     told: Array
-    """float64 per own vertex, as other ranks know them; empty of one rank, and where all are told every time."""
+    """float64 per own vertex, as other ranks know them; empty for one rank, and if all are sent every time."""
     sums: Array
     affected: Array
-    """uint8 per slot, those of own vertices to be ranked, and of others until their owners are told."""
+    """uint8 per slot, those of own vertices to be ranked, and of others until their owners are notified."""
     expand: Array
     """uint8 per own vertex: 1 where its out-neighbours are to be marked, 2 where they are and stay so."""
     visited: Array
@@ -74,7 +74,7 @@ class State:
     mark_high: Array
     """And of those whose out-neighbours are to be marked."""
     pieces: Array
-    """int64, room for the parts of long rows of out-edges (kernels/dynamic/dynamic.py)."""
+    """int64, buffer for the parts of long rows of out-edges (kernels/dynamic/dynamic.py)."""
     counters: Array
     """uint64; see dynamic.py, and for several ranks kernels/dynamic/telling.py: changes for each, all, and marks."""
     every: Array
@@ -91,9 +91,9 @@ class State:
     left: Residual
     traversing: bool
     last: Array
-    """Own vertices that were told of in the last step, which in the end nobody takes in any more."""
+    """Own vertices that were sent in the last step, which in the end nobody takes in any more."""
     marks: tuple[Array, Array, np.ndarray, np.ndarray] | None = None
-    """What was told in the last step, slots and contributions, and where the marks for each rank begin and end."""
+    """What was sent in the last step, slots and contributions, and where the marks for each rank begin and end."""
     passes: int = 0
     """Steps of the traversal."""
     listed: tuple[int, int, int] | None = None
@@ -116,7 +116,7 @@ class State:
     """Vertices of all ranks that were ranked in this run."""
     residual: float = math.inf
     heard: Readback | None = None
-    """By which the host hears of an iteration over all vertices while the next one's sums are under way."""
+    """By which the host receives the sums of an iteration over all vertices while the next one's sums are under way."""
     ahead: bool = False
     """Whether the sums of the next iteration have been begun."""
     row_kinds: Array | None = None

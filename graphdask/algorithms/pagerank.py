@@ -106,7 +106,7 @@ class State:
     """float64, sums of parts of long rows."""
     counters: Array
     """uint64, shape (2, 4): rank without out-edges, sum of |change|, largest |change| of this rank, and whether a
-    device goes on, of the next iteration and the one before by turns (kernels/pagerank/pagerank.py)."""
+    device goes on, of the next and of the last iteration by turns (kernels/pagerank/pagerank.py)."""
     num_vertices: int
     noise: float
     """What a sum of |change| may grow by through rounding, from one iteration to the next."""
@@ -118,7 +118,7 @@ class State:
     residual: float = math.inf
     """The norm of the change in the last iteration."""
     heard: Readback | None = None
-    """By which the host hears of an iteration while the next one's sums are under way; None where it waits."""
+    """By which the host receives an iteration's counters while the next one's sums are under way; None if it waits."""
     ahead: bool = False
     """Whether the sums of the next iteration have been begun, unless the device has found that this was the last."""
 
@@ -214,7 +214,7 @@ class PageRank(Primitive[State]):
         owned, slots = part.num_owned, part.num_slots
         given = [each for each in (self.start, self.personalization) if each is not None]
         state = owned * (2 * real + 8 + (8 if self.personalization else 0)) + slots * real
-        if part.size > 1:  # what is told, also while it is on its way out, and in
+        if part.size > 1:  # contributions sent, also while they are on their way out, and in
             state += owned * (real + index) + 2 * (slots - owned) * real
         looking = sum(each.nbytes for each in given) + owned * (8 * len(given) + LOOKING) if given else 0
         layout = self._layouts.kept(part)
@@ -244,7 +244,7 @@ class PageRank(Primitive[State]):
             noise=NOISE[np.dtype(self.real).name],
             heard=readback_of(env.backend, 4, 1) if part.size == 1 and env.backend.name == "cuda" else None,
         )
-        # the first ranks are sums that nothing damps; nobody looks at their change
+        # the first ranks are sums that nothing damps; their change is not used
         self._update(part, state, damping=1.0, base=0.0, change_scale=0.0, turn=1)
         state.sums.fill(0.0)
         return state, self._say(part, state, env, 0)

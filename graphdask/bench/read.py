@@ -153,7 +153,7 @@ def _in_process(reader: str, product: str, path: Path, case: str) -> dict[str, A
 
 
 def _measured(reader: str, product: str, path: str, case: str) -> dict[str, Any]:
-    """Import the packages of a side, read, and say what it took; for a process that has done nothing else."""
+    """Import the packages of a side, read, and return time and memory; for a process that has done nothing else."""
     import time
 
     read = _graphdask(product, path, case) if reader == "graphdask" else _pandas(path, case)

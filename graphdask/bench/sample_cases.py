@@ -69,7 +69,7 @@ SUITES = {
 """By name and device."""
 
 FEWER = 100
-"""How many times as few walks are drawn by a reservoir, which looks at all edges of a vertex in each step."""
+"""How many times as few walks are drawn by a reservoir, which scans all edges of a vertex in each step."""
 
 WALKS: tuple[tuple[str, str | None, str], ...] = (
     ("random_walk", None, "uniform"),

@@ -268,7 +268,7 @@ class NcclCommunicator(Communicator):
 
     def abort(self, error: BaseException) -> None:
         self._control.abort(error)
-        # The peers have been told through the control communicator; what NCCL says of its own end helps nobody.
+        # The peers were notified through the control communicator; NCCL's own errors at its end add nothing.
         with contextlib.suppress(Exception):
             self._plane.close()
 

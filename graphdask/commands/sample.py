@@ -192,7 +192,7 @@ def _placement(request: Request) -> Any:
 
 
 def _on_disk(request: Request) -> bool:
-    """Whether the file is one that is streamed; its options are looked at before any work."""
+    """Whether the file is one that is streamed; its options are checked before any work."""
     if request.path.suffix != stream.ENDING:
         if request.memory is not None:
             raise InputError(stream.not_streamed(request.path))

@@ -251,7 +251,7 @@ def _fit_table(fits: list[dict[str, Any]]) -> str:
 
 
 def _beyond_table(beyond: list[dict[str, Any]]) -> str:
-    """A row for each algorithm and transport: each tells every other - along a tree."""
+    """A row for each algorithm and transport: each sends to every other - along a tree."""
     most = max(max(one["seconds"]) for one in beyond)
     shown = [size for size in (1, 8, 64, 256, 1024) if size < most] + [most]
     rows, trees = [], {_place(one): one["seconds"] for one in beyond if one["meeting"] == "tree"}

@@ -1,4 +1,4 @@
-"""Board: what the scheduler has heard of graphdask's runs, as columns for the pictures of the page.
+"""Board: what the scheduler has received about graphdask's runs, as columns for the pictures of the page.
 
 Two kinds of messages come: from workers, now and then, where the ranks of a run are; and from clients, soon after
 runs, their supersteps. Only the last runs are kept.
@@ -29,7 +29,7 @@ KEPT = 50
 STEPS = 200
 """Most bars of a picture; supersteps beyond share one."""
 QUIET = 10.0
-"""Seconds after which a run of which nothing is heard is over, or lost."""
+"""Seconds without a message after which a run is over, or lost."""
 
 
 def told(stats: Any, workers: Sequence[str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from graphdask.dashboard.board import NAME, Board
 
 BLUE = "#3b82c4"
 PERIOD = 500
-"""Milliseconds between two looks at the board."""
+"""Milliseconds between two reads of the board."""
 TITLES = {
     "frontier": "Frontier by superstep",
     "bytes": "Bytes between ranks by superstep",

@@ -72,7 +72,7 @@ BLOCK = 256
 PER_PROCESSOR = 32
 """Blocks of a launch at most, for each processor."""
 SHARED_WITHOUT_ASKING = 48 << 10
-"""Bytes of dynamic shared memory that every kernel may be launched with; for more, a function must be told."""
+"""Bytes of dynamic shared memory that every kernel may be launched with; more is an attribute of a function."""
 _launches = count(1)
 
 
@@ -393,7 +393,7 @@ class _CudaKernels:
 
 @cache
 def _headers_digest() -> str:
-    """A digest of all headers: CuPy's cache of compiled kernels looks at the source and the options, not at them."""
+    """A digest of all headers: CuPy's cache of compiled kernels compares source and options, not headers."""
     digest = hashlib.sha256()
     for name, header in kernel_files().items():
         if name.endswith(".cuh"):

@@ -159,7 +159,7 @@ class DynamicPart(Part):
     contributions: Array | None = None
     """What the last PageRank of several ranks knew of contributions, float64, shape (num_vertices,), by slot."""
     said: Array | None = None
-    """Those of own vertices, as the ranks that need them were told, shape (num_owned,); -1 where one was not."""
+    """Those of own vertices, as sent to the ranks that need them, shape (num_owned,); -1 for those not sent."""
     audience: Audience | None = None
     """Who needs to know of all vertices; None where edges have changed since it was found out, on all ranks alike."""
     counted: tuple[int, int] = (-1, 0)

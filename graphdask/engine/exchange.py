@@ -302,7 +302,7 @@ class Exchanger:
         run = slice(first, first + universe) if message.code == codec.ALL else None
 
         def read(out: Array | None) -> Array:
-            # never the payload itself: what is told to ghosts may be kept
+            # never the payload itself: what is sent to ghosts may be kept
             if out is None and of_ghosts and run is None:
                 out = backend.xp.empty(message.count, self.dtype)
             return message.ids(backend, first, out)

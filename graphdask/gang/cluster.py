@@ -362,10 +362,10 @@ class DaskGang:
     async def _settle_values(self, of: weakref.ref[DaskKept], run: int) -> None:
         """Make the values of a run Dask's, or say that nobody wants them. Runs in the client's loop."""
         values = of()
-        with suppress(Exception):  # whoever asks for them will be told that they are gone
+        with suppress(Exception):  # a later request for them gets the error that they are gone
             if values is not None:
                 _ = values.futures
-            elif run == self._run:  # a later one tells, or will
+            elif run == self._run:  # else a later run sends them, or will
                 dropped, addresses = tuple(self._dropped), [host.address for host in self.hosts]
                 await self.client.run(forget, dropped, workers=addresses, on_error="ignore")
 

@@ -173,7 +173,7 @@ def _built(graph: DynamicGraph, client: Any, config: Config, workers: Mapping[st
 
 
 def _enlarged(rows: DynamicBuilt, graph: DynamicGraph, config: Config, least: int) -> DynamicBuilt:
-    """Rows with room for more vertices, in their place: the same edges, ranks, and changes that these have not seen."""
+    """Rows with space for more vertices, in their place: the same edges, ranks, and changes not seen by these."""
     histories = rows.parts.fetch(_history)
     ranks = np.zeros(rows.num_vertices)
     for history in histories:

@@ -31,7 +31,7 @@ class KnownWorker:
 def ask_scheduler(client: Any, timeout: float | None = None) -> dict[str, KnownWorker]:
     """Every worker that the scheduler knows, by address, in the order of their names.
 
-    Not by `client.scheduler_info`, which returns what the client heard last: now and then the client asks for the
+    Not by `client.scheduler_info`, which returns what the client received last: now and then the client asks for the
     scheduler without its workers, and that answer can come in between. `timeout` is for the answer, in seconds; by
     default the setting `heartbeat_timeout`.
 

@@ -275,7 +275,7 @@ def perform(
                 spent[rank] = since(before)
         except BaseException as error:  # the client raises it
             if isinstance(error, PeerLost) and cancel.event.is_set():
-                error.origin = (-1, "PeerLost", str(error))  # type: ignore[attr-defined]  # told to end: not the cause
+                error.origin = (-1, "PeerLost", str(error))  # type: ignore[attr-defined]  # asked to end: not the cause
             raised.append(error)
             cancel.set(f"rank {rank} failed: {error}")
 

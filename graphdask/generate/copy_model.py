@@ -200,7 +200,7 @@ class QueueCopyModel(SequentialCopyModel):
     segment: int = 0
     """Vertices of the first segment; 0: one for each thread, or with factor 1 as many as fit the queues if all wait."""
     factor: int = 2
-    """By how much segments grow while the queues have room; 1: not at all."""
+    """By how much segments grow while the queues have free entries; 1: not at all."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

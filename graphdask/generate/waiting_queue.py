@@ -16,7 +16,7 @@ from graphdask.generate.copy_model import CAPACITY, COLUMNS, PASSES, STATE, Queu
 from graphdask.interface.suggest import public
 
 ROWS = 4096
-"""Records of a first run; one that makes more is run again with room for them."""
+"""Records of a first run; one that makes more is run again with a buffer for them."""
 
 
 @public

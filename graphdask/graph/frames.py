@@ -164,7 +164,7 @@ def _built(graph: Any, partitions: int | None, client: Any, progress: bool | Non
 
 
 def _length(share: Share) -> float:
-    """Edges of a share; NaN where only making them tells."""
+    """Edges of a share; NaN if it is known only once they are made."""
     source = share.source
     if isinstance(source, ChunkSource):
         return float("nan")

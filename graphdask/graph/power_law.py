@@ -28,7 +28,7 @@ TABLE = 1 << 14
 
 
 MOST_DEGREE = 1 << 53
-"""Above it floats tell whole numbers apart no more."""
+"""Above it floats do not distinguish all whole numbers."""
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ _ROWS = re.compile(
     r"(unnamed: ?0|index|idx|#|id|row(_?(id|number|num|no))?|no\.?|nr\.?|(edge|link)_?(id|index|no)|eid|)\Z"
 )
 _LONGEST, _MOST = 100, 100
-"""Characters of a name, and columns, that are looked at: real headers have fewer."""
+"""Characters of a name, and columns, that are examined: real headers have fewer."""
 _DOER = re.compile(r"([a-z]{3,100}?)(?:er|or|ing)\Z")
 _DONE = re.compile(r"([a-z]{3,100}?)(?:ee|ed)\Z")
 _COUNTERPARTS = (("1", "2"), ("0", "1"), ("a", "b"), ("x", "y"), ("i", "j"))

@@ -17,7 +17,7 @@ from ._open import Source
 
 HEAD_BYTES = 1 << 18
 ROWS = 1000
-"""Lines below the first one that are looked at, at most."""
+"""Lines below the first one that are examined, at most."""
 TEXT_IDS = "# Ids: text"
 _OWN_NAMES = ("FromNodeId", "ToNodeId")
 _OWN = re.compile(rb'"src","dst"(,"weight")?(,"time")?(,"directed")?\Z')

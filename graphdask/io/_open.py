@@ -343,7 +343,7 @@ class Source:
                 yield np.frombuffer(b"".join(carry), np.uint8)
 
     def _refuse_line(self, size: int) -> None:
-        """Raise OverBudget for a line that memory has no room for: the line, and what it becomes."""
+        """Raise OverBudget for a line that does not fit in memory: the line, and what it becomes."""
         if size > BLOCK_BYTES:
             budget().refuse_line(size, LINE_COPIES * size)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from graphdask.errors import GraphdaskError, InputError, WriteError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""There is no room for what is written."""
+"""There is no space for what is written."""
 
 TO_DO = {
     errno.EACCES: "get permission for it, or name another",

@@ -14,7 +14,7 @@ from ._open import COMPRESSION_SUFFIXES
 from .edges import EdgeList
 
 MANY = 1 << 18
-"""Edges up to which nobody looks whether the disk has room."""
+"""Edges up to which the free space of the disk is not checked."""
 
 
 def write_edges(
@@ -76,7 +76,7 @@ def write_edges(
 
 
 def _refuse_beyond_disk(edges: EdgeList, path: str | os.PathLike[str], name: str) -> None:
-    """Raise WriteError where the disk has no room for the edges."""
+    """Raise WriteError if the disk has no space for the edges."""
     if edges.num_edges < MANY:
         return
     suffix = Path(path).suffix.lower()

@@ -185,7 +185,7 @@ def _inside(folder: Path, name: str) -> Path:
 
 
 def _joined(arrays: list[Any], dtype: np.dtype | None, reading: Reading) -> Any:
-    """One array; of empty parts of names, whose type nobody can tell, as well."""
+    """One array; of empty parts of names, whose type is unknown, as well."""
     filled = [array for array in arrays if len(array)] or arrays[:1]
     if reading.spill is not None and len(filled) > 1 and filled[0].dtype.kind in "if":
         column = SpilledColumn(reading.spill)

@@ -102,7 +102,7 @@ def stated_of(schema: Any, file: Path) -> tuple[bool | None, np.ndarray | None]:
 
 def _table(file: Path, names: list[str], text: list[str], pages: Pages, reading: Reading) -> Any:
     """The columns of a table that fits memory. Strings of a dictionary stay numbers and a dictionary; where each is
-    made of the one before, few enough are read at a time, because all may be as long as their page.
+    made of the previous one, few enough are read at a time, because all may be as long as their page.
     """
     import pyarrow as pa
     from pyarrow import parquet

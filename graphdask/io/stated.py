@@ -30,7 +30,7 @@ class Stated:
     """What was read, in words."""
     edges: int
     vertices: int | None = None
-    """None where only the edges tell."""
+    """None if only the edges show it."""
     directed: bool | None = None
     weights: str | None = None
     """Their dtype; None where there are none."""

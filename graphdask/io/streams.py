@@ -29,9 +29,9 @@ WRITES = ("edgelist", "csv", "matrixmarket", "gexf", "graphml")
 """Formats that a stream can hold."""
 PIECE = 1 << 20
 LOOK = 64 << 20
-"""Bytes from which it is looked at whether memory has room for what comes, and again whenever it has doubled."""
+"""Bytes from which it is checked whether what comes fits in memory, and again whenever it has doubled."""
 HEAD = 1 << 16
-"""Bytes among which the first line that is no comment tells the format."""
+"""Bytes among which the first line that is no comment shows the format."""
 
 _DIMACS = re.compile(rb"p\s+[a-z]+\s+\d+\s+\d+\s*$")
 

@@ -94,7 +94,7 @@ def offered(
 
 
 def _bound(name: str, args: Any, kwargs: Any) -> Mapping[str, Any] | None:
-    """The arguments by name; None where they do not fit, of which NetworkX tells."""
+    """The arguments by name; None if they do not fit, for which NetworkX raises."""
     try:
         bound = OFFERS[name].signature.bind(*args, **kwargs)
     except TypeError:

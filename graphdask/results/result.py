@@ -25,7 +25,7 @@ class Kept(Protocol):
     """One value for each rank, kept where it was made."""
 
     summary: list[Any]
-    """Per rank, what the client was told of the value."""
+    """Per rank, what the client received of the value."""
 
     def fetch(self, select: Callable[[Any], Any]) -> list[Any]:
         """Return `select(value)` of every rank, in rank order; runs where the value is."""

@@ -22,7 +22,7 @@ EACH = 96
 
 
 def room_for_counts(xp: Any, groups: int) -> Array:
-    """Room for 0 and a number of each group, which kernels write where there are groups."""
+    """Buffer for 0 and a number of each group, which kernels write where there are groups."""
     return (xp.empty if groups else xp.zeros)(groups + 1, np.int64)
 
 
@@ -36,7 +36,7 @@ class Choices:
     counts: Array
     """int64, shape (groups + 1,): 0, and how many each gives at most; no more than it has, unless with replacement."""
     tags: Array
-    """int64: what random numbers tell groups of an instance apart by."""
+    """int64: the number by which random numbers distinguish the groups of an instance."""
     instances: Array
     """int64."""
 
@@ -80,9 +80,9 @@ class Found:
     chosen: Array
     """Its place in the group."""
     starts: Array
-    """Where each group's part of the room began."""
+    """Where each group's part of the buffer began."""
     kept: Array | None = None
-    """Places in the room; None: all."""
+    """Places in the buffer; None: all."""
 
     def numbers(self, xp: Any) -> Array:
         """Of each, how many of the group were chosen before it."""
@@ -96,7 +96,7 @@ class Room:
 
     xp: Any
     starts: Array
-    """Where each group's part of the room begins."""
+    """Where each group's part of the buffer begins."""
     chosen: Array
     owners: Array
     """-1 where nothing was chosen."""

@@ -33,7 +33,7 @@ from graphdask.sample.translate import Translated
 DRAW_EDGE = 265
 """What is drawn, as in kernels/common/philox.py."""
 TRIALS = 128
-"""Of rejection; then a vertex's edges are looked at after all, which changes no probability."""
+"""Of rejection; then a vertex's edges are scanned after all, which changes no probability."""
 LAUNCH = 1 << 20
 """Vertices whose edges are drawn by rejection in one launch."""
 LOOKED_AT = {"cpu": 1 << 18, "cuda": 1 << 33}
@@ -299,7 +299,7 @@ class Expander:
         )
 
     def _has_sums(self, choices: Choices) -> bool:
-        """Whether there are sums of all biases, or they are made, now that so many edges are to be looked at."""
+        """Whether there are sums of all biases, or they are made, now that so many edges are to be scanned."""
         if self.by_sums and self.sums is None:
             looked_at(self, self.part, choices.total)
             self._ask_for_sums()
@@ -349,7 +349,7 @@ class Expander:
         return room.filled(xp)
 
     def _has_few(self, size: int) -> bool:
-        """Whether what is drawn of one is told apart without a table."""
+        """Whether what is drawn of one is distinguished without a table."""
         return bool(self.options.replace) or 0 <= size <= FEW_CHOSEN
 
     def _aliased(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
@@ -403,7 +403,7 @@ class Expander:
         return found
 
     def _tried(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
-        """Edges by rejection, and those of items whose trials were not enough by looking at all."""
+        """Edges by rejection, and those of items whose trials were not enough by a scan of all edges."""
         xp, n, replace = self.env.xp, len(choices.wanted), self.options.replace
         kernels, bias = self.kernels("edge_bias")
         bound = self.bound(bias)

@@ -27,7 +27,7 @@ BITS = {"bitmap": 8, "strided": 16}
 ROOM = 1 << 25
 """Words in a launch, about, for trees of biases or tables of what is drawn: as many as the edges of rows, or drawn."""
 LAUNCH = 1 << 27
-"""Edges that there is room for in a launch over small instances, about: some tens of milliseconds."""
+"""Edges that the buffers of a launch over small instances hold, about: some tens of milliseconds."""
 
 
 class Fanouts(Sampler[S]):

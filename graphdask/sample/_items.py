@@ -49,4 +49,4 @@ class Chosen:
     dst: Array
     instances: Array
     numbers: Numbers
-    """Tells how many were chosen with each before it."""
+    """Counts, for each, how many were chosen with it before."""

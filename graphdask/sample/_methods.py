@@ -38,7 +38,7 @@ class Method:
     bound: float | None = None
     """Of rejection."""
     static: bool = False
-    """Whether an edge has the same bias whenever it is looked at."""
+    """Whether an edge has the same bias whenever it is evaluated."""
     unasked: bool = False
     """Of alias: whether it is inverse where the function fails on some edge, or a vertex's biases are too large."""
     per_row: bool = False

@@ -28,7 +28,7 @@ from graphdask.sample._together import MOST_DRAWN, MOST_HOPS
 from graphdask.sample.traversal import NumberedTraversal, State
 
 ROOM = 1 << 21
-"""Edges that one call of the kernel has room for on a CPU, where no batch needs more."""
+"""Edges that the buffers of one call of the kernel hold on a CPU, where no batch needs more."""
 GROUP = 1 << 25
 """Vertices that the batches of a launch on a GPU come to at most: some 2 GiB."""
 BLOCKS = 4

@@ -17,7 +17,7 @@ from graphdask.sample._spec_hops import WAYS, Asked, Drawn
 from graphdask.sample._spec_walks import starts_of
 
 LAUNCH = {"cpu": 1 << 18, "cuda": 1 << 22}
-"""Steps of all instances in one launch, about; the host looks at the deadline in between."""
+"""Steps of all instances in one launch, about; the host checks the deadline in between."""
 OF_VERTEX = frozenset({"id", "degree"})
 """Fields that are a vertex's wherever and whenever it is in a pool."""
 FUNCTIONS = ("edge_bias", "update", "vertex_bias")
@@ -48,7 +48,7 @@ def walked(sampler: Any, expander: Expander, part: Part, env: Environment) -> Dr
     if not sampler.one_each:
         given = sampler.of(sampler.bounds, sampler.first, sampler.last + 1)
         given = given - given[0]
-    firsts = np.append(vertices, dtype.type(-1))[given[:-1]]  # of an empty pool nobody is told
+    firsts = np.append(vertices, dtype.type(-1))[given[:-1]]  # of an empty pool nothing is sent
     pools, seeds, bounds = from_host(vertices), from_host(firsts), from_host(given)
     before, sizes = xp.full(len(pools), -1, dtype), bounds[1:] - bounds[:-1]
     src, dst = (xp.empty(n * depth, dtype) for _ in range(2))

@@ -36,7 +36,7 @@ class WalkState:
     launch: Callable[..., None]
     """The kernel."""
     fixed: tuple[Any, ...]
-    """What it is told in every launch: of the graph, of what edges are drawn by, and of the functions."""
+    """What it receives in every launch: of the graph, of what edges are drawn by, and of the functions."""
     failures: tuple[Array, Array]
     """Where it stores failures of edge_bias and of update."""
     given: np.ndarray
@@ -57,13 +57,13 @@ class WalkState:
     todo: deque[tuple[int, int, int, int]]
     """Launches to come: first walk, last + 1, steps made, steps to have made."""
     under_way: deque[tuple[int, int]] = field(default_factory=deque)
-    """What is told after each launch that the host has not heard of, and how many walks are in it."""
+    """What is read back after each launch that the host has not received yet, and how many walks are in it."""
     edges: int = 0
-    """That the host has heard of."""
+    """That the host has received."""
 
     @property
     def left(self) -> int:
-        """How many launches the host is still to hear of."""
+        """How many launches the host has not received yet."""
         return len(self.todo) + len(self.under_way)
 
 

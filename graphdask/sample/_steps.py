@@ -150,7 +150,7 @@ class Framework(Traversal):
         return int(kept + step) + 16 * share * (steps + 4) + 12 * len(self.seeds) + mapped + tables + candidates
 
     def _lengths_to_reckon_with(self, part: Part, rows: Csr) -> tuple[float, float]:
-        """The mean length of rows, and of those that edges lead to; without a look at them where that decides nothing:
+        """The mean length of rows, and of those that edges lead to; they are not read if that decides nothing:
         a function that says how many edges are chosen is reckoned to say 2."""
         if part.size > 1 or "neighbor_size" not in self.functions:
             return self._row_lengths(part, rows)

@@ -143,7 +143,7 @@ def sums_of(expander: Any, part: Part, env: Environment) -> Sums | None:
         return None
     needed = memory(rows) + sampler.memory(part, env.allocation)
     if needed > (env.backend.free_memory() + part.tables.nbytes) * env.memory_share:
-        return None  # with all tables gone there would not be room either
+        return None  # without all tables the memory would not suffice either
     while needed > env.backend.free_memory() * env.memory_share:
         if not part.tables.forget():
             return None

@@ -44,7 +44,7 @@ class Shape:
     """Vertices that one expands at most."""
     edges: int
     lists: int = 1
-    """How much is kept of each of these: its number, or that of the one before, too."""
+    """How much is kept of each of these: its number, or that of its predecessor, too."""
 
     def slots(self, hops: int) -> int:
         return 0 if hops == 1 else 2 * self.room

@@ -39,7 +39,7 @@ MOST_STEPS = 2**31 - 64
 MOST_WALKS = 1 << 62
 """Walks are numbered in 64 bits."""
 LAUNCH = {"cpu": (1 << 21, 1 << 21), "cuda": (1 << 24, 1 << 15)}
-"""Steps of a launch, and of one walker in it; the host looks at the deadline in between."""
+"""Steps of a launch, and of one walker in it; the host checks the deadline in between."""
 WARPS = 16
 """Of few walkers, on a processor of a GPU."""
 TOGETHER = 8

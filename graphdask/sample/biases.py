@@ -354,7 +354,7 @@ class _Maker:
         sums, lasts = self._launch_sum(self.totals, lacks)
         before = xp.concatenate([xp.zeros(1, np.uint64), xp.cumsum(sums)])
         # Of the row of a tile's first edge: what is in the tile where it begins, and the tiles between. Where the row
-        # begins with that edge, this is no sum of anything, and the kernels do not look at it.
+        # begins with that edge, this is no sum of anything, and the kernels do not read it.
         return before[:-1] - before[self.begun + 1] + lasts[self.begun]
 
     def prefix(self, out: Array, sparse: bool = False, lacks: bool = False) -> Array:

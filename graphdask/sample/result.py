@@ -250,7 +250,7 @@ class Samples:
         return sum(self.parts.fetch(_WriteParquet(str(folder), prefix, ids, str(out.path), out.left)))
 
     def _repr_html_(self) -> str:
-        """The run and the first rows, which the workers tell."""
+        """The run and the first rows, which the workers send."""
         from graphdask.display.html import of_result
 
         instances = (("instances", f"{self.sampler.instances:,}, {self.placement}"),)

@@ -194,7 +194,7 @@ class HostRows:
         cuts = np.concatenate([[0], np.searchsorted(before, targets), [n]]).astype(np.int64)
         begins = self.indptr[cuts[:-1]] // SPARSE * SPARSE
         pieces = [self._piece(int(a), int(b), without_rows) for a, b in pairwise(cuts)]
-        # edges and what is sparse of them have room for as many edges
+        # edges and what is sparse of them have space for as many edges
         edges = self.indptr[cuts[1:]] - begins
         room = -(-int(edges.max()) // SPARSE)
         lengths = dict.fromkeys(self.edges, room * SPARSE) | dict.fromkeys(self.sparse, room)
@@ -229,9 +229,9 @@ class Cut:
     edges: list[int]
     """How many there are in each, from there on."""
     most_edges: int
-    """How many there must be room for."""
+    """How many must fit."""
     lengths: dict[str, int]
-    """By name, entries of an array that there must be room for."""
+    """By name, entries of an array that must fit."""
     locked: bool = False
 
     def lock(self, backend: Backend) -> None:

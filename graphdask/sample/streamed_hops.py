@@ -121,7 +121,7 @@ class _Run:
     def _rows_of(self, group: Sequence[int], vertices: Array, counts: list[int]) -> tuple[State, Array]:
         """What edges of vertices are drawn from, and the row of each; of each partition of a group so many, in turn.
 
-        Of several partitions together it is all the room there is on the device, of which each vertex has two rows, the
+        Of several partitions together it is all the free memory of the device, of which each vertex has two rows, the
         first being its own.
         """
         cut, number = self.layout.cut, group[0]
@@ -141,7 +141,7 @@ class _Run:
         return State(Csr(bounds, pools["indices"]), pools.get("sums"), self.kernels), rows
 
     def _of_the_graph(self, places: Array, group: Sequence[int]) -> Array:
-        """Numbers of edges, by their places in a partition, or in the room for several."""
+        """Numbers of edges, by their places in a partition, or in the buffer for several."""
         cut = self.layout.cut
         if len(group) == 1:
             places = places + np.int64(cut.begins[group[0]])
@@ -157,7 +157,7 @@ class _Run:
 
     def _in_turn(self, active: np.ndarray, fanout: int) -> Iterator[Sequence[int]]:
         """The partitions with work, of each launch: one in their order, or those that are there and then the most
-        active first; by `BAL` all that are there, and then half as many as there is room for, so that others are copied
+        active first; by `BAL` all that are there, and then half as many as fit, so that others are copied
         meanwhile."""
         numbers, cut = [int(k) for k in np.flatnonzero(active)], self.layout.cut
         if self.scheme in ("WS", "BAL", "in-place"):

@@ -270,7 +270,7 @@ class _Run:
         return chosen, dict.fromkeys(near, NEAR) | dict.fromkeys(far, FAR)
 
     def _fill(self, active: dict[int, int], left: int) -> None:
-        """Bring the partitions of which most is expected to be read, as long as there is room that is free, and less is
+        """Bring the partitions of which most is expected to be read, as long as there is free memory, and less is
         to be copied than to be read in place: the next step of each walker is where it stands, and those to come are
         where the edges are."""
         cut, reads = self.layout.cut, READS[self.sampler.method]
@@ -296,7 +296,7 @@ class _Run:
                 self.resident.start(number)
 
     def _told(self, read: dict[int, int]) -> Array:
-        """What a launch is told of partitions that it reads in these ways (kernels/walks/walk.py)."""
+        """What a launch receives of partitions that it reads in these ways (kernels/walks/walk.py)."""
         cut, ways = self.layout.cut, np.zeros((3, self.layout.cut.count), np.int64)
         ways[2] = WAITS
         for number, way in read.items():

@@ -52,7 +52,7 @@ def run(sampler: Sampler[Any], part: Part, host: Environment, env: Environment, 
 
 
 def _make_room(sampler: Sampler[Any], part: Part, host: Environment, needed: Callable[[], int], what: str) -> None:
-    """Let tables of calls before go, the oldest first, as long as the host has not room for so many bytes; raise
+    """Let tables of calls before go, the oldest first, as long as the host lacks memory for so many bytes; raise
     OverBudget where that is not enough."""
     while (more := needed()) > (free := int(host.backend.free_memory() * host.memory_share)):
         if not part.tables.forget():

@@ -21,7 +21,7 @@ from graphdask.sample._statements import Statements
 from graphdask.sample._typed_texts import C_TYPE
 
 NAME = "user_function"
-"""What the Python function is called; `cuda` is told a name."""
+"""What the Python function is called; `cuda` is given a name."""
 REASONS = {
     1: "division by zero",
     2: "an integer that does not fit 64 bits",

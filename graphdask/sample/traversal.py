@@ -294,7 +294,7 @@ class Traversal(Fanouts[State]):
         return None if self.numbered else state.rows.indices
 
     def _launches(self, env: Environment, n: int, loads: Array, total: int | None) -> Iterator[tuple[int, int]]:
-        """Ranges of items that make a launch: so many, and of no more words than there is room for, or one item.
+        """Ranges of items that make a launch: so many, and of no more words than the buffers hold, or one item.
 
         `total` is the last of the loads, where that is known.
         """

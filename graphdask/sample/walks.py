@@ -59,7 +59,7 @@ class Rows:
     arcs: Array | None = None
     """Edges beside their rows (graphdask.sample._arcs), where these are asked for."""
     pack: Any = None
-    """What a sampler's kernels are told, once it has been made."""
+    """The pack of a sampler's kernels, once it has been made."""
 
 
 class FirstOrder(Walkers):

@@ -21,7 +21,7 @@ from graphdask.partition.given import given_sequence
 KINDS = ("strong", "weak-edge", "weak-vertex")
 TRANSPORTS = ("auto", "shm", "ucx", "nccl", "tcp")
 ALONE = "single"
-"""The transport of one worker, which has nobody to tell: measured once for all transports."""
+"""The transport of one worker, which has no peer to send to: measured once for all transports."""
 NAMES = {
     "bfs": "bfs-push", "dobfs": "bfs", "components": "components", "betweenness": "betweenness",
     "pagerank": "pagerank", "triangles": "triangles", "sssp": "sssp",

@@ -178,4 +178,4 @@ def _inner_on_device(run: Any, part: StreamedPart, primitive: Betweenness, stack
 
 STREAMED[Betweenness] = Streamed(Supersteps(scores_of, _on_device))
 INNER = Supersteps(inner_of, _inner_on_device)
-"""The searches alone, where ranks tell each other what they find."""
+"""The searches alone, where ranks send each other what they find."""

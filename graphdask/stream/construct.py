@@ -249,7 +249,7 @@ def build(
 
 
 def _refuse_beyond_disk(G: Any, target: Path, directed: bool | None, inward: bool | None) -> None:
-    """Raise WriteError where the disk has no room for the edges of a graph or a file; both ends of an undirected edge
+    """Raise WriteError if the disk has no space for the edges of a graph or a file; both ends of an undirected edge
     have it, and both of a directed one unless in-edges are left out."""
     present = getattr(G, "present", G)
     if isinstance(present, Graph):

@@ -299,7 +299,7 @@ class DeviceWindow:
         self._copy(number, place)
 
     def _place(self, number: int) -> Place | None:
-        """Where a chunk goes: where it stays, if there is room or another one is wanted less; else a free buffer."""
+        """Where a chunk goes: where it stays, if there is space or another one is wanted less; else a free buffer."""
         size = self._sizes[number]
         if self._end + size <= len(self._arena):
             place = Place(self._places, self._end, size, True)

@@ -1,7 +1,7 @@
 """PageRank through a device: ranks, contributions and sums are there, the in-edges stream past them.
 
 The sums of rows and the updates have the order of additions that they have in memory, and the same fixed point, so that
-ranks have the same bits. The host hears two numbers an iteration; meanwhile the first chunks of the next are copied,
+ranks have the same bits. The host receives two numbers an iteration; meanwhile the first chunks of the next are copied,
 and one is summed. It goes the other way, and so begins with those that are still there.
 """
 
@@ -129,7 +129,7 @@ class DeviceRanks:
         return self._edges
 
     def _begin(self) -> None:
-        """Sum the first chunk of what may be the next iteration, while the host hears whether there is one."""
+        """Sum the first chunk of what may be the next iteration, while the host finds out whether there is one."""
         complete = self._run.own.count == self._run.store.num_vertices
         more = self.progress.iterations < self._primitive.max_iter
         if complete and more and self._every and self._window.holds(self._every[0]):

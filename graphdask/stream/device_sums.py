@@ -55,7 +55,7 @@ class Sums:
         self._those: dict[frozenset[DeviceChunk], tuple[Any, ...]] = {}
         """The same of chunks that are summed together."""
         self._words, self._used = xp.empty(0, np.int64), 0
-        """Room for their tables, and how much of it has some."""
+        """Buffer for their tables, and how much of it has some."""
         counters = xp.zeros((2, layered_sums.COUNTERS), np.uint64)
         self._turns = (counters[0], counters[1]), (counters[1], counters[0])
         self._turn = 0
@@ -148,7 +148,7 @@ class Sums:
         )  # fmt: skip
 
     def _table_room(self, words: int) -> Array:
-        """Room for the tables of a launch; where there is no more, as other chunks stay than before, all are made anew:
+        """Buffer for the tables of a launch; if it is full, because other chunks stay than before, all are rebuilt:
         launches that read them come first."""
         if not len(self._words):
             size = table_bytes(self._window.section, self._window.chunks)

@@ -71,7 +71,7 @@ class FallingDistances(Primitive[State]):
         return state, self._told(part, state, env, 0, 0)
 
     def _told(self, part: StreamedPart, state: State, env: Environment, worked: int, edges: int) -> Messages:
-        """What has fallen elsewhere, for the owners, as much at a time as there is room for."""
+        """What has fallen elsewhere, for the owners, as much at a time as fits."""
         xp, owned, index = env.xp, part.num_owned, part.vertex_map.dtype
         none = xp.zeros(0, index)
         waiting, unsent, ghosts = bool(state.active[:owned].any()), False, none

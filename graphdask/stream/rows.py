@@ -184,7 +184,7 @@ class StoredRows:
     def _ask(self, chunks: Sequence[int]) -> None:
         host = self.env.host
         if host is not None:
-            all(host.ask(self.section, number) for number in chunks[: 1 + self.env.ahead])  # while there is room
+            all(host.ask(self.section, number) for number in chunks[: 1 + self.env.ahead])  # while there is space
 
     def enter(self, number: int, waiting: np.ndarray) -> Part:
         """A piece as a partition; `waiting`, of each piece, says how much is to be drawn there."""
@@ -241,7 +241,7 @@ class StoredRows:
             self.traffic.unused += 1
 
     def _staying(self, bounds: list[int]) -> int:
-        """How many of the first chunks stay, so that there is room for any other one, and to read one."""
+        """How many of the first chunks stay, so that there is space for any other one, and to read one."""
         buffer = self.section.most_bytes
         if sum(bounds) + buffer <= self._room:
             return len(bounds)

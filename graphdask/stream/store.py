@@ -19,7 +19,7 @@ from graphdask.stream.direct import Direct, around
 from graphdask.stream.format import NUMBERS, TABLE, Chunk, Section, aligned, read_header
 
 EXPECTED = 32
-"""Parts of rows that the disk is told of before they are read, one behind the other, with edges between them."""
+"""Parts of rows that are announced to the disk before they are read, one behind the other, with edges between them."""
 
 
 class Store:

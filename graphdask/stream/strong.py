@@ -142,7 +142,7 @@ def _round(
 def _until_quiet(
     work: Work, name: str, active: np.ndarray, values: np.ndarray, how: Any, kernel: Any, *given: np.ndarray
 ) -> None:
-    """Sweep until nothing waits on any rank; ranks tell each other what they found of all vertices."""
+    """Sweep until nothing waits on any rank; ranks send each other what they found of all vertices."""
     own = slice(work.own.begin, work.own.end)
     while True:
         found = work.until_quiet(name, active, kernel, *given)

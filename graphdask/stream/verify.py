@@ -182,7 +182,7 @@ def _components(
 
 
 def _differing(store: Store, label: np.ndarray, memory: int, log: Log) -> np.ndarray:
-    """The positions of the ends of an edge between two labels, -1 where there is none; what it took is given back."""
+    """The positions of the ends of an edge between two labels, -1 where there is none; its memory is given back."""
     there, bad, kernels = by_position(store, label), np.full(2, -1), cpu().kernels("layered")
     with window_of(store, "out", memory, log.what, log) as window:
         for _, chunk in every_chunk(window, store.sections["out"], log):
@@ -230,7 +230,7 @@ def _ranks(context: RankContext, graph: StreamedPart, primitive: Any, result: Ra
 INNER: dict[type, Supersteps] = {
     Betweenness: betweenness.INNER, WeightedBetweenness: weighted_betweenness.INNER
 }  # fmt: skip
-"""The searches alone, where ranks tell each other what they find."""
+"""The searches alone, where ranks send each other what they find."""
 PROOFS |= {
     BreadthFirstSearch: _search, ConnectedComponents: _components, PageRank: _ranks, ShortestPaths: _paths,
     SinglePageRank: _ranks,

@@ -127,7 +127,7 @@ class Window:
         rows = int(section.table["rows"][chunks.start : chunks.stop].max(initial=0))
         fixed, each = 4 * rows, 8 * (rows + 1)
         self._in_blocks = store.direct.pays and LEAST <= most <= memory - fixed - each - 2 * BLOCK
-        """Whether places of chunks have room for the blocks of the file that these are in."""
+        """Whether places of chunks have space for the blocks of the file that these are in."""
         rooms = self._sizes
         if self._in_blocks:
             offsets = section.table["offset"]
@@ -161,7 +161,7 @@ class Window:
         self._turn = 0
         self._kernels = get_backend("cpu").kernels("layered")
         self.queue = np.empty(rows, np.int32)
-        """Room for the rows of a chunk."""
+        """Buffer for the rows of a chunk."""
         self.traffic = Traffic(memory=fixed + self._end, per_edge=section.per_edge)
 
     def __enter__(self) -> Window:
@@ -226,7 +226,7 @@ class Window:
         return place, chunk
 
     def _place(self, number: int, wanted: int) -> Place | None:
-        """Where a chunk goes: where it stays, if there is room or another one is wanted less; else a free buffer."""
+        """Where a chunk goes: where it stays, if there is space or another one is wanted less; else a free buffer."""
         size = self._rooms[number]
         if self._end + size <= len(self._arena):
             place = Place(self._end, size, True)

@@ -83,7 +83,7 @@ class InnerVertices(Betweenness):
         return super()._show_paths(part, state, level, shown, env, edges)
 
     def _add_up(self, part: Part, state: State, rows: Array, masks: Array, env: Environment) -> None:
-        """Take in some rows of a new level, and add what they weigh to what they tell."""
+        """Take in some rows of a new level, and add what they weigh to what they send."""
         xp, depth, step = env.xp, len(state.levels), 2 if self.pairs else 1
         here = (masks[:, None] >> xp.arange(0, self.lanes, step, dtype=self.mask)) & self.mask(1) != 0
         if depth:

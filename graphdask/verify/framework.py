@@ -126,6 +126,6 @@ def _once(
 
 
 def _place_in_run(same: np.ndarray) -> np.ndarray:
-    """Of each element how many before it are in its run; `same` says whether it continues that of the one before."""
+    """Of each element how many before it are in its run; `same` says whether it continues that of its predecessor."""
     index = np.arange(len(same))
     return index - np.maximum.accumulate(np.where(same, 0, index))

@@ -19,7 +19,7 @@ class Hook:
     fields: Mapping[str, tuple[str, str]]
     """Of each field the type, `int`, `float` or `bool`, and what it is."""
     assumed: str = ""
-    """A field that takes a search. Walks call HOOK_if too, which is told what it is; ASKS_NEAR, in CUDA C++
+    """A field that takes a search. Walks call HOOK_if too, which receives its value; ASKS_NEAR, in CUDA C++
     GD_ASKS_NEAR, says whether the function asks for it."""
 
     @property
@@ -74,13 +74,13 @@ _OF_EDGE = {
 OF_EDGE = frozenset(
     {"destination", "weight", "destination_degree", "destination_is_previous", "destination_near_previous"}
 )
-"""Fields that tell the edges of a vertex apart; a function that reads none of them is constant over them."""
+"""Fields that differ between the edges of a vertex; a function that reads none of them is constant over them."""
 TRACED = frozenset({"previous", "destination_is_previous", "destination_near_previous"})
-"""Fields that tell from which vertex that of an edge was reached."""
+"""Fields that depend on the vertex from which that of an edge was reached."""
 OF_WALK = frozenset(
     {"previous", "destination_is_previous", "destination_near_previous", "depth", "instance", "seed", "random"}
 )
-"""Fields that tell visits of an edge apart; what a function that reads none of them returns is the edge's for good."""
+"""Fields that differ between visits of an edge; a function that reads none of them returns the same at each visit."""
 _DRAWN = {"random": ("float", "random")}
 
 HOOKS: dict[str, Hook] = {

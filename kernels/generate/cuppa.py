@@ -54,7 +54,7 @@ _inlined = numba.njit(nogil=True, cache=True, error_model="numpy")
 def _look(out, keys, first, stop, known, degree, threshold, seen):
     """Write what the first draw of every edge of vertices first .. stop-1 finds into `seen`: a target, or -1.
 
-    Rows from `known` on are not looked at. Without a branch on what was drawn, the reads of many edges overlap.
+    Rows from `known` on are not read. Without a branch on what was drawn, the reads of many edges overlap.
     """
     limit = known * degree
     place = 0

@@ -52,7 +52,7 @@ def pa_targets(n, first, degree, threshold, seed, out):
 
 @inlined
 def _squeeze(n, vertex, edge, walking, place, ends):
-    """Write where each walk is, move those that go on to the front, and return their number."""
+    """Write where each walk is, move those that go on to the beginning, and return their number."""
     left = 0
     for i in range(n):
         at, u = place[i], vertex[i]

@@ -23,7 +23,7 @@ from graphdask.kernels.neighbors.reservoir_pack import Reservoirs
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 AT_ONCE = 256
-"""Edges whose numbers a CPU makes before it looks at them; even, as numbers are made in pairs."""
+"""Edges whose numbers a CPU makes before it reads them; even, as numbers are made in pairs."""
 _ZERO, _TWO = np.uint64(0), np.uint64(2)
 
 

@@ -38,7 +38,7 @@ MACROS += [{"index_t": "long long", "weight_t": "int", "dist_t": "int", "label_t
 EDGES, ACTED, STEP, SPLIT, ARRIVED, GHOSTS, NEAR, FAR, HUBS = 0, 1, 2, 3, 4, 5, 7, 10, 13
 COUNTERS = 16
 FEW = 1024
-"""Edges that are looked at before those among them that lower a label are worked on."""
+"""Edges that are scanned before those among them that lower a label are worked on."""
 SOON, NEXT, LINE = 16, 6, 16
 """How many vertices ahead their rows' places are fetched, and their edges; edges in a line of a cache."""
 u64 = np.uint64

@@ -31,11 +31,12 @@ QUOTED = re.compile(r"`[^`]*`|'[^'\n]*'")
 
 
 def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Docstrings of what has no underscore in front, and strings that are raised or shown as help."""
+    """Docstrings, those of attributes and constants too, and strings that are raised or shown as help."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            if not getattr(node, "name", "").startswith("_") and (text := ast.get_docstring(node, clean=False)):
-                yield node.body[0].lineno, text
+            for part in node.body:
+                if isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant):
+                    yield part.lineno, str(part.value.value)
         elif isinstance(node, ast.Raise) or (isinstance(node, ast.keyword) and node.arg in ("help", "epilog")):
             for part in ast.walk(node):
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):

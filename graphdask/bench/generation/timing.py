@@ -43,7 +43,7 @@ class Measurement:
     held_bytes: int
     """Output that stands in memory at one time, on all devices."""
     peak_bytes: int | None
-    """Growth of the memory in use at its peak, on all devices; None where it cannot be told."""
+    """Growth of the memory in use at its peak, on all devices; None if it cannot be measured."""
 
     @property
     def median(self) -> float:
@@ -90,7 +90,7 @@ def measure(
             shared = (len(backends), blocks, times, barrier, check)
             futures = [pool.submit(_share, work, backends[r], streams[r], r, *shared) for r in ranks]
             errors = [error for future in futures if (error := future.exception()) is not None]
-            if errors:  # a broken barrier only tells of another one
+            if errors:  # a broken barrier follows from another error
                 raise min(errors, key=lambda error: isinstance(error, threading.BrokenBarrierError))
             spans = [future.result() for future in futures]
             return max(end for _, end, _ in spans) - min(begin for begin, _, _ in spans), sum(s[2] for s in spans)

@@ -361,7 +361,7 @@ class UcxCommunicator(Communicator):
                     self._send_apart(peer.send, out, self._header_tag)
                     if kind == GOODBYE:  # the peer's posted receive has to end
                         self._sending.append(peer.send(self._empty, self._payload_tag))
-                except Exception:  # the endpoint died in between; there is nobody left to tell
+                except Exception:  # the endpoint died in between; no peer is left to notify
                     continue
 
     def abort(self, error: BaseException) -> None:
@@ -371,7 +371,7 @@ class UcxCommunicator(Communicator):
             self._fail()
             self._last_words(ABORT, pack_failure(error, self.rank))
             self._progress_while(lambda: not all(request.completed for request in self._sending), 0.2)
-        except Exception:  # an abort that cannot be told ends as a lost peer on the other side
+        except Exception:  # an abort that cannot be sent ends as a lost peer on the other side
             pass
 
     def close(self) -> None:
