@@ -9,6 +9,7 @@ from graphs import GRAPHS
 
 import graphdask as gd
 from graphdask.interface.registry import algorithms
+from graphdask.stream import cores, everywhere, labels
 from graphdask.stream.everywhere import Everywhere
 from graphdask.stream.run import STREAMED
 
@@ -128,3 +129,31 @@ def test_what_they_cannot_do_is_said(stored):
     assert gd.label_propagation(S, 0).iterations == 0
     assert len(gd.triangles(stored(gd.from_edges([], [], directed=False))).count) == 0
     assert len(gd.strongly_connected_components(stored(gd.from_edges([], []))).label) == 0
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize(
+    ("name", "memory", "threads"), [("scale-free", "1MiB", [16]), ("star", "192KiB", range(2, 16))]
+)
+def test_labels_are_the_same_by_any_number_of_cores(stored, monkeypatch, name, memory, threads, directed):
+    """Rows are divided among threads from the first edge on; a row of many edges leaves memory for fewer threads."""
+    star = 3000, np.zeros(2999, np.int64), np.arange(1, 3000)
+    n, src, dst = star if name == "star" else GRAPHS[name]()[:3]
+    G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
+    expected = gd.label_propagation(G, 20)
+    begun = []
+
+    class Counted(cores.Cores):
+        def __init__(self, count):
+            begun.append(count)
+            super().__init__(count)
+
+    monkeypatch.setattr(labels, "Cores", Counted)
+    monkeypatch.setattr(cores, "LEAST", 1)
+    for count in (1, 16):
+        monkeypatch.setattr(everywhere, "available", lambda count=count: count)
+        found = gd.label_propagation(stored(G, memory), 20)
+        equal(found.label, expected.label)
+        assert found.iterations == expected.iterations
+    assert begun[0] == 1
+    assert begun[1] in threads
