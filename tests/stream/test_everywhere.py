@@ -15,6 +15,7 @@ from graphdask.stream.run import STREAMED
 
 RESULTS = {primitive.result_type for primitive, form in STREAMED.items() if isinstance(form.run, Everywhere)}
 KNOWN = {getattr(gd, name): known for name, known in algorithms().items() if known.result in RESULTS}
+del KNOWN[gd.connected_components]  # a search that shares the result of strong components
 COLUMNS = {call: known.columns for call, known in KNOWN.items()}
 UNDIRECTED = tuple(call for call, known in KNOWN.items() if known.undirected)
 NAMES = (
