@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -21,6 +20,20 @@ from graphdask.errors import InputError
 
 IN_HEADER = ("benchmark", "host", "machine", "processor", "cores", "python")
 """What the header says of every record."""
+CLUSTER = ("workers", "scheduler", "scheduler_file")
+"""The options of `cluster_options`."""
+
+repeats_option = click.option(
+    "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
+)
+one_device_option = click.option(
+    "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True, help="Where it is measured."
+)
+suite_option = click.option(
+    "--suite", default="quick", show_default=True, help="quick: a minute on 2 cores; full: to compare."
+)
+plot_option = click.option("--plot", type=FILE, metavar="DIR", help="Draw the figures into this folder.")
+ranks_option = click.option("--ranks", type=Numbers(), default=(1,), help="1,2,4: workers, or ranks of this process.")
 
 
 @click.group("bench")
@@ -32,15 +45,17 @@ def command() -> None:
 
 
 @command.command("io")
-@click.option("--size", type=click.FloatRange(min=0.001), default=100, show_default=True, help="File size in MB.")
-@click.option("--threads", type=click.IntRange(min=1), help="Parsing threads; default: one for each core.")
 @click.option(
-    "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
+    "--size", "size_mb", type=click.FloatRange(min=0.001), default=100, show_default=True, help="File size in MB."
 )
+@click.option("--threads", type=click.IntRange(min=1), help="Parsing threads; default: one for each core.")
+@repeats_option
 @records_options
-def io(size: float, threads: int | None, repeats: int, to: Destination) -> None:
+def io(to: Destination, **arguments: Any) -> None:
     """Reading an edge list, against pandas and pyarrow."""
-    _measure("io", to, {"size_mb": size, "threads": threads, "repeats": repeats})
+    from graphdask.bench import io
+
+    _measure(io, to, arguments)
 
 
 @command.command("read")
@@ -49,50 +64,46 @@ def io(size: float, threads: int | None, repeats: int, to: Destination) -> None:
 @click.option("--scale", type=click.IntRange(min=1), default=18, show_default=True, help="Of the R-MAT graph.")
 @click.option("--case", "cases", multiple=True, type=click.Choice(["text", "weights", "csv", "gzip", "rmat"]),
               help="Only this one; may be repeated.")  # fmt: skip
-@click.option(
-    "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
-)
+@repeats_option
 @records_options
 def read(to: Destination, cases: tuple[str, ...], **arguments: Any) -> None:
     """CPU time and peak memory of reading text to a graph, against pandas and SciPy; a process for each call."""
-    _measure("read", to, ({"cases": cases} if cases else {}) | arguments)
+    from graphdask.bench import read
+
+    _measure(read, to, ({"cases": cases} if cases else {}) | arguments)
 
 
 @command.command("write")
 @click.option("--edges", type=Whole(min=1), default=10_000_000, show_default=True, help="Edges that are written.")
-@click.option(
-    "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
-)
+@repeats_option
 @records_options
-def write(edges: int, repeats: int, to: Destination) -> None:
+def write(to: Destination, **arguments: Any) -> None:
     """Writing generated edges, against pandas and pyarrow."""
-    _measure("write", to, {"edges": edges, "repeats": repeats})
+    from graphdask.bench import write
+
+    _measure(write, to, arguments)
 
 
 @command.command("stream")
 @click.option("--scale", type=click.IntRange(min=1), default=20, show_default=True, help="Of an R-MAT graph.")
 @click.option("--edge-factor", type=click.IntRange(min=1), default=16, show_default=True, help="Edges per vertex.")
-@click.option(
-    "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Times that each is measured."
-)
+@repeats_option
 @click.option(
     "--graph", "graph_file", metavar="FILE", type=TEXT, help="A graph from a file instead, without its directions."
 )
 @click.option("--directory", type=FILE, help="On the disk that is measured.")
-@click.option(
-    "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True, help="Where it is measured."
-)
+@one_device_option
 @records_options
 def stream(to: Destination, **arguments: Any) -> None:
     """Graphs larger than memory: against a sequential read of the file, or the link to a GPU, and against memory."""
-    _measure("stream", to, arguments)
+    from graphdask.bench import stream
+
+    _measure(stream, to, arguments)
 
 
 @command.command("comm")
 @click.option("--communicator", default="all", show_default=True, help="One of them, or all.")
-@click.option(
-    "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True, help="Where it is measured."
-)
+@one_device_option
 @click.option(
     "--ranks",
     type=click.IntRange(min=2),
@@ -103,16 +114,11 @@ def stream(to: Destination, **arguments: Any) -> None:
 )
 @click.option("--size", "sizes", type=Whole(min=1), multiple=True, help="Bytes for each peer; default: 8 B to 128 MiB.")
 @records_options
-def comm(
-    communicator: str,
-    device: str,
-    ranks: tuple[int, ...],
-    sizes: tuple[int, ...],
-    to: Destination,
-) -> None:
+def comm(to: Destination, sizes: tuple[int, ...], **arguments: Any) -> None:
     """Latency and bandwidth of all-to-all exchanges."""
-    chosen: dict[str, Any] = {"sizes": sizes} if sizes else {}
-    _measure("comm", to, {"communicator": communicator, "device": device, "ranks": ranks, **chosen})
+    from graphdask.bench import comm
+
+    _measure(comm, to, arguments | ({"sizes": sizes} if sizes else {}))
 
 
 @command.command("generate")
@@ -126,7 +132,7 @@ def comm(
     "--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Times that each is measured."
 )
 @click.option("--peers/--no-peers", default=True, show_default=True, help="Measure other generators too.")
-@click.option("--plot", type=FILE, metavar="DIR", help="Draw the figures into this folder.")
+@plot_option
 @device_option
 @records_options
 def generate(to: Destination, **arguments: Any) -> None:
@@ -135,7 +141,9 @@ def generate(to: Destination, **arguments: Any) -> None:
     Experiments: rate, scaling (Figure 16), vertices (11), vertices-degree (12), degree (13), probability (14), threads
     (15), peers (10).
     """
-    _measure("generate", to, arguments, progress=_bar, overwrite=to.overwrite)
+    from graphdask.bench import generate
+
+    _measure(generate, to, arguments, progress=_bar, overwrite=to.overwrite)
 
 
 @command.command("sample")
@@ -154,7 +162,7 @@ def generate(to: Destination, **arguments: Any) -> None:
               help="A graph from a file instead; of a directed one Metropolis-Hastings walks, which are not defined "
               "there, are left out.")  # fmt: skip
 @click.option("--directed/--undirected", "directed", default=None, help="How it is read; default: as it says.")
-@click.option("--ranks", type=Numbers(), default=(1,), help="1,2,4: workers, or ranks of this process.")
+@ranks_option
 @click.option(
     "--placement",
     type=click.Choice(["auto", "replicated", "partitioned"]),
@@ -179,22 +187,16 @@ def generate(to: Destination, **arguments: Any) -> None:
 @device_option
 @cluster_options
 @records_options
-def sample(
-    to: Destination,
-    workers: int | None,
-    scheduler: str | None,
-    scheduler_file: str | None,
-    **arguments: Any,
-) -> None:
+def sample(to: Destination, **arguments: Any) -> None:
     """Random walks and traversal samplers, by each bias and method: sampled edges per second."""
+    from graphdask.bench import sample
     from graphdask.bench.selection import TABLES
 
-    columns = TABLES if arguments["suite"] == "selection" else None
-    _measure("sample", to, arguments, {"workers": workers}, (workers, scheduler, scheduler_file), columns)
+    _measure(sample, to, arguments, columns=TABLES if arguments["suite"] == "selection" else None)
 
 
 @command.command("analytics")
-@click.option("--suite", default="quick", show_default=True, help="quick: a minute on 2 cores; full: to compare.")
+@suite_option
 @click.option("--algorithm", "algorithms", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
 @click.option("--scale", "scales", type=Numbers(), default=(), help="R-MAT graphs of 2**SCALE vertices: 18 or 18,20.")
 @click.option("--edge-factor", type=Whole(min=1), help="Edges per vertex of R-MAT graphs.  [default: 16]")
@@ -236,18 +238,11 @@ def sample(
 @click.option("--verify", is_flag=True, help="Prove one answer of each algorithm, on each graph and number of ranks.")
 @click.option("--peers/--no-peers", default=True, show_default=True, help="Measure other libraries too.")
 @click.option("--gapbs", type=FILE, metavar="DIR", help="Folder of the compiled GAP suite.")
-@click.option("--plot", type=FILE, metavar="DIR", help="Draw the figures into this folder.")
+@plot_option
 @device_option
 @cluster_options
 @records_options
-def analytics(
-    to: Destination,
-    workers: int | None,
-    scheduler: str | None,
-    scheduler_file: str | None,
-    data_plane: str | None,
-    **arguments: Any,
-) -> None:
+def analytics(to: Destination, data_plane: str | None, **arguments: Any) -> None:
     """Algorithms from many sources on 1 to N ranks, beside other libraries.
 
     Algorithms: bfs, bfs-push, components, strong, betweenness, pagerank, pagerank-20, triangles, lcc, core, cdlp,
@@ -257,19 +252,16 @@ def analytics(
     """
     import dask.config
 
-    if data_plane is not None and not (workers or scheduler or scheduler_file):
+    from graphdask.bench import analytics
+
+    if data_plane is not None and not any(arguments[name] for name in CLUSTER):
         raise InputError("--comm is for the workers of a cluster; add --workers, --scheduler or --scheduler-file")
-    settings = {} if data_plane is None else {"graphdask.comm": data_plane}
-    described = {"workers": workers, "comm": data_plane}
-    with dask.config.set(settings):
-        _measure(
-            "analytics", to, arguments, described, (workers, scheduler, scheduler_file), progress=_bar,
-            overwrite=to.overwrite,
-        )  # fmt: skip
+    with dask.config.set({} if data_plane is None else {"graphdask.comm": data_plane}):
+        _measure(analytics, to, arguments, {"comm": data_plane}, progress=_bar, overwrite=to.overwrite)
 
 
 @command.command("dynamic")
-@click.option("--suite", default="quick", show_default=True, help="quick: a minute on 2 cores; full: to compare.")
+@suite_option
 @click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="temporal, random, or generated: "
               "R-MAT made by the workers.  [default: the first two]")  # fmt: skip
 @click.option("--temporal", "files", multiple=True, metavar="FILE", type=TEXT,
@@ -286,61 +278,55 @@ def analytics(
 @click.option("--partition-by", default="both", show_default=True, help="both, in or none: after which degrees "
               "vertices are for a thread or a block of a GPU.")  # fmt: skip
 @click.option("--errors", type=Whole(min=1), help="After how many batches the error is measured.  [default: 4]")
-@click.option("--ranks", type=Numbers(), default=(1,), help="1,2,4: workers, or ranks of this process.")
+@ranks_option
 @click.option("--seed", type=Whole(min=0), default=0, show_default=True, help="Of graphs and batches.")
-@click.option("--plot", type=FILE, metavar="DIR", help="Draw the figures into this folder.")
+@plot_option
 @device_option
 @cluster_options
 @records_options
-def dynamic(
-    to: Destination,
-    workers: int | None,
-    scheduler: str | None,
-    scheduler_file: str | None,
-    **arguments: Any,
-) -> None:
+def dynamic(to: Destination, **arguments: Any) -> None:
     """PageRank of graphs that change: every method, at the same tolerance and at the same error.
 
     Methods: static, nd, dt, df, dfp, and at the same error auto.
     """
-    _measure(
-        "dynamic", to, arguments, {"workers": workers}, (workers, scheduler, scheduler_file), progress=_bar,
-        overwrite=to.overwrite,
-    )  # fmt: skip
+    from graphdask.bench import dynamic
+
+    _measure(dynamic, to, arguments, progress=_bar, overwrite=to.overwrite)
 
 
 Columns = Sequence[str] | Mapping[str, Sequence[str]]
 
 
 def _measure(
-    name: str, to: Destination, arguments: dict[str, Any], described: Mapping[str, Any] = MappingProxyType({}),
-    cluster: tuple[int | None, str | None, str | None] | None = None, columns: Columns | None = None, **more: Any,
+    benchmark: Any, to: Destination, arguments: dict[str, Any], described: Mapping[str, Any] = MappingProxyType({}),
+    columns: Columns | None = None, **more: Any,
 ) -> None:  # fmt: skip
     """Run a benchmark, and give each of its records where it is wanted.
 
     Parameters
     ----------
-    name : str
-        Of its module.
+    benchmark : module
+        Of `graphdask.bench`.
     to : Destination
     arguments : dict
-        Of its `run`, which the header names with what else is `described`.
+        Of its `run`, which the header names with what else is `described`; those of `cluster_options` name the client
+        with which it runs.
     described : mapping
-    cluster : tuple, optional
-        Workers, scheduler and scheduler file of the client with which it runs.
     columns : sequence, or mapping of sequences, optional
         Of the table. Default: those of the module.
     **more
         Arguments that the header does not name.
     """
-    module = importlib.import_module(f"graphdask.bench.{name}")
-    shown = getattr(module, "SHOWN", ()) if columns is None else columns
+    shown = getattr(benchmark, "SHOWN", ()) if columns is None else columns
     refuse_alone(to.overwrite, "--output", to.output, arguments.get("plot"))
+    cluster = {name: arguments.pop(name) for name in CLUSTER if name in arguments}
+    described = {name: value for name, value in cluster.items() if name == "workers"} | dict(described)
     with ExitStack() as stack:
+        name = benchmark.__name__.rpartition(".")[2]
         each = stack.enter_context(_kept(header(name, {**arguments, **described}), to, shown))
-        if cluster is not None:
-            more["client"] = stack.enter_context(cluster_of(*cluster, arguments["device"]))
-        module.run(each=each, **arguments, **more)
+        if cluster:
+            more["client"] = stack.enter_context(cluster_of(**cluster, device=arguments["device"]))
+        benchmark.run(each=each, **arguments, **more)
 
 
 @contextmanager

@@ -154,6 +154,19 @@ class TextOptions:
         }  # fmt: skip
 
 
+@dataclass(kw_only=True)
+class GraphOptions(TextOptions):
+    """What `reading_options` and `cleaning_options` give, and the file."""
+
+    path: Path
+    file_format: str | None
+    directed: bool | None
+    weights: bool | None
+    ids: str | None
+    self_loops: str
+    multi_edges: str
+
+
 reading_options = stacked(
     click.option(
         "--format", "file_format", metavar="NAME", help=f"Format of FILE: {READ}; default: what its name says."

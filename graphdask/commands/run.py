@@ -15,7 +15,7 @@ from graphdask.commands import stream, streams, weights
 from graphdask.commands.algorithms import Algorithms, Chosen
 from graphdask.commands.columns import check_output, put_columns, write_columns
 from graphdask.commands.options import (
-    TextOptions,
+    GraphOptions,
     cleaning_options,
     cluster_options,
     cluster_step,
@@ -33,17 +33,10 @@ from graphdask.display.phases import OF_GRAPH, progress_over
 from graphdask.errors import InputError
 
 
-@dataclass
-class Request(TextOptions):
+@dataclass(kw_only=True)
+class Request(GraphOptions):
     """The options of a run, as they were given."""
 
-    path: Path
-    file_format: str | None
-    directed: bool | None
-    weights: bool | None
-    ids: str | None
-    self_loops: str
-    multi_edges: str
     partitions: int | None
     by: str | None
     ghosts: str | None

@@ -12,7 +12,7 @@ import click
 from graphdask.commands import stream, weights
 from graphdask.commands.ids import vertex
 from graphdask.commands.options import (
-    TextOptions,
+    GraphOptions,
     Whole,
     cleaning_options,
     cluster_options,
@@ -33,17 +33,10 @@ from graphdask.display import terminal
 from graphdask.errors import InputError
 
 
-@dataclass
-class Request(TextOptions):
+@dataclass(kw_only=True)
+class Request(GraphOptions):
     """The options of a call, as they were given."""
 
-    path: Path
-    file_format: str | None
-    directed: bool | None
-    weights: bool | None
-    ids: str | None
-    self_loops: str
-    multi_edges: str
     partitions: int | None
     placement: str
     scheme: str | None

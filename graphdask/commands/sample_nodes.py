@@ -10,7 +10,7 @@ import click
 
 from graphdask.commands import stream
 from graphdask.commands.options import (
-    TextOptions,
+    GraphOptions,
     Whole,
     cleaning_options,
     input_file,
@@ -25,17 +25,10 @@ from graphdask.commands.sample_files import check_output, write
 from graphdask.display import terminal
 
 
-@dataclass
-class Request(TextOptions):
+@dataclass(kw_only=True)
+class Request(GraphOptions):
     """The options of a call, as they were given."""
 
-    path: Path
-    file_format: str | None
-    directed: bool | None
-    weights: bool | None
-    ids: str | None
-    self_loops: str
-    multi_edges: str
     k: int
     seed: int
     output: Path | None
