@@ -124,6 +124,11 @@ class Walkers(Sampler[Any]):
     bias: str | None = None
     """What edges are drawn by: None, weight or degree."""
 
+    @property
+    def asks_degrees(self) -> bool:
+        """Whether steps depend on the degrees of neighbours."""
+        return False
+
     def __init__(self, starts: np.ndarray | Starts, length: int, seed: int):
         self.starts, self.length, self.seed = starts, length, np.uint64(seed)
         self.first, self.last = 0, len(starts)

@@ -62,6 +62,16 @@ class Sampler(Primitive[S]):
     undivided: ClassVar[str] = ""
     """Why it cannot draw some instances at a time, and what to do; empty where it can."""
 
+    bias: Any = None
+    """What edges are drawn by, if that is a name or several."""
+    method: str = ""
+    """How a biased edge is drawn, if there are several ways."""
+    revisit: bool = False
+    """Whether vertices may be drawn more than once."""
+    restart: float = 0.0
+    jump: float = 0.0
+    """Probabilities that a step of a walk goes to the start, or to any vertex."""
+
     def check(self, graph: Graph, weights: WeightFacts | None) -> None:
         """Raise InputError where the weights of a graph are none to sample by, given what is known of all of them."""
 

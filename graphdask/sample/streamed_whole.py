@@ -56,7 +56,7 @@ def _make_room(sampler: Sampler[Any], part: Part, host: Environment, needed: Cal
     OverBudget where that is not enough."""
     while (more := needed()) > (free := int(host.backend.free_memory() * host.memory_share)):
         if not part.tables.forget():
-            less = 'use method="rejection", ' if getattr(sampler, "method", "") in ("alias", "inverse") else ""
+            less = 'use method="rejection", ' if sampler.method in ("alias", "inverse") else ""
             raise OverBudget(
                 f"{what} for {sampler.name} of a streamed graph need {more:,} bytes of the host's memory, of which "
                 f"{free:,} may be used; {less}use a host with more, or raise the setting graphdask.memory-fraction"

@@ -39,9 +39,8 @@ from graphdask.stream.paths import UNIT
 from graphdask.stream.shared import StreamedPart, part_of
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
-from graphdask.verify.betweenness import impossible, scaled_alike, sums
+from graphdask.verify.betweenness import impossible, scaled_alike, shorter_paths, sums
 from graphdask.verify.pagerank import ROUNDING, claims, mass
-from graphdask.verify.weighted_betweenness import shorter_paths
 
 BYTES = 40
 """Per vertex, of the arrays that a tree is proved with."""
@@ -77,7 +76,7 @@ def _scores(
         return mine
     here = replace(part, device=context.backend.name)
     search = INNER[type(primitive)].run(context, here, primitive)[1]
-    if getattr(search, "shorter", None):
+    if search.shorter:
         return shorter_paths(context, search.shorter)
     return sums(context, part, scaled_alike(score, ids, primitive, np), np, search)
 

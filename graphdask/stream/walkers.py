@@ -60,7 +60,7 @@ class _Run:
     def __init__(self, sampler: Walkers, part: StreamedPart, env: ChunkEnvironment):
         self.sampler, self.env, self.xp = sampler, env, env.xp
         on_device = env.backend.name == "cuda"
-        asks = bool(getattr(sampler, "asks_degrees", False))
+        asks = sampler.asks_degrees
         fixed = per_vertex(part.store, asks) * part.num_vertices
         self.dtypes = {name: np.dtype(np.int32 if of == INDEX else of) for name, of in sampler.record_columns.items()}
         record_bytes = 28 + sum(dtype.itemsize for dtype in self.dtypes.values())
@@ -83,7 +83,7 @@ class _Run:
 
     def _tables(self, csr: Csr) -> int:
         bias, arcs = self.sampler.bias, 16 * csr.num_edges if self.sampler.numbered else 0
-        return arcs + (0 if bias is None else EdgeBiases.memory(csr, bias, getattr(self.sampler, "method", "auto")))
+        return arcs + (0 if bias is None else EdgeBiases.memory(csr, bias, self.sampler.method))
 
     def batch(self, rows: slice, walks: Array, lengths: Array, edge: Array | None = None) -> None:
         """Walks of some instances, counted from the sampler's first."""

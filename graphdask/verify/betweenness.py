@@ -65,6 +65,8 @@ class InnerVertices(Betweenness):
 
     name = "search for betweenness"
     by_teams = False
+    shorter = 0
+    """Edges that make a distance smaller; none in a search by hops."""
 
     @property
     def pairs(self) -> bool:
@@ -107,16 +109,28 @@ class InnerVertices(Betweenness):
 @verifies(Betweenness)
 def verify(context: RankContext, part: Part, primitive: Betweenness, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
+    given = paired(primitive)
+    return proved(context, part, primitive, result, InnerVertices(given.sources, given.lanes, given.scale))
+
+
+def proved(context: RankContext, part: Part, primitive: Any, result: RankResult, search: Any) -> Violation | None:
+    """Return the first violation of scores by hops or by weight, which `search` compares with the paths."""
     xp, score = context.backend.xp, result.columns["score"]
     assert part.inward is not None
     dead_end = (xp.diff(part.out.indptr) == 0) | (xp.diff(part.inward.indptr) == 0)
     mine = impossible(score, dead_end, part.ids)
     if first_of_all(context, mine):
         return mine
-    given = paired(primitive)
-    search = InnerVertices(given.sources, given.lanes, given.scale)
     run_primitive(context.comm, part, search, context.environment("selective"))
+    if search.shorter:
+        return shorter_paths(context, search.shorter)
     return sums(context, part, scaled_alike(score, part.ids, primitive, xp), xp, search)
+
+
+def shorter_paths(context: RankContext, edges: int) -> Violation | None:
+    """That so many edges make a distance smaller, which the first rank says."""
+    message = f"{edges} edges lead to shorter paths than those that were found"
+    return Violation(-1, -1, message) if context.comm.rank == 0 else None
 
 
 def impossible(score: Array, dead_end: Array, ids: Array) -> Violation | None:

@@ -43,7 +43,7 @@ def verify(
     found: Violation | None = None
     for begin in range(0, batches * batch, batch):
         some = {name: column[begin : begin + batch] for name, column in claims.items()}
-        wrong = there.first_wrong(env, some, sampler, not taken.again and not getattr(sampler, "revisit", False))
+        wrong = there.first_wrong(env, some, sampler, not taken.again and not sampler.revisit)
         found = found or wrong
     return found
 
@@ -83,12 +83,12 @@ def _claims(
 def _without(xp: Any, sampler: Any, result: RankResult, src: Array, dst: Array) -> Array:
     """Which steps of a walk may go along no edge, bool."""
     free = xp.zeros(len(src), bool)
-    if getattr(sampler, "jump", 0) > 0:
+    if sampler.jump > 0:
         free[:] = True
-    if getattr(sampler, "restart", 0) > 0:
+    if sampler.restart > 0:
         walks = result.columns["walks"]
         free |= xp.broadcast_to(walks[:, :1], (len(walks), walks.shape[1] - 1)).reshape(-1) == dst
-    if getattr(sampler, "method", "") == "metropolis":
+    if sampler.method == "metropolis":
         free |= src == dst
     return free
 
@@ -141,7 +141,7 @@ class _Given:
         checks = [(~right, "what the caller gave has no edge from {vertex} to {other} in row {row}")]
         if self.weights is not None and "kind" in claims:
             checks.append((self.weights[at] != claims["kind"], "row {row} is an edge of another type"))
-        elif self.weights is not None and getattr(sampler, "bias", None) == "weight":
+        elif self.weights is not None and sampler.bias == "weight":
             checks.append((~(self.weights[at] > 0), "row {row} has no weight above 0 to be drawn by"))
         if once:
             checks.append((_again(xp, claims), "row {row} is given twice in one draw, from {vertex} to {other}"))

@@ -46,7 +46,7 @@ def shaped(context: RankContext, part: Part, primitive: Walkers, result: RankRes
     first, last = int(bounds[context.comm.rank]), int(bounds[context.comm.rank + 1])
     if walks.shape != (last - first, primitive.length + 1) or lengths.shape != (last - first,):
         return Violation(-1, -1, f"walks {first} to {last - 1} have the shapes {walks.shape} and {lengths.shape}")
-    never_ends = getattr(primitive, "restart", 0) + getattr(primitive, "jump", 0) > 0
+    never_ends = primitive.restart + primitive.jump > 0
     least = primitive.length if never_ends else 0
     columns = xp.arange(primitive.length + 1)
     inside = columns[None, :] <= lengths[:, None]
@@ -111,11 +111,11 @@ def _questions(primitive: Any, walks: Array) -> tuple[Array, Array]:
     """Steps that have to be edges, and ends, whose target is -1."""
     source, target = walks[:, :-1], walks[:, 1:]
     asked = source >= 0
-    if getattr(primitive, "jump", 0) > 0:
+    if primitive.jump > 0:
         asked = asked & (target < 0)
-    if getattr(primitive, "restart", 0) > 0:
+    if primitive.restart > 0:
         asked = asked & (target != walks[:, :1])
-    if getattr(primitive, "method", "") == "metropolis":
+    if primitive.method == "metropolis":
         asked = asked & (target != source)
     return source[asked], target[asked]
 

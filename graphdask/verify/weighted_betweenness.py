@@ -18,10 +18,10 @@ from graphdask.algorithms._levels import Level
 from graphdask.algorithms._weighted_paths import PathCounts, State
 from graphdask.algorithms.weighted_betweenness import Nothing, WeightedBetweenness
 from graphdask.device.backend import Array
-from graphdask.engine.loop import Environment, Messages, RankContext, RankResult, run_primitive
-from graphdask.engine.violation import Violation, first_of_all
+from graphdask.engine.loop import Environment, Messages, RankContext, RankResult
+from graphdask.engine.violation import Violation
 from graphdask.partition.part import Part
-from graphdask.verify.betweenness import PIECE, impossible, scaled_alike, sums, weights_of
+from graphdask.verify.betweenness import PIECE, proved, weights_of
 from graphdask.verify.table import verifies
 
 SOURCES = 21
@@ -93,23 +93,7 @@ def search_of(primitive: WeightedBetweenness) -> InnerVertices:
     return InnerVertices(primitive.sources, batch, primitive.scale, primitive.scale, primitive.lengths)
 
 
-def shorter_paths(context: RankContext, edges: int) -> Violation | None:
-    """That so many edges make a distance smaller, which the first rank says."""
-    message = f"{edges} edges lead to shorter paths than those that were found"
-    return Violation(-1, -1, message) if context.comm.rank == 0 else None
-
-
 @verifies(WeightedBetweenness)
 def verify(context: RankContext, part: Part, primitive: WeightedBetweenness, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
-    xp, score = context.backend.xp, result.columns["score"]
-    assert part.inward is not None
-    dead_end = (xp.diff(part.out.indptr) == 0) | (xp.diff(part.inward.indptr) == 0)
-    mine = impossible(score, dead_end, part.ids)
-    if first_of_all(context, mine):
-        return mine
-    search = search_of(primitive)
-    run_primitive(context.comm, part, search, context.environment("selective"))
-    if search.shorter:
-        return shorter_paths(context, search.shorter)
-    return sums(context, part, scaled_alike(score, part.ids, primitive, xp), xp, search)
+    return proved(context, part, primitive, result, search_of(primitive))
