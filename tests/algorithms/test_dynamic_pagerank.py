@@ -99,6 +99,7 @@ def test_methods_do_what_the_paper_says(method):
     assert min(ever) < n or method in ("static", "nd")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("directed", [True, False])
 def test_ranks_have_the_same_bits_for_every_number_of_partitions_and_on_every_device(directed, device, monkeypatch):
@@ -147,6 +148,7 @@ def test_slots_stay_as_vertices_appear_which_come_last(by):
         assert (part.ids[: part.num_alive] < part.alive).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:pagerank stopped")
 def test_ranks_follow_a_hundred_batches_without_drift():
     rng = np.random.default_rng(2)
@@ -210,6 +212,7 @@ def test_ranks_are_as_near_to_the_exact_ones_as_they_are_asked_to_be(method):
         assert done == expected
 
 
+@pytest.mark.slow
 def test_a_result_says_where_vertices_had_to_be_ranked_to_keep_the_error():
     G, changes = local_changes(400, 8)
     D = gd.DynamicGraph(G)

@@ -123,6 +123,7 @@ def test_a_case_that_takes_too_long_is_left_out():
     assert all("passed its deadline" in row["skipped"] for row in rows)
 
 
+@pytest.mark.slow
 def test_minibatches_are_drawn_by_each_way(monkeypatch):
     monkeypatch.setitem(SUITES, ("quick", "cpu"), Suite(6, ((30, 5),), ((20, (2,)),), ((3, 10, (3, 2)),)))
     rows = sample.run(device="cpu", repeats=1, peers=False, samplers=("loader",))

@@ -73,6 +73,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return []
 
 
+@pytest.mark.slow
 def test_the_first_call_compiles_and_the_second_does_not(tmp_path):
     script = CALLS.replace("PARTS", "2")
     first = json.loads(in_new_process(script, tmp_path).stdout)
@@ -105,6 +106,7 @@ def test_supersteps_take_no_longer_than_the_run():
     assert (warm.seconds, warm.compile_seconds) == (0.5, 0.0)
 
 
+@pytest.mark.slow
 def test_each_worker_compiles_and_the_longest_counts(tmp_path):
     env = {"NUMBA_CACHE_DIR": str(tmp_path)}
     with dask_cluster(2, env=env) as client:

@@ -132,6 +132,7 @@ def test_the_whole_suite_runs_on_all_processors(run, printed):
         assert "[gw0]" not in alone
 
 
+@pytest.mark.slow
 def test_ten_slices_hold_every_test(run):
     seen = Counter()
     for number in range(10):

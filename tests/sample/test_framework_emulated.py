@@ -34,17 +34,22 @@ def made(make, kind="integers"):
     return gd.from_edges(src, dst, weights, num_vertices=n, directed=directed)
 
 
-@pytest.mark.parametrize("kind", ["integers", "floats"])
-@pytest.mark.parametrize("make", [*(pytest.param(GRAPHS[name], id=name) for name in NAMES), hubs])
-def test_the_same_on_a_gpu(make, kind, monkeypatch, rng):
+@pytest.mark.parametrize(
+    ("name", "shape", "kind"),
+    [
+        (name, shape, ("integers", "floats")[(i + j) % 2])
+        for i, name in enumerate(specs(2))
+        for j, shape in enumerate([*NAMES, "hubs"])
+    ],
+)
+def test_the_same_on_a_gpu(name, shape, kind, monkeypatch, rng):
     stand_in(monkeypatch, emulated())
-    graph = made(make, kind)
+    graph, spec = made(hubs if shape == "hubs" else GRAPHS[shape], kind), specs(2)[name]
     n = graph.num_vertices
     seeds = [rng.integers(0, n, size) for size in (2, 0, 1, 3)]
     on_cpu, on_gpu = (graph.partition(1, device=device) for device in ("cpu", "cuda"))
-    for spec in specs(2).values():
-        expected = gd.sample.run(on_cpu, spec, seeds, instances=6).verify()
-        same(expected, gd.sample.run(on_gpu, spec, seeds, instances=6).verify())
+    expected = gd.sample.run(on_cpu, spec, seeds, instances=6).verify()
+    same(expected, gd.sample.run(on_gpu, spec, seeds, instances=6).verify())
 
 
 def test_the_same_on_a_gpu_after_too_few_trials_and_many_launches(monkeypatch):
@@ -65,6 +70,7 @@ def test_the_same_on_a_gpu_after_too_few_trials_and_many_launches(monkeypatch):
                 same(expected, gd.sample.run(graph.partition(1, device=device), spec, [[0, 1], [7], [5, 6]]))
 
 
+@pytest.mark.slow
 def test_64_bit_vertex_numbers(monkeypatch):
     stand_in(monkeypatch, emulated())
     chosen = {name: specs(2)[name] for name in ("node2vec", "layer", "Metropolis-Hastings")}
@@ -78,6 +84,7 @@ def test_64_bit_vertex_numbers(monkeypatch):
                 np.testing.assert_array_equal(getattr(found, column), getattr(expected[name], column))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [pytest.param(GRAPHS["scale-free"], id="scale-free"), hubs])
 def test_the_same_on_any_number_of_workers(make):
     graph = made(make)
@@ -113,6 +120,7 @@ LAYERS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "parts", "ghosts"),
     [
@@ -152,6 +160,7 @@ def test_a_step_that_takes_nothing_leaves_what_is_in_pools_for_the_next(parts, b
     assert [getattr(found, name).tolist() for name in COLUMNS] == [[3], [4], [2], [0]]
 
 
+@pytest.mark.slow
 def test_the_same_in_partitions_on_a_gpu(monkeypatch):
     stand_in(monkeypatch, emulated())
     graph = made(hubs)
@@ -166,6 +175,7 @@ def test_the_same_in_partitions_on_a_gpu(monkeypatch):
 WALKS = ["walk by weight", "walk by aliases", "node2vec", "restart", "walk from some"]
 
 
+@pytest.mark.slow
 def test_walks_of_many_steps_in_a_launch_are_those_made_step_by_step(monkeypatch):
     stand_in(monkeypatch, emulated())
     graph = made(hubs, "floats")
@@ -199,6 +209,7 @@ ASKING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trials", [2, 128])
 @pytest.mark.parametrize("name", ASKING)
 def test_walks_that_ask_what_is_near_are_those_made_step_by_step(name, trials, monkeypatch):

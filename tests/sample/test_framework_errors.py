@@ -154,6 +154,7 @@ def too_far_back(e):
     return -2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["cpu", "emulated"])
 def test_failures_name_the_line(graph, device, monkeypatch):
     if device == "emulated":
@@ -241,6 +242,7 @@ def test_any_seed_and_its_own_samples(graph):
     assert len(seen) > 3
 
 
+@pytest.mark.slow
 def test_little_to_sample():
     """No seeds, no steps, no edges; a vertex alone; a vertex that ends all walks."""
     empty = gd.from_edges([], [], np.zeros(0), num_vertices=3).partition(1, device="cpu")

@@ -68,6 +68,7 @@ def test_walks(name, bias, moves, weights):
     agree(paths(found, TRIALS), law)
 
 
+@pytest.mark.slow
 def test_auto_draws_by_aliases_where_edges_are_drawn_again_and_again():
     """And by sums where not, or where a function fails on an edge that nobody comes to, or biases are too large."""
 
@@ -230,6 +231,7 @@ def test_a_pool_is_chosen_from_without_replacement():
     agree([tuple(place[v] for v in row) for row in found.src.reshape(-1, 2).tolist()], law)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("revisit", [False, True])
 def test_rows_of_an_array_are_pools(revisit):
     graph = gd.from_edges([0, 1, 2, 3, 3], [1, 2, 3, 0, 1])

@@ -84,6 +84,7 @@ def test_the_same_as_step_by_step(run, name):
     assert found.stats.edges == len(expected.src) > 0
 
 
+@pytest.mark.slow
 def test_the_same_in_many_launches_and_by_64_bit_numbers(run, monkeypatch):
     expected = step_by_step(uneven("floats"), SPECS["by floats"], SEEDS)
     monkeypatch.setattr(_spec_pools, "LAUNCH", {"cpu": 2, "cuda": 2})
@@ -121,6 +122,7 @@ def test_errors_are_those_of_step_by_step(run, spec, message):
     assert str(found.value) == str(expected.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", range(2, 10))
 def test_biases_that_add_up_to_more_than_64_bits_are_refused(run, size):
     ring = gd.from_edges(np.arange(9), np.roll(np.arange(9), 1))

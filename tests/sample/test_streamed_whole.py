@@ -211,6 +211,7 @@ def test_on_a_cluster(two_workers):
             same(found, expected)
 
 
+@pytest.mark.slow
 def test_ids_of_64_bits(page_locked):
     for kind in ("alias", "last times", "metapath"):
         expected = drawn(made("scale-free").partition(1, id_width=64, device="cpu"), kind, "replicated")

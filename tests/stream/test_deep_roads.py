@@ -56,6 +56,7 @@ def budgets(S, per_vertex):
     return size + one, size + max(one, S.nbytes // 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHORT)
 def test_a_deep_road_is_answered_as_in_memory(stored, device, name):
     device, levels = device[0], device[1][name]

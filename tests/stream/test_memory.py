@@ -82,6 +82,7 @@ print(size)
 )
 
 
+@pytest.mark.slow
 def test_parquet_is_read_piece_by_piece(tmp_path, alone):
     memory, libraries = 32 << 20, 16 << 20
     done = subprocess.run(
@@ -199,6 +200,7 @@ def test_ranks_keep_within_what_the_operating_system_grants_them(tmp_path):
     assert "MemoryError" in limited(S.store.path, 1, 4 * memory, memory).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("which", ["undirected", "directed"])
 def test_what_knows_of_all_vertices_keeps_within_what_it_is_granted(tmp_path, which):
@@ -232,6 +234,7 @@ print(json.dumps({"grown": found, "file": S.nbytes}))
 )
 
 
+@pytest.mark.slow
 def test_proofs_keep_within_the_budget_with_what_they_prove(tmp_path, alone):
     memory = 9 << 20
     done = subprocess.run(

@@ -300,6 +300,7 @@ def test_so_much_more_is_enough(stored, parts):
     enough_at_once(lambda memory: gd.stream.open(path, memory).partition(parts))
 
 
+@pytest.mark.slow
 def test_so_much_more_is_enough_on_a_device(streamed):
     n, m = 1000, 3000
     src, dst = np.append(np.arange(m) % n, np.ones(n // 2, np.int64)), np.append(np.zeros(m, int), np.arange(n // 2))

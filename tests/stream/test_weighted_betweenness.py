@@ -81,6 +81,7 @@ def test_drawn_and_given_sources_and_normalized_scores(stored):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", ["100KiB", "200KiB"])
 def test_with_room_for_a_few_sources_at_a_time_the_bits_are_the_same(stored, memory):
     G = made("scale-free", "floats")
@@ -106,6 +107,7 @@ def test_rows_of_many_edges_are_summed_alike(stored):
         np.testing.assert_array_equal(gd.betweenness(S.partition(parts), [0, 1201, 7]).verify().score, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [1, 3])
 def test_a_long_path(stored, parts):
     n = 300
