@@ -192,7 +192,7 @@ def failed(message: str, code: int) -> JobFailed:
     return error
 
 
-def tail(path: Path, lines: int = TAIL) -> list[str]:
+def tail(path: Path) -> list[str]:
     """The last lines of a log that say something."""
     try:
         with path.open("rb") as file:
@@ -200,7 +200,7 @@ def tail(path: Path, lines: int = TAIL) -> list[str]:
             text = file.read().decode(errors="replace")
     except OSError:
         return []
-    return [line.strip() for line in text.splitlines() if line.strip()][-lines:]
+    return [line.strip() for line in text.splitlines() if line.strip()][-TAIL:]
 
 
 class Log:

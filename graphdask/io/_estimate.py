@@ -86,10 +86,10 @@ def refuse_too_many(path: str | os.PathLike[str], format: str, each: PerEdge) ->
     return usable
 
 
-def estimated_edges(path: str | os.PathLike[str], format: str | None = None) -> int:
+def estimated_edges(path: str | os.PathLike[str]) -> int:
     """About how many edges a file has, in doubt fewer; 0 where nobody knows."""
     try:
-        name = "native" if is_graph_folder(checked_path(path)) else format_to_read(path, format).name
+        name = "native" if is_graph_folder(checked_path(path)) else format_to_read(path, None).name
     except GraphdaskError:  # who reads it says what is wrong
         return 0
     return _estimate(path, name, 0)[0]

@@ -9,9 +9,6 @@ from collections.abc import Iterator
 
 from graphdask.errors import GraphdaskError, InputError, WriteError
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""There is no space for what is written."""
-
 TO_DO = {
     errno.EACCES: "get permission for it, or name another",
     errno.EPERM: "get permission for it, or name another",

@@ -93,7 +93,7 @@ def _like(made: Path, target: Path) -> None:
         made.chmod(stat.S_IMODE(old.st_mode))
 
 
-def put_folder(made: Path, target: Path, overwrite: bool, last: str, check: Callable[[], None]) -> None:
+def put_folder(made: Path, target: Path, overwrite: bool, check: Callable[[], None], last: str = "") -> None:
     """Give a finished folder its name.
 
     Parameters
@@ -102,10 +102,10 @@ def put_folder(made: Path, target: Path, overwrite: bool, last: str, check: Call
         Beside the target, or inside it where it was there and empty.
     target : Path
     overwrite : bool
-    last : str
-        The file of it that says that it is whole, which comes last.
     check : callable
         Raises where what stands under the name now must not be replaced; called right before it would be.
+    last : str
+        The file of it that says that it is whole, if any, which comes last.
     """
     if made.parent == target:
         _move_in(made, target, last, check)

@@ -32,11 +32,11 @@ def column_text(array: np.ndarray) -> Any:
     return pa.array(np.ascontiguousarray(array))
 
 
-def table_of(edges: EdgeList, names: tuple[str, str, str, str] = ("src", "dst", "weight", "time")) -> Any:
+def table_of(edges: EdgeList) -> Any:
     """The edges as a pyarrow table of two to four columns."""
     import pyarrow as pa
 
-    arrays = (edges.src, edges.dst, edges.weights, edges.times)
+    names, arrays = ("src", "dst", "weight", "time"), (edges.src, edges.dst, edges.weights, edges.times)
     there = [(name, column_text(array)) for name, array in zip(names, arrays, strict=True) if array is not None]
     return pa.table([array for _, array in there], names=[name for name, _ in there])
 

@@ -188,8 +188,6 @@ class FolderOutput:
     overwrite : bool
     foreign : callable
         Of a folder and the names in it, those that graphdask did not write.
-    last : str
-        The file that says that the folder is whole, if any; it comes last.
     inside : bool
         Whether it is there and empty; it is filled where it is then.
     """
@@ -198,11 +196,10 @@ class FolderOutput:
     target: Path
     overwrite: bool
     foreign: Foreign
-    last: str
     inside: bool
 
     @contextmanager
-    def filling(self, smaller: str = SMALLER) -> Iterator[Path]:
+    def filling(self) -> Iterator[Path]:
         """A new folder that becomes the output when the block ends well, and goes when it does not.
 
         What fails in the block is for the block to say, with `readable_write`.
@@ -215,11 +212,11 @@ class FolderOutput:
             In place of an OSError.
         """
         made = new_name(self.target, self.inside)
-        with readable_write(self.path, "", smaller):
+        with readable_write(self.path, ""):
             made.mkdir()
         try:
             yield made
-            with readable_write(self.path, self.left, smaller):
+            with readable_write(self.path, self.left):
                 self.put(made)
         finally:
             shutil.rmtree(made, ignore_errors=True)
@@ -231,13 +228,13 @@ class FolderOutput:
 
     def put(self, made: Path) -> None:
         """Give a folder that is whole its name."""
-        put_folder(made, self.target, self.overwrite, self.last, self._check)
+        put_folder(made, self.target, self.overwrite, self._check)
 
     def _check(self) -> None:
         check_folder(self.path, self.target, self.overwrite, self.foreign)
 
 
-def folder_output(path: Any, overwrite: bool = False, *, foreign: Foreign, last: str = "") -> FolderOutput:
+def folder_output(path: Any, overwrite: bool = False, *, foreign: Foreign) -> FolderOutput:
     """Check, before any work, that a folder may be written: one that is not there, or is empty.
 
     Parameters
@@ -247,8 +244,6 @@ def folder_output(path: Any, overwrite: bool = False, *, foreign: Foreign, last:
         Replace a folder that graphdask wrote.
     foreign : callable
         Of a folder and the names in it, those that graphdask did not write.
-    last : str
-        The file that says that such a folder is whole, if any.
 
     Raises
     ------
@@ -263,7 +258,7 @@ def folder_output(path: Any, overwrite: bool = False, *, foreign: Foreign, last:
     target = followed(named)
     inside = check_folder(named, target, checked_flag(overwrite), foreign)
     check_parent(named, target, inside)
-    return FolderOutput(named, target, checked_flag(overwrite), foreign, last, inside)
+    return FolderOutput(named, target, checked_flag(overwrite), foreign, inside)
 
 
 def check_folder(named: Path, target: Path, overwrite: bool, foreign: Foreign) -> bool:

@@ -208,7 +208,7 @@ def complete(context: RankContext, plan: WritePlan, parts: list[WrittenPart]) ->
             folder.rename(target)
             discard(old)
         else:
-            put_folder(folder, target, plan.overwrite, MANIFEST, lambda: refuse_existing(target, plan.overwrite))
+            put_folder(folder, target, plan.overwrite, lambda: refuse_existing(target, plan.overwrite), MANIFEST)
         return sum(part.nbytes for part in parts)
 
 

@@ -14,11 +14,11 @@ from graphdask.stream.on_device import Run
 from graphdask.stream.shared import StreamedPart
 
 
-def device_chunks_bytes(part: StreamedPart, per_edge: int = 0) -> int:
-    """Bytes of the device that windows on all sections take at least, with so many for each edge of a chunk."""
+def device_chunks_bytes(part: StreamedPart) -> int:
+    """Bytes of the device that windows on all sections take at least."""
     names = sections_of(part.store)
     each = room_for(part.store.sections[name] for name in names) + _tables(part)
-    return len(names) * each + per_edge * most_edges(part)
+    return len(names) * each
 
 
 def most_edges(part: StreamedPart) -> int:
