@@ -45,34 +45,38 @@ class Counters:
     name : str
         Of the struct.
     names : str
-        Of the elements, in their order.
+        Of the elements, in their order; `hubs[3]` is the name of three.
 
     Examples
     --------
-    >>> lengths = Counters("Lengths", "queue", "ghosts")
-    >>> lengths.place.ghosts, len(lengths)
-    (1, 2)
-    >>> lengths.of([7, 9]).queue
-    7
+    >>> lengths = Counters("Lengths", "queue", "hubs[3]", "ghosts")
+    >>> lengths.place.hubs, lengths.place.ghosts, len(lengths)
+    (slice(1, 4, None), 4, 5)
+    >>> found = lengths.of([7, 1, 2, 3, 9])
+    >>> found.queue, found.hubs
+    (7, [1, 2, 3])
     """
 
     def __init__(self, name: str, *names: str):
-        self.name, self.names = name, names
-        self._type = namedtuple(name, names)  # type: ignore[misc]
-        self.place: Any = self._type(*range(len(names)))
-        """The place of each element, by name."""
+        self.name, self._length = name, 0
+        places: dict[str, int | slice] = {}
+        for each in names:
+            bare, _, count = each.removesuffix("]").partition("[")
+            end = self._length + int(count or 1)
+            places[bare], self._length = slice(self._length, end) if count else self._length, end
+        self._type = namedtuple(name, places)  # type: ignore[misc]
+        self.place: Any = self._type(**places)
+        """The place of each element, or the slice of several, by name."""
+        self.cuda = f"struct {name} {{ unsigned long long {', '.join(names)}; }};"
+        """The struct."""
 
     def __len__(self) -> int:
-        return len(self.names)
+        return self._length
 
     def of(self, values: Any) -> Any:
         """Python integers by name, of an array on the host."""
-        return self._type(*map(int, values))
-
-    @property
-    def cuda(self) -> str:
-        """The struct."""
-        return f"struct {self.name} {{ unsigned long long {', '.join(self.names)}; }};"
+        values = [int(value) for value in values]
+        return self._type(*(values[place] for place in self.place))
 
 
 class Pack:

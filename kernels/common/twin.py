@@ -40,3 +40,9 @@ twin = compiled_by(cache=True)
 
 within = compiled_by(cache=True, forceinline=True)
 """Of functions that twins call for every item with arrays: a call would copy the description of each."""
+
+
+def by_python(function: Callable[..., Any]) -> Any:
+    """Of twins that Python runs, because NumPy or other twins do their work."""
+    function, function.fields = unpacked(function)  # type: ignore[attr-defined]
+    return function

@@ -3,8 +3,8 @@
 Numba is slow at arguments that are tuples of arrays, and does not compile the branches for an array that may be None if
 it is in one. So the text of a twin is rewritten before it is compiled, each at its place in its file, which keeps the
 lines of tracebacks and Numba's files on disk: with `a` the parameter of the pack, `a.queue` becomes `a_queue`,
-`a.counters.ghosts` becomes `a_counters[1]`. Where `a`, or a pack made by names, is the last argument of another twin,
-the fields that this twin uses take its place.
+`a.counters.ghosts` becomes `a_counters[1]`, `a.counters.hubs[k]` becomes `a_counters[2 + k]`. Where `a`, or a pack
+made by names, is the last argument of another twin, the fields that this twin uses take its place.
 """
 
 from __future__ import annotations
@@ -92,12 +92,31 @@ class _Rewriting(ast.NodeTransformer):
             if not isinstance(node.ctx, ast.Load):
                 raise SyntaxError(f"a kernel assigns to the field {node.attr} of its pack (line {node.lineno})")
             return self._field(node.attr, node)
-        inner = node.value
-        if isinstance(inner, ast.Attribute) and self._is_pack(inner.value) and inner.attr in self.pack.counter_fields:
-            place = self.pack.counter_fields[inner.attr].names.index(node.attr)
-            field = self._field(inner.attr, inner)
-            return ast.copy_location(ast.Subscript(field, ast.copy_location(ast.Constant(place), node), node.ctx), node)
-        return self.generic_visit(node)
+        place = self._place(node)
+        if place is None:
+            return self.generic_visit(node)
+        if isinstance(place, slice):
+            raise SyntaxError(f"the counter {node.attr} is several; say which one, by an index (line {node.lineno})")
+        return self._counter(node.value, ast.Constant(place), node)
+
+    def _place(self, node: ast.AST) -> int | slice | None:
+        """The place of a counter such as `a.counters.ghosts`, or of several with one name."""
+        inner = node.value if isinstance(node, ast.Attribute) else None
+        if not (isinstance(inner, ast.Attribute) and self._is_pack(inner.value)):
+            return None
+        counters = self.pack.counter_fields.get(inner.attr)
+        return None if counters is None else getattr(counters.place, node.attr)  # type: ignore[attr-defined, no-any-return]
+
+    def _counter(self, field: Any, place: ast.expr, node: Any) -> ast.Subscript:
+        """The element of the array of counters."""
+        return ast.copy_location(ast.Subscript(self._field(field.attr, field), place, node.ctx), node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        place = self._place(node.value)
+        if not isinstance(place, slice):
+            return self.generic_visit(node)
+        index = ast.BinOp(ast.Constant(place.start), ast.Add(), self.visit(node.slice))
+        return self._counter(node.value.value, index, node)  # type: ignore[attr-defined]
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if node.args and self._is_pack(node.args[-1]):

@@ -12,7 +12,7 @@ from graphdask.device.backend import get_backend
 from graphdask.device.launch import packed_arguments
 from graphdask.kernels import module_name
 from graphdask.kernels.common.packs import Counters, Pack, with_packs
-from graphdask.kernels.common.twin import twin
+from graphdask.kernels.common.twin import by_python, twin
 from graphdask.kernels.core_number.core_number_pack import COUNTS, Peeling
 
 LENGTHS = Counters("Lengths", "queue", "ghosts", "hubs")
@@ -65,6 +65,29 @@ def test_a_twin_makes_a_pack_for_another():
     without_a_pack(2, np.ones(2), out := np.zeros(2), counters := np.zeros(3, np.int64))
     assert out.tolist() == [5.0, 5.0]
     assert counters.tolist() == [0, 2, 0]
+
+
+LEVELS = Counters("Levels", "arrived", "found[3]", "edges")
+
+
+class Leveled(Pack):
+    counters = LEVELS, "by level modulo 3"
+
+
+def counted(n, a: Leveled):
+    for level in range(n):
+        a.counters.found[level % 3] += level
+        a.counters.edges += a.counters.found[(level + 2) % 3]
+
+
+@pytest.mark.parametrize("how", [twin, by_python])
+def test_several_counters_have_one_name(how):
+    assert (len(LEVELS), LEVELS.place) == (5, (0, slice(1, 4), 4))
+    assert LEVELS.cuda == "struct Levels { unsigned long long arrived, found[3], edges; };"
+    called, counters = how(counted), np.zeros(5, np.int64)
+    assert called.fields == ("counters",)
+    called(4, counters)
+    assert LEVELS.of(counters) == (0, [3, 1, 2], 0 + 0 + 1 + 2)
 
 
 @pytest.mark.parametrize(
