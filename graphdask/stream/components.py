@@ -25,12 +25,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.algorithms.components import ConnectedComponents
-from graphdask.device.backend import Array
+from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
+from graphdask.kernels.stream.chunk_pack import COUNTS, ChunkRows
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps
 from graphdask.stream.shared import LEAST, StreamedPart, Streaming
 from graphdask.stream.store import Store
-from graphdask.stream.sweeps import FOUND, LOOKED, WORKED, Log, cpu, window_of
+from graphdask.stream.sweeps import LOOKED, WORKED, Log, cpu, window_of
 from graphdask.stream.window import Window
 
 BYTES, SHARED = 16, 28
@@ -42,6 +43,8 @@ SHARE = 32
 """Part of the vertices that a tree must have before its rows are passed over: isolated ones often stand first."""
 FIRST = 8
 """Several ranks each join one in so many chunks before they agree on the largest tree."""
+PIECE = 1 << 16
+"""Labels that are stored at a time."""
 PIECES = 8
 """The number of pieces in which a forest is sent."""
 
@@ -60,7 +63,7 @@ class State:
     """A vertex whose tree may be skipped."""
     round: int = 0
     piece: int = 0
-    counters: np.ndarray = field(default_factory=lambda: np.zeros(3, np.int64))
+    counters: np.ndarray = field(default_factory=lambda: np.zeros(len(COUNTS), np.int64))
     """Of processed rows and scanned edges."""
 
 
@@ -74,12 +77,14 @@ class Components(Streaming):
     def __init__(self, part: StreamedPart, primitive: ConnectedComponents, stack: ExitStack):
         super().__init__(primitive.name, stack)
         self.per_vertex = BYTES if part.size == 1 else SHARED
+        self.kernels: Any = None
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
         chunks, whole = part.own.chunks["out"], part.size == 1 or part.store.header["directed"]
         middle = chunks.stop if whole else chunks.start + -(-len(chunks) // FIRST)
         turns = [range(chunks.start, middle), range(middle, chunks.stop)][: 1 if whole else 2]
         state = State(turns)
+        self.kernels = env.kernels("components", index_t=part.vertex_map.dtype)
         self.begin(part, state, env)
         state.tree = env.xp.arange(part.num_vertices, dtype=part.vertex_map.dtype)
         return state, self._turn(part, state, env)
@@ -98,32 +103,20 @@ class Components(Streaming):
             part.store, state.window, chunks, state.tree, state.anchor, state.counters, self.log, choose, state.number
         )
 
-    def join_pairs(self, tree: Array, vertices: Array, roots: Array) -> None:
-        """Join the trees of vertices with those of their roots elsewhere."""
-        cpu().kernels("layered").layered_join(len(vertices), vertices, roots, tree)
-
-    def largest(self, tree: Array) -> int:
-        """The root of the largest tree, -1 where none is large."""
-        return largest(tree)
-
-    def flatten(self, tree: Array) -> None:
-        """Let every vertex point to its root."""
-        cpu().kernels("layered").layered_flatten(len(tree), tree)
-
     def labels(self, part: StreamedPart, state: State) -> Array:
         """The smallest vertex number of each own row's tree, of a flat forest, in the order of results."""
-        tree, number, own, kernels = state.tree, state.number, part.own, cpu().kernels("layered")
+        tree, number, own = state.tree, state.number, part.own
         if number is None:
             return tree[own.begin : own.end]
         first = part.store.sections["out"].table["first"]
         for begin, ids in part.store.order(np.flatnonzero(number[first] < 0).tolist()):
             number[begin : begin + len(ids)] = ids
         least, label = np.full(len(tree), np.iinfo(np.int32).max, np.int32), np.empty(own.count, np.int32)
-        kernels.layered_least(len(tree), 0, number, tree, least)
-        if part.size == 1:
-            kernels.layered_named(len(tree), 0, number, tree, least, label)
-        else:
-            np.take(least, tree[own.begin : own.end], out=label)
+        self.kernels.components_label(len(tree), number, tree, least)
+        if part.size > 1:
+            return np.take(least, tree[own.begin : own.end], out=label)
+        for some in (slice(begin, begin + PIECE) for begin in range(0, len(tree), PIECE)):
+            label[number[some]] = least[tree[some]]
         return label
 
     def _turn(self, part: StreamedPart, state: State, env: Environment) -> Messages:
@@ -144,7 +137,7 @@ class Components(Streaming):
         """Send the next piece of the forest to the rank of this round."""
         n, xp = part.num_vertices, env.xp
         if state.piece == 0:
-            self.flatten(state.tree)
+            self.kernels.components_compress(n, state.tree)
             state.told = state.tree.copy()
         pieces = PIECES if n > LEAST else 1
         begin, end = n * state.piece // pieces, n * (state.piece + 1) // pieces
@@ -162,16 +155,17 @@ class Components(Streaming):
         return Messages.of_records(records, bounds, active=True)
 
     def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
-        self.join_pairs(state.tree, inbox.records["vertex"], inbox.records["root"])
+        vertices, roots = inbox.records["vertex"], inbox.records["root"]
+        self.kernels.components_pairs(len(vertices), vertices, roots, state.tree)
         if 1 << state.round >= part.size:  # all ranks have the same forest now
             if not state.turns:
                 return self._nothing(part, state)
-            state.anchor = self.largest(state.tree)
+            state.anchor = largest(env.backend, state.tree)
             return self._turn(part, state, env)
         return self._piece(part, state, env)
 
     def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
-        self.flatten(state.tree)
+        self.kernels.components_compress(len(state.tree), state.tree)
         return {"label": self.labels(part, state)}
 
 
@@ -191,14 +185,15 @@ def join_chunks(
     Where `choose`, it is the first tree that is large. In `number` go the vertex numbers of the rows of chunks that
     were read.
     """
-    section, kernels = store.sections["out"], cpu().kernels("layered")
-    first, rows = section.table["first"], section.table["rows"]
+    section, kernels = store.sections["out"], cpu().kernels("layered_trees")
+    first, rows = (section.table[name].astype(np.int64) for name in ("first", "rows"))
+    pack, outside = ChunkRows(counters=counters), np.zeros(1, np.uint64)
 
     def needed(k: int) -> bool:
-        if anchor < 0:
-            return True
-        kernels.layered_outside(int(rows[k]), int(first[k]), tree, anchor, counters)
-        return bool(counters[FOUND])
+        outside[0] = anchor < 0
+        if anchor >= 0:
+            kernels.layered_outside_of(int(rows[k]), int(first[k]), tree, anchor, first[k : k + 1], 1, outside)
+        return bool(outside[0])
 
     for k in chunks:
         if not needed(k):
@@ -207,14 +202,11 @@ def join_chunks(
         chunk = window.load(k, (later for later in range(k + 1, chunks.stop) if needed(later)))
         if number is not None:
             number[chunk.first : chunk.first + len(chunk.ids)] = chunk.ids
-        kernels.layered_hook(
-            len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.targets, tree, anchor, counters
-        )
+        pack.hold(chunk, window.indptr(chunk))
+        kernels.layered_join(len(chunk.degrees), tree, anchor, None, pack)
         log.check()
         if choose and anchor < 0:
-            anchor = largest(tree)
-        while anchor >= 0 and tree[anchor] != anchor:
-            anchor = int(tree[anchor])
+            anchor = largest(cpu(), tree)
 
 
 def forest(store: Store, memory: int, log: Log) -> np.ndarray:
@@ -223,18 +215,19 @@ def forest(store: Store, memory: int, log: Log) -> np.ndarray:
     with window_of(store, "out", memory - 4 * n, log.what, log, once=True) as window:
         window.ask(chunks)
         tree = np.arange(n, dtype=np.int32)
-        join_chunks(store, window, chunks, tree, -1, np.zeros(3, np.int64), log, not directed)
-    cpu().kernels("layered").layered_flatten(n, tree)
+        join_chunks(store, window, chunks, tree, -1, np.zeros(len(COUNTS), np.int64), log, not directed)
+    cpu().kernels("components").components_compress(n, tree)
     return tree
 
 
-def largest(tree: np.ndarray) -> int:
+def largest(backend: Backend, tree: Array) -> int:
     """The root of the tree that most of some positions are in; -1 where it holds fewer than one in SHARE of them."""
-    roots = np.unique(np.linspace(0, max(len(tree) - 1, 0), min(len(tree), SAMPLES)).astype(np.int64))
-    while ((above := tree[roots]) != roots).any():
-        roots = above
-    values, counts = np.unique(roots, return_counts=True)
-    return int(values[counts.argmax()]) if len(values) and counts.max() * SHARE >= len(roots) else -1
+    n = len(tree)
+    samples = np.unique(np.linspace(0, max(n - 1, 0), min(n, SAMPLES)).astype(np.int32))
+    roots, kernels = backend.xp.empty(len(samples), np.int32), backend.kernels("layered_trees", index_t=np.int32)
+    kernels.layered_roots(len(samples), backend.from_host(samples), tree, roots)
+    values, counts = np.unique(backend.to_host(roots), return_counts=True)
+    return int(values[counts.argmax()]) if n and counts.max() * SHARE >= len(samples) else -1
 
 
 def _on_device(run: Any, part: StreamedPart, primitive: ConnectedComponents, stack: ExitStack) -> Any:

@@ -13,11 +13,10 @@ import numpy as np
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
-from graphdask.kernels.stream import layered_hooks as at
-from graphdask.kernels.stream import layered_trees
-from graphdask.stream.components import SHARED, Components, State
+from graphdask.kernels.stream.layered_hooks_pack import COUNTS, TreesThere
+from graphdask.stream.components import SHARED, Components, State, largest
 from graphdask.stream.in_place import RowsInPlace, possible
-from graphdask.stream.on_device import Flags, Run, join_chunks, labelled, largest
+from graphdask.stream.on_device import Flags, Run, join_chunks, labelled
 from graphdask.stream.shared import StreamedPart
 
 BYTES = 20
@@ -31,7 +30,6 @@ class DeviceComponents(Components):
         super().__init__(part, primitive, stack)
         self.per_vertex = BYTES if part.size == 1 else SHARED
         self.run, self.log = run, run.log
-        self.kernels = run.backend.kernels("components", index_t=np.int32)
         self.windows = stack.enter_context(ExitStack())
         run.require(self.per_vertex, self.name)
 
@@ -42,9 +40,7 @@ class DeviceComponents(Components):
         if not self.in_place:
             per_vertex = 4 if part.size == 1 else self.per_vertex
             state.window = self.windows.enter_context(self.run.window("out", per_vertex, self.name))
-            depth = state.window.buffers + 2
-            section = part.store.sections["out"]
-            self.flags = Flags(self.run, section, layered_trees.COUNTERS, layered_trees.CLEARED, depth)
+            self.flags = Flags(self.run, part.store.sections["out"], state.window.buffers + 2)
 
     def join(self, part: StreamedPart, state: State, chunks: range) -> None:
         if self.in_place:
@@ -59,30 +55,13 @@ class DeviceComponents(Components):
 
     def _join_in_place(self, state: State) -> None:
         run, tree = self.run, state.tree
-        n, rows, words = len(tree), RowsInPlace(run), np.zeros(at.STATE, np.uint64)
-        kernels = run.backend.kernels("layered_hooks", index_t=np.int32)
-
-        def first(words: Array, asked: Array) -> None:
-            kernels.layered_hook_first(n, *rows.chunks, tree, words, asked)
-
-        def rest(words: Array, asked: Array) -> None:
-            kernels.layered_hook_rest(32 * n, *rows.chunks, tree, giant, words, asked)
-
-        missing = slice(at.MISSING, at.STATE)
-        words = rows.until_there(first, words, missing, [at.MISSING])
-        giant = largest(run, tree)
-        words = rows.until_there(rest, words, missing, [at.MISSING])
-        rows.settle(int(words[at.SECTORS]))
-        state.counters[:2] = words[at.WORKED], words[at.LOOKED]
-
-    def join_pairs(self, tree: Array, vertices: Array, roots: Array) -> None:
-        self.kernels.components_pairs(len(vertices), vertices, roots, tree)
-
-    def largest(self, tree: Array) -> int:
-        return largest(self.run, tree)
-
-    def flatten(self, tree: Array) -> None:
-        self.kernels.components_compress(len(tree), tree)
+        n, rows, kernels = len(tree), RowsInPlace(run), run.backend.kernels("layered_hooks", index_t=np.int32)
+        pack = TreesThere(link=tree, counters=run.xp.zeros(len(COUNTS), np.int64), **rows.fields)
+        rows.until_there(kernels.layered_hook_first, n, pack, [COUNTS.place.missing])
+        pack.giant = largest(run.backend, tree)
+        done = rows.until_there(kernels.layered_hook_rest, 32 * n, pack, [COUNTS.place.missing])
+        rows.settle(done.sectors)
+        state.counters[:2] = done.worked, done.looked
 
     def labels(self, part: StreamedPart, state: State) -> Array:
         own, ids = part.own, self.run.ids()

@@ -17,7 +17,7 @@ from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, Inbox, Messages
-from graphdask.kernels.stream import layered_paths
+from graphdask.kernels.stream.layered_paths_pack import TightEdges
 from graphdask.stream.device import DeviceWindow
 from graphdask.stream.device_paths import DeviceFalling, DeviceSearch, State
 from graphdask.stream.device_shared import OnDevice
@@ -74,23 +74,24 @@ class DeviceDistances(DeviceFalling):
     def _parents(self, part: StreamedPart, env: Environment, tight: Tight) -> Array:
         """The parents of own rows, NOBODY where there is none."""
         own, none = part.own, unreached(np.dtype(self.value))
-        offers = DeviceOffers(self, tight)
-        parent = env.run(part, offers).columns["parent"]
-        if env.least(int(((parent != NOBODY) | (tight.distance[own.begin : own.end] == none)).all())):
+        parent = env.run(part, DeviceOffers(self, tight)).columns["parent"]
+        if env.least(int(((parent != NOBODY) | (tight.pack.distance[own.begin : own.end] == none)).all())):
             return parent
-        return env.run(part, DeviceFlat(self, tight, parent, offers.flat)).columns["parent"]
+        return env.run(part, DeviceFlat(self, tight, parent)).columns["parent"]
 
 
 class Tight:
     """The own chunks, scanned by kernels that search for tight edges."""
 
     def __init__(self, run: Run, window: DeviceWindow, distance: Array, weighted: bool):
-        self._run, self._window, self._weighted, self.distance = run, window, weighted, distance
-        weight, self._one, self._each = lengths(run, weighted, distance.dtype)
+        self._run, self._window = run, window
+        weight, one, each = lengths(run, weighted, distance.dtype)
         self._kernels = run.backend.kernels("layered_paths", index_t=np.int32, weight_t=weight, dist_t=distance.dtype)
-        section = run.store.sections["out"]
-        self._marks, self._flags = padded(run), Flags(run, section, layered_paths.COUNTERS, layered_paths.CLEARED, 2)
-        self._looked = 0
+        self._marks, self._flags, self._looked = padded(run), Flags(run, run.store.sections["out"], 2), 0
+        self.pack = TightEdges(
+            weights=one, each=each, distance=distance, flat=run.xp.zeros(run.store.num_vertices, np.uint8),
+            hubs=window.hubs, counters=self._flags.counters,
+        )  # fmt: skip
 
     def elsewhere(self, marks: Array) -> np.ndarray:
         """The chunks of others with marks, bool."""
@@ -102,7 +103,7 @@ class Tight:
         self._flags.mark(marks)
         return self._flags.now()
 
-    def over(self, chosen: Array, kernel: str, *arguments: Any) -> int:
+    def over(self, chosen: Array, kernel: str) -> int:
         """Run a kernel over the chunks with chosen positions; return the number of these chunks."""
         window, flags = self._window, self._flags
         self._marks[: len(chosen)] = chosen
@@ -111,10 +112,9 @@ class Tight:
         while numbers:
             chunk = window.load(numbers.popleft(), list(numbers)[:8])
             flags.clear()
-            weights = chunk.weights if self._weighted else self._one
-            given = (chunk.first, chunk.indptr, chunk.ids, chunk.targets, weights, self._each, self.distance)
-            getattr(self._kernels, kernel)(chunk.rows, *given, *arguments, window.hubs, flags.counters)
-            getattr(self._kernels, kernel + "_hubs")(THREADS, *given, *arguments, window.hubs, flags.counters)
+            self.pack.hold(chunk, chunk.indptr)
+            getattr(self._kernels, kernel)(chunk.rows, self.pack)
+            getattr(self._kernels, kernel + "_hubs")(THREADS, self.pack)
             self._run.log.check()
         window.traffic.skipped += len(self._run.own.chunks["out"]) - count
         return count
@@ -146,14 +146,13 @@ class DeviceOffers(OnDevice):
     def __init__(self, of: DeviceDistances, tight: Tight):
         super().__init__(of.run, of.name, of.stack)
         self.of, self.tight = of, tight
-        self.flat = of.run.xp.zeros(of.run.store.num_vertices, np.uint8)
-        """Rows with a tight edge that adds nothing."""
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[Tree, Messages]:  # type: ignore[override]
         own, n = part.own, part.num_vertices
         state = Tree(env.xp.full(n, NOBODY, np.int32), padded(self.run))
-        reached = self.tight.distance != unreached(np.dtype(self.of.value))
-        self.tight.over(reached, "layered_offer", state.parent, self.flat)
+        reached = self.tight.pack.distance != unreached(np.dtype(self.of.value))
+        self.tight.pack.parent = state.parent
+        self.tight.over(reached, "layered_offer")
         place = self.run.position(self.of.source)
         if own.begin <= place < own.end:
             state.parent[place] = self.of.source
@@ -185,16 +184,17 @@ class DeviceOffers(OnDevice):
 class DeviceFlat(DeviceOffers):
     """From vertices with a parent, walk along tight edges that add nothing, hop by hop."""
 
-    def __init__(self, of: DeviceDistances, tight: Tight, parent: Array, flat: Array):
+    def __init__(self, of: DeviceDistances, tight: Tight, parent: Array):
         super().__init__(of, tight)
-        self.parent, self.flat = parent, flat
+        self.parent = parent
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[Tree, Messages]:  # type: ignore[override]
         n, own = part.num_vertices, slice(part.own.begin, part.own.end)
         state = Tree(env.xp.full(n, NOBODY, np.int32), padded(self.run), env.xp.full(n, -1, np.int32))
+        self.tight.pack.parent, self.tight.pack.hops = state.parent, state.hops
         state.parent[own] = self.parent
         state.hops[own] = env.xp.where(self.parent != NOBODY, 0, -1).astype(np.int32)
-        state.marks[own] = (self.parent != NOBODY) & (self.flat[own] != 0)
+        state.marks[own] = (self.parent != NOBODY) & (self.tight.pack.flat[own] != 0)
         return state, self.told(part, state, bool(state.marks[own].any()), 0)
 
     def superstep(self, part: StreamedPart, state: Tree, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
@@ -209,6 +209,7 @@ class DeviceFlat(DeviceOffers):
         if not state.unsent:
             chosen, state.marks = state.marks[:n], padded(self.run)
             frontier = int((chosen != 0).sum())
-            self.tight.over(chosen, "layered_further", hops, state.hop, state.parent, state.marks)
+            self.tight.pack.hop, self.tight.pack.active = state.hop, state.marks
+            self.tight.over(chosen, "layered_further")
             state.hop += 1
         return self.told(part, state, bool(state.marks[own].any()), frontier)

@@ -18,7 +18,7 @@ from graphdask.device.backend import Array, Backend
 from graphdask.device.residency import give_back
 from graphdask.engine.loop import Environment
 from graphdask.kernels.pagerank.pagerank_pack import RankRows
-from graphdask.kernels.stream import layered_trees
+from graphdask.kernels.stream.chunk_pack import COUNTS, ChunkRows
 from graphdask.stream.device import DeviceWindow
 from graphdask.stream.device_shared import with_mirrors
 from graphdask.stream.device_sums import PER_EDGE, TOGETHER, Sums, table_bytes
@@ -185,17 +185,18 @@ def _out_weights(
     else:
         out_weight = run.sent(run.host.column("degrees")).astype(np.float64)
     loop, ones = xp.zeros(n, np.uint8), xp.ones(n if weighted else 0, primitive.real)
-    counters = xp.zeros(layered_trees.COUNTERS, np.uint64)
+    pack = ChunkRows(counters=xp.zeros(len(COUNTS), np.uint64))
     with _window(run, "out", per_vertex) if given is None else nullcontext(given) as window:
         window.with_indptr = primitive.self_loops
         add = Sums(run, primitive, window, ones, out_weight)
         for number in chunks:
             chunk = window.load(number, range(number + 1, chunks.stop))
             if primitive.self_loops:
-                counters.fill(0)
-                looked = (chunk.first, chunk.indptr, chunk.targets, loop, window.hubs, counters)
-                run.trees.layered_own(chunk.rows, *looked)
-                run.trees.layered_own_hubs(THREADS, *looked)
+                pack.counters.fill(0)
+                pack.hubs = window.hubs
+                pack.hold(chunk, chunk.indptr)
+                run.trees.layered_own(chunk.rows, loop, pack)
+                run.trees.layered_own_hubs(THREADS, loop, pack)
             if weighted:  # in the place of `indptr`
                 add(chunk)
             run.log.check()

@@ -7,11 +7,13 @@ most often in the first bytes of its row. So a fraction of the edges moves.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.kernels.common.tuning import HUB
-from graphdask.kernels.stream import layered_search as at
+from graphdask.kernels.stream.layered_search_pack import COUNTS, SearchThere
 from graphdask.stream.in_place import RowsInPlace, possible
 from graphdask.stream.on_device import Run
 
@@ -44,18 +46,16 @@ def labels_in_place(run: Run, source: int, pulls: bool) -> tuple[Array, Array | 
     labels[place] = source
     queues, hubs = xp.empty(2 * room, np.int32), xp.empty(many, np.int32)
     queues[0] = place
-    words = np.zeros(at.STATE, np.uint64)
-    words[[at.LISTED, at.FOUND]], words[at.LEFT], words[at.EDGES] = 1, rows.num_edges, rows.degrees[place]
+    at, words = COUNTS.place, np.zeros(len(COUNTS), np.int64)
+    words[at.listed] = words[at.found.start] = 1
+    words[at.left], words[at.edges.start] = rows.num_edges, rows.degrees[place]
     kernels = run.backend.kernels("layered_search", cooperative=True, index_t=np.int32)
-
-    def launch(state: Array, asked: Array) -> None:
-        kernels.layered_search(
-            n, *rows.chunks, ids, int(pulls), labels, queues, room, hubs, state, asked,
-            per_item=max(1, rows.num_edges // (4 * n)),
-        )  # fmt: skip
-
-    missing = slice(at.MISSING, at.STATE)
-    words = rows.until_there(launch, words, missing, [at.ARRIVED, *range(at.HUBS, at.STATE)])
-    rows.settle(int(words[at.SECTORS]))
-    run.log.sweep(int(words[at.WORKED]), int(words[at.LOOKED]))
+    search = partial(kernels.layered_search, per_item=max(1, rows.num_edges // (4 * n)))
+    pack = SearchThere(
+        ids=ids, pulls=int(pulls), labels=labels, queues=queues, room=room, hubs=hubs, counters=run.sent(words),
+        **rows.fields,
+    )  # fmt: skip
+    done = rows.until_there(search, n, pack, [at.arrived, at.hubs, at.missing])
+    rows.settle(done.sectors)
+    run.log.sweep(done.worked, done.looked)
     return labels, ids

@@ -7,7 +7,7 @@ hop by hop. The smallest parent wins, so the order of chunks, and which rank has
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -18,7 +18,8 @@ from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.errors import Unsupported
-from graphdask.stream.format import Chunk
+from graphdask.kernels.stream.chunk_pack import COUNTS
+from graphdask.kernels.stream.layered_paths_pack import TightEdges
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps
 from graphdask.stream.paths import UNIT, Falling, Search, State
 from graphdask.stream.shared import (
@@ -33,7 +34,7 @@ from graphdask.stream.shared import (
     places,
 )
 from graphdask.stream.store import Store
-from graphdask.stream.sweeps import LOOKED, cpu
+from graphdask.stream.sweeps import cpu
 from graphdask.stream.window import Window
 
 WIDE = 37
@@ -71,27 +72,13 @@ class Distances(Falling):
     def start(self, own: np.ndarray) -> Any:
         return 0
 
-    def relax(self, part: StreamedPart, state: State, chunk: Chunk) -> None:
-        cpu().kernels("layered").layered_relax_wide(
-            len(chunk.degrees), chunk.first, state.window.indptr(chunk), chunk.targets,
-            chunk.weights if self.weighted else UNIT, -1 if self.weighted else 0, state.active, state.label,
-            state.window.queue, state.counters,
-        )  # fmt: skip
-
-    def take(self, state: State, places: np.ndarray, values: np.ndarray) -> None:
-        values = values.view(self.dtype)
-        better = values < state.label[places]
-        places = places[better]
-        state.label[places] = values[better]
-        state.active[places] = True
-
     def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
         own, none = part.own, unreached(self.dtype)
         if part.size > 1:
-            (by_slot,) = env.fetch_ghosts(part, [state.label[own.begin : own.end]])
-            state.label = np.roll(by_slot, own.begin)
+            (by_slot,) = env.fetch_ghosts(part, [state.pack.labels[own.begin : own.end]])
+            state.pack.labels = np.roll(by_slot, own.begin)
             del by_slot
-        distance = state.label
+        distance = state.pack.labels
         offers = Offers(self, distance, state.window)
         parent = env.run(part, offers).columns["parent"]
         rooted = parent != NONE
@@ -100,7 +87,7 @@ class Distances(Falling):
         beyond = np.flatnonzero(rooted & ~reached)
         too_far = env.least(int(numbers_of(part, beyond).min()) if len(beyond) else NO_VERTEX)
         if not env.least(int((rooted | ~reached).all())):
-            parent = env.run(part, Flat(self, distance, state.window, parent, offers.flat)).columns["parent"]
+            parent = env.run(part, Flat(self, distance, state.window, parent, offers.pack.flat)).columns["parent"]
         found, before = np.empty(own.count, self.dtype), np.empty(own.count, np.int32)
         for first, where in places(part):
             some = slice(first - own.begin, first - own.begin + len(where))
@@ -130,33 +117,37 @@ class Offers(Streaming):
 
     def __init__(self, of: Distances, distance: np.ndarray, window: Window):
         super().__init__(of.name, of.stack)
-        self.of, self.distance, self.window_of, self.log = of, distance, window, of.log
-        self.flat = np.zeros(len(distance), bool)
-        """Rows with a tight edge that adds nothing."""
+        self.of, self.window_of, self.log = of, window, of.log
+        self.pack = TightEdges(
+            weights=UNIT, each=-1 if of.weighted else 0, distance=distance, flat=np.zeros(len(distance), bool),
+            counters=np.zeros(len(COUNTS), np.int64),
+        )  # fmt: skip
 
-    def tight(self, chunk: Chunk) -> tuple[Any, ...]:
-        """The arguments of kernels that describe a chunk."""
-        weights = chunk.weights if self.of.weighted else UNIT
-        each, indptr = -1 if self.of.weighted else 0, self.window_of.indptr(chunk)
-        return len(chunk.degrees), chunk.first, indptr, chunk.ids, chunk.targets, weights, each, self.distance
-
-    def init(self, part: StreamedPart, env: Environment) -> tuple[Tree, Messages]:  # type: ignore[override]
-        n, own, store = part.num_vertices, part.own, part.store
-        state, counters = Tree(np.full(n, NONE, np.int32), np.zeros(n, bool)), np.zeros(3, np.int64)
-        (source,), (place,) = self.of.sources, store.positions(self.of.sources)
-        if own.begin <= place < own.end:
-            state.parent[place] = source
-        reached, none = state.active, unreached(self.of.dtype)
-        np.not_equal(self.distance, none, out=reached)
-        section, chunks = store.sections["out"], own.chunks["out"]
-        first, rows = section.table["first"], section.table["rows"]
-        needed = [k for k in chunks if reached[first[k] : first[k] + rows[k]].any()]
+    def over(self, part: StreamedPart, chosen: np.ndarray, kernel: Callable[..., Any]) -> int:
+        """Run a kernel over the own chunks with chosen rows; return how many edges it scanned."""
+        chunks, table = part.own.chunks["out"], part.store.sections["out"].table
+        first, rows = table["first"], table["rows"]
+        needed = [k for k in chunks if chosen[first[k] : first[k] + rows[k]].any()]
         for at, number in enumerate(needed):
             chunk = self.window_of.load(number, needed[at + 1 : at + 3])
-            cpu().kernels("layered").layered_parents(*self.tight(chunk), state.parent, self.flat, counters)
+            self.pack.hold(chunk, self.window_of.indptr(chunk))
+            kernel(len(chunk.degrees), self.pack)
             self.log.check()
+        self.window_of.traffic.skipped += len(chunks) - len(needed)
+        looked: int = self.pack.read_counters(cpu()).looked
+        self.pack.counters[:] = 0
+        return looked
+
+    def init(self, part: StreamedPart, env: Environment) -> tuple[Tree, Messages]:  # type: ignore[override]
+        n, own, distance = part.num_vertices, part.own, self.pack.distance
+        state = Tree(np.full(n, NONE, np.int32), distance != unreached(self.of.dtype))
+        (source,), (place,) = self.of.sources, part.store.positions(self.of.sources)
+        if own.begin <= place < own.end:
+            state.parent[place] = source
+        self.pack.parent = state.parent
+        state.frontier = int(state.active[own.begin : own.end].sum())
+        state.edges = self.over(part, state.active, cpu().kernels("layered_paths").layered_offer)
         np.not_equal(state.parent, NONE, out=state.active)
-        state.edges, state.frontier = int(counters[LOOKED]), int(reached[own.begin : own.end].sum())
         return state, self.said(part, state)
 
     def said(self, part: StreamedPart, state: Tree) -> Messages:
@@ -198,6 +189,7 @@ class Flat(Offers):
         here = state.hops[own.begin : own.end]
         here[self.parent != NONE] = 0
         state.active[own.begin : own.end] = (here == 0) & self.flat[own.begin : own.end]
+        self.pack.hops, self.pack.parent = state.hops, state.parent
         slots = np.zeros(0, part.vertex_map.dtype)
         return state, Messages(slots, slots, {"parent": BySlot(state.parent, 0)}, bool(state.active.any()))  # type: ignore[dict-item]
 
@@ -219,21 +211,12 @@ class Flat(Offers):
         return said
 
     def _hop(self, part: StreamedPart, state: Tree) -> None:
-        own, section, counters = part.own, part.store.sections["out"], np.zeros(3, np.int64)
-        here, after = state.active[own.begin : own.end], np.zeros(part.num_vertices, bool)
-        state.frontier = int(here.sum())
+        own, after = part.own, np.zeros(part.num_vertices, bool)
+        state.frontier = int(state.active[own.begin : own.end].sum())
         before = state.parent[: own.begin].copy(), state.parent[own.end :].copy()
-        for number in own.chunks["out"]:
-            first = int(section.table["first"][number])
-            if not state.active[first : first + int(section.table["rows"][number])].any():
-                self.window_of.traffic.skipped += 1
-                continue
-            chunk = self.window_of.load(number)
-            cpu().kernels("layered").layered_flat(
-                *self.tight(chunk), state.hops, state.hop, state.parent, after, counters
-            )  # fmt: skip
-            self.log.check()
-        state.active, state.hop, state.edges = after, state.hop + 1, int(counters[LOOKED])
+        self.pack.hop, self.pack.active = state.hop, after
+        state.edges = self.over(part, state.active, cpu().kernels("layered_paths").layered_further)
+        state.active, state.hop = after, state.hop + 1
         after[: own.begin] |= state.parent[: own.begin] < before[0]
         after[own.end :] |= state.parent[own.end :] < before[1]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.device.backend import Array
+from graphdask.kernels.stream.in_place_pack import RowsThere
 from graphdask.stream.on_device import Run
 from graphdask.stream.window import Traffic
 
@@ -43,7 +43,7 @@ def _tables(chunks: int) -> int:
 
 
 class RowsInPlace:
-    """What kernels are given to find rows of out-edges (kernels/stream/layered_search.py), and what they have read.
+    """What kernels are given to find rows of out-edges (kernels/stream/in_place_pack.py), and what they have read.
 
     Parameters
     ----------
@@ -66,32 +66,29 @@ class RowsInPlace:
         run.log.traffic.append(self._traffic)
 
     @property
-    def chunks(self) -> tuple[Any, ...]:
-        """`chunks`, `firsts`, `begins`, `bases` and `ends` of kernels."""
-        return len(self._section), self._firsts, self._begins, self._run.sent(self._bases), self.ends
+    def fields(self) -> dict[str, Any]:
+        """The fields of `RowsThere`, but for `bases`."""
+        return {"chunks": len(self._section), "firsts": self._firsts, "begins": self._begins, "ends": self.ends,
+                "asked": self._asked}  # fmt: skip
 
-    def until_there(
-        self, launch: Callable[[Array, Array], None], words: np.ndarray, missing: slice, cleared: Any
-    ) -> np.ndarray:
-        """Launch a kernel until no chunk that it asks for is missing; what it leaves in `words`, its state.
+    def until_there(self, kernel: Callable[..., None], n: int, pack: RowsThere, cleared: list[int | slice]) -> Any:
+        """Launch a kernel until no chunk that it asks for is missing; return what it counted, by name.
 
         Parameters
         ----------
-        launch : callable
-            Is given the state on the device and the chunks that were asked for.
-        missing : slice
-            The words that say whether a chunk was missing.
-        cleared : list of int
-            The words that are 0 before each launch, those among them.
+        cleared : list
+            The places of counters that are 0 before each launch.
         """
-        run = self._run
+        run, counts = self._run, pack.counter_fields["counters"]
         while True:
-            state = run.sent(words)
-            launch(state, self._asked)
-            words = run.backend.to_host(state)
-            if not words[missing].any():
-                return words
-            words[cleared] = 0
+            pack.bases = run.sent(self._bases)
+            kernel(n, pack)
+            words = run.backend.to_host(pack.counters)
+            if not words[counts.place.missing].any():
+                return counts.of(words)
+            for place in cleared:
+                words[place] = 0
+            pack.counters = run.sent(words)
             wanted = np.flatnonzero((run.backend.to_host(self._asked) > 0) & (self._bases == 0)).tolist()
             for number in wanted:
                 run.host.ask(self._section, number)

@@ -22,8 +22,9 @@ import numpy as np
 from graphdask.device.backend import Array, Backend
 from graphdask.device.readback import readback_of
 from graphdask.errors import OverBudget
-from graphdask.kernels.stream import layered_paths
-from graphdask.stream.components import SAMPLES, SHARE
+from graphdask.kernels.stream.chunk_pack import CLEARED, COUNTS, ChunkRows
+from graphdask.kernels.stream.layered_paths_pack import ChunkLabels
+from graphdask.stream.components import largest
 from graphdask.stream.device import DeviceChunk, DeviceWindow, room_for
 from graphdask.stream.format import Section, mib_up
 from graphdask.stream.host import HostChunks
@@ -123,11 +124,12 @@ class Run:
 class Flags:
     """Counters of kernels and flags of chunks; the device sends copies to the host behind the work in flight."""
 
-    def __init__(self, run: Run, section: Section, counters: int, cleared: int, depth: int):
+    def __init__(self, run: Run, section: Section, depth: int):
         self._run, self._chunks, self._own = run, len(section), run.own.chunks[section.name]
+        counters = len(COUNTS)
         self._words = run.xp.zeros(counters + len(section), np.uint64)
         self.counters, self.flags = self._words[:counters], self._words[counters:]
-        self._cleared = self._words[cleared:]
+        self._cleared = self._words[CLEARED:]
         self.firsts = run.backend.from_host(section.table["first"].astype(np.int64))
         self._told = readback_of(run.backend, counters + len(section), depth)
         self.totals = np.zeros(2, np.int64)
@@ -237,27 +239,26 @@ class Fall:
     """Labels that fall along the edges of chunks; marks of positions that have fallen, and flags of their chunks."""
 
     def __init__(self, run: Run, window: DeviceWindow, labels: Array, packed: bool, weighted: bool):
-        self._run, self._window, self.labels = run, window, labels
-        self._packed, self._weighted, self.marks = int(packed), weighted, padded(run)
-        weight, self._one, self._each = lengths(run, weighted, labels.dtype)
+        self._run, self._window, self.labels, self.marks = run, window, labels, padded(run)
+        weight, one, each = lengths(run, weighted, labels.dtype)
         self._types = {"index_t": np.int32, "weight_t": weight, "dist_t": labels.dtype}
         self._kernels = run.backend.kernels("layered_paths", cooperative=True, **self._types)
         self._section = run.store.sections["out"]
-        self.flags = Flags(run, self._section, layered_paths.COUNTERS, layered_paths.CLEARED, window.buffers + 2)
+        self.flags = Flags(run, self._section, window.buffers + 2)
+        self._pack = ChunkLabels(
+            weights=one, each=each, begin=run.own.begin, end=run.own.end, packed=1 if packed else None,
+            active=self.marks, labels=labels, queue=window.queue, hubs=window.hubs, counters=self.flags.counters,
+        )  # fmt: skip
 
     def _work(self, chunk: DeviceChunk) -> None:
-        own, window = self._run.own, self._window
-        self._kernels.layered_relax_chunk(
-            chunk.rows, chunk.first, own.begin, own.end, chunk.indptr, chunk.ids, chunk.targets,
-            chunk.weights if self._weighted else self._one, self._each, self._packed, self.marks, self.labels,
-            window.queue, window.hubs, self.flags.counters, per_item=chunk.per_row,
-        )  # fmt: skip
+        self._pack.hold(chunk, chunk.indptr)
+        self._kernels.layered_relax_chunk(chunk.rows, self._pack, per_item=chunk.per_row)
         self.flags.mark(self.marks)
 
     def take(self, positions: Array, values: Array) -> None:
         """Take what others have seen."""
         kernels = self._run.backend.kernels("layered_paths", **self._types)
-        kernels.layered_take(len(positions), positions, values, self._packed, self.marks, self.labels)
+        kernels.layered_take(len(positions), positions, values, self._pack)
 
     def active(self) -> np.ndarray:
         """The own chunks with marks, bool."""
@@ -286,6 +287,7 @@ def join_chunks(
     over. Where `choose`, it is the first tree that is large."""
     kernels = run.backend.kernels("layered_trees", cooperative=True, index_t=np.int32)
     table, under_way = run.store.sections["out"].table, deque[tuple[int, int, int]]()
+    pack = ChunkRows(hubs=window.hubs, counters=flags.counters)
     needed = np.ones(len(table), bool)
     for number in chunks:
         if len(under_way) > window.buffers:
@@ -296,29 +298,17 @@ def join_chunks(
             continue
         chunk = window.load(number, (later for later in range(number + 1, chunks.stop) if needed[later]))
         flags.clear()
-        kernels.layered_join(
-            chunk.rows, chunk.first, chunk.indptr, chunk.targets, link, giant, window.queue, window.hubs,
-            flags.counters, per_item=chunk.per_row,
-        )  # fmt: skip
+        pack.hold(chunk, chunk.indptr)
+        kernels.layered_join(chunk.rows, link, giant, window.queue, pack, per_item=chunk.per_row)
         a, b = number + 1, min(number + 1 + LOOK, chunks.stop)
         if choose and giant < 0 and b > a:
-            giant = largest(run, link)
+            giant = largest(run.backend, link)
         if giant >= 0 and b > a:
             begin, end = int(table["first"][a]), int(table["first"][b - 1] + table["rows"][b - 1])
             run.trees.layered_outside_of(end - begin, begin, link, giant, flags.firsts[a:b], b - a, flags.flags[a:b])
             under_way.append((a, b, flags.send()))
         run.log.check()
     flags.now()
-
-
-def largest(run: Run, link: Array) -> int:
-    """The root of the tree that most of some positions are in; -1 where it holds fewer than one in SHARE of them."""
-    n = run.store.num_vertices
-    samples = np.unique(np.linspace(0, n - 1, min(n, SAMPLES)).astype(np.int32))
-    roots = run.xp.empty(len(samples), np.int32)
-    run.trees.layered_roots(len(samples), run.backend.from_host(samples), link, roots)
-    values, counts = np.unique(run.backend.to_host(roots), return_counts=True)
-    return int(values[counts.argmax()]) if counts.max() * SHARE >= len(samples) else -1
 
 
 def prepared(part: StreamedPart, backend: Backend, share: float, log: Log) -> Run:

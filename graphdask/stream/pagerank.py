@@ -25,6 +25,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import ALL, Environment, Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.kernels.pagerank.pagerank_pack import RankRows
+from graphdask.kernels.stream.chunk_pack import COUNTS, ChunkRows
 from graphdask.stream.cores import Cores, finished
 from graphdask.stream.format import Chunk, Section
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps, refuse_without_in_edges
@@ -307,9 +308,11 @@ def _out_weights(
     if not primitive.weighted and not primitive.self_loops:
         return out_weight, np.zeros(0, np.uint8)
     loop, ones = np.zeros(n, np.uint8), np.ones(n if primitive.weighted else 0, primitive.real)
+    pack, kernels = ChunkRows(counters=np.zeros(len(COUNTS), np.int64)), cpu().kernels("layered_trees")
 
     def mark(first: int, indptr: np.ndarray, targets: np.ndarray) -> None:
-        cpu().kernels("layered").layered_loops(len(indptr) - 1, first, indptr, targets, loop)
+        pack.first, pack.indptr, pack.targets = first, indptr, targets
+        kernels.layered_own(len(indptr) - 1, loop, pack)
 
     with window_of(store, "out", memory, "pagerank", log, ahead) as window, Cores() as cores:
         if primitive.weighted:

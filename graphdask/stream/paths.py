@@ -14,9 +14,8 @@ their owners, which keep the lower label. Sweeps go on when all labels have been
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,8 @@ from graphdask.algorithms.sssp import NO_VERTEX
 from graphdask.comm.single import SingleCommunicator
 from graphdask.engine.loop import Environment, Inbox, Messages, RankContext, run_primitive
 from graphdask.errors import Unsupported
-from graphdask.stream.format import Chunk
+from graphdask.kernels.stream.chunk_pack import COUNTS
+from graphdask.kernels.stream.layered_paths_pack import NEAR, ChunkLabels
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps
 from graphdask.stream.levels import by_layers, by_levels
 from graphdask.stream.shared import (
@@ -42,13 +42,11 @@ from graphdask.stream.shared import (
     places,
 )
 from graphdask.stream.store import Store
-from graphdask.stream.sweeps import LOOKED, WORKED, Sweeps, cpu
+from graphdask.stream.sweeps import Sweeps, cpu
 from graphdask.stream.window import Window
 
 UNIT = np.ones(1, np.int32)
 """The length of every edge where edges have none."""
-NEAR = 255
-"""From here on distances do not stand in the small tables of kernels."""
 LABELS = 10
 """Bytes per vertex of labels and marks."""
 SEARCH, PATHS = LABELS + 8, LABELS + 12
@@ -63,14 +61,9 @@ class State:
 
     window: Window
     sweeps: Sweeps
-    active: np.ndarray
-    label: np.ndarray
-    near: np.ndarray
-    highest: np.ndarray
-    """As the kernels have it, of all ranks' labels that were taken."""
+    pack: ChunkLabels
     number: np.ndarray | None = None
     """The vertex numbers, or none where they are positions, of a search in which rows find their parents; else None."""
-    counters: np.ndarray = field(default_factory=lambda: np.zeros(3, np.int64))
     unsent: bool = False
     """Whether a rank still has values to send."""
 
@@ -105,13 +98,13 @@ class Falling(Streaming):
         """`State.number`."""
         return None
 
-    @abstractmethod
-    def relax(self, part: StreamedPart, state: State, chunk: Chunk) -> None:
-        """Let labels fall in a chunk."""
+    def tables(self, part: StreamedPart) -> dict[str, Any]:
+        """The fields of packed labels."""
+        return {}
 
-    @abstractmethod
-    def take(self, state: State, places: np.ndarray, values: np.ndarray) -> None:
-        """Take the values that other ranks have sent, if they are lower."""
+    def relax(self, state: State, rows: int) -> None:
+        """Let labels fall in a chunk."""
+        cpu().kernels("layered_paths").layered_relax_chunk(rows, state.pack)
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[Any, Messages]:  # type: ignore[override]
         n, section, own, number = part.num_vertices, part.store.sections["out"], part.own, self.numbers(part)
@@ -122,24 +115,29 @@ class Falling(Streaming):
         else:
             place, sources = part.store.positions(self.sources), self.sources
         mine = (place >= own.begin) & (place < own.end)
-        active, label, counters = np.zeros(n, bool), self.first(part), np.zeros(3, np.int64)
+        active, label, counters = np.zeros(n, bool), self.first(part), np.zeros(len(COUNTS), np.int64)
         label[place[mine]], active[place[mine]] = self.start(sources[mine]), True
         sweeps = Sweeps(window, section, active, counters, self.log, own.chunks["out"])
-        near, highest = np.full(n, NEAR, np.uint8), np.full(NEAR, -1, np.int64)
-        state = State(window, sweeps, active, label, near, highest, number, counters)
+        pack = ChunkLabels(
+            weights=UNIT, each=-1 if self.weighted else 0, begin=own.begin, end=own.end, active=active, labels=label,
+            queue=window.queue, counters=counters, **self.tables(part),
+        )  # fmt: skip
+        state = State(window, sweeps, pack, number)
         return state, self._swept(part, state)
 
     def _swept(self, part: StreamedPart, state: State) -> Messages:
         """Sweep, and return messages with labels that fell at vertices of other ranks."""
+        pack = state.pack
         if not state.unsent:
             for chunk in state.sweeps.once():
-                self.relax(part, state, chunk)
-        slots = marked(part, state.active, most_told(part))
-        unsent = any_marked(part, state.active)
-        worked, looked = int(state.counters[WORKED]), int(state.counters[LOOKED])
-        state.counters[:] = 0
+                pack.hold(chunk, state.window.indptr(chunk))
+                self.relax(state, len(chunk.degrees))
+        slots = marked(part, pack.active, most_told(part))
+        unsent = any_marked(part, pack.active)
+        worked, looked, *_ = pack.read_counters(cpu())
+        pack.counters[:] = 0
         return Messages(
-            slots[:0], slots, {"value": BySlot(state.label.view(np.int64), part.own.begin)},  # type: ignore[dict-item]
+            slots[:0], slots, {"value": BySlot(pack.labels.view(np.int64), part.own.begin)},  # type: ignore[dict-item]
             unsent or (state.sweeps.waiting and not self.once), worked, looked, votes=(float(unsent),),
         )  # fmt: skip
 
@@ -148,8 +146,10 @@ class Falling(Streaming):
         return False
 
     def superstep(self, part: StreamedPart, state: Any, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
+        kernels, labels = cpu().kernels("layered_paths"), state.pack.labels
         for message in inbox.received:
-            self.take(state, message.slots + message.slots.dtype.type(part.own.begin), message.columns["value"])
+            where = message.slots + message.slots.dtype.type(part.own.begin)
+            kernels.layered_take(len(where), where, message.columns["value"].view(labels.dtype), state.pack)
         return self._swept(part, state)
 
 
@@ -189,40 +189,28 @@ class Search(Falling):
     def ends(self, state: Any, votes: np.ndarray) -> bool:
         return not isinstance(state, Found) and super().ends(state, votes)
 
-    def relax(self, part: StreamedPart, state: State, chunk: Chunk) -> None:
-        rows, indptr = len(chunk.degrees), state.window.indptr(chunk)
-        if state.number is not None:
-            cpu().kernels("layered_reach").layered_reach(
-                rows, chunk.first, indptr, state.number, chunk.targets, state.active, state.near, state.label,
-                state.window.queue, state.counters,
-            )  # fmt: skip
-            return
-        cpu().kernels("layered").layered_relax(
-            rows, chunk.first, part.own.begin, part.own.end, indptr, chunk.ids, chunk.targets,
-            chunk.weights if self.weighted else UNIT, -1 if self.weighted else 0, state.active, state.near, state.label,
-            state.highest, state.window.queue, state.counters,
-        )  # fmt: skip
+    def tables(self, part: StreamedPart) -> dict[str, Any]:
+        near, highest = np.full(part.num_vertices, NEAR, np.uint8), np.full(NEAR, -1, np.int64)
+        return {"packed": 1, "near": near, "highest": highest}
 
-    def take(self, state: State, places: np.ndarray, values: np.ndarray) -> None:
-        old = state.label[places]
-        better = values < old
-        places, values, old = places[better], values[better], old[better]
-        state.label[places] = values
-        far = values >> 32
-        state.near[places] = np.minimum(far, NEAR).astype(np.uint8)
-        small = far < NEAR
-        np.maximum.at(state.highest, far[small], values[small] & 0xFFFFFFFF)
-        state.active[places[far < old >> 32]] = True
+    def relax(self, state: State, rows: int) -> None:
+        if state.number is not None:
+            cpu().kernels("layered_reach").layered_reach(rows, state.number, state.pack)
+        elif self.weighted:
+            super().relax(state, rows)
+        else:
+            cpu().kernels("layered").layered_relax(rows, state.pack)
 
     def result(self, part: StreamedPart, state: Any, env: Environment) -> dict[str, Any]:  # type: ignore[override]
-        dtype, kernels = np.int64 if self.column == "distance" else np.int32, cpu().kernels("layered")
+        dtype, kernels = np.int64 if self.column == "distance" else np.int32, cpu().kernels("layered_paths")
         if isinstance(state, Found):
             distance, parent = state.distance.astype(dtype, copy=False), state.parent
         else:
             state.number = None
             distance, parent = np.empty(part.own.count, dtype), np.empty(part.own.count, np.int32)
+            out = (None, distance) if dtype is np.int64 else (distance, None)
             for first, where in places(part):
-                kernels.layered_unpack(len(where), first, where, state.label, distance, parent)
+                kernels.layered_unpack(len(where), state.pack.labels[first:], where, *out, parent)
         return {self.column: distance, "parent": parent} | ({"too_far": NO_VERTEX} if dtype is np.int64 else {})
 
 
@@ -245,7 +233,7 @@ class Labels(Search):
         return np.int64(self.depth) << 32 | own
 
     def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
-        return {"label": state.label}
+        return {"label": state.pack.labels}
 
 
 def search(

@@ -5,61 +5,55 @@
 // layered_hooks.py.
 #include "stream/in_place.cuh"
 #include "components/trees.cuh"
+#include "stream/layered_hooks_pack.py"
 
-#define WORKED 0
-#define LOOKED 1
-#define SECTORS 2
-#define MISSING 3
+__device__ __forceinline__ Rows rows_of(const TreesThere &a) {
+    return {a.chunks, a.firsts, a.begins, a.bases, a.ends, a.asked};
+}
 
-extern "C" __global__ void layered_hook_first(long long n, long long chunks, const long long *firsts,
-                                              const long long *begins, const unsigned long long *bases,
-                                              const unsigned int *ends, index_t *link, unsigned long long *state,
-                                              unsigned long long *asked) {
-    const Rows rows{chunks, firsts, begins, bases, ends, asked};
+extern "C" __global__ void layered_hook_first(long long n, TreesThere a) {
+    const Rows rows = rows_of(a);
     number worked = 0, looked = 0;
     GD_FOR(row, n) {
         const long long length = rows.degree(row);
-        const index_t *const at = length ? rows.where(row, state + MISSING) : nullptr;
+        const index_t *const at = length ? rows.where(row, &a.counters->missing) : nullptr;
         if (!at) continue;
         const int begin = place_in(at, SECTOR), end = (int)min(begin + length, (long long)SECTOR);
         Sector sector;
         sector.read(at, begin, end);
 #pragma unroll
         for (int k = 0; k < SECTOR; k++)
-            if (k >= begin && k < end) hook((index_t)row, sector[k], link);
+            if (k >= begin && k < end) hook((index_t)row, sector[k], a.link);
         worked++;
         looked += (number)(end - begin);
     }
-    gd_add(worked, state + WORKED);
-    gd_add(looked, state + LOOKED);
-    gd_add(worked, state + SECTORS);
+    gd_add(worked, &a.counters->worked);
+    gd_add(looked, &a.counters->looked);
+    gd_add(worked, &a.counters->sectors);
 }
 
 // A warp processes a row; n is 32 per row.
-extern "C" __global__ void layered_hook_rest(long long n, long long chunks, const long long *firsts,
-                                             const long long *begins, const unsigned long long *bases,
-                                             const unsigned int *ends, index_t *link, long long giant,
-                                             unsigned long long *state, unsigned long long *asked) {
-    const Rows rows{chunks, firsts, begins, bases, ends, asked};
-    const index_t largest = giant < 0 ? (index_t)-1 : find_root((index_t)giant, link);
+extern "C" __global__ void layered_hook_rest(long long n, TreesThere a) {
+    const Rows rows = rows_of(a);
+    const index_t largest = a.giant < 0 ? (index_t)-1 : find_root((index_t)a.giant, a.link);
     const int lane = threadIdx.x & 31;
     number worked = 0, looked = 0, sectors = 0;
     GD_FOR(t, n) {
         const long long row = t / 32, length = rows.degree(row);
         if (length <= 1) continue;  // its edge was visited
         // lanes may find different roots: others hook them meanwhile
-        if (__shfl_sync(0xffffffffu, find_root((index_t)row, link), 0) == largest) continue;
-        const index_t *const at = rows.where(row, state + MISSING);
+        if (__shfl_sync(0xffffffffu, find_root((index_t)row, a.link), 0) == largest) continue;
+        const index_t *const at = rows.where(row, &a.counters->missing);
         const long long begin = at ? SECTOR - place_in(at, SECTOR) : length;
         for (long long k = begin - (at ? place_in(at + begin, LINE) : 0) + lane; k - lane < length; k += LINE)
-            if (k >= begin && k < length) hook((index_t)row, at[k], link);
+            if (k >= begin && k < length) hook((index_t)row, at[k], a.link);
         if (lane == 0 && begin < length) {
             worked++;
             looked += (number)(length - begin);
             sectors += sectors_of(at + begin, length - begin, false);
         }
     }
-    gd_add(worked, state + WORKED);
-    gd_add(looked, state + LOOKED);
-    gd_add(sectors, state + SECTORS);
+    gd_add(worked, &a.counters->worked);
+    gd_add(looked, &a.counters->looked);
+    gd_add(sectors, &a.counters->sectors);
 }

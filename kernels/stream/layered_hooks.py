@@ -1,12 +1,7 @@
 """Trees over rows that stay in the host's memory: twins of layered_hooks.cu.
 
-n        number of positions; in `layered_hook_rest` 32 per position
-link     index dtype per position: an earlier position of its tree, or itself
-giant    a position: rows in its tree are skipped; -1: no rows are skipped
-state    64-bit integers. WORKED, LOOKED, SECTORS: rows processed, edges scanned, sectors of 32 bytes read. MISSING:
-         whether a chunk was missing. If a kernel is launched again with that chunk, it repeats all rows; what was done
-         before does not change
-chunks, firsts, begins, bases, ends, asked: as in layered_search.py
+n is the number of positions; in `layered_hook_rest` 32 per position. If a kernel is launched again with a chunk that
+was missing, it repeats all rows; what was done before does not change.
 
 `layered_hook_first` joins trees over the edges in the first sector of 32 bytes of each row, as it is in memory;
 `layered_hook_rest` joins trees over the other edges.
@@ -14,11 +9,11 @@ chunks, firsts, begins, bases, ends, asked: as in layered_search.py
 
 import numpy as np
 
+from graphdask.kernels.common.twin import by_python
+from graphdask.kernels.stream.layered_hooks_pack import TreesThere
 from graphdask.kernels.stream.layered_search import ends_of
 
 MACROS = [{"index_t": "int"}]
-WORKED, LOOKED, SECTORS, MISSING, STATE = range(5)
-SECTOR = 8
 
 
 def _root(link, v):
@@ -27,24 +22,26 @@ def _root(link, v):
     return v
 
 
-def _join(chunks, firsts, begins, bases, ends, link, state, asked, rows):
+@by_python
+def _join(rows, a: TreesThere):
     for row in rows:
-        to = ends_of(row, chunks, firsts, begins, bases, ends, asked)
+        to = ends_of(row, a)
         if to is None:
-            state[MISSING] = 1
+            a.counters.missing = 1
             continue
-        state[WORKED] += np.uint64(1)
-        state[LOOKED] += np.uint64(len(to))
+        a.counters.worked += 1
+        a.counters.looked += len(to)
         for v in to:
-            a, b = sorted((_root(link, row), _root(link, v)))
-            link[b] = a
+            u, v = sorted((_root(a.link, row), _root(a.link, v)))
+            a.link[v] = u
 
 
-def layered_hook_first(n, chunks, firsts, begins, bases, ends, link, state, asked):
-    _join(chunks, firsts, begins, bases, ends, link, state, asked, np.flatnonzero(ends[1 : n + 1] != ends[:n]))
+@by_python
+def layered_hook_first(n, a: TreesThere):
+    _join(np.flatnonzero(a.ends[1 : n + 1] != a.ends[:n]), a)
 
 
-def layered_hook_rest(n, chunks, firsts, begins, bases, ends, link, giant, state, asked):
-    largest = -1 if giant < 0 else _root(link, giant)
-    rows = [row for row in np.flatnonzero(ends[1:] - ends[:-1] > 1) if _root(link, row) != largest]
-    _join(chunks, firsts, begins, bases, ends, link, state, asked, rows)
+@by_python
+def layered_hook_rest(n, a: TreesThere):
+    largest = -1 if a.giant < 0 else _root(a.link, a.giant)
+    _join([row for row in np.flatnonzero(a.ends[1:] - a.ends[:-1] > 1) if _root(a.link, row) != largest], a)

@@ -1,85 +1,158 @@
-"""Paths over a chunk of a layered edge list on the device: twins of layered_paths.cu.
+"""Paths over a chunk of a layered edge list: twins of layered_paths.cu, which also serve chunks in memory.
 
-n        number of rows of the chunk, or of positions
-first    the position of its first row; rows are in the order of positions
-begin    positions from here up to `end` belong to this rank; those of other ranks are marked also if only their
-         predecessor changes
-indptr   int64 per row: where its edges begin in `targets`; a last entry says where those of the last row end
-ids      index dtype per row: the vertex number; None (a null pointer) if positions are vertex numbers
-targets  index dtype per edge: the position of its target
-weights  one per edge (each = -1) or a single one for all edges (each = 0): edge e has the weight weights[e & each]
-packed   whether labels are a distance times 2^32 plus the number of the predecessor; otherwise they are distances
-active   uint8 per position: whether its distance has decreased since its edges were last scanned
-labels   dist_t per position: int64 or float64; the largest value, or infinity, if unreached
-distance dist_t per position, never packed; in `layered_unpack` int32 per vertex number, or `wide` in its place, -1 if
-         unreached
-positions of vertices for which other ranks have found labels, which are in `values`; n counts these
-queue    index dtype, one entry per row of the chunk
-hubs     index dtype, one entry per row of the chunk with more than 4,096 edges, which a GPU shares among all blocks
-counters 64-bit integers: number of rows processed, number of edges scanned; and, cleared by the host before a chunk,
-         arrivals of blocks at the barrier, three counts of rows, three of hubs
-
-A launch of `layered_relax_chunk` must be cooperative.
+`layered_take` takes labels of n positions, which may be several for one, that other ranks have found. `layered_unpack`
+stores the distances, -1 if unreached, and the predecessors of n labels by vertex number: `distance` is int32, or `wide`
+int64 in its place. A launch of `layered_relax_chunk` must be cooperative.
 """
 
 import numpy as np
 
-from graphdask.kernels.stream.layered import layered_flat, layered_parents, layered_relax, layered_relax_wide
+from graphdask.kernels.common.twin import twin, within
+from graphdask.kernels.sssp.paths import plus, unreached
+from graphdask.kernels.stream.layered_paths_pack import NEAR, ChunkLabels, TightEdges
 
 MACROS = [
     {"index_t": "int", "weight_t": weight, "dist_t": dist}
     for weight, dist in (("int", "long long"), ("long long", "long long"), ("float", "double"), ("double", "double"))
 ]
-WORKED, LOOKED, COUNTERS = 0, 1, 9
-CLEARED = 2
-"""Counters from this one on are 0 before a chunk."""
+u64 = np.uint64
+"""Numba tests whether a signed index counts from the end; it does not test an unsigned one."""
 
 
-def _of(first, n, ids):
-    return np.arange(first, first + n, dtype=np.int32) if ids is None else ids
+@within
+def queue_active(n, a: ChunkLabels):
+    """Queue the active rows; return how many there are."""
+    waiting = 0
+    for row in range(n):
+        if a.active[a.first + row]:
+            a.queue[waiting] = row
+            waiting += 1
+    return waiting
 
 
-def layered_relax_chunk(
-    n, first, begin, end, indptr, ids, targets, weights, each, packed, active, labels, queue, hubs, counters
-):  # fmt: skip
-    counts, marks = np.zeros(3, np.int64), active.view(np.bool_)
-    if packed:
-        near = np.full(len(labels), 255, np.uint8)
-        own = _of(first, n, ids)
-        highest = np.full(255, -1, np.int64)
-        layered_relax(
-            n, first, begin, end, indptr, own, targets, weights, each, marks, near, labels, highest, queue, counts
-        )  # fmt: skip
-    else:
-        layered_relax_wide(n, first, indptr, targets, weights, each, marks, labels, queue, counts)
-    counters[:2] += counts[:2].astype(counters.dtype)
+@within
+def activate(n, v, tail, a: ChunkLabels):
+    """Mark a position as active. If it is a row of the chunk, queue it, and return 1, else 0."""
+    a.active[v] = True
+    row = np.int64(v) - a.first
+    if row < 0 or row >= n:
+        return 0
+    a.queue[tail if tail < n else tail - n] = row
+    return 1
 
 
-def layered_take(n, positions, values, packed, active, labels):
-    for v, value in zip(positions[:n], values[:n], strict=True):
-        before = labels[v]
-        if value < before:
-            labels[v] = value
-            active[v] |= not packed or value >> 32 < before >> 32
+@twin
+def layered_relax_chunk(n, a: ChunkLabels):
+    """Decrease labels along the edges of active rows until no row of the chunk is active."""
+    none, mask, head, waiting = unreached(a.labels), u64(a.each), 0, queue_active(n, a)
+    while waiting:
+        row = np.int64(a.queue[head])
+        head = head + 1 if head + 1 < n else 0
+        waiting -= 1
+        u = a.first + row
+        a.active[u] = False
+        a.counters.worked += 1
+        a.counters.looked += a.indptr[row + 1] - a.indptr[row]
+        label, id = a.labels[u], u
+        if a.ids is not None:
+            id = np.int64(a.ids[row])
+        for e in range(u64(a.indptr[row]), u64(a.indptr[row + 1])):
+            v = u64(a.targets[e])
+            if a.packed is None:
+                new, old = plus(label, a.weights[e & mask]), a.labels[v]
+                if not (new >= label and new < old and new < none):
+                    continue
+                a.labels[v] = new
+                if not a.active[v]:
+                    waiting += activate(n, v, head + waiting, a)
+            else:
+                far = (label >> 32) + np.int64(a.weights[e & mask])
+                if a.near is not None and a.near[v] < min(far, NEAR):
+                    continue
+                new, old = far << 32 | id, a.labels[v]
+                if not new < old:
+                    continue
+                a.labels[v] = new
+                if a.near is not None:
+                    a.near[v] = far if far < NEAR else 255
+                place = np.int64(v)
+                if not a.active[v] and ((new >> 32) < (old >> 32) or place < a.begin or place >= a.end):
+                    waiting += activate(n, v, head + waiting, a)
 
 
-def layered_offer(n, first, indptr, ids, targets, weights, each, distance, parent, flat, hubs, counters):
-    counts = np.zeros(3, np.int64)
-    layered_parents(
-        n, first, indptr, _of(first, n, ids), targets, weights, each, distance, parent, flat.view(np.bool_), counts
-    )
-    counters[LOOKED] += counters.dtype.type(indptr[n])
+@twin
+def layered_take(n, positions, values, a: ChunkLabels):
+    for i in range(n):
+        v, new, old = positions[i], values[i], a.labels[positions[i]]
+        if new >= old:
+            continue
+        a.labels[v] = new
+        if a.packed is None:
+            a.active[v] = True
+        else:
+            far = new >> 32
+            if far < old >> 32:
+                a.active[v] = True
+            if a.near is not None:
+                a.near[v] = min(far, NEAR)
+                if far < NEAR:
+                    a.highest[far] = max(a.highest[far], new & 0xFFFFFFFF)
 
 
-def layered_further(n, first, indptr, ids, targets, weights, each, distance, hops, hop, parent, active, hubs, counters):
-    counts, marks = np.zeros(3, np.int64), active.view(np.bool_)
-    layered_flat(
-        n, first, indptr, _of(first, n, ids), targets, weights, each, distance, hops, hop, parent, marks, counts
-    )
-    counters[LOOKED] += counters.dtype.type(indptr[n])
+@twin
+def layered_offer(n, a: TightEdges):
+    """Offer each row as the parent of the vertices that its tight edges lead to."""
+    none = unreached(a.distance)
+    for row in range(n):
+        u = a.first + row
+        du, id = a.distance[u], u
+        if du == none:
+            continue
+        if a.ids is not None:
+            id = np.int64(a.ids[row])
+        a.counters.looked += a.indptr[row + 1] - a.indptr[row]
+        for e in range(a.indptr[row], a.indptr[row + 1]):
+            v = a.targets[e]
+            dv = a.distance[v]
+            if dv == plus(du, a.weights[e & a.each]) or dv == none:
+                if dv == du:
+                    a.flat[u] |= v != u
+                elif id < a.parent[v]:
+                    a.parent[v] = id
 
 
+@twin
+def layered_further(n, a: TightEdges):
+    """Go one hop further along edges that add nothing to the distance."""
+    after = a.hop + 1
+    for row in range(n):
+        u = a.first + row
+        if a.hops[u] != a.hop:
+            continue
+        du, id = a.distance[u], u
+        if a.ids is not None:
+            id = np.int64(a.ids[row])
+        a.counters.looked += a.indptr[row + 1] - a.indptr[row]
+        for e in range(a.indptr[row], a.indptr[row + 1]):
+            v = a.targets[e]
+            if a.distance[v] == du and plus(du, a.weights[e & a.each]) == du and (a.hops[v] < 0 or a.hops[v] == after):
+                if a.hops[v] < 0:
+                    a.hops[v] = after
+                    a.active[v] = True
+                if id < a.parent[v]:
+                    a.parent[v] = id
+
+
+@twin
 def layered_unpack(n, labels, ids, distance, wide, parent):
-    to, none = _of(0, n, ids), np.iinfo(np.int64).max
-    (distance if wide is None else wide)[to] = np.where(labels == none, -1, labels >> 32)
-    parent[to] = (labels & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+    none = unreached(labels)
+    for row in range(n):
+        v, label = row, labels[row]
+        if ids is not None:
+            v = ids[row]
+        far = label >> 32 if label != none else -1
+        if distance is not None:
+            distance[v] = far
+        if wide is not None:
+            wide[v] = far
+        parent[v] = np.int32(label & 0xFFFFFFFF)

@@ -8,17 +8,7 @@
 #include "stream/in_place.cuh"
 #include "common/rows.cuh"
 
-#define ARRIVED 0
-#define DEPTH 1
-#define LISTED 2
-#define LEFT 3
-#define WORKED 4
-#define LOOKED 5
-#define SECTORS 6
-#define FOUND 7
-#define EDGES 10
-#define HUBS 13
-#define MISSING 16
+#include "stream/layered_search_pack.py"
 
 #define NONE 0x7fffffffffffffffLL
 #define AHEAD 4    // edges that a thread loads before it uses the first
@@ -31,7 +21,7 @@ struct Search {
     long long vertices;
     const index_t *ids;
     long long *labels;
-    number *state;
+    SearchCounts *counts;
     index_t *reached;  // where those that are reached are listed, if they are
     long long depth;
     number found, edges, worked, looked, sectors;
@@ -43,7 +33,7 @@ struct Search {
         return (depth + 1) << 32 | (ids ? (long long)ids[row] : row);
     }
     __device__ __forceinline__ const index_t *where(long long row) const {
-        return rows.where(row, state + MISSING + depth % 3);
+        return rows.where(row, counts->missing + depth % 3);
     }
     // Offer a label along an edge, if there is one; all lanes of a warp call it together.
     __device__ __forceinline__ void offer(index_t v, long long offered) {
@@ -54,7 +44,7 @@ struct Search {
             if (!mask) return;
             const int lane = threadIdx.x & 31, leader = __ffs(mask) - 1;
             number base = 0;
-            if (lane == leader) base = atomicAdd(state + FOUND + (depth + 1) % 3, (number)__popc(mask));
+            if (lane == leader) base = atomicAdd(counts->found + (depth + 1) % 3, (number)__popc(mask));
             base = __shfl_sync(0xffffffffu, base, leader);
             if (first) reached[base + __popc(mask & ((1u << lane) - 1))] = v;
         }
@@ -65,8 +55,8 @@ struct Search {
     }
     // Add part of the counts to the state, which all blocks see; all threads call it.
     __device__ __forceinline__ void tell() {
-        gd_add(found, state + FOUND + (depth + 1) % 3);
-        gd_add(edges, state + EDGES + (depth + 1) % 3);
+        gd_add(found, counts->found + (depth + 1) % 3);
+        gd_add(edges, counts->edges + (depth + 1) % 3);
         found = edges = 0;
     }
 };
@@ -87,7 +77,7 @@ __device__ __forceinline__ void push(Search &s, long long n, const index_t *list
             if (length && (list || s.at_level(row))) {
                 const index_t *const at = s.where(row);
                 if (at && length > GD_HUB) {
-                    hubs[gd_reserve(s.state + HUBS + s.depth % 3)] = (index_t)row;
+                    hubs[gd_reserve(s.counts->hubs + s.depth % 3)] = (index_t)row;
                 } else if (at) {
                     first[t] = (number)at;
                     degree[t] = (int)length;
@@ -240,47 +230,44 @@ __device__ __forceinline__ void pull(Search &s) {
 
 // Each count has three places: one is in use, one is counted in, and the next is cleared; its readers have passed a
 // barrier.
-extern "C" __global__ void layered_search(long long n, long long chunks, const long long *firsts,
-                                          const long long *begins, const unsigned long long *bases,
-                                          const unsigned int *ends, const index_t *ids, long long pulls,
-                                          long long *labels, index_t *queues, long long room, index_t *hubs,
-                                          unsigned long long *state, unsigned long long *asked) {
+extern "C" __global__ void layered_search(long long n, SearchThere a) {
     const bool first_thread = blockIdx.x == 0 && threadIdx.x == 0;
-    Search s{{chunks, firsts, begins, bases, ends, asked}, n, ids, labels, state, nullptr, (long long)state[DEPTH],
-             0, 0, 0, 0, 0};
-    bool listed = state[LISTED] != 0, stopped = false;
-    number left = state[LEFT];
-    gd_grid_barrier(state + ARRIVED);
+    SearchCounts *const counts = a.counters;
+    Search s{{a.chunks, a.firsts, a.begins, a.bases, a.ends, a.asked}, n, a.ids, a.labels, counts, nullptr,
+             (long long)counts->depth, 0, 0, 0, 0, 0};
+    bool listed = counts->listed != 0, stopped = false;
+    number left = counts->left;
+    gd_grid_barrier(&counts->arrived);
     while (!stopped) {
         const int now = s.depth % 3, after = (s.depth + 2) % 3;
-        const long long found = *(volatile long long *)(state + FOUND + now);
-        const number edges = *(volatile number *)(state + EDGES + now), rest = left - edges;
+        const long long found = *(volatile long long *)(counts->found + now);
+        const number edges = *(volatile number *)(counts->edges + now), rest = left - edges;
         if (!found) break;
         if (first_thread)
-            state[FOUND + after] = state[EDGES + after] = state[HUBS + after] = state[MISSING + after] = 0;
-        const bool pulled = pulls && edges * PULL > rest, lists = !pulled && edges <= (number)room;
-        s.reached = lists ? queues + (s.depth + 1) % 2 * room : nullptr;
+            counts->found[after] = counts->edges[after] = counts->hubs[after] = counts->missing[after] = 0;
+        const bool pulled = a.pulls && edges * PULL > rest, lists = !pulled && edges <= (number)a.room;
+        s.reached = lists ? a.queues + (s.depth + 1) % 2 * a.room : nullptr;
         if (pulled) pull(s);
-        else push(s, listed ? found : n, listed ? queues + s.depth % 2 * room : nullptr, hubs);
+        else push(s, listed ? found : n, listed ? a.queues + s.depth % 2 * a.room : nullptr, a.hubs);
         s.tell();
-        gd_grid_barrier(state + ARRIVED);
-        if (const long long many = *(volatile long long *)(state + HUBS + now)) {
-            push_hubs(s, hubs, many);
+        gd_grid_barrier(&counts->arrived);
+        if (const long long many = *(volatile long long *)(counts->hubs + now)) {
+            push_hubs(s, a.hubs, many);
             s.tell();
-            gd_grid_barrier(state + ARRIVED);
+            gd_grid_barrier(&counts->arrived);
         }
-        stopped = *(volatile number *)(state + MISSING + now) != 0;
+        stopped = *(volatile number *)(counts->missing + now) != 0;
         if (stopped) break;
         left = rest;
         listed = lists;
         s.depth++;
     }
     if (first_thread) {
-        state[DEPTH] = (number)s.depth;
-        state[LISTED] = listed;
-        state[LEFT] = left;
+        counts->depth = (number)s.depth;
+        counts->listed = listed;
+        counts->left = left;
     }
-    gd_add(s.worked, state + WORKED);
-    gd_add(s.looked, state + LOOKED);
-    gd_add(s.sectors, state + SECTORS);
+    gd_add(s.worked, &counts->worked);
+    gd_add(s.looked, &counts->looked);
+    gd_add(s.sectors, &counts->sectors);
 }

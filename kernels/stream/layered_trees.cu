@@ -4,43 +4,35 @@
 #include "common/chunks.cuh"
 #include "common/grid.cuh"
 #include "components/trees.cuh"
-
-#define WORKED 0
-#define LOOKED 1
-#define ARRIVED 2
-#define COUNT 3
-#define HUBS 4
+#include "stream/chunk_pack.py"
 
 struct Join : NoQueue {
-    long long first;
-    const index_t *targets;
+    ChunkRows a;
     index_t *link;
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        hook((index_t)(first + row), targets[edge], link);
+        hook((index_t)(a.first + row), a.targets[edge], link);
     }
 };
 
-extern "C" __global__ void layered_join(long long n, long long first, const long long *indptr, const index_t *targets,
-                                        index_t *link, long long giant, index_t *queue, index_t *hubs,
-                                        unsigned long long *counters) {
+extern "C" __global__ void layered_join(long long n, index_t *link, long long giant, index_t *queue, ChunkRows a) {
     __shared__ Queue<index_t> found;
     found.open();
     const index_t largest = giant < 0 ? (index_t)-1 : find_root((index_t)giant, link);
     const long long threads = (long long)gridDim.x * blockDim.x;
-    const Join join{{}, first, targets, link};
+    const Join join{{}, a, link};
     for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
         const long long row = begin + threadIdx.x;
-        if (row < n && find_root((index_t)(first + row), link) != largest) found.push((index_t)row);
-        found.flush(queue, counters + COUNT, false);
+        if (row < n && find_root((index_t)(a.first + row), link) != largest) found.push((index_t)row);
+        found.flush(queue, a.counters->listed, false);
     }
-    found.flush(queue, counters + COUNT, true);
-    gd_grid_barrier(counters + ARRIVED);
-    const long long length = *(volatile long long *)(counters + COUNT);
-    if (blockIdx.x == 0 && threadIdx.x == 0) counters[WORKED] += length;
-    gd_for_edges(length, queue, indptr, hubs, counters + HUBS, counters + LOOKED, join);
-    gd_grid_barrier(counters + ARRIVED);
-    gd_for_hubs(hubs, counters + HUBS, indptr, join);
+    found.flush(queue, a.counters->listed, true);
+    gd_grid_barrier(&a.counters->arrived);
+    const long long length = *(volatile long long *)a.counters->listed;
+    if (blockIdx.x == 0 && threadIdx.x == 0) a.counters->worked += length;
+    gd_for_edges(length, queue, a.indptr, a.hubs, a.counters->hubs, &a.counters->looked, join);
+    gd_grid_barrier(&a.counters->arrived);
+    gd_for_hubs(a.hubs, a.counters->hubs, a.indptr, join);
 }
 
 __device__ __forceinline__ void leave(unsigned long long *flag) {
@@ -99,23 +91,19 @@ extern "C" __global__ void layered_cyclic(long long n, index_t *targets, long lo
 }
 
 struct Own : NoQueue {
-    long long first;
-    const index_t *targets;
+    ChunkRows a;
     unsigned char *loop;
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        if (targets[edge] == first + row) loop[first + row] = 1;  // whoever else writes, writes the same
+        if (a.targets[edge] == a.first + row) loop[a.first + row] = 1;  // whoever else writes, writes the same
     }
 };
 
-extern "C" __global__ void layered_own(long long n, long long first, const long long *indptr, const index_t *targets,
-                                       unsigned char *loop, index_t *hubs, unsigned long long *counters) {
-    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters + HUBS, counters + LOOKED,
-                 Own{{}, first, targets, loop});
+extern "C" __global__ void layered_own(long long n, unsigned char *loop, ChunkRows a) {
+    gd_for_edges(n, (const index_t *)nullptr, a.indptr, a.hubs, a.counters->hubs, &a.counters->looked,
+                 Own{{}, a, loop});
 }
 
-extern "C" __global__ void layered_own_hubs(long long n, long long first, const long long *indptr,
-                                            const index_t *targets, unsigned char *loop, const index_t *hubs,
-                                            unsigned long long *counters) {
-    gd_for_hubs(hubs, counters + HUBS, indptr, Own{{}, first, targets, loop});
+extern "C" __global__ void layered_own_hubs(long long n, unsigned char *loop, ChunkRows a) {
+    gd_for_hubs(a.hubs, a.counters->hubs, a.indptr, Own{{}, a, loop});
 }

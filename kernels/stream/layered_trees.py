@@ -1,10 +1,8 @@
 """Trees over a chunk of a layered edge list on the device, and the chunks still to process: twins of layered_trees.cu.
 
-n, first, indptr, targets, queue, hubs: as in layered_paths.py
 link     index dtype per position: an earlier position of its tree, or itself
 giant    a position: rows in its tree are skipped; -1: no rows are skipped
-counters 64-bit integers: number of rows processed, number of edges scanned; and, cleared by the host before a chunk,
-         arrivals of blocks at the barrier, number of rows, number of hubs
+queue    index dtype, one entry per row of the chunk
 firsts   int64 per chunk: the position of its first row, for `chunks` consecutive chunks
 flags    64-bit integers per chunk: set to 1 if the chunk is still to be processed, because one of its rows is marked or
          is outside the tree of `giant`
@@ -20,38 +18,63 @@ A launch of `layered_join` must be cooperative.
 
 import numpy as np
 
-from graphdask.kernels.stream.layered import layered_hook, layered_loops
+from graphdask.kernels.common.twin import twin, within
+from graphdask.kernels.stream.chunk_pack import ChunkRows
+from graphdask.kernels.stream.layered_paths import u64
 
 MACROS = [{"index_t": "int"}]
-COUNTERS, CLEARED = 5, 2
-"""Number of counters, and the first of those that are 0 before a chunk."""
-
-
 BLOCK = 1 << 16
 """Number of targets that are converted to slots at a time."""
 
 
-def _root(link, v):
-    while link[v] != v:
-        v = link[v]
-    return v
+@within
+def _root(link, u):
+    above = link[u64(u)]
+    while above != u:
+        next = link[u64(above)]
+        link[u64(u)] = next
+        u, above = next, link[u64(next)]
+    return u
 
 
-def layered_join(n, first, indptr, targets, link, giant, queue, hubs, counters):
-    counts = np.zeros(3, np.int64)
-    layered_hook(n, first, indptr, targets, link, -1 if giant < 0 else _root(link, giant), counts)
-    counters[:2] += counts[:2].astype(counters.dtype)
+@twin
+def layered_join(n, link, giant, queue, a: ChunkRows):
+    """Join the trees at both ends of each edge; skip rows in the tree of `giant`."""
+    largest = _root(link, giant) if giant >= 0 else giant
+    for row in range(n):
+        u = _root(link, link[u64(a.first + row)])
+        if u == largest:
+            continue
+        a.counters.worked += 1
+        a.counters.looked += a.indptr[row + 1] - a.indptr[row]
+        for e in range(u64(a.indptr[row]), u64(a.indptr[row + 1])):
+            v = link[u64(a.targets[e])]
+            if v == u:
+                continue
+            v = _root(link, v)
+            if u < v:
+                link[u64(v)] = u
+            elif v < u:
+                link[u64(u)] = v
+                u = v
 
 
+@twin
 def layered_outside_of(n, first, link, giant, firsts, chunks, flags):
     largest = _root(link, giant)
-    for v in range(first, first + n):
-        if _root(link, v) != largest:
-            flags[np.searchsorted(firsts[:chunks], v, side="right") - 1] = 1
+    for chunk in range(chunks):
+        begin = max(first, firsts[chunk]) if chunk else first
+        end = min(first + n, firsts[chunk + 1]) if chunk + 1 < chunks else first + n
+        for v in range(begin, end):
+            if _root(link, v) != largest:
+                flags[chunk] = 1
+                break
 
 
+@twin
 def layered_roots(n, positions, link, roots):
-    roots[:n] = [_root(link, v) for v in positions[:n]]
+    for i in range(n):
+        roots[i] = _root(link, positions[i])
 
 
 def layered_active(n, marks, firsts, chunks, flags):
@@ -74,6 +97,10 @@ def layered_cyclic(n, targets, first, vertices):
     np.add(some, np.int32(vertices), out=some, where=some < 0)
 
 
-def layered_own(n, first, indptr, targets, loop, hubs, counters):
-    layered_loops(n, first, indptr, targets, loop)
-    counters[1] += counters.dtype.type(indptr[n])
+@twin
+def layered_own(n, loop, a: ChunkRows):
+    for row in range(n):
+        for e in range(a.indptr[row], a.indptr[row + 1]):
+            if a.targets[e] == a.first + row:
+                loop[a.first + row] = 1
+    a.counters.looked += a.indptr[n] - a.indptr[0]

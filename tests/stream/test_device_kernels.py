@@ -11,10 +11,14 @@ from kernel_launch import POISON, ordered_sum, random_rows, values_of
 from graphdask.device.backend import get_backend
 from graphdask.kernels.common.packs import Pack
 from graphdask.kernels.common.queues_pack import QueueEntries
-from graphdask.kernels.stream import layered_hooks as hooks
 from graphdask.kernels.stream import layered_kept as kept
-from graphdask.kernels.stream import layered_search as search
 from graphdask.kernels.stream import layered_sums as sums
+from graphdask.kernels.stream.chunk_pack import COUNTS, ChunkRows
+from graphdask.kernels.stream.layered_hooks_pack import COUNTS as HOOKS
+from graphdask.kernels.stream.layered_hooks_pack import TreesThere
+from graphdask.kernels.stream.layered_paths_pack import ChunkLabels, TightEdges
+from graphdask.kernels.stream.layered_search_pack import COUNTS as SEARCH
+from graphdask.kernels.stream.layered_search_pack import SearchThere
 
 FIRST, ROWS, COUNT = 40, 300, 400
 """The chunk has rows 40 to 339 of 400 positions."""
@@ -55,14 +59,14 @@ def rows(rng, hub=True):
 
 
 def scratch():
-    return np.full(ROWS, POISON, np.int32), np.full(ROWS, POISON, np.int32), np.zeros(9, np.uint64)
+    return np.full(ROWS, POISON, np.int32), np.full(ROWS, POISON, np.int32), np.zeros(len(COUNTS), np.int64)
 
 
 def same(pair):
     np.testing.assert_array_equal(*pair)
 
 
-@pytest.mark.parametrize(("dtype", "packed"), [(np.int64, 0), (np.int64, 1), (np.float64, 0)])
+@pytest.mark.parametrize(("dtype", "packed"), [(np.int64, None), (np.int64, 1), (np.float64, None)])
 def test_labels_fall_until_no_row_of_the_chunk_is_active(both, rng, dtype, packed):
 
     indptr, targets, ids = rows(rng)
@@ -74,9 +78,18 @@ def test_labels_fall_until_no_row_of_the_chunk_is_active(both, rng, dtype, packe
         labels[start], active[start] = (5 << 32 | 7) if packed else 5, 1
     queue, hubs, counters = scratch()
     for begin, end in ((0, COUNT), (FIRST, FIRST + ROWS)):
-        call = ("layered_relax_chunk", ROWS, FIRST, begin, end, indptr, ids, targets, weights, -1, packed, active,
-                labels, queue, hubs, counters)  # fmt: skip
-        left = both("layered_paths", [call], True, index_t=np.int32, weight_t=weight, dist_t=dtype)
+        pack = ChunkLabels(
+            first=FIRST, indptr=indptr, ids=ids, targets=targets, weights=weights, each=-1, begin=begin, end=end,
+            packed=packed, active=active, labels=labels, queue=queue, hubs=hubs, counters=counters,
+        )  # fmt: skip
+        left = both(
+            "layered_paths",
+            [("layered_relax_chunk", ROWS, pack)],
+            True,
+            index_t=np.int32,
+            weight_t=weight,
+            dist_t=dtype,
+        )
         same(left(labels))
         same(left(active))
         assert not left(active)[0][FIRST : FIRST + ROWS].any()
@@ -106,7 +119,7 @@ class InPlace:
         bases = [part.ctypes.data if isinstance(part, np.ndarray) else device.address(part) for part in self.kept]
         firsts, begins, ends = map(device.from_host, (self.firsts, self.begins, self.ends))
         for there in (np.array([*bases[:2], 0], np.uint64), np.array(bases, np.uint64)):
-            yield 3, firsts, begins, device.from_host(there), ends
+            yield {"chunks": 3, "firsts": firsts, "begins": begins, "bases": device.from_host(there), "ends": ends}
 
 
 @pytest.mark.parametrize(
@@ -118,20 +131,23 @@ def test_a_search_reads_rows_where_they_are(backend, rng, pulls, room, numbered)
     for device in (backend, get_backend("cpu")):
         labels, queues = np.full(COUNT, NONE), np.full(2 * room, POISON, np.int32)
         labels[source], queues[0] = ids[source], source
-        words = np.zeros(search.STATE, np.uint64)
-        words[[search.LISTED, search.FOUND]], words[search.LEFT] = 1, len(rows.targets)
-        words[search.EDGES] = rows.degrees[source]
+        at, words = SEARCH.place, np.zeros(len(SEARCH), np.int64)
+        words[at.listed], words[at.found.start], words[at.left] = 1, 1, len(rows.targets)
+        words[at.edges.start] = rows.degrees[source]
         labels_, queues_, asked = map(device.from_host, (labels, queues, np.zeros(3, np.uint64)))
         ids_, hubs = device.from_host(ids) if numbered else None, device.from_host(np.full(9, POISON, np.int32))
         kernel = device.kernels("layered_search", cooperative=True, index_t=np.int32).layered_search
         for missing, given in zip((True, False), rows.launches(device), strict=True):
-            words[[search.ARRIVED, *range(search.HUBS, search.STATE)]] = 0
-            state = device.from_host(words)
-            kernel(COUNT, *given, ids_, pulls, labels_, queues_, room, hubs, state, asked)
+            words[at.arrived], words[at.hubs], words[at.missing] = 0, 0, 0
+            pack = SearchThere(
+                ids=ids_, pulls=pulls, labels=labels_, queues=queues_, room=room, hubs=hubs, asked=asked,
+                counters=device.from_host(words), **given,
+            )  # fmt: skip
+            kernel(COUNT, pack)
             device.synchronize()
-            words = device.to_host(state)
-            assert words[search.MISSING :].any() == missing
-        left.append((device.to_host(labels_), device.to_host(asked), words[search.DEPTH]))
+            words = device.to_host(pack.counters)
+            assert words[at.missing].any() == missing
+        left.append((device.to_host(labels_), device.to_host(asked), words[at.depth]))
     for mine, twin in zip(*left, strict=True):
         np.testing.assert_array_equal(mine, twin)
     labels, far, depth = left[0][0], np.full(COUNT, -1), 0
@@ -152,12 +168,13 @@ def test_trees_are_joined_over_rows_where_they_are(backend, rng, giant):
         kernels, missing = device.kernels("layered_hooks", index_t=np.int32), []
         link, asked = device.from_host(np.arange(COUNT, dtype=np.int32)), device.from_host(np.zeros(3, np.uint64))
         for kernel in ("layered_hook_first", "layered_hook_rest"):
-            n, more = (COUNT, ()) if kernel == "layered_hook_first" else (32 * COUNT, (giant,))
+            n = COUNT if kernel == "layered_hook_first" else 32 * COUNT
             for given in rows.launches(device):
-                state = device.from_host(np.zeros(hooks.STATE, np.uint64))
-                getattr(kernels, kernel)(n, *given, link, *more, state, asked)
+                counters = device.from_host(np.zeros(len(HOOKS), np.int64))
+                pack = TreesThere(link=link, giant=giant, asked=asked, counters=counters, **given)
+                getattr(kernels, kernel)(n, pack)
                 device.synchronize()
-                missing.append(bool(device.to_host(state)[hooks.MISSING]))
+                missing.append(bool(device.to_host(counters)[HOOKS.place.missing]))
         assert [missing[0], missing[1], missing[2] or giant >= 0, missing[3]] == [True, False, True, False]
         found = device.to_host(link)
         while (found[found] != found).any():
@@ -171,13 +188,13 @@ def test_trees_are_joined_over_rows_where_they_are(backend, rng, giant):
     np.testing.assert_array_equal(left[0][0], label)
 
 
-@pytest.mark.parametrize(("dtype", "packed"), [(np.int64, 0), (np.int64, 1), (np.float64, 0)])
+@pytest.mark.parametrize(("dtype", "packed"), [(np.int64, None), (np.int64, 1), (np.float64, None)])
 def test_the_lowest_of_what_others_have_seen_is_taken(both, rng, dtype, packed):
     labels, values = (rng.integers(0, 9, size).astype(dtype) for size in (COUNT, 3 * COUNT))
     if packed:
         labels, values = (array << 32 | rng.integers(0, 99, len(array)) for array in (labels, values))
     positions, active = rng.integers(0, COUNT, len(values)).astype(np.int32), np.zeros(COUNT, np.uint8)
-    call = ("layered_take", len(values), positions, values, packed, active, labels)
+    call = ("layered_take", len(values), positions, values, ChunkLabels(packed=packed, active=active, labels=labels))
     left = both("layered_paths", [call], index_t=np.int32, weight_t=np.int32 if dtype == np.int64 else np.float32,
                 dist_t=dtype)  # fmt: skip
     lowest = labels.copy()
@@ -198,15 +215,19 @@ def test_parents_are_offered_over_tight_edges(both, rng):
     hops, active = rng.integers(-1, 3, COUNT).astype(np.int32), np.zeros(COUNT, np.uint8)
     hops[distance == NONE] = -1
     _, hubs, counters = scratch()
-    given = (FIRST, indptr, ids, targets, weights, -1, distance)
+    pack = TightEdges(
+        first=FIRST, indptr=indptr, ids=ids, targets=targets, weights=weights, each=-1, distance=distance,
+        parent=parent, flat=flat, hops=hops, hop=1, active=active, hubs=hubs, counters=counters,
+    )  # fmt: skip
     types = {"index_t": np.int32, "weight_t": np.int32, "dist_t": np.int64}
-    left = both("layered_paths", [(name, ROWS, *given, parent, flat, hubs, counters)
-                                  for name in ("layered_offer", "layered_offer_hubs")], **types)  # fmt: skip
+    left = both("layered_paths", [("layered_offer", ROWS, pack), ("layered_offer_hubs", ROWS, pack)], **types)
     same(left(parent))
     same(left(flat))
-    assert left(counters)[0][1] == left(counters)[1][1] == len(targets)
-    left = both("layered_paths", [(name, ROWS, *given, hops, 1, parent, active, hubs, counters)
-                                  for name in ("layered_further", "layered_further_hubs")], **types)  # fmt: skip
+    reached = np.diff(indptr)[distance[FIRST : FIRST + ROWS] != NONE].sum()
+    here, twin = (array[COUNTS.place.looked] for array in left(counters))
+    assert twin == reached
+    assert here in (reached, len(targets))  # a GPU tests the edges of all rows
+    left = both("layered_paths", [("layered_further", ROWS, pack), ("layered_further_hubs", ROWS, pack)], **types)
     for array in (hops, parent, active):
         same(left(array))
 
@@ -275,7 +296,8 @@ def test_trees_are_joined_and_what_is_outside_is_flagged(both, rng, giant):
     queue, hubs, counters = scratch()
     firsts, flags, roots = np.array([0, 40, 100, 340]), np.zeros(4, np.uint64), np.full(COUNT, POISON, np.int32)
     positions = np.arange(COUNT, dtype=np.int32)
-    calls = [("layered_join", ROWS, FIRST, indptr, targets, link, giant, queue, hubs, counters),
+    pack = ChunkRows(first=FIRST, indptr=indptr, targets=targets, hubs=hubs, counters=counters)
+    calls = [("layered_join", ROWS, link, giant, queue, pack),
              ("layered_roots", COUNT, positions, link, roots),
              ("layered_outside_of", COUNT, 0, link, 77, firsts, 4, flags)]  # fmt: skip
     left = both("layered_trees", calls, True, index_t=np.int32)
@@ -293,7 +315,8 @@ def test_marks_flag_their_chunks_and_edges_to_oneself_are_found(both, rng):
     assert left(flags)[0].tolist() == left(flags)[1].tolist() == [1, 1, 0, 1]
     indptr, targets, _ = rows(rng)
     loop, (_, hubs, counters) = np.zeros(COUNT, np.uint8), scratch()
-    calls = [(name, ROWS, FIRST, indptr, targets, loop, hubs, counters) for name in ("layered_own", "layered_own_hubs")]
+    pack = ChunkRows(first=FIRST, indptr=indptr, targets=targets, hubs=hubs, counters=counters)
+    calls = [(name, ROWS, loop, pack) for name in ("layered_own", "layered_own_hubs")]
     left = both("layered_trees", calls, index_t=np.int32)
     same(left(loop))
     sources = FIRST + np.repeat(np.arange(ROWS), np.diff(indptr))
