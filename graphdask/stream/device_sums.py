@@ -7,14 +7,15 @@ launch sums several (kernels/ layered_kept.cu): a launch of one chunk is over be
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from graphdask.algorithms.pagerank import PageRank
 from graphdask.device.backend import Array
 from graphdask.kernels.stream import layered_kept, layered_sums
+from graphdask.kernels.stream.layered_kept_pack import KeptSums
+from graphdask.kernels.stream.layered_sums_pack import COUNTS, ChunkSums, RowSums
 from graphdask.stream.device import DeviceChunk, DeviceWindow
 from graphdask.stream.format import Section
 from graphdask.stream.on_device import Run
@@ -50,13 +51,13 @@ class Sums:
         self._launch = run.backend.kernels("layered_sums", cooperative=True, **types).layered_sum
         self._kernels = run.backend.kernels("layered_kept", cooperative=True, **types)
         self._window, self._x, self._sums = window, x, sums
-        self._given: dict[DeviceChunk, tuple[Any, ...]] = {}
-        """Of each chunk, and place of it: what the kernel is given, but for counters."""
-        self._those: dict[frozenset[DeviceChunk], tuple[Any, ...]] = {}
+        self._given: dict[DeviceChunk, tuple[int, ChunkSums]] = {}
+        """Of each chunk, and place of it: threads, and what the kernel works on, but for counters."""
+        self._those: dict[frozenset[DeviceChunk], tuple[int, KeptSums]] = {}
         """The same of chunks that are summed together."""
         self._words, self._used = xp.empty(0, np.int64), 0
         """Buffer for their tables, and how much of it has some."""
-        counters = xp.zeros((2, layered_sums.COUNTERS), np.uint64)
+        counters = xp.zeros((2, len(COUNTS)), np.int64)
         self._turns = (counters[0], counters[1]), (counters[1], counters[0])
         self._turn = 0
         rows, longer = window.most_rows, window.most_edges // layered_sums.LONG
@@ -67,23 +68,28 @@ class Sums:
         goes, long, places = (words[at : at + room] for at, room in
                               ((0, rows), (rows, longer), (rows + longer, longer)))  # fmt: skip
         totals = xp.empty(layered_sums.BLOCKS * run.backend.processors, np.int64)
-        self._room = items, goes, listed, partial.view(np.float64), long, places, totals
+        self._room = {"items": items, "goes": goes, "parts": listed, "partial": partial.view(np.float64),
+                      "longer": long, "places": places, "totals": totals}  # fmt: skip
 
     def __call__(self, chunk: DeviceChunk) -> None:
         given = self._given.get(chunk)
         if given is None:
-            given = self._given[chunk] = self._arguments(chunk)
-        self._turn = 1 - self._turn
-        self._launch(*given, *self._turns[self._turn], per_processor=layered_sums.BLOCKS)
+            given = self._given[chunk] = self._of(chunk)
+        self._sum(self._launch, *given)
 
-    def _arguments(self, chunk: DeviceChunk) -> tuple[Any, ...]:
+    def _sum(self, kernel: Callable[..., None], threads: int, pack: RowSums) -> None:
+        """Launch a kernel, with the counters that the previous launch has cleared."""
+        self._turn = 1 - self._turn
+        pack.counters, pack.cleared = self._turns[self._turn]
+        kernel(threads, pack, per_processor=layered_sums.BLOCKS)
+
+    def _of(self, chunk: DeviceChunk) -> tuple[int, ChunkSums]:
         own, rows = self._own, chunk.rows
         low, high = max(own.begin - chunk.first, 0), min(own.end - chunk.first, rows)
         to, weights = chunk.first + low - own.begin, chunk.weights if self._weighted else None
-        threads = max(rows, len(chunk.targets) // EACH)
-        return (
-            threads, rows, low, high, chunk.degrees, chunk.targets, weights, int(self._weighted), self._x,
-            self._sums[to : to + high - low], *self._room,
+        return max(rows, len(chunk.targets) // EACH), ChunkSums(
+            rows=rows, low=low, high=high, degrees=chunk.degrees, targets=chunk.targets, weights=weights,
+            weighted=int(self._weighted), x=self._x, sums=self._sums[to : to + high - low], **self._room,
         )  # fmt: skip
 
     def runs(self, numbers: list[int]) -> list[list[int]]:
@@ -109,15 +115,14 @@ class Sums:
             given = self._those.get(key)
             if given is None:
                 given = self._those[key] = self._tables(chunks)
-            self._turn = 1 - self._turn
-            self._kernels.kept_sum(*given, *self._turns[self._turn], per_processor=layered_sums.BLOCKS)
+            self._sum(self._kernels.kept_sum, *given)
         if len(chunks) < len(numbers):
             summed = {chunk.first for chunk in chunks}
             for number in numbers:
                 if self._window.first(number) not in summed:
                     self(self._window.load(number, later))
 
-    def _tables(self, chunks: list[DeviceChunk]) -> tuple[Any, ...]:
+    def _tables(self, chunks: list[DeviceChunk]) -> tuple[int, KeptSums]:
         xp, own, window, table, tiles = self._run.xp, self._own, self._window, [], 0
         kind = self._run.store.weights if self._weighted else None
         for chunk in chunks:
@@ -141,10 +146,10 @@ class Sums:
             ((0, parts), (parts, parts), (2 * parts, longer), (2 * parts + longer, longer))
         )  # fmt: skip
         places = words_of_rows.view(np.int32)
-        threads = max(32 * tiles, edges // EACH)
-        return (
-            threads, tiles, columns, len(chunks), upto, words, weights, int(self._weighted), self._x, self._sums, items,
-            partial.view(np.float64), goes, places[:longer], places[longer:],
+        return max(32 * tiles, edges // EACH), KeptSums(
+            tiles=tiles, table=columns, chunks=len(chunks), upto=upto, words=words, weights=weights,
+            weighted=int(self._weighted), x=self._x, sums=self._sums, items=items, partial=partial.view(np.float64),
+            goes=goes, places=places[:longer], parts=places[longer:],
         )  # fmt: skip
 
     def _table_room(self, words: int) -> Array:

@@ -7,14 +7,7 @@
 #include "common/common.cuh"
 #include "common/grid.cuh"
 #include "common/row_sums.cuh"
-
-// Counters, in turns with those of layered_sums.cu: arrivals of blocks at the barrier; tiles that warps have taken;
-// longer rows, and their parts.
-#define ARRIVED 0
-#define TAKEN 1
-#define LONG 3
-#define PARTS 4
-#define COUNTERS 5
+#include "stream/layered_kept_pack.py"
 
 #define GD_WARP 0xffffffffu
 
@@ -28,29 +21,25 @@
 #define TO 6
 #define TILE 7
 
+// Places of the lengths of lists.
+#define LONG 2
+#define PARTS 3
+
 #define GD_CHUNK_BITS 40  // above first edge * GD_SPAN + edges
 
 struct Chunks {
-    const long long *table;
-    long long count;
-    const long long *upto;  // edges of tiles and of all before them
-    const unsigned *words;
-    const weight_t *weights;
-    const real_t *x;
+    const KeptSums &a;
 
-    __device__ __forceinline__ long long of(int column, long long chunk) const { return table[column * count + chunk]; }
-    __device__ __forceinline__ long long chunk(long long tile) const { return chunk_of(tile, table + TILE * count, count); }
-    __device__ __forceinline__ Edges edges(long long chunk) const {
-        return {(const index_t *)(words + of(TARGETS, chunk)), weights + of(WEIGHTS, chunk), x};
+    __device__ __forceinline__ long long of(int column, long long chunk) const {
+        return a.table[column * a.chunks + chunk];
     }
-    __device__ __forceinline__ long long before(long long tile) const { return tile ? upto[tile - 1] : 0; }
-};
-
-struct Longer {
-    long long *items;  // of each part: its chunk, first edge and number of edges
-    double *partial;
-    long long *goes;  // where the sum of each row goes
-    index_t *places, *parts;
+    __device__ __forceinline__ long long chunk(long long tile) const {
+        return chunk_of(tile, a.table + TILE * a.chunks, a.chunks);
+    }
+    __device__ __forceinline__ Edges edges(long long chunk) const {
+        return {(const index_t *)(a.words + of(TARGETS, chunk)), a.weights + of(WEIGHTS, chunk), a.x};
+    }
+    __device__ __forceinline__ long long before(long long tile) const { return tile ? a.upto[tile - 1] : 0; }
 };
 
 extern "C" __global__ void kept_tiles(long long n, long long tiles, const long long *table, long long chunks,
@@ -68,30 +57,31 @@ extern "C" __global__ void kept_tiles(long long n, long long tiles, const long l
 
 // List the parts of a row, by a warp.
 __device__ __forceinline__ void list_parts(long long chunk, long long first, unsigned degree, long long to,
-                                           const Longer &longer, unsigned long long *counters, int lane) {
+                                           const KeptSums &a, int lane) {
     const unsigned parts = (degree + GD_CHUNK - 1) / GD_CHUNK;
     long long place = 0;
     if (lane == 0) {
-        const long long h = (long long)atomicAdd(counters + LONG, 1ULL);
-        place = (long long)atomicAdd(counters + PARTS, (unsigned long long)parts);
-        longer.goes[h] = to;
-        longer.places[h] = (index_t)place;
-        longer.parts[h] = (index_t)parts;
+        const long long h = (long long)atomicAdd(a.counters->listed + LONG, 1ULL);
+        place = (long long)atomicAdd(a.counters->listed + PARTS, (unsigned long long)parts);
+        a.goes[h] = to;
+        a.places[h] = (index_t)place;
+        a.parts[h] = (index_t)parts;
     }
     place = __shfl_sync(GD_WARP, place, 0);
     for (unsigned k = lane; k < parts; k += 32) {
         const unsigned edges = min(degree - k * GD_CHUNK, (unsigned)GD_CHUNK);
-        longer.items[place + k] = (chunk << GD_CHUNK_BITS) + (first + k * GD_CHUNK) * GD_SPAN + edges;
+        a.items[place + k] = (chunk << GD_CHUNK_BITS) + (first + k * GD_CHUNK) * GD_SPAN + edges;
     }
 }
 
 // Sum the rows of a tile that have no parts, and list the others.
 template <bool weighted>
-__device__ __forceinline__ void sum_tile(const Chunks &chunks, long long tile, double *sums, const Longer &longer,
-                                         unsigned long long *counters, int lane) {
+__device__ __forceinline__ void sum_tile(const KeptSums &a, long long tile, int lane) {
+    const Chunks chunks{a};
+    double *const sums = a.sums;
     const long long c = chunks.chunk(tile), first_tile = chunks.of(TILE, c), top = (tile - first_tile) * 32;
     const long long row = top + lane, low = chunks.of(LOW, c), to = chunks.of(TO, c) + top - low;
-    const unsigned degree = row < chunks.of(ROWS, c) ? (chunks.words + chunks.of(DEGREES, c))[row] : 0;
+    const unsigned degree = row < chunks.of(ROWS, c) ? (a.words + chunks.of(DEGREES, c))[row] : 0;
     const long long begin = chunks.before(tile) - chunks.before(first_tile);
     const bool mine = row >= low && row < chunks.of(HIGH, c);
     const Edges e = chunks.edges(c);
@@ -133,52 +123,45 @@ __device__ __forceinline__ void sum_tile(const Chunks &chunks, long long tile, d
     for (; longs; longs &= longs - 1) {
         const int at = __ffs(longs) - 1;
         const long long from = begin + __shfl_sync(GD_WARP, ahead, at);
-        list_parts(c, from, __shfl_sync(GD_WARP, degree, at), to + at, longer, counters, lane);
+        list_parts(c, from, __shfl_sync(GD_WARP, degree, at), to + at, a, lane);
     }
 }
 
 // The next tile for a warp. Tiles are not assigned beforehand, because their numbers of edges differ too much.
-__device__ __forceinline__ long long take(unsigned long long *counters, int lane) {
-    const long long tile = lane == 0 ? (long long)atomicAdd(counters + TAKEN, 1ULL) : 0;
+__device__ __forceinline__ long long take(SumCounts *counters, int lane) {
+    const long long tile = lane == 0 ? (long long)atomicAdd(&counters->taken, 1ULL) : 0;
     return __shfl_sync(GD_WARP, tile, 0);
 }
 
-template <bool weighted>
-__device__ __forceinline__ void sum_tiles(const Chunks &chunks, long long tiles, double *sums, const Longer &longer,
-                                          unsigned long long *counters) {
+template <bool weighted> __device__ __forceinline__ void sum_tiles(const KeptSums &a) {
     const int lane = threadIdx.x % 32;
     const long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
     const long long warps = (long long)gridDim.x * blockDim.x / 32;
-    for (long long tile = take(counters, lane), next; tile < tiles; tile = next) {
-        next = take(counters, lane);
-        sum_tile<weighted>(chunks, tile, sums, longer, counters, lane);
+    for (long long tile = take(a.counters, lane), next; tile < a.tiles; tile = next) {
+        next = take(a.counters, lane);
+        sum_tile<weighted>(a, tile, lane);
     }
-    gd_grid_barrier(counters + ARRIVED);
-    const long long rows = *(volatile long long *)(counters + LONG), parts = *(volatile long long *)(counters + PARTS);
+    gd_grid_barrier(&a.counters->arrived);
+    const unsigned long long *const listed = a.counters->listed;
+    const long long rows = *(volatile long long *)(listed + LONG), parts = *(volatile long long *)(listed + PARTS);
     if (!rows) return;
     for (long long part = warp; part < parts; part += warps) {
-        const long long item = longer.items[part], edges = item & ((1LL << GD_CHUNK_BITS) - 1);
+        const long long item = a.items[part], edges = item & ((1LL << GD_CHUNK_BITS) - 1);
         const long long from = edges / GD_SPAN, end = from + edges % GD_SPAN;
         double value[GD_AT_ONCE];
-        gather<weighted>(chunks.edges(item >> GD_CHUNK_BITS), from + lane, end, 32, value);
+        gather<weighted>(Chunks{a}.edges(item >> GD_CHUNK_BITS), from + lane, end, 32, value);
         const double sum = gd_warp_tree(add_of_warp(0.0, value));
-        if (lane == 0) longer.partial[part] = sum;
+        if (lane == 0) a.partial[part] = sum;
     }
-    gd_grid_barrier(counters + ARRIVED);
+    gd_grid_barrier(&a.counters->arrived);
     for (long long h = warp; h < rows; h += warps) {
-        const double sum = sum_of_parts(longer.partial + longer.places[h], longer.parts[h], lane);
-        if (lane == 0) sums[longer.goes[h]] = sum;
+        const double sum = sum_of_parts(a.partial + a.places[h], a.parts[h], lane);
+        if (lane == 0) a.sums[a.goes[h]] = sum;
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256, 4)
-kept_sum(long long n, long long tiles, const long long *table, long long chunks, const long long *upto,
-         const unsigned *words, const weight_t *weights, long long weighted, const real_t *x, double *sums,
-         long long *items, double *partial, long long *goes, index_t *places, index_t *parts,
-         unsigned long long *counters, unsigned long long *cleared) {
-    if (blockIdx.x == 0 && threadIdx.x < COUNTERS) cleared[threadIdx.x] = 0;
-    const Chunks all{table, chunks, upto, words, weights, x};
-    const Longer longer{items, partial, goes, places, parts};
-    if (weighted) sum_tiles<true>(all, tiles, sums, longer, counters);
-    else sum_tiles<false>(all, tiles, sums, longer, counters);
+extern "C" __global__ void __launch_bounds__(256, 4) kept_sum(long long n, KeptSums a) {
+    if (blockIdx.x == 0 && threadIdx.x < sizeof(SumCounts) / 8) a.cleared[threadIdx.x] = 0;
+    if (a.weighted) sum_tiles<true>(a);
+    else sum_tiles<false>(a);
 }

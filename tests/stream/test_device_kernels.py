@@ -16,9 +16,12 @@ from graphdask.kernels.stream import layered_sums as sums
 from graphdask.kernels.stream.chunk_pack import COUNTS, ChunkRows
 from graphdask.kernels.stream.layered_hooks_pack import COUNTS as HOOKS
 from graphdask.kernels.stream.layered_hooks_pack import TreesThere
+from graphdask.kernels.stream.layered_kept_pack import KeptSums
 from graphdask.kernels.stream.layered_paths_pack import ChunkLabels, TightEdges
 from graphdask.kernels.stream.layered_search_pack import COUNTS as SEARCH
 from graphdask.kernels.stream.layered_search_pack import SearchThere
+from graphdask.kernels.stream.layered_sums_pack import COUNTS as SUMS
+from graphdask.kernels.stream.layered_sums_pack import ChunkSums
 
 FIRST, ROWS, COUNT = 40, 300, 400
 """The chunk has rows 40 to 339 of 400 positions."""
@@ -331,13 +334,17 @@ def test_rows_are_summed_in_the_order_of_pagerank(both, rng, real, weight):
     targets, x = rng.integers(0, COUNT, indptr[-1]).astype(np.int32), rng.random(COUNT).astype(real)
     weights = None if weight is None else (rng.random(len(targets)) * 9).astype(weight)
     n, longer, low, high = len(degrees), len(targets) // sums.LONG, 5, len(degrees) - 7
-    room = (np.full(n, POISON), np.full(n, POISON, np.int32), np.full(2 * longer, POISON), np.full(2 * longer, np.nan),
-            np.full(longer, POISON, np.int32), np.full(longer, POISON, np.int32), np.full(600, POISON))  # fmt: skip
-    counters, cleared = np.zeros(sums.COUNTERS, np.uint64), np.full(sums.COUNTERS, 9, np.uint64)
+    counters, cleared = np.zeros(len(SUMS), np.int64), np.full(len(SUMS), 9)
     some, every = np.full(high - low, np.nan), np.full(n, np.nan)
-    edges = degrees, targets, weights, int(weight is not None), x
-    calls = [("layered_sum", n, n, low, high, *edges, some, *room, counters, cleared),
-             ("layered_sum", 8 * n, n, 0, n, *edges, every, *room, cleared, counters)]  # fmt: skip
+    given = {
+        "rows": n, "degrees": degrees, "targets": targets, "weights": weights, "weighted": int(weight is not None),
+        "x": x, "items": np.full(n, POISON), "goes": np.full(n, POISON, np.int32), "parts": np.full(2 * longer, POISON),
+        "partial": np.full(2 * longer, np.nan), "longer": np.full(longer, POISON, np.int32),
+        "places": np.full(longer, POISON, np.int32), "totals": np.full(600, POISON),
+    }  # fmt: skip
+    first = ChunkSums(low=low, high=high, sums=some, counters=counters, cleared=cleared, **given)
+    second = ChunkSums(low=0, high=n, sums=every, counters=cleared, cleared=counters, **given)
+    calls = [("layered_sum", n, first), ("layered_sum", 8 * n, second)]
     left = both("layered_sums", calls, True, index_t=np.int32, real_t=real, weight_t=weight or np.float32)
     values = x[targets].astype(np.float64)
     if weight is not None:
@@ -350,13 +357,24 @@ def test_rows_are_summed_in_the_order_of_pagerank(both, rng, real, weight):
 
 
 def test_a_chunk_of_no_edges_and_one_row_that_is_all(both, rng):
-    room = (*(np.full(2000, kind(POISON)) for kind in (np.int64, np.int32, np.int64, np.float64, np.int32, np.int32)),
-            np.full(600, POISON))  # fmt: skip
+    kinds = {"items": np.int64, "goes": np.int32, "parts": np.int64, "partial": np.float64, "longer": np.int32,
+             "places": np.int32, "totals": np.int64}  # fmt: skip
+    room = {name: np.full(2000, kind(POISON)) for name, kind in kinds.items()}
     targets, x = rng.integers(0, COUNT, 70_000).astype(np.int32), rng.random(COUNT)
     for degrees in (np.zeros(3, np.uint32), np.array([0, 70_000, 0], np.uint32)):
-        counters, cleared, found = *np.zeros((2, sums.COUNTERS), np.uint64), np.full(3, np.nan)
-        call = ("layered_sum", 9000, 3, 0, 3, degrees, targets, None, 0, x, found, *room, counters, cleared)
-        left = both("layered_sums", [call], True, index_t=np.int32, real_t=np.float64, weight_t=np.float32)
+        counters, cleared, found = *np.zeros((2, len(SUMS)), np.int64), np.full(3, np.nan)
+        pack = ChunkSums(
+            rows=3, low=0, high=3, degrees=degrees, targets=targets, weighted=0, x=x, sums=found, counters=counters,
+            cleared=cleared, **room,
+        )  # fmt: skip
+        left = both(
+            "layered_sums",
+            [("layered_sum", 9000, pack)],
+            True,
+            index_t=np.int32,
+            real_t=np.float64,
+            weight_t=np.float32,
+        )
         expected = [0.0, ordered_sum(x[targets]) if degrees.any() else 0.0, 0.0]
         np.testing.assert_array_equal(left(found)[0], expected)
         np.testing.assert_array_equal(left(found)[1], expected)
@@ -388,14 +406,16 @@ def test_rows_of_several_chunks_are_summed_by_one_launch(both, rng, real, weight
                 index_t=np.int32, real_t=real, weight_t=weight or np.float32)  # fmt: skip
     same(left(edges))
     upto, longer = np.cumsum(left(edges)[0]), int(left(edges)[0].sum()) // sums.LONG
-    room = (np.full(2 * longer + 1, POISON), np.full(2 * longer + 1, np.nan), np.full(longer, POISON),
-            np.full(longer, POISON, np.int32), np.full(longer, POISON, np.int32))  # fmt: skip
-    counters, cleared = np.zeros(kept.COUNTERS, np.uint64), np.full(kept.COUNTERS, 9, np.uint64)
-    given = tiles, table, len(own), upto, memory, np.concatenate(weights).astype(weight or np.float32)
-    again = np.full(len(expected), np.nan)
-    given = *given, int(weight is not None), x
-    calls = [("kept_sum", 256, *given, found, *room, counters, cleared),
-             ("kept_sum", 9000, *given, again, *room, cleared, counters)]  # fmt: skip
+    counters, cleared, again = np.zeros(len(SUMS), np.int64), np.full(len(SUMS), 9), np.full(len(expected), np.nan)
+    given = {
+        "tiles": tiles, "table": table, "chunks": len(own), "upto": upto, "words": memory,
+        "weights": np.concatenate(weights).astype(weight or np.float32), "weighted": int(weight is not None), "x": x,
+        "items": np.full(2 * longer + 1, POISON), "partial": np.full(2 * longer + 1, np.nan),
+        "goes": np.full(longer, POISON), "places": np.full(longer, POISON, np.int32),
+        "parts": np.full(longer, POISON, np.int32),
+    }  # fmt: skip
+    calls = [("kept_sum", 256, KeptSums(sums=found, counters=counters, cleared=cleared, **given)),
+             ("kept_sum", 9000, KeptSums(sums=again, counters=cleared, cleared=counters, **given))]  # fmt: skip
     left = both("layered_kept", calls, True, index_t=np.int32, real_t=real, weight_t=weight or np.float32)
     for device in (0, 1):
         np.testing.assert_array_equal(left(found)[device], expected)
