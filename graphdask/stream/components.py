@@ -31,7 +31,7 @@ from graphdask.kernels.stream.chunk_pack import COUNTS, ChunkRows
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps
 from graphdask.stream.shared import LEAST, StreamedPart, Streaming
 from graphdask.stream.store import Store
-from graphdask.stream.sweeps import LOOKED, WORKED, Log, cpu, window_of
+from graphdask.stream.sweeps import Log, cpu, window_of
 from graphdask.stream.window import Window
 
 BYTES, SHARED = 16, 28
@@ -125,8 +125,8 @@ class Components(Streaming):
         self.join(part, state, state.turns.pop(0))
         state.round = state.piece = 0
         messages = self._nothing(part, state) if part.size == 1 else self._piece(part, state, env)
-        messages.frontier = int(state.counters[WORKED]) - worked
-        messages.edges = int(state.counters[LOOKED]) - looked
+        done = COUNTS.of(state.counters)
+        messages.frontier, messages.edges = done.worked - worked, done.looked - looked
         return messages
 
     def _nothing(self, part: StreamedPart, state: State) -> Messages:

@@ -23,7 +23,6 @@ from graphdask.stream.device_paths import DeviceFalling, DeviceSearch, State
 from graphdask.stream.device_shared import OnDevice
 from graphdask.stream.on_device import THREADS, Flags, Run, lengths, padded
 from graphdask.stream.shared import EXCHANGE, StreamedPart, numbers_of
-from graphdask.stream.sweeps import LOOKED
 
 WIDE, SHARED = 40, 24 + EXCHANGE
 """Bytes of the device per vertex, by one rank and by several, with what the answer takes."""
@@ -122,7 +121,7 @@ class Tight:
     def looked(self) -> int:
         """Return the number of edges that were scanned since the last call."""
         self._flags.now()
-        before, self._looked = self._looked, int(self._flags.totals[LOOKED])
+        before, self._looked = self._looked, int(self._flags.totals[1])
         return self._looked - before
 
 

@@ -18,13 +18,15 @@ import numpy as np
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation
 from graphdask.kernels.common.compiling import clock
+from graphdask.kernels.stream.chunk_pack import COUNTS
+from graphdask.kernels.stream.layered_rows_pack import WaitingRows
 from graphdask.stream.cores import available
 from graphdask.stream.direct import BLOCK
 from graphdask.stream.forms import PROOFS, STREAMED, Streamed
 from graphdask.stream.pagerank import gathered
 from graphdask.stream.shared import StreamedPart, backend_of, part_of
 from graphdask.stream.store import Store
-from graphdask.stream.sweeps import FOUND, LOOKED, WORKED, Log, Sweeps, cpu
+from graphdask.stream.sweeps import Log, Sweeps, cpu
 from graphdask.stream.window import Window, room_for
 
 TELLING = 8
@@ -150,22 +152,24 @@ class Work:
     def until_quiet(self, name: str, active: np.ndarray, kernel: Any, *values: Any) -> int:
         """Sweep over the own chunks with active rows until there are none; how many values have changed.
 
-        The kernel is given rows, their first position, the own positions, the edges, `active`, the values and counters.
+        The kernel is given the number of rows, the values, and a pack.
         """
-        total, counters, section = np.zeros(3, np.int64), np.zeros(3, np.int64), self.store.sections[name]
-        sweeps = Sweeps(self.windows[name], section, active, counters, self.log, self.own.chunks[name])
+        total, counters = np.zeros((2, len(COUNTS)), np.int64)
+        section, window = self.store.sections[name], self.windows[name]
+        pack = WaitingRows(low=self.own.begin, high=self.own.end, active=active, counters=counters)
+        sweeps = Sweeps(window, section, active, counters, self.log, self.own.chunks[name])
         while sweeps.waiting:
             for chunk in sweeps.once():
-                indptr = self.windows[name].indptr(chunk)
-                own = self.own.begin, self.own.end
-                kernel(len(chunk.degrees), chunk.first, *own, indptr, chunk.targets, active, *values, counters)
+                pack.hold(chunk, window.indptr(chunk))
+                kernel(len(chunk.degrees), *values, pack)
             total += counters
             if not self.several:
-                self.log.sweep(int(counters[WORKED]), int(counters[LOOKED]))
+                self.log.sweep(*counters[:2].tolist())
             counters[:] = 0
+        done = COUNTS.of(total)
         if self.several:  # who has to do with less waits for the others
-            self.log.sweep(int(total[WORKED]), int(total[LOOKED]))
-        return int(total[FOUND])
+            self.log.sweep(done.worked, done.looked)
+        return int(done.found)
 
     def any(self, here: bool) -> bool:
         """Whether it is so on a rank."""

@@ -27,6 +27,7 @@ import numpy as np
 from graphdask.algorithms.core_number import CoreNumber
 from graphdask.engine.loop import RankResult
 from graphdask.engine.violation import Violation
+from graphdask.kernels.stream.chunk_pack import ChunkRows
 from graphdask.stream.everywhere import Work, by_position, first_wrong, streams
 from graphdask.stream.sweeps import cpu
 
@@ -42,8 +43,10 @@ def _wrong(work: Work, primitive: CoreNumber, result: RankResult) -> Violation |
         return mine
     work.open(12)
     core, left = by_position(work.store, column), np.zeros(work.num_vertices, np.int32)
+    pack = ChunkRows()
     for rows in work.rows("out"):
-        kernels.rows_at_least(rows.number, rows.first, rows.indptr, rows.targets, core, left)
+        pack.hold(rows, rows.indptr)
+        kernels.rows_at_least(rows.number, core, left, pack)
     mine = first_wrong(work.answer(left < core), enough)
     if mine:
         return mine

@@ -17,6 +17,7 @@ import numpy as np
 from graphdask.algorithms.label_propagation import LabelPropagation
 from graphdask.engine.loop import RankResult
 from graphdask.engine.violation import Violation
+from graphdask.kernels.stream.layered_rows_pack import WholeRows
 from graphdask.partition.neighbours import Block
 from graphdask.stream.cores import Cores, finished
 from graphdask.stream.everywhere import Rows, Work, by_position, first_wrong, streams
@@ -115,14 +116,15 @@ def label_propagation(work: Work, primitive: LabelPropagation) -> tuple[dict[str
 
 def _found(work: Work, cores: Cores, rows: Rows, label: np.ndarray, fresh: np.ndarray) -> list[int]:
     """Find the labels of some rows; edges visited."""
-    to = fresh[rows.first - work.own.begin :]
-    return finished(cores.begin(rows.indptr, partial(_rows, work, rows, label, to)))
+    to, pack = fresh[rows.first - work.own.begin :], WholeRows(both=int(work.both))
+    pack.hold(rows, rows.indptr)
+    return finished(cores.begin(rows.indptr, partial(_rows, work, pack, label, to)))
 
 
-def _rows(work: Work, rows: Rows, label: np.ndarray, fresh: np.ndarray, first: int, last: int) -> int:
-    degrees = np.diff(rows.indptr[first : last + 1])
+def _rows(work: Work, pack: WholeRows, label: np.ndarray, fresh: np.ndarray, first: int, last: int) -> int:
+    degrees = np.diff(pack.indptr[first : last + 1])  # type: ignore[arg-type]
     if work.both:
-        degrees = degrees + np.diff(rows.back_indptr[first : last + 1])
+        degrees = degrees + np.diff(pack.back_indptr[first : last + 1])  # type: ignore[arg-type]
     room = np.empty(int(degrees.max(initial=0)), np.int32)
-    looked: int = work.kernels.rows_frequent(last - first, first, *rows[1:], work.both, label, room, fresh)
+    looked: int = work.kernels.rows_frequent(last - first, first, label, room, fresh, pack)
     return looked

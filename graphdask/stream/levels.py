@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.kernels.stream.layered_counters import ALONE, FOUND, LOOKED, UNREACHED, WORKED
+from graphdask.kernels.stream.chunk_pack import COUNTS, ChunkRows
+from graphdask.kernels.stream.layered_levels_values import ALONE, UNREACHED
 from graphdask.stream.cores import Cores, finished
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, window_of
@@ -102,27 +103,27 @@ def by_layers(
     if store.header["directed"] or store.by_number or source != store.header["root"]:
         return None
     n, section, kernels = store.num_vertices, store.sections["out"], cpu().kernels("layered")
-    first, layers = section.table["first"], section.table["layer"]
+    layers = section.table["layer"]
     chunks = [k for k in range(len(section)) if layers[k : k + 2].any() or k + 1 == len(section)]
     with window_of(store, "out", memory - 10 * n, "a search", log, ahead, once=True) as window:
         window.ask(chunks)
         number, depth, parent = (np.full(n, -1, np.int32) for _ in range(3))
         (place,) = store.positions([source], range(int(np.count_nonzero(layers == 0))))
         number[place], depth[source], parent[source] = source, 0, source
-        layer, counters, reached = np.array([0, 0, 0, place], np.int64), np.zeros(3, np.int64), 1
+        layer, reached = np.array([0, 0, 0, place], np.int64), 1
+        pack = ChunkRows(counters=np.zeros(len(COUNTS), np.int64))
         window.traffic.skipped = len(section) - len(chunks)
         for at, k in enumerate(chunks):
             chunk = window.load(k, (chunks[later] for later in range(at + 1, len(chunks))))
-            kernels.layered_pull(
-                len(chunk.degrees), int(first[k]), window.indptr(chunk), chunk.ids, chunk.targets, number, depth,
-                parent, layer, counters,
-            )  # fmt: skip
+            pack.hold(chunk, window.indptr(chunk))
+            kernels.layered_pull(len(chunk.degrees), chunk.ids, number, depth, parent, layer, pack)
             log.check()
-            reached += int(counters[FOUND])
-            if counters[WORKED] > 2 * reached:
+            done = pack.read_counters(cpu())
+            reached += done.found
+            if done.worked > 2 * reached:
                 return None
             if layer[0] > layer[3]:  # nothing was reached in the layer before
                 window.traffic.skipped += len(chunks) - at - 1
                 break
-    log.sweep(reached, int(counters[LOOKED]))
+    log.sweep(reached, done.looked)
     return depth, parent

@@ -23,6 +23,7 @@ import numpy as np
 from graphdask.algorithms.strong import StrongComponents
 from graphdask.engine.loop import RankResult
 from graphdask.engine.violation import Violation
+from graphdask.kernels.stream.chunk_pack import COUNTS, ChunkRows
 from graphdask.stream.everywhere import Work, by_position, first_wrong, streams
 from graphdask.stream.sweeps import cpu
 
@@ -52,8 +53,10 @@ def _wrong(work: Work, primitive: StrongComponents, result: RankResult) -> Viola
             return mine
     arriving, gone = np.zeros(work.num_vertices, np.int64), reached
     gone[:] = 0
+    pack = ChunkRows()
     for rows in work.rows("out"):
-        kernels.rows_between(rows.number, rows.first, rows.indptr, rows.targets, label, arriving)
+        pack.hold(rows, rows.indptr)
+        kernels.rows_between(rows.number, label, arriving, pack)
     while True:
         active = _ready(label, arriving, gone)
         if not active.any():
@@ -96,15 +99,16 @@ def strong_components(work: Work, primitive: Any) -> tuple[dict[str, Any], int]:
 
 def _trim(work: Work, name: str, number: np.ndarray, colour: np.ndarray, label: np.ndarray) -> None:
     """Take out own rows without an edge in a section."""
-    counters = np.zeros(3, np.int64)
+    pack = ChunkRows(counters=np.zeros(len(COUNTS), np.int64))
     for rows in work.rows(name):
-        work.kernels.rows_alone(rows.number, rows.first, rows.indptr, rows.targets, colour, counters)
+        pack.hold(rows, rows.indptr)
+        work.kernels.rows_alone(rows.number, colour, pack)
     alone = colour < 0
     alone &= label < 0
     label[alone] = number[alone]
     work.tell(label)
     colour[label >= 0] = GONE
-    work.log.sweep(*counters[:2].tolist())
+    work.log.sweep(*pack.counters[:2].tolist())
 
 
 def _pivot(work: Work, colour: np.ndarray) -> None:

@@ -19,13 +19,10 @@ from graphdask.device.backend import Backend, get_backend
 from graphdask.engine.loop import Environment, RankContext, Superstep
 from graphdask.errors import DeadlineExceeded
 from graphdask.kernels.common.compiling import clock
-from graphdask.kernels.stream.layered_counters import FOUND, LOOKED, WORKED
+from graphdask.kernels.stream.chunk_pack import COUNTS
 from graphdask.stream.format import Chunk, Section
 from graphdask.stream.store import Store
 from graphdask.stream.window import Traffic, Window
-
-__all__ = ["FOUND", "LOOKED", "WORKED", "Log", "Sweeps", "cpu", "every_chunk", "window_of"]
-
 
 SUMS = "nbytes", "chunks", "resident", "skipped", "unused", "reading", "waiting", "distinct", "edges", "in_place"
 """What is added up of the traffic of all windows."""
@@ -140,7 +137,8 @@ class Sweeps:
     def __iter__(self) -> Iterator[Chunk]:
         while self.waiting:
             yield from self.once()
-            self._log.sweep(int(self._counters[WORKED]), int(self._counters[LOOKED]))
+            done = COUNTS.of(self._counters)
+            self._log.sweep(done.worked, done.looked)
             self._counters[:] = 0
 
     @property

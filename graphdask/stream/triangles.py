@@ -25,6 +25,8 @@ from graphdask.algorithms.clustering import LocalClustering, coefficients
 from graphdask.algorithms.triangles import Triangles, other_order
 from graphdask.engine.loop import RankResult
 from graphdask.engine.violation import Violation
+from graphdask.kernels.stream.chunk_pack import ChunkRows
+from graphdask.kernels.stream.layered_rows_pack import TRIANGLES, HigherRows, WholeRows
 from graphdask.stream.everywhere import Work, first_wrong, streams
 from graphdask.stream.own import Own
 from graphdask.stream.sweeps import cpu
@@ -65,9 +67,11 @@ def _near(work: Work, links: np.ndarray, result: RankResult, clustering: bool) -
     work.open(14)
     degree, mark = np.zeros(n, np.int32), np.zeros(n, np.uint8)
     kernels = cpu().kernels("layered_proofs")
+    pack = WholeRows(both=int(work.both))
     for rows in work.whole_rows():
-        kernels.rows_distinct(rows.number, *rows, work.both, mark, degree)
-    del mark
+        pack.hold(rows, rows.indptr)
+        kernels.rows_distinct(rows.number, mark, degree, pack)
+    del mark, pack
     degree = work.answer(degree)
     for begin in range(0, n, PIECE):
         some = slice(begin, begin + PIECE)
@@ -107,8 +111,10 @@ def _sample(work: Work, links: np.ndarray, ways: int) -> Violation | None:
                 near[targets[indptr[0] : indptr[-1]]] |= np.uint32(1 << k)
         near[place] &= ~np.uint32(1 << k)
     found, kernels = np.zeros(len(chosen), np.int64), cpu().kernels("layered_proofs")
+    pack = ChunkRows()
     for rows in work.rows("out"):
-        kernels.rows_among(rows.number, rows.first, rows.indptr, rows.targets, near, found)
+        pack.hold(rows, rows.indptr)
+        kernels.rows_among(rows.number, near, found, pack)
     for vertex, edges in zip(chosen, found.tolist(), strict=True):
         said = ways * int(links[vertex])
         if said != edges:
@@ -157,34 +163,32 @@ def _counted(work: Work, again: bool = False) -> tuple[np.ndarray, np.ndarray, i
     for begin in range(0, n if again else 0, PIECE):
         some = slice(begin, begin + PIECE)
         degree[some] = other_order(np, degree[some], np.arange(begin, min(begin + PIECE, n)))
-    joined, links, counters = np.zeros(n, np.int32), np.zeros(n, np.int64), np.zeros(3, np.int64)
-    begins = np.zeros(own.count + 1, np.int64)
-    ends, ties = np.empty(entries, np.int32), np.empty(entries, np.uint8)
+    joined, links, begins = np.zeros(n, np.int32), np.zeros(n, np.int64), np.zeros(own.count + 1, np.int64)
+    pack = HigherRows(
+        both=int(work.both), degree=degree, mark=mark, room=room[0], room_ties=room[1], joined=joined, links=links,
+        ends=np.empty(entries, np.int32), ties=np.empty(entries, np.uint8), totals=np.zeros(len(TRIANGLES), np.int64),
+    )  # fmt: skip
     begin, end, looked = own.begin, own.begin, 0
     while work.any(begin < own.end):
         begins[0] = 0
         for rows in work.whole_rows(begin, own.end):
-            at = begins[rows.first - begin :]
-            made = work.kernels.rows_higher(
-                rows.number, *_of(rows), work.both, degree, mark, *room, at, ends, ties, joined
-            )  # fmt: skip
+            pack.hold(rows, rows.indptr)
+            pack.begins = begins[rows.first - begin :]
+            made = work.kernels.rows_higher(rows.number, pack)
             end = rows.first + made
             if made < rows.number:
                 break
+        pack.begins = begins
         for rows in work.whole_rows(0, n) if begin < end else ():
-            work.kernels.rows_triangles(
-                rows.number, *_of(rows), work.both, degree, mark, *room, begin, end, begins, ends, ties, links, counters
-            )  # fmt: skip
-        work.log.sweep(end - begin, int(counters[1]) - looked)
-        begin, looked = end, int(counters[1])
-    del ends, ties, begins, mark, degree, room
-    found, _, added = counters.tolist()
+            pack.hold(rows, rows.indptr)
+            work.kernels.rows_triangles(rows.number, begin, end, pack)
+        totals = TRIANGLES.of(pack.totals)
+        work.log.sweep(end - begin, totals.looked - looked)
+        begin, looked = end, totals.looked
+    found, _, added = TRIANGLES.of(pack.totals)
+    del pack, begins, mark, degree, room
     if work.several:
         found, added = (int(value) for value in work.sum([found, added]))
         work.join(links, np.add)
         work.join(joined, np.add)
     return links, joined, found, added, state
-
-
-def _of(rows: Any) -> tuple[Any, ...]:
-    return rows.first, rows.indptr, rows.targets, rows.back_indptr, rows.back_targets

@@ -4,8 +4,9 @@ from typing import Any
 
 from graphdask.kernels.common.packs import Counters, Pack
 
-COUNTS = Counters("ChunkCounts", "worked", "looked", "arrived", "listed[3]", "hubs[3]")
-"""Rows processed and edges scanned; arrivals of blocks at the barrier; rows, and deferred rows, by round modulo 3."""
+COUNTS = Counters("ChunkCounts", "worked", "looked", "found", "arrived", "listed[3]", "hubs[3]")
+"""Rows processed, edges scanned, and, on a CPU, values that changed; arrivals of blocks at the barrier; rows, and
+deferred rows, by round modulo 3."""
 CLEARED = COUNTS.place.arrived
 """Counters from this one on are 0 before a chunk."""
 

@@ -20,7 +20,7 @@ import numpy as np
 from graphdask.kernels.common.prefetch import prefetch
 from graphdask.kernels.common.twin import twin, within
 from graphdask.kernels.sssp.paths import plus, unreached
-from graphdask.kernels.stream.layered_counters import FOUND, LOOKED, WORKED
+from graphdask.kernels.stream.chunk_pack import ChunkRows
 from graphdask.kernels.stream.layered_paths import activate, queue_active, u64
 from graphdask.kernels.stream.layered_paths_pack import NEAR, ChunkLabels
 
@@ -123,32 +123,32 @@ def _first_between(targets, e, last, low, high):
 
 
 @twin
-def layered_pull(n, first, indptr, ids, targets, number, depth, parent, layer, counters):
+def layered_pull(n, ids, number, depth, parent, layer, a: ChunkRows):
     """Compute depths and parents by vertex number if rows are in the order of their layers.
 
     Both ends store each edge. A row with an edge to the previous layer is in the layer of the row that precedes it.
     The first such edge leads to the parent, because targets are in the order of their vertex numbers. Any other row
     begins a layer. The layer of depth 0 has no edge that leads back.
     """
-    counters[FOUND] = 0
+    a.counters.found = 0
     for row in range(n):
-        u, begin, last = first + row, u64(indptr[row]), u64(indptr[row + 1])
+        u, begin, last = a.first + row, u64(a.indptr[row]), u64(a.indptr[row + 1])
         if begin == last:
             continue
         low, high = np.int32(layer[0]), np.int32(layer[1])
-        e = _first_between(targets, begin, last, low, high) if low < high else last
+        e = _first_between(a.targets, begin, last, low, high) if low < high else last
         if e == last:
-            e = _first_between(targets, begin, last, high, np.int32(u))
+            e = _first_between(a.targets, begin, last, high, np.int32(u))
             if e == last:
                 continue
             layer[0], layer[1], layer[2] = high, u, layer[2] + 1
-        counters[WORKED] += 1
-        counters[LOOKED] += np.int64(e - begin) + 1
-        above = number[u64(targets[e])]
+        a.counters.worked += 1
+        a.counters.looked += np.int64(e - begin) + 1
+        above = number[u64(a.targets[e])]
         if above >= 0:
             v = ids[row]
             number[u64(u)], depth[u64(v)], parent[u64(v)], layer[3] = v, layer[2], above, u
-            counters[FOUND] += 1
+            a.counters.found += 1
 
 
 @twin

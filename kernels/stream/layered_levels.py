@@ -11,7 +11,7 @@ order of their numbers, so a row that pulls takes the first one; of the rows tha
 import numpy as np
 
 from graphdask.kernels.common.twin import twin
-from graphdask.kernels.stream.layered_counters import ALONE, UNREACHED
+from graphdask.kernels.stream.layered_levels_values import ALONE, UNREACHED
 
 u64 = np.uint64
 

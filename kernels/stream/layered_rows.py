@@ -1,22 +1,14 @@
-"""CPU kernels over the rows of chunks for labels, cores, strong components and triangles.
-
-n        number of rows
-first    the position of row 0; rows are in the order of positions
-indptr   int64 per row: where its edges begin in `targets`, int32 positions; a last entry says where those of the last
-         row end. `back_indptr` and `back_targets` are the same for in-edges, if `both`
-active   uint8 per position: whether a row waits to be processed
-low      the first own position, and `high`, the one after the last: only own positions become active
-counters int64: number of rows processed, of edges scanned, of values that changed
-"""
+"""CPU kernels over the rows of chunks for labels, cores, strong components and triangles; n is their number."""
 
 from graphdask.kernels.common.twin import twin
-from graphdask.kernels.stream.layered_counters import FOUND, LOOKED, WORKED
+from graphdask.kernels.stream.chunk_pack import ChunkRows
+from graphdask.kernels.stream.layered_rows_pack import HigherRows, WaitingRows, WholeRows
 
 SHORT = 32
 
 
 @twin
-def rows_frequent(n, begin, indptr, targets, back_indptr, back_targets, both, label, room, fresh):
+def rows_frequent(n, begin, label, room, fresh, a: WholeRows):
     """Store the most frequent label among the neighbours of each row; return how many edges were scanned.
 
     Of several labels that are most frequent it is the smallest.
@@ -24,12 +16,12 @@ def rows_frequent(n, begin, indptr, targets, back_indptr, back_targets, both, la
     looked = 0
     for row in range(begin, begin + n):
         size = 0
-        for e in range(indptr[row], indptr[row + 1]):
-            room[size] = label[targets[e]]
+        for e in range(a.indptr[row], a.indptr[row + 1]):
+            room[size] = label[a.targets[e]]
             size += 1
-        if both:
-            for e in range(back_indptr[row], back_indptr[row + 1]):
-                room[size] = label[back_targets[e]]
+        if a.both:
+            for e in range(a.back_indptr[row], a.back_indptr[row + 1]):
+                room[size] = label[a.back_targets[e]]
                 size += 1
         looked += size
         if size > SHORT:
@@ -51,7 +43,7 @@ def rows_frequent(n, begin, indptr, targets, back_indptr, back_targets, both, la
 
 
 @twin
-def rows_core(n, first, low, high, indptr, targets, active, core, room, counters):
+def rows_core(n, core, room, a: WaitingRows):
     """Lower `core`, int32 per position, to what neighbours allow, until no row of the chunk is active.
 
     `core` is an upper bound of the core number at first. Equal adjacent neighbours count once. The workspace has one
@@ -61,20 +53,20 @@ def rows_core(n, first, low, high, indptr, targets, active, core, room, counters
     while waiting:
         waiting = False
         for row in range(n):
-            u = first + row
-            if not active[u]:
+            u = a.first + row
+            if not a.active[u]:
                 continue
-            active[u] = 0
-            begin, end, most = indptr[row], indptr[row + 1], core[u]
-            counters[WORKED] += 1
-            counters[LOOKED] += end - begin
+            a.active[u] = 0
+            begin, end, most = a.indptr[row], a.indptr[row + 1], core[u]
+            a.counters.worked += 1
+            a.counters.looked += end - begin
             if most == 0:
                 continue
             for k in range(most + 1):
                 room[k] = 0
             for e in range(begin, end):
-                v = targets[e]
-                if v != u and (e == begin or targets[e - 1] != v):
+                v = a.targets[e]
+                if v != u and (e == begin or a.targets[e - 1] != v):
                     room[min(core[v], most)] += 1
             there, value = 0, most
             while value > 0:
@@ -85,164 +77,153 @@ def rows_core(n, first, low, high, indptr, targets, active, core, room, counters
             if value == most:
                 continue
             core[u] = value
-            counters[FOUND] += 1
+            a.counters.found += 1
             for e in range(begin, end):
-                v = targets[e]
-                if value < core[v] <= most and low <= v < high and not active[v]:
-                    active[v] = 1
-                    waiting = waiting or first <= v < first + n
+                v = a.targets[e]
+                if value < core[v] <= most and a.low <= v < a.high and not a.active[v]:
+                    a.active[v] = 1
+                    waiting = waiting or a.first <= v < a.first + n
 
 
 @twin
-def rows_spread(n, first, low, high, indptr, targets, active, colour, counters):
+def rows_spread(n, colour, a: WaitingRows):
     """Propagate the colours of active rows along their edges. The smallest one stays; -1 takes no part."""
     waiting = True
     while waiting:
         waiting = False
         for row in range(n):
-            u = first + row
-            if not active[u]:
+            u = a.first + row
+            if not a.active[u]:
                 continue
-            active[u] = 0
+            a.active[u] = 0
             mine = colour[u]
-            counters[WORKED] += 1
-            counters[LOOKED] += indptr[row + 1] - indptr[row]
-            for e in range(indptr[row], indptr[row + 1]):
-                v = targets[e]
+            a.counters.worked += 1
+            a.counters.looked += a.indptr[row + 1] - a.indptr[row]
+            for e in range(a.indptr[row], a.indptr[row + 1]):
+                v = a.targets[e]
                 if colour[v] > mine:
                     colour[v] = mine
-                    counters[FOUND] += 1
-                    if low <= v < high:
-                        active[v] = 1
-                        waiting = waiting or first <= v < first + n
+                    a.counters.found += 1
+                    if a.low <= v < a.high:
+                        a.active[v] = 1
+                        waiting = waiting or a.first <= v < a.first + n
 
 
 @twin
-def rows_collect(n, first, low, high, indptr, targets, active, colour, reached, counters):
+def rows_collect(n, colour, reached, a: WaitingRows):
     """Mark as reached the targets of active rows that have the same colour, until no row of the chunk is active."""
     waiting = True
     while waiting:
         waiting = False
         for row in range(n):
-            u = first + row
-            if not active[u]:
+            u = a.first + row
+            if not a.active[u]:
                 continue
-            active[u] = 0
-            counters[WORKED] += 1
-            counters[LOOKED] += indptr[row + 1] - indptr[row]
-            for e in range(indptr[row], indptr[row + 1]):
-                v = targets[e]
+            a.active[u] = 0
+            a.counters.worked += 1
+            a.counters.looked += a.indptr[row + 1] - a.indptr[row]
+            for e in range(a.indptr[row], a.indptr[row + 1]):
+                v = a.targets[e]
                 if not reached[v] and colour[v] == colour[u]:
                     reached[v] = 1
-                    counters[FOUND] += 1
-                    if low <= v < high:
-                        active[v] = 1
-                        waiting = waiting or first <= v < first + n
+                    a.counters.found += 1
+                    if a.low <= v < a.high:
+                        a.active[v] = 1
+                        waiting = waiting or a.first <= v < a.first + n
 
 
 @twin
-def rows_alone(n, first, indptr, targets, colour, counters):
+def rows_alone(n, colour, a: ChunkRows):
     """Change the colour c of each row without an edge to another row that has a colour to -1 - c."""
     changed = True
     while changed:
         changed = False
         for row in range(n):
-            u = first + row
+            u = a.first + row
             if colour[u] < 0:
                 continue
-            e, end = indptr[row], indptr[row + 1]
-            counters[WORKED] += 1
-            while e < end and (targets[e] == u or colour[targets[e]] < 0):
+            e, end = a.indptr[row], a.indptr[row + 1]
+            a.counters.worked += 1
+            while e < end and (a.targets[e] == u or colour[a.targets[e]] < 0):
                 e += 1
-            counters[LOOKED] += min(e + 1, end) - indptr[row]
+            a.counters.looked += min(e + 1, end) - a.indptr[row]
             if e == end:
                 colour[u] = -1 - colour[u]
-                counters[FOUND] += 1
+                a.counters.found += 1
                 changed = row > 0
 
 
 @twin
-def _higher(u, row, indptr, targets, back_indptr, back_targets, both, degree, mark, found, ties):
+def _higher(u, row, a: HigherRows):
     """Store the distinct neighbours of a row that follow it by degree, then position, and their ties; count them."""
     size = 0
-    for e in range(indptr[row], indptr[row + 1]):
-        mark[targets[e]] |= 1
-    if both:
-        for e in range(back_indptr[row], back_indptr[row + 1]):
-            mark[back_targets[e]] |= 2
-    mark[u] = 0
-    for way in range(2 if both else 1):
-        heads, tails = (back_indptr, back_targets) if way else (indptr, targets)
+    for e in range(a.indptr[row], a.indptr[row + 1]):
+        a.mark[a.targets[e]] |= 1
+    if a.both:
+        for e in range(a.back_indptr[row], a.back_indptr[row + 1]):
+            a.mark[a.back_targets[e]] |= 2
+    a.mark[u] = 0
+    for way in range(2 if a.both else 1):
+        heads, tails = (a.back_indptr, a.back_targets) if way else (a.indptr, a.targets)
         for e in range(heads[row], heads[row + 1]):
             v = tails[e]
-            if mark[v]:
-                if degree[u] < degree[v] or (degree[u] == degree[v] and u < v):
-                    found[size] = v
-                    ties[size] = 2 if mark[v] == 3 else 1
+            if a.mark[v]:
+                if a.degree[u] < a.degree[v] or (a.degree[u] == a.degree[v] and u < v):
+                    a.room[size] = v
+                    a.room_ties[size] = 2 if a.mark[v] == 3 else 1
                     size += 1
-                mark[v] = 0
+                a.mark[v] = 0
     return size
 
 
 @twin
-def rows_higher(
-    n, first, indptr, targets, back_indptr, back_targets, both, degree, mark, room, room_ties, begins, ends, ties,
-    joined,
-):  # fmt: skip
-    """Append the higher neighbours of rows to `ends` and `ties` until these are full; return how many rows fitted.
-
-    `begins`, int64, gets where the neighbours of each row begin. Its first entry is that of row 0, which is given. The
-    number of these neighbours is added to `joined`, uint32 per position, for both ends.
-    """
+def rows_higher(n, a: HigherRows):
+    """Append the higher neighbours of rows to `ends` and `ties` until these are full; return how many rows fitted."""
     for row in range(n):
-        u = first + row
-        size = _higher(u, row, indptr, targets, back_indptr, back_targets, both, degree, mark, room, room_ties)
-        at = begins[row]
-        if at + size > len(ends):
+        u = a.first + row
+        size = _higher(u, row, a)
+        at = a.begins[row]
+        if at + size > len(a.ends):
             return row
         for k in range(size):
-            ends[at + k], ties[at + k] = room[k], room_ties[k]
-            joined[room[k]] += 1
-        joined[u] += size
-        begins[row + 1] = at + size
+            a.ends[at + k], a.ties[at + k] = a.room[k], a.room_ties[k]
+            a.joined[a.room[k]] += 1
+        a.joined[u] += size
+        a.begins[row + 1] = at + size
     return n
 
 
 @twin
-def rows_triangles(
-    n, first, indptr, targets, back_indptr, back_targets, both, degree, mark, room, room_ties, begin, end, begins, ends,
-    ties, links, counters,
-):  # fmt: skip
+def rows_triangles(n, begin, end, a: HigherRows):
     """Count the triangles whose lowest vertex is a row and whose middle vertex is a position from `begin` to `end`.
 
-    The higher neighbours of the middle vertices are given. `links`, int64 per position, sums the ties between the other
-    two corners. The counters are triangles, edges scanned, and the sum of all that was added to `links`.
+    The higher neighbours of the middle vertices are given.
     """
     for row in range(n):
-        u = first + row
-        counters[1] += indptr[row + 1] - indptr[row]
-        size = _higher(u, row, indptr, targets, back_indptr, back_targets, both, degree, mark, room, room_ties)
+        u = a.first + row
+        a.totals.looked += a.indptr[row + 1] - a.indptr[row]
+        size = _higher(u, row, a)
         marked = False
         for k in range(size):
-            v = room[k]
-            if v < begin or v >= end or begins[v - begin] == begins[v - begin + 1]:
+            v = a.room[k]
+            if v < begin or v >= end or a.begins[v - begin] == a.begins[v - begin + 1]:
                 continue
             if not marked:
                 for i in range(size):
-                    mark[room[i]] = room_ties[i]
+                    a.mark[a.room[i]] = a.room_ties[i]
                 marked = True
             at_u = at_v = found = 0
-            for j in range(begins[v - begin], begins[v - begin + 1]):
-                w = ends[j]
-                if mark[w]:
-                    at_u += ties[j]
-                    at_v += mark[w]
-                    links[w] += room_ties[k]
+            for j in range(a.begins[v - begin], a.begins[v - begin + 1]):
+                w = a.ends[j]
+                if a.mark[w]:
+                    at_u += a.ties[j]
+                    at_v += a.mark[w]
+                    a.links[w] += a.room_ties[k]
                     found += 1
-            links[u] += at_u
-            links[v] += at_v
-            counters[0] += found
-            counters[2] += at_u + at_v + found * room_ties[k]
+            a.links[u] += at_u
+            a.links[v] += at_v
+            a.totals.triangles += found
+            a.totals.added += at_u + at_v + found * a.room_ties[k]
         if marked:
             for i in range(size):
-                mark[room[i]] = 0
+                a.mark[a.room[i]] = 0

@@ -52,7 +52,7 @@ def test_twins_have_the_same_arguments_in_the_same_order(source):
 MOST = 12
 """Parameters of a kernel; what else it works on is in a pack (kernels/common/packs.py)."""
 TO_CONVERT = (
-    "functions", "functions_default", "functions_hops", "functions_walk", "hops", "layered_rows",
+    "functions", "functions_default", "functions_hops", "functions_walk", "hops",
 )  # fmt: skip
 """Files with kernels that take more."""
 
