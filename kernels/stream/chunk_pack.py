@@ -24,3 +24,7 @@ class ChunkRows(Pack):
     def hold(self, chunk: Any, indptr: Any) -> None:
         """Let kernels work on a chunk whose rows begin at `indptr`."""
         self.first, self.indptr, self.targets = chunk.first, indptr, chunk.targets
+
+
+class ActiveRows(ChunkRows):
+    active = "unsigned char *", "per position: whether it waits to be processed, as a row of its chunk"

@@ -20,8 +20,8 @@ import numpy as np
 from graphdask.kernels.common.prefetch import prefetch
 from graphdask.kernels.common.twin import twin, within
 from graphdask.kernels.sssp.paths import plus, unreached
+from graphdask.kernels.stream.active_rows import activate, begin_row, queue_active, u64
 from graphdask.kernels.stream.chunk_pack import ChunkRows
-from graphdask.kernels.stream.layered_paths import activate, queue_active, u64
 from graphdask.kernels.stream.layered_paths_pack import NEAR, ChunkLabels
 
 BLOCK = 32
@@ -67,13 +67,10 @@ def layered_relax(n, a: ChunkLabels):
         row = np.int64(a.queue[head])
         head = head + 1 if head + 1 < n else 0
         waiting -= 1
-        u = a.first + row
-        a.active[u] = False
-        a.counters.worked += 1
+        u = begin_row(row, a)
         far, id = (a.labels[u] >> 32) + np.int64(a.weights[0]), u
         if a.ids is not None:
             id = np.int64(a.ids[row])
-        a.counters.looked += a.indptr[row + 1] - a.indptr[row]
         offered = np.uint8(min(far, NEAR))
         if far < NEAR and id >= a.highest[far]:
             offered += np.uint8(1)

@@ -7,38 +7,15 @@ int64 in its place. A launch of `layered_relax_chunk` must be cooperative.
 
 import numpy as np
 
-from graphdask.kernels.common.twin import twin, within
+from graphdask.kernels.common.twin import twin
 from graphdask.kernels.sssp.paths import plus, unreached
+from graphdask.kernels.stream.active_rows import activate, begin_row, queue_active, u64
 from graphdask.kernels.stream.layered_paths_pack import NEAR, ChunkLabels, TightEdges
 
 MACROS = [
     {"index_t": "int", "weight_t": weight, "dist_t": dist}
     for weight, dist in (("int", "long long"), ("long long", "long long"), ("float", "double"), ("double", "double"))
 ]
-u64 = np.uint64
-"""Numba tests whether a signed index counts from the end; it does not test an unsigned one."""
-
-
-@within
-def queue_active(n, a: ChunkLabels):
-    """Queue the active rows; return how many there are."""
-    waiting = 0
-    for row in range(n):
-        if a.active[a.first + row]:
-            a.queue[waiting] = row
-            waiting += 1
-    return waiting
-
-
-@within
-def activate(n, v, tail, a: ChunkLabels):
-    """Mark a position as active. If it is a row of the chunk, queue it, and return 1, else 0."""
-    a.active[v] = True
-    row = np.int64(v) - a.first
-    if row < 0 or row >= n:
-        return 0
-    a.queue[tail if tail < n else tail - n] = row
-    return 1
 
 
 @twin
@@ -49,10 +26,7 @@ def layered_relax_chunk(n, a: ChunkLabels):
         row = np.int64(a.queue[head])
         head = head + 1 if head + 1 < n else 0
         waiting -= 1
-        u = a.first + row
-        a.active[u] = False
-        a.counters.worked += 1
-        a.counters.looked += a.indptr[row + 1] - a.indptr[row]
+        u = begin_row(row, a)
         label, id = a.labels[u], u
         if a.ids is not None:
             id = np.int64(a.ids[row])

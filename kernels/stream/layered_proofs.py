@@ -4,6 +4,7 @@ Equal neighbours are adjacent in a row.
 """
 
 from graphdask.kernels.common.twin import twin
+from graphdask.kernels.stream.active_rows import begin_row, wake
 from graphdask.kernels.stream.chunk_pack import ChunkRows
 from graphdask.kernels.stream.layered_rows_pack import WaitingRows, WholeRows
 
@@ -30,21 +31,17 @@ def rows_peel(n, core, left, a: WaitingRows):
     while waiting:
         waiting = False
         for row in range(n):
-            u = a.first + row
-            if not a.active[u]:
+            if not a.active[a.first + row]:
                 continue
-            a.active[u] = 0
-            a.counters.worked += 1
-            a.counters.looked += a.indptr[row + 1] - a.indptr[row]
+            u = begin_row(row, a)
             for e in range(a.indptr[row], a.indptr[row + 1]):
                 v = a.targets[e]
                 again = v == u or (e > a.indptr[row] and a.targets[e - 1] == v)
                 if not again and core[v] == core[u] and left[v] > core[v]:
                     left[v] -= 1
                     if left[v] == core[v]:
-                        a.active[v] = 1
                         a.counters.found += 1
-                        waiting = waiting or a.first <= v < a.first + n
+                        waiting = wake(n, v, a) or waiting
 
 
 @twin
@@ -68,20 +65,17 @@ def rows_leave(n, label, arriving, gone, a: WaitingRows):
     while waiting:
         waiting = False
         for row in range(n):
-            u = a.first + row
-            if not a.active[u]:
+            if not a.active[a.first + row]:
                 continue
-            a.active[u], gone[u] = 0, 1
-            a.counters.worked += 1
-            a.counters.looked += a.indptr[row + 1] - a.indptr[row]
+            u = begin_row(row, a)
+            gone[u] = 1
             for e in range(a.indptr[row], a.indptr[row + 1]):
                 v = a.targets[e]
                 if label[u] != label[v]:
                     arriving[label[v]] -= 1
                     if arriving[label[v]] == 0:
-                        a.active[v] = 1
                         a.counters.found += 1
-                        waiting = waiting or a.first <= v < a.first + n
+                        waiting = wake(n, v, a) or waiting
 
 
 @twin

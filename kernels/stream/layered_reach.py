@@ -13,7 +13,7 @@ written in the order of rows. A row that gets such a distance later offers itsel
 import numpy as np
 
 from graphdask.kernels.common.twin import twin, within
-from graphdask.kernels.stream.layered_paths import activate, queue_active, u64
+from graphdask.kernels.stream.active_rows import activate, begin_row, queue_active, u64
 from graphdask.kernels.stream.layered_paths_pack import ChunkLabels
 
 FAR = 127
@@ -29,10 +29,7 @@ def layered_reach(n, number, a: ChunkLabels):
         row = np.int64(a.queue[head])
         head = head + 1 if head + 1 < n else 0
         waiting -= 1
-        u, begin, end = a.first + row, u64(a.indptr[row]), u64(a.indptr[row + 1])
-        a.active[u] = False
-        a.counters.worked += 1
-        a.counters.looked += np.int64(end - begin)
+        u, begin, end = begin_row(row, a), u64(a.indptr[row]), u64(a.indptr[row + 1])
         d = np.int64(a.near[u] >> 1)
         if d >= FAR:
             d = a.labels[u] >> 32

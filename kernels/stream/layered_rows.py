@@ -1,6 +1,7 @@
 """CPU kernels over the rows of chunks for labels, cores, strong components and triangles; n is their number."""
 
 from graphdask.kernels.common.twin import twin
+from graphdask.kernels.stream.active_rows import begin_row, wake
 from graphdask.kernels.stream.chunk_pack import ChunkRows
 from graphdask.kernels.stream.layered_rows_pack import HigherRows, WaitingRows, WholeRows
 
@@ -53,13 +54,10 @@ def rows_core(n, core, room, a: WaitingRows):
     while waiting:
         waiting = False
         for row in range(n):
-            u = a.first + row
-            if not a.active[u]:
+            if not a.active[a.first + row]:
                 continue
-            a.active[u] = 0
-            begin, end, most = a.indptr[row], a.indptr[row + 1], core[u]
-            a.counters.worked += 1
-            a.counters.looked += end - begin
+            u, begin, end = begin_row(row, a), a.indptr[row], a.indptr[row + 1]
+            most = core[u]
             if most == 0:
                 continue
             for k in range(most + 1):
@@ -81,8 +79,7 @@ def rows_core(n, core, room, a: WaitingRows):
             for e in range(begin, end):
                 v = a.targets[e]
                 if value < core[v] <= most and a.low <= v < a.high and not a.active[v]:
-                    a.active[v] = 1
-                    waiting = waiting or a.first <= v < a.first + n
+                    waiting = wake(n, v, a) or waiting
 
 
 @twin
@@ -92,21 +89,16 @@ def rows_spread(n, colour, a: WaitingRows):
     while waiting:
         waiting = False
         for row in range(n):
-            u = a.first + row
-            if not a.active[u]:
+            if not a.active[a.first + row]:
                 continue
-            a.active[u] = 0
-            mine = colour[u]
-            a.counters.worked += 1
-            a.counters.looked += a.indptr[row + 1] - a.indptr[row]
+            mine = colour[begin_row(row, a)]
             for e in range(a.indptr[row], a.indptr[row + 1]):
                 v = a.targets[e]
                 if colour[v] > mine:
                     colour[v] = mine
                     a.counters.found += 1
                     if a.low <= v < a.high:
-                        a.active[v] = 1
-                        waiting = waiting or a.first <= v < a.first + n
+                        waiting = wake(n, v, a) or waiting
 
 
 @twin
@@ -116,20 +108,16 @@ def rows_collect(n, colour, reached, a: WaitingRows):
     while waiting:
         waiting = False
         for row in range(n):
-            u = a.first + row
-            if not a.active[u]:
+            if not a.active[a.first + row]:
                 continue
-            a.active[u] = 0
-            a.counters.worked += 1
-            a.counters.looked += a.indptr[row + 1] - a.indptr[row]
+            u = begin_row(row, a)
             for e in range(a.indptr[row], a.indptr[row + 1]):
                 v = a.targets[e]
                 if not reached[v] and colour[v] == colour[u]:
                     reached[v] = 1
                     a.counters.found += 1
                     if a.low <= v < a.high:
-                        a.active[v] = 1
-                        waiting = waiting or a.first <= v < a.first + n
+                        waiting = wake(n, v, a) or waiting
 
 
 @twin

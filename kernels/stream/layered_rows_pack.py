@@ -3,16 +3,15 @@
 from typing import Any
 
 from graphdask.kernels.common.packs import Counters
-from graphdask.kernels.stream.chunk_pack import ChunkRows
+from graphdask.kernels.stream.chunk_pack import ActiveRows, ChunkRows
 
 TRIANGLES = Counters("RowTriangles", "triangles", "looked", "added")
 """Triangles, edges scanned, and the sum of all that was added to `links`."""
 
 
-class WaitingRows(ChunkRows):
+class WaitingRows(ActiveRows):
     low = "long long", "the first own position: only own positions become active"
     high = "long long", "the one after the last"
-    active = "unsigned char *", "per position: whether a row waits to be processed"
 
 
 class WholeRows(ChunkRows):

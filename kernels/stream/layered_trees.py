@@ -19,8 +19,8 @@ A launch of `layered_join` must be cooperative.
 import numpy as np
 
 from graphdask.kernels.common.twin import twin, within
+from graphdask.kernels.stream.active_rows import u64
 from graphdask.kernels.stream.chunk_pack import ChunkRows
-from graphdask.kernels.stream.layered_paths import u64
 
 MACROS = [{"index_t": "int"}]
 BLOCK = 1 << 16
