@@ -79,15 +79,18 @@ class Distances(Falling):
             state.pack.labels = np.roll(by_slot, own.begin)
             del by_slot
         distance = state.pack.labels
-        offers = Offers(self, distance, state.window)
-        parent = env.run(part, offers).columns["parent"]
+        pack = TightEdges(
+            weights=UNIT, each=-1 if self.weighted else 0, distance=distance, flat=np.zeros(len(distance), bool),
+            counters=np.zeros(len(COUNTS), np.int64),
+        )  # fmt: skip
+        parent = env.run(part, Offers(self, pack, state.window)).columns["parent"]
         rooted = parent != NONE
         here = distance[own.begin : own.end]
         reached = here != none
         beyond = np.flatnonzero(rooted & ~reached)
         too_far = env.least(int(numbers_of(part, beyond).min()) if len(beyond) else NO_VERTEX)
         if not env.least(int((rooted | ~reached).all())):
-            parent = env.run(part, Flat(self, distance, state.window, parent, offers.pack.flat)).columns["parent"]
+            parent = env.run(part, Flat(self, pack, state.window, parent)).columns["parent"]
         found, before = np.empty(own.count, self.dtype), np.empty(own.count, np.int32)
         for first, where in places(part):
             some = slice(first - own.begin, first - own.begin + len(where))
@@ -115,13 +118,9 @@ class Offers(Streaming):
     columns: ClassVar[Mapping[str, Any]] = {"parent": np.int32}
     votes = 1
 
-    def __init__(self, of: Distances, distance: np.ndarray, window: Window):
+    def __init__(self, of: Distances, pack: TightEdges, window: Window):
         super().__init__(of.name, of.stack)
-        self.of, self.window_of, self.log = of, window, of.log
-        self.pack = TightEdges(
-            weights=UNIT, each=-1 if of.weighted else 0, distance=distance, flat=np.zeros(len(distance), bool),
-            counters=np.zeros(len(COUNTS), np.int64),
-        )  # fmt: skip
+        self.of, self.pack, self.window_of, self.log = of, pack, window, of.log
 
     def over(self, part: StreamedPart, chosen: np.ndarray, kernel: Callable[..., Any]) -> int:
         """Run a kernel over the own chunks with chosen rows; return how many edges it scanned."""
@@ -178,9 +177,9 @@ class Offers(Streaming):
 class Flat(Offers):
     """From vertices with a parent, walk along tight edges that add nothing, hop by hop."""
 
-    def __init__(self, of: Distances, distance: np.ndarray, window: Window, parent: np.ndarray, flat: np.ndarray):
-        super().__init__(of, distance, window)
-        self.parent, self.flat = parent, flat
+    def __init__(self, of: Distances, pack: TightEdges, window: Window, parent: np.ndarray):
+        super().__init__(of, pack, window)
+        self.parent = parent
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[Tree, Messages]:  # type: ignore[override]
         n, own = part.num_vertices, part.own
@@ -188,7 +187,7 @@ class Flat(Offers):
         state.parent[own.begin : own.end] = self.parent
         here = state.hops[own.begin : own.end]
         here[self.parent != NONE] = 0
-        state.active[own.begin : own.end] = (here == 0) & self.flat[own.begin : own.end]
+        state.active[own.begin : own.end] = (here == 0) & self.pack.flat[own.begin : own.end]
         self.pack.hops, self.pack.parent = state.hops, state.parent
         slots = np.zeros(0, part.vertex_map.dtype)
         return state, Messages(slots, slots, {"parent": BySlot(state.parent, 0)}, bool(state.active.any()))  # type: ignore[dict-item]
