@@ -19,10 +19,7 @@ from graphdask.engine.loop import RankContext, RankResult
 from graphdask.errors import Unsupported
 from graphdask.kernels.common.compiling import clock
 from graphdask.partition.part import Csr
-from graphdask.sample._walkers import Walkers
 from graphdask.sample.sampler import Sampler
-from graphdask.sample.traversal import Traversal
-from graphdask.stream import hops, walkers
 from graphdask.stream.graph import StreamedGraph
 from graphdask.stream.own import Own
 from graphdask.stream.rows import AHEAD, AHEAD_OF_DEVICE, ChunkEnvironment, StoredRows
@@ -105,7 +102,11 @@ def execute(context: RankContext, part: StreamedPart, sampler: Any) -> RankResul
 
 
 def _form(sampler: Any) -> Callable[..., tuple[dict[str, Any], StoredRows, int]]:
-    """The function that draws from a store for a sampler that is `on_disk`."""
+    """The function that draws from a store for a sampler that is `on_disk`; imported when something is drawn."""
+    from graphdask.sample._walkers import Walkers
+    from graphdask.sample.traversal import Traversal
+    from graphdask.stream import hops, walkers
+
     if isinstance(sampler, Traversal):
         return hops.run
     return walkers.run if isinstance(sampler, Walkers) else _degrees
