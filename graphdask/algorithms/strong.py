@@ -52,7 +52,7 @@ from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messag
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import algorithm
-from graphdask.kernels.components.strong_pack import Colours
+from graphdask.kernels.components.strong_pack import COUNTS, Colours
 from graphdask.partition.part import Csr, Part
 
 FEW = 1 << 20
@@ -62,6 +62,7 @@ PATIENCE = 128
 AT_ONCE = 256
 """Before that, one in so many of FEW is what ranks finish."""
 
+QUEUE = COUNTS.place.queue
 TRIM_IN, TRIM_OUT, SPREAD, SHOW, COLLECT, CLOSE = range(6)
 SENT, LEFT, SCORE, VERTEX = range(4)
 """Votes: vertices sent to their owners; vertices and edges left; degree product and id of the best pivot (in CLOSE the
@@ -87,7 +88,9 @@ class State:
     ghost_queue: Array
     hubs: Array
     counters: Array
-    """int64: own queue length, own vertices dealt with, ghost queue length, hubs, edges scanned."""
+    """COUNTS."""
+    pack: Colours
+    """The same, as kernels take it."""
     rows: Array
     """Own vertices that were left before the last trim phase, or before what was collected last."""
     left: int
@@ -140,17 +143,23 @@ class StrongComponents(Primitive[State]):
         (ids,) = env.fetch_ghosts(part, [part.ids])
         rows = xp.arange(owned, dtype=dtype)
         most_ghosts, most_aside = self._lists(part, env.allocation)
+        pack = Colours(
+            ids=ids, owned=owned, colour=ids.copy(), count=xp.zeros(slots, dtype), label=xp.full(owned, -1, dtype),
+            queue=xp.empty(owned, dtype), ghost_queue=xp.empty(most_ghosts, dtype), hubs=xp.empty(most_aside, dtype),
+            counters=xp.zeros(len(COUNTS), np.int64), stamp=xp.zeros(slots, np.int32),
+        )  # fmt: skip
         state = State(
             ids=ids,
-            colour=ids.copy(),
+            colour=pack.colour,
             told=part.ids.copy(),
-            label=xp.full(owned, -1, dtype),
-            count=xp.zeros(slots, dtype),
-            stamp=xp.zeros(slots, np.int32),
-            queue=xp.empty(owned, dtype),
-            ghost_queue=xp.empty(most_ghosts, dtype),
-            hubs=xp.empty(most_aside, dtype),
-            counters=xp.zeros(5, np.int64),
+            label=pack.label,
+            count=pack.count,
+            stamp=pack.stamp,
+            queue=pack.queue,
+            ghost_queue=pack.ghost_queue,
+            hubs=pack.hubs,
+            counters=pack.counters,
+            pack=pack,
             rows=rows,
             left=owned + part.out.num_edges,
             roots=rows[:0],
@@ -162,7 +171,7 @@ class StrongComponents(Primitive[State]):
         if state.phase in (SHOW, CLOSE):
             inbox.put("value", state.colour)
         elif inbox.votes[:, SENT].any():
-            state.counters[2:] = 0
+            state.pack.set_counters(ghosts=0, hubs=0, edges=0)
             if state.phase == SPREAD:
                 return self._take_colours(part, state, inbox, env)
             take = self._take_counts if state.phase < SPREAD else self._take_reached
@@ -190,44 +199,31 @@ class StrongComponents(Primitive[State]):
         return self._begin_trim(part, state, env)
 
     def _begin_trim(self, part: Part, state: State, env: Environment) -> Messages:
-        kernels, counters = self._kernels(part, env), state.counters
+        kernels, pack = self._kernels(part, env), state.pack
         _, csr = _both_ways(part, state.phase == TRIM_OUT)
-        counters.fill(0)
+        state.counters.fill(0)
         state.count.fill(0)
         if state.round == 0 and part.counts.get("self_loops") == 0:  # what is left has all of these edges yet
             degrees = csr.indptr[state.rows + 1] - csr.indptr[state.rows]
             state.count[state.rows] = degrees.astype(state.count.dtype)
         else:
-            shared = Colours(
-                indptr=csr.indptr, indices=csr.indices, colour=state.colour, count=state.count, hubs=state.hubs,
-                counters=counters,
-            )  # fmt: skip
-            kernels.strong_count(len(state.rows), state.rows, shared)
-            kernels.strong_count_hubs(HUB_THREADS, shared)
-            counters[3] = 0
-        kernels.strong_bare(
-            len(state.rows), state.rows, state.ids, state.colour, state.count, state.label, state.queue, counters
-        )
+            pack.indptr, pack.indices = csr.indptr, csr.indices
+            kernels.strong_count(len(state.rows), state.rows, pack)
+            kernels.strong_count_hubs(HUB_THREADS, pack)
+            pack.set_counters(hubs=0)
+        kernels.strong_bare(len(state.rows), state.rows, pack)
         return self._trim(part, state, env, 0)
 
     def _take_counts(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
         state.count[state.sent] = 0
-        before = int(state.counters[0])
-        self._kernels(part, env).strong_take(
-            len(inbox), inbox.slots, inbox.columns["value"], state.ids, part.num_owned, state.colour, state.count,
-            state.label, state.queue, state.counters,
-        )  # fmt: skip
+        before = int(state.counters[QUEUE])
+        self._kernels(part, env).strong_take(len(inbox), inbox.slots, inbox.columns["value"], state.pack)
         return self._trim(part, state, env, before)
 
     def _trim(self, part: Part, state: State, env: Environment, before: int) -> Messages:
         """Follow what was taken out, entries of the queue from `before` on."""
         csr, _ = _both_ways(part, state.phase == TRIM_OUT)
-        shared = Colours(
-            indptr=csr.indptr, indices=csr.indices, ids=state.ids, owned=part.num_owned, colour=state.colour,
-            count=state.count, label=state.label, queue=state.queue, ghost_queue=state.ghost_queue, hubs=state.hubs,
-            counters=state.counters,
-        )  # fmt: skip
-        listed = self._drain("strong_trim", part, state, env, shared)
+        listed = self._drain("strong_trim", part, state, env, csr)
         state.left -= _weight(part, state.queue[before:listed])
         return self._tell_owners(part, state, env, state.count, listed - before)
 
@@ -235,7 +231,7 @@ class StrongComponents(Primitive[State]):
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
         fresh = state.ids if state.round else xp.full(part.num_slots, np.iinfo(dtype).max, dtype)
         state.told = xp.where(state.told >= 0, fresh[:owned], dtype.type(-1))
-        state.colour = xp.where(state.colour >= 0, fresh, dtype.type(-1))
+        state.colour = state.pack.colour = xp.where(state.colour >= 0, fresh, dtype.type(-1))
         if state.round:
             state.roots = state.rows
         else:
@@ -245,31 +241,25 @@ class StrongComponents(Primitive[State]):
         return self._spread(part, state, env, state.roots)
 
     def _take_colours(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
-        state.counters[0] = 0
         state.level += 1
-        self._kernels(part, env).strong_lower(
-            len(inbox), inbox.slots, inbox.columns["value"], part.num_owned, state.colour, state.stamp, state.level,
-            state.queue, state.counters,
-        )  # fmt: skip
-        return self._spread(part, state, env, state.queue[: int(state.counters[0])])
+        state.pack.set_counters(queue=0)
+        state.pack.level = state.level
+        self._kernels(part, env).strong_lower(len(inbox), inbox.slots, inbox.columns["value"], state.pack)
+        return self._spread(part, state, env, state.queue[: int(state.counters[QUEUE])])
 
     def _spread(self, part: Part, state: State, env: Environment, rows: Array) -> Messages:
-        kernels = self._kernels(part, env)
+        kernels, pack = self._kernels(part, env), state.pack
         csr, _ = _both_ways(part, state.round % 2 == 1)
-        rows, frontier, base = rows[env.xp.argsort(state.colour[rows])], 0, state.level + 1
+        rows, frontier = rows[env.xp.argsort(state.colour[rows])], 0
+        pack.indptr, pack.indices, pack.base = csr.indptr, csr.indices, state.level + 1
         while len(rows):
             frontier += len(rows)
             state.level += 1
-            state.counters[0] = 0
-            state.counters[3] = 0
-            shared = Colours(
-                indptr=csr.indptr, indices=csr.indices, owned=part.num_owned, colour=state.colour, stamp=state.stamp,
-                level=state.level, base=base, queue=state.queue, ghost_queue=state.ghost_queue, hubs=state.hubs,
-                counters=state.counters,
-            )  # fmt: skip
-            kernels.strong_spread(len(rows), rows, shared)
-            kernels.strong_spread_hubs(HUB_THREADS, shared)
-            rows = state.queue[: int(state.counters[0])].copy()
+            pack.set_counters(queue=0, hubs=0)
+            pack.level = state.level
+            kernels.strong_spread(len(rows), rows, pack)
+            kernels.strong_spread_hubs(HUB_THREADS, pack)
+            rows = state.queue[: int(state.counters[QUEUE])].copy()
         return self._tell_owners(part, state, env, state.colour, frontier)
 
     def _show(self, part: Part, state: State, env: Environment) -> Messages:
@@ -285,23 +275,17 @@ class StrongComponents(Primitive[State]):
         state.label[roots] = state.colour[roots]
         state.colour[roots] = -1
         state.queue[: len(roots)] = roots
-        state.counters[0] = len(roots)
+        state.pack.set_counters(queue=len(roots))
         return self._collect(part, state, env, 0)
 
     def _take_reached(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
-        before = int(state.counters[0])
-        self._kernels(part, env).strong_arrive(
-            len(inbox), inbox.slots, part.num_owned, state.colour, state.label, state.queue, state.counters
-        )
+        before = int(state.counters[QUEUE])
+        self._kernels(part, env).strong_arrive(len(inbox), inbox.slots, state.pack)
         return self._collect(part, state, env, before)
 
     def _collect(self, part: Part, state: State, env: Environment, before: int) -> Messages:
         _, csr = _both_ways(part, state.round % 2 == 1)
-        shared = Colours(
-            indptr=csr.indptr, indices=csr.indices, owned=part.num_owned, colour=state.colour, label=state.label,
-            queue=state.queue, ghost_queue=state.ghost_queue, hubs=state.hubs, counters=state.counters,
-        )  # fmt: skip
-        listed = self._drain("strong_collect", part, state, env, shared)
+        listed = self._drain("strong_collect", part, state, env, csr)
         return self._tell_owners(part, state, env, state.colour, listed - before)
 
     def _close(self, part: Part, state: State) -> Messages:
@@ -310,20 +294,21 @@ class StrongComponents(Primitive[State]):
         state.told[found] = -1
         return self._tell_ghosts(state, found, float(state.ids[found].min()) if len(found) else np.inf)
 
-    def _drain(self, name: str, part: Part, state: State, env: Environment, shared: Colours) -> int:
+    def _drain(self, name: str, part: Part, state: State, env: Environment, csr: Csr) -> int:
         """Launch a kernel over the queue until it appends nothing; return the length of the queue."""
-        kernels = self._kernels(part, env)
+        kernels, pack = self._kernels(part, env), state.pack
         kernel, hubs = getattr(kernels, name), getattr(kernels, f"{name}_hubs")
+        pack.indptr, pack.indices = csr.indptr, csr.indices
         while True:
-            listed, dealt = (int(x) for x in env.backend.to_host(state.counters[:2]))
-            if dealt == listed:
-                return listed
-            kernel(listed - dealt, state.queue[dealt:], shared)
-            hubs(HUB_THREADS, shared)
-            state.counters[3] = 0
+            counts = pack.read_counters(env.backend)
+            if counts.followed == counts.queue:
+                return counts.queue
+            kernel(counts.queue - counts.followed, state.queue[counts.followed :], pack)
+            hubs(HUB_THREADS, pack)
+            pack.set_counters(hubs=0)
 
     def _tell_owners(self, part: Part, state: State, env: Environment, values: Array, frontier: int) -> Messages:
-        _, _, ghosts, _, edges = (int(x) for x in env.backend.to_host(state.counters))
+        _, _, ghosts, _, edges = state.pack.read_counters(env.backend)
         state.sent = state.ghost_queue[:ghosts].copy()
         score, vertex = -1.0, 0.0
         if state.phase == TRIM_OUT and state.round == 0 and ghosts == 0:

@@ -13,12 +13,12 @@ __device__ __forceinline__ long long strong_add(long long *address, long long va
 // Own vertices for the queue and ghosts for theirs, staged in shared memory.
 struct Queues {
     index_t *queue, *ghost_queue;
-    unsigned long long *counters;
+    ColourCounts *counters;
     Queue<index_t> *own, *ghosts;
 
     __device__ __forceinline__ void flush(bool all) const {
-        own->flush(queue, counters, all);
-        if (ghosts) ghosts->flush(ghost_queue, counters + 2, all);
+        own->flush(queue, &counters->queue, all);
+        if (ghosts) ghosts->flush(ghost_queue, &counters->ghosts, all);
     }
 };
 
@@ -33,22 +33,20 @@ struct Count : NoQueue {
 };
 
 extern "C" __global__ void strong_count(long long n, const index_t *rows, Colours a) {
-    gd_for_edges(n, rows, a.indptr, a.hubs, a.counters + 3, a.counters + 4, Count{{}, a.indices, a.colour, a.count});
+    gd_for_edges(n, rows, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, Count{{}, a.indices, a.colour, a.count});
 }
 
 extern "C" __global__ void strong_count_hubs(long long n, Colours a) {
-    gd_for_hubs(a.hubs, a.counters + 3, a.indptr, Count{{}, a.indices, a.colour, a.count});
+    gd_for_hubs(a.hubs, &a.counters->hubs, a.indptr, Count{{}, a.indices, a.colour, a.count});
 }
 
-extern "C" __global__ void strong_bare(long long n, const index_t *rows, const index_t *ids, index_t *colour,
-                                       const index_t *count, index_t *label, index_t *queue,
-                                       unsigned long long *counters) {
+extern "C" __global__ void strong_bare(long long n, const index_t *rows, Colours a) {
     GD_FOR(i, n) {
         const index_t u = rows[i];
-        if (count[u] != 0) continue;
-        colour[u] = -1;
-        label[u] = ids[u];
-        queue[gd_reserve(counters)] = u;
+        if (a.count[u] != 0) continue;
+        a.colour[u] = -1;
+        a.label[u] = a.ids[u];
+        a.queue[gd_reserve(&a.counters->queue)] = u;
     }
 }
 
@@ -73,9 +71,9 @@ extern "C" __global__ void strong_trim(long long n, const index_t *rows, Colours
     __shared__ Queue<index_t> own, ghosts;
     own.open();
     ghosts.open();
-    if (blockIdx.x == 0 && threadIdx.x == 0) a.counters[1] += (unsigned long long)n;
+    if (blockIdx.x == 0 && threadIdx.x == 0) a.counters->followed += (unsigned long long)n;
     const Trim trim{{a.queue, a.ghost_queue, a.counters, &own, &ghosts}, a.indices, a.ids, a.owned, a.colour, a.count, a.label};
-    gd_for_edges(n, rows, a.indptr, a.hubs, a.counters + 3, a.counters + 4, trim);
+    gd_for_edges(n, rows, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, trim);
 }
 
 extern "C" __global__ void strong_trim_hubs(long long n, Colours a) {
@@ -83,30 +81,26 @@ extern "C" __global__ void strong_trim_hubs(long long n, Colours a) {
     own.open();
     ghosts.open();
     const Trim trim{{a.queue, a.ghost_queue, a.counters, &own, &ghosts}, a.indices, a.ids, a.owned, a.colour, a.count, a.label};
-    gd_for_hubs(a.hubs, a.counters + 3, a.indptr, trim);
+    gd_for_hubs(a.hubs, &a.counters->hubs, a.indptr, trim);
 }
 
-extern "C" __global__ void strong_take(long long n, const index_t *slots, const index_t *values, const index_t *ids,
-                                       long long owned, index_t *colour, index_t *count, index_t *label,
-                                       index_t *queue, unsigned long long *counters) {
+extern "C" __global__ void strong_take(long long n, const index_t *slots, const index_t *values, Colours a) {
     GD_FOR(i, n) {
         const index_t v = slots[i];
-        if (v >= owned) continue;
-        const index_t before = strong_add(count + v, values[i]);
+        if (v >= a.owned) continue;
+        const index_t before = strong_add(a.count + v, values[i]);
         if (before <= 0 || before + values[i] != 0) continue;
-        colour[v] = -1;
-        label[v] = ids[v];
-        queue[gd_reserve(counters)] = v;
+        a.colour[v] = -1;
+        a.label[v] = a.ids[v];
+        a.queue[gd_reserve(&a.counters->queue)] = v;
     }
 }
 
-extern "C" __global__ void strong_lower(long long n, const index_t *slots, const index_t *values, long long owned,
-                                        index_t *colour, int *stamp, long long level, index_t *queue,
-                                        unsigned long long *counters) {
+extern "C" __global__ void strong_lower(long long n, const index_t *slots, const index_t *values, Colours a) {
     GD_FOR(i, n) {
         const index_t v = slots[i];
-        if (v >= owned || values[i] >= gd_atomic_min(colour + v, values[i])) continue;
-        if (atomicExch(stamp + v, (int)level) != (int)level) queue[gd_reserve(counters)] = v;
+        if (v >= a.owned || values[i] >= gd_atomic_min(a.colour + v, values[i])) continue;
+        if (atomicExch(a.stamp + v, (int)a.level) != (int)a.level) a.queue[gd_reserve(&a.counters->queue)] = v;
     }
 }
 
@@ -136,7 +130,7 @@ extern "C" __global__ void strong_spread(long long n, const index_t *rows, Colou
     ghosts.open();
     const Spread spread{{a.queue, a.ghost_queue, a.counters, &own, &ghosts}, a.indices, a.owned, a.colour, a.stamp, (int)a.level,
                         (int)a.base};
-    gd_for_edges(n, rows, a.indptr, a.hubs, a.counters + 3, a.counters + 4, spread);
+    gd_for_edges(n, rows, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, spread);
 }
 
 extern "C" __global__ void strong_spread_hubs(long long n, Colours a) {
@@ -145,18 +139,17 @@ extern "C" __global__ void strong_spread_hubs(long long n, Colours a) {
     ghosts.open();
     const Spread spread{{a.queue, a.ghost_queue, a.counters, &own, &ghosts}, a.indices, a.owned, a.colour, a.stamp, (int)a.level,
                         (int)a.base};
-    gd_for_hubs(a.hubs, a.counters + 3, a.indptr, spread);
+    gd_for_hubs(a.hubs, &a.counters->hubs, a.indptr, spread);
 }
 
-extern "C" __global__ void strong_arrive(long long n, const index_t *slots, long long owned, index_t *colour,
-                                         index_t *label, index_t *queue, unsigned long long *counters) {
+extern "C" __global__ void strong_arrive(long long n, const index_t *slots, Colours a) {
     GD_FOR(i, n) {
         const index_t v = slots[i];
-        if (v >= owned) continue;
-        const index_t c = *(volatile index_t *)(colour + v);
-        if (c < 0 || gd_atomic_cas(colour + v, c, (index_t)-1) != c) continue;
-        label[v] = c;
-        queue[gd_reserve(counters)] = v;
+        if (v >= a.owned) continue;
+        const index_t c = *(volatile index_t *)(a.colour + v);
+        if (c < 0 || gd_atomic_cas(a.colour + v, c, (index_t)-1) != c) continue;
+        a.label[v] = c;
+        a.queue[gd_reserve(&a.counters->queue)] = v;
     }
 }
 
@@ -181,9 +174,9 @@ extern "C" __global__ void strong_collect(long long n, const index_t *rows, Colo
     __shared__ Queue<index_t> own, ghosts;
     own.open();
     ghosts.open();
-    if (blockIdx.x == 0 && threadIdx.x == 0) a.counters[1] += (unsigned long long)n;
+    if (blockIdx.x == 0 && threadIdx.x == 0) a.counters->followed += (unsigned long long)n;
     const Collect collect{{a.queue, a.ghost_queue, a.counters, &own, &ghosts}, a.indices, a.owned, a.colour, a.label};
-    gd_for_edges(n, rows, a.indptr, a.hubs, a.counters + 3, a.counters + 4, collect);
+    gd_for_edges(n, rows, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, collect);
 }
 
 extern "C" __global__ void strong_collect_hubs(long long n, Colours a) {
@@ -191,7 +184,7 @@ extern "C" __global__ void strong_collect_hubs(long long n, Colours a) {
     own.open();
     ghosts.open();
     const Collect collect{{a.queue, a.ghost_queue, a.counters, &own, &ghosts}, a.indices, a.owned, a.colour, a.label};
-    gd_for_hubs(a.hubs, a.counters + 3, a.indptr, collect);
+    gd_for_hubs(a.hubs, &a.counters->hubs, a.indptr, collect);
 }
 
 extern "C" __global__ void strong_heads(long long n, const index_t *rows, const long long *begins,

@@ -4,7 +4,6 @@ count    index dtype per slot: own vertices, edges from vertices that are not do
          taken off by their owners
 queue    own vertices, appended to; where `rows` are its tail, a twin goes on with what it appends, and a CUDA kernel
          leaves that to the next launch
-counters int64: own queue length, own vertices dealt with, ghost queue length, hubs, edges scanned
 
 The CUDA kernels defer rows of many edges to a second launch (`*_hubs`), which has no twin.
 """
@@ -30,27 +29,27 @@ def strong_count(n, rows, a: Colours):
                 found += 1
         a.count[u] += found
         edges += a.indptr[u + 1] - a.indptr[u]
-    a.counters[4] += edges
+    a.counters.edges += edges
 
 
 @twin
-def strong_bare(n, rows, ids, colour, count, label, queue, counters):
+def strong_bare(n, rows, a: Colours):
     """Take out the rows whose count is 0: each is a component."""
-    own = counters[0]
+    own = a.counters.queue
     for i in range(n):
         u = rows[i]
-        if count[u] == 0:
-            colour[u] = -1
-            label[u] = ids[u]
-            queue[own] = u
+        if a.count[u] == 0:
+            a.colour[u] = -1
+            a.label[u] = a.ids[u]
+            a.queue[own] = u
             own += 1
-    counters[0] = own
+    a.counters.queue = own
 
 
 @twin
 def strong_trim(n, rows, a: Colours):
     """Take the edges of the rows off the counts of their neighbours, and those out that have none left."""
-    own, ghosts, edges, i = a.counters[0], a.counters[2], 0, 0
+    own, ghosts, edges, i = a.counters.queue, a.counters.ghosts, 0, 0
     while i < n:
         u = rows[i]
         i += 1
@@ -69,42 +68,42 @@ def strong_trim(n, rows, a: Colours):
                 a.queue[own] = v
                 own += 1
                 n += 1
-    a.counters[0], a.counters[2] = own, ghosts
-    a.counters[1] += n
-    a.counters[4] += edges
+    a.counters.queue, a.counters.ghosts = own, ghosts
+    a.counters.followed += n
+    a.counters.edges += edges
 
 
 @twin
-def strong_take(n, slots, values, ids, owned, colour, count, label, queue, counters):
+def strong_take(n, slots, values, a: Colours):
     """Add the (negative) values of other ranks to the counts of own vertices; take out those that have none left."""
-    own = counters[0]
+    own = a.counters.queue
     for i in range(n):
         v = slots[i]
-        if v >= owned:
+        if v >= a.owned:
             continue
-        before = count[v]
-        count[v] = before + values[i]
-        if before > 0 and count[v] == 0:
-            colour[v] = -1
-            label[v] = ids[v]
-            queue[own] = v
+        before = a.count[v]
+        a.count[v] = before + values[i]
+        if before > 0 and a.count[v] == 0:
+            a.colour[v] = -1
+            a.label[v] = a.ids[v]
+            a.queue[own] = v
             own += 1
-    counters[0] = own
+    a.counters.queue = own
 
 
 @twin
-def strong_lower(n, slots, values, owned, colour, stamp, level, queue, counters):
+def strong_lower(n, slots, values, a: Colours):
     """Take in the colours of other ranks; list the own vertices that have a smaller one now."""
-    own = counters[0]
+    own = a.counters.queue
     for i in range(n):
         v = slots[i]
-        if v < owned and values[i] < colour[v]:
-            colour[v] = values[i]
-            if stamp[v] != level:
-                stamp[v] = level
-                queue[own] = v
+        if v < a.owned and values[i] < a.colour[v]:
+            a.colour[v] = values[i]
+            if a.stamp[v] != a.level:
+                a.stamp[v] = a.level
+                a.queue[own] = v
                 own += 1
-    counters[0] = own
+    a.counters.queue = own
 
 
 @twin
@@ -114,7 +113,7 @@ def strong_spread(n, rows, a: Colours):
     The rows are in the order of their colours, so the twin changes no vertex twice: it follows each colour to its end
     (`queue` is its stack) and leaves nothing for the next level. A CUDA kernel lists the vertices changed in `queue`.
     """
-    ghosts, edges = a.counters[2], 0
+    ghosts, edges = a.counters.ghosts, 0
     for i in range(n):
         if a.stamp[rows[i]] == a.level:
             continue  # a smaller colour has been here
@@ -137,28 +136,28 @@ def strong_spread(n, rows, a: Colours):
                         a.ghost_queue[ghosts] = v
                         ghosts += 1
                     a.stamp[v] = a.level
-    a.counters[0], a.counters[2] = 0, ghosts
-    a.counters[4] += edges
+    a.counters.queue, a.counters.ghosts = 0, ghosts
+    a.counters.edges += edges
 
 
 @twin
-def strong_arrive(n, slots, owned, colour, label, queue, counters):
+def strong_arrive(n, slots, a: Colours):
     """Own vertices that other ranks found to reach their root."""
-    own = counters[0]
+    own = a.counters.queue
     for i in range(n):
         v = slots[i]
-        if v < owned and colour[v] >= 0:
-            label[v] = colour[v]
-            colour[v] = -1
-            queue[own] = v
+        if v < a.owned and a.colour[v] >= 0:
+            a.label[v] = a.colour[v]
+            a.colour[v] = -1
+            a.queue[own] = v
             own += 1
-    counters[0] = own
+    a.counters.queue = own
 
 
 @twin
 def strong_collect(n, rows, a: Colours):
     """Give the label of the rows to their neighbours of that colour."""
-    own, ghosts, edges, i = a.counters[0], a.counters[2], 0, 0
+    own, ghosts, edges, i = a.counters.queue, a.counters.ghosts, 0, 0
     while i < n:
         u = rows[i]
         i += 1
@@ -177,9 +176,9 @@ def strong_collect(n, rows, a: Colours):
             else:
                 a.ghost_queue[ghosts] = v
                 ghosts += 1
-    a.counters[0], a.counters[2] = own, ghosts
-    a.counters[1] += n
-    a.counters[4] += edges
+    a.counters.queue, a.counters.ghosts = own, ghosts
+    a.counters.followed += n
+    a.counters.edges += edges
 
 
 @twin

@@ -1,6 +1,9 @@
 """What strong.py and strong.cu work on."""
 
-from graphdask.kernels.common.packs import Pack
+from graphdask.kernels.common.packs import Counters, Pack
+
+COUNTS = Counters("ColourCounts", "queue", "followed", "ghosts", "hubs", "edges")
+"""Own vertices in the queue, how many of them are followed, ghosts in theirs, deferred rows, edges scanned."""
 
 
 class Colours(Pack):
@@ -14,7 +17,7 @@ class Colours(Pack):
     queue = "index_t *", "own vertices, appended to"
     ghost_queue = "index_t *", "ghosts, for their owners"
     hubs = "index_t *", "deferred rows"
-    counters = "unsigned long long *", "see strong.py"
+    counters = COUNTS, "lengths of the lists, and what was done"
     stamp = "int *", "per slot: the level in which the vertex was last put into a queue"
     level = "long long", "the number of the level"
     base = "long long", "the level since which a ghost is listed once"

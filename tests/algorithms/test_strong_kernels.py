@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphdask.kernels.components.strong_pack import Colours
+from graphdask.kernels.components.strong_pack import COUNTS, Colours
 
 HUB_THREADS = 1 << 14
 POISON = -77
@@ -30,7 +30,7 @@ class World:
         self.ids = rng.permutation(1000)[:SLOTS].astype(dtype)
         self.kernels = backend.kernels("strong", index_t=dtype)
         self.csr = self.send(self.indptr), self.send(self.indices)
-        self.counters = self.send(np.zeros(5, np.int64))
+        self.counters = self.send(np.zeros(len(COUNTS), np.int64))
         self.queue, self.ghosts, self.hubs = (
             self.send(np.full(count, POISON, dtype)) for count in (OWNED, SLOTS - OWNED, OWNED)
         )
@@ -52,16 +52,16 @@ class World:
     def both(self, name, rows, pack):
         getattr(self.kernels, name)(len(rows), rows, pack)
         getattr(self.kernels, f"{name}_hubs")(HUB_THREADS, pack)
-        self.counters[3] = 0
+        self.counters[COUNTS.place.hubs] = 0
 
     def drain(self, name, *shared):
         while True:
-            listed, dealt = (int(x) for x in self.host(self.counters)[:2])
-            if listed == dealt:
+            counts = COUNTS.of(self.host(self.counters))
+            if counts.queue == counts.followed:
                 return
-            getattr(self.kernels, name)(listed - dealt, self.queue[dealt:], *shared)
+            getattr(self.kernels, name)(counts.queue - counts.followed, self.queue[counts.followed :], *shared)
             getattr(self.kernels, f"{name}_hubs")(HUB_THREADS, *shared)
-            self.counters[3] = 0
+            self.counters[COUNTS.place.hubs] = 0
 
     def listed(self):
         """What stands in the two queues; the rest is untouched."""
@@ -90,7 +90,7 @@ def test_counts_and_trimming(world):
     world.both("strong_count", rows, world.pack(colour=sent, count=count))
     np.testing.assert_array_equal(world.host(count), expected)
     degrees = np.diff(world.indptr)
-    assert world.host(world.counters)[4] == degrees[active].sum()
+    assert COUNTS.of(world.host(world.counters)).edges == degrees[active].sum()
 
     # counts that stand for another direction: edges from the rows, some of them taken already
     into = np.zeros(SLOTS, np.int64)
@@ -111,13 +111,13 @@ def test_counts_and_trimming(world):
                     gone.add(v)
                     pending.append(v)
     count, label = world.send(into.astype(world.dtype)), world.send(label)
-    world.counters[4] = 0
-    ids = world.send(world.ids)
-    world.kernels.strong_bare(len(rows), rows, ids, sent, count, label, world.queue, world.counters)
-    world.drain("strong_trim", world.pack(ids=ids, colour=sent, count=count, label=label))
+    world.counters[COUNTS.place.edges] = 0
+    pack = world.pack(ids=world.send(world.ids), colour=sent, count=count, label=label)
+    world.kernels.strong_bare(len(rows), rows, pack)
+    world.drain("strong_trim", pack)
     assert world.listed() == (sorted(gone), np.flatnonzero(taken).tolist())
     np.testing.assert_array_equal(world.host(count)[OWNED:], -taken[OWNED:])
-    assert world.host(world.counters)[4] == degrees[sorted(gone)].sum()
+    assert COUNTS.of(world.host(world.counters)).edges == degrees[sorted(gone)].sum()
     is_out = np.isin(np.arange(OWNED), sorted(gone))
     np.testing.assert_array_equal(world.host(label), np.where(is_out, world.ids[:OWNED], -1))
     np.testing.assert_array_equal(world.host(sent)[:OWNED], np.where(is_out, -1, colour[:OWNED]))
@@ -138,7 +138,7 @@ def test_counts_of_other_ranks(world):
     label = world.send(np.full(OWNED, -1, world.dtype))
     world.kernels.strong_take(
         len(slots), world.send(slots.astype(world.dtype)), world.send(values.astype(world.dtype)),
-        world.send(world.ids), OWNED, colour, sent, label, world.queue, world.counters,
+        world.pack(ids=world.send(world.ids), colour=colour, count=sent, label=label),
     )  # fmt: skip
     np.testing.assert_array_equal(world.host(sent), expected)
     assert world.listed() == (gone, [])
@@ -158,8 +158,8 @@ def test_colours_spread(world, arrived):
             colour[v] = min(colour[v], value) if v < OWNED else colour[v]
         lowered = np.flatnonzero(colour != world.host(sent))
         world.kernels.strong_lower(
-            60, world.send(slots.astype(world.dtype)), world.send(values.astype(world.dtype)), OWNED, sent, stamp,
-            base - 1, world.queue, world.counters,
+            60, world.send(slots.astype(world.dtype)), world.send(values.astype(world.dtype)),
+            world.pack(colour=sent, stamp=stamp, level=base - 1),
         )  # fmt: skip
         assert world.listed() == (lowered.tolist(), [])
         np.testing.assert_array_equal(world.host(sent), colour)
@@ -176,11 +176,11 @@ def test_colours_spread(world, arrived):
     world.queue.fill(POISON)
     level, rows = base, world.send(lowered[np.argsort(colour[lowered])].astype(world.dtype))
     while len(rows):
-        world.counters[0] = 0
+        world.counters[COUNTS.place.queue] = 0
         world.both("strong_spread", rows, world.pack(colour=sent, stamp=stamp, level=level, base=base))
-        rows, level = world.queue[: int(world.counters[0])].copy(), level + 1
+        rows, level = world.queue[: COUNTS.of(world.host(world.counters)).queue].copy(), level + 1
     np.testing.assert_array_equal(world.host(sent), expected)
-    ghosts = world.host(world.ghosts)[: int(world.counters[2])]
+    ghosts = world.host(world.ghosts)[: COUNTS.of(world.host(world.counters)).ghosts]
     assert sorted(ghosts.tolist()) == (np.flatnonzero(expected[OWNED:] != colour[OWNED:]) + OWNED).tolist()
 
 
@@ -200,10 +200,9 @@ def test_what_reaches_the_roots_is_collected(world):
                 if v < OWNED:
                     work.append(v)
     sent, labels = world.send(colour), world.send(label)
-    world.kernels.strong_arrive(
-        len(arrived), world.send(arrived.astype(world.dtype)), OWNED, sent, labels, world.queue, world.counters
-    )
-    world.drain("strong_collect", world.pack(colour=sent, label=labels))
+    pack = world.pack(colour=sent, label=labels)
+    world.kernels.strong_arrive(len(arrived), world.send(arrived.astype(world.dtype)), pack)
+    world.drain("strong_collect", pack)
     assert world.listed() == (sorted(found), sorted(ghosts))
     is_found = np.isin(np.arange(SLOTS), [*found, *ghosts])
     np.testing.assert_array_equal(world.host(sent), np.where(is_found, -1, colour))
