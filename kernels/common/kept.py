@@ -1,10 +1,10 @@
 """Where Numba keeps compiled twins: in a folder of the user for each family, named by a digest.
 
 Numba on its own keeps them beside their source, and compiles a function again when the file of that function changes.
-It misses two things: a twin contains code of other files (headers such as hash.py, and the packs), and the same kernels
-in another environment need not be compiled again. A digest of the text of a family and of all that it imports covers
-both. Several processes may write: Numba replaces its files at once. Only the KEPT digests of a family that were used
-last stay.
+It misses three things: a twin contains code of other files (headers such as hash.py, and the packs), it is compiled at
+the level of optimisation that NUMBA_OPT names, and the same kernels in another environment need not be compiled again.
+A digest of the text of a family, of all that it imports, and of the level covers them. Several processes may write:
+Numba replaces its files at once. Only the KEPT digests of a family that were used last stay.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from graphdask.kernels import folder_of, kernel_files, text_of
 
 KEPT = 4
 """Digests of a family; of all families, they have some 100 MB each if all kernels are compiled."""
+OPTIMISED = 3
+"""Numba's level of optimisation, unless NUMBA_OPT names another."""
 IMPORT = re.compile(r"^ *from graphdask\.kernels\.\w+\.(\w+) import", re.MULTILINE)
 OURS = Path(__file__).resolve().parents[1]
 
@@ -45,7 +47,7 @@ def own(folder: Path) -> bool:
 
 @cache
 def digest(text: str) -> str:
-    """Of a text and of all kernels that it imports, and those that these import."""
+    """Of a text, of all kernels that it imports, and those that these import, and of the level of optimisation."""
     found: dict[str, str] = {}
     names = IMPORT.findall(text)
     while names:
@@ -54,6 +56,8 @@ def digest(text: str) -> str:
             found[name] = text_of(f"{name}.py")
             names += IMPORT.findall(found[name])
     parts = [text, *(f"{name}\0{found[name]}" for name in sorted(found))]
+    if config.OPT != OPTIMISED:
+        parts.append(f"NUMBA_OPT={int(config.OPT)}")
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 

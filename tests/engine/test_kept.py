@@ -95,6 +95,14 @@ def test_a_change_of_a_kernel_moves_the_families_that_it_is_part_of(changed, fam
     assert {family for family in all_families if after[family] != before[family]} == families
 
 
+def test_another_level_of_optimisation_is_kept_apart(monkeypatch):
+    found = set()
+    for level in (1, 3):
+        monkeypatch.setattr(numba.config, "OPT", level)
+        found.add((kept.digest.__wrapped__("text"), kept.digest.__wrapped__(text_of("core_number.py"))))
+    assert len({digest for pair in found for digest in pair}) == 4
+
+
 def test_a_few_digests_stay(home):
     home.mkdir(parents=True, mode=0o700)
     for age in range(6):
