@@ -110,10 +110,7 @@ def test_ranks_have_the_same_bits_for_every_number_of_partitions_and_on_every_de
     for parts, where in cases:
         rng = np.random.default_rng(11)
         hub = np.zeros(300, np.int64), rng.integers(0, 300, 300)
-        src, dst = (
-            np.concatenate([*hub, rng.integers(0, 300, 500)]),
-            np.concatenate([*hub[::-1], rng.integers(0, 300, 500)]),
-        )
+        src, dst = (np.concatenate([*ends, rng.integers(0, 300, 500)]) for ends in (hub, hub[::-1]))
         D = gd.DynamicGraph(gd.from_edges(src, dst, num_vertices=300, directed=directed).partition(parts, device=where))
         ranks, done = [], []
         for method in METHODS:
