@@ -138,21 +138,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Share the whole suite among processes, unless `-n` says otherwise or they need a quiet machine.
-
-    There Numba optimises less: the twins give the same bits, and compiling them takes less of the suite's time. Tests
-    that hold a figure of seconds are skipped there.
-    """
+    """Share the whole suite among processes, unless `-n` says otherwise or they need a quiet machine."""
     if hasattr(config, "workerinput"):  # one of them
         return
     os.environ[slices.VARIABLE] = slices.chosen(config, SEED)
     option = config.option
-    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    alone = option.collectonly or option.usepdb or option.markexpr == "quiet"
-    if whole and not alone and getattr(option, "numprocesses", 0) is None:  # pytest-xdist is there, and `-n` is not
+    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS or getattr(option, "numprocesses", 0) is not None:
+        return  # files are named, or there is no pytest-xdist
+    if not (option.collectonly or option.usepdb or option.markexpr == "quiet"):
         option.numprocesses = min(len(os.sched_getaffinity(0)), MOST_PROCESSES)
-    if getattr(option, "numprocesses", 0):
-        os.environ.setdefault("NUMBA_OPT", "1")
 
 
 def pytest_configure() -> None:
