@@ -17,6 +17,7 @@ from graphdask.engine.loop import Environment
 from graphdask.kernels.choice.aliases_pack import AliasDraws
 from graphdask.kernels.choice.selection_pack import Selections
 from graphdask.kernels.common.tuning import FEW_CHOSEN
+from graphdask.kernels.functions.functions_pack import FunctionItems, FunctionVertices
 from graphdask.kernels.neighbors.steps_pack import StepEdges
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
@@ -38,6 +39,11 @@ LAUNCH = 1 << 20
 """Vertices whose edges are drawn by rejection in one launch."""
 LOOKED_AT = {"cpu": 1 << 18, "cuda": 1 << 33}
 """Edges in one launch by a reservoir, of which nothing is kept: some tens of milliseconds."""
+OF_STEP = (
+    "rows", "vertices", "previous", "near", "instances", "places", "seeds", "at", "values", "starts", "counts",
+    "chosen", "owner", "longs", "keys", "done", "of_items", "edges", "numbers", "put",
+)  # fmt: skip
+"""Arrays in `FunctionItems` of one step."""
 UNFIT = {
     -1: "returned a bias that is negative, infinite or NaN",
     -2: "returned a bias above edge_bound",
@@ -78,9 +84,19 @@ class Expander:
             ids, degrees = env.fetch_ghosts(part, [part.ids, rows.indptr[1:] - rows.indptr[:-1]])
         self.ids = ids
         names = xp.empty(0, np.int64) if options.names is None else env.backend.from_host(options.names)
-        self.names = names, options.base
-        self.graph = (
-            rows.indptr, rows.indices, weights, ids, degrees, int(self.mapped), *self.names, rows.indptr, rows.indices
+        self.graph: dict[str, Any] = {
+            "names": names, "base": options.base, "indptr": rows.indptr, "indices": rows.indices, "weights": weights,
+            "ids": ids, "degrees": degrees, "mapped": int(self.mapped), "near_indptr": rows.indptr,
+            "near_indices": rows.indices, "failure_of_update": self.failure("update"),
+        }  # fmt: skip
+        """Fields of `FunctionGraph`."""
+        self.of_vertices: dict[str, Any] = {
+            "names": names, "base": options.base, "replace": int(options.replace), "seed": self.seed
+        }  # fmt: skip
+        """Fields of `FunctionVertices`."""
+        self.of_edges = FunctionItems(
+            **self.graph, failure=self.failure("edge_bias"), replace=int(options.replace), seed=self.seed,
+            trials=TRIALS, num_vertices=self.num_vertices, lacking=self.flags[2:],
         )  # fmt: skip
         self.method: Method = options.how
         self.sums: Sums | None = None
@@ -102,7 +118,7 @@ class Expander:
         if not (self.mapped and asks_near(self.functions)):
             return items
         near = near_rows(part, self.env, self.rows, self.ids, items.previous, self.options.name)
-        self.graph = (*self.graph[:-2], near.indptr, near.indices)
+        self.of_edges.near_indptr, self.of_edges.near_indices = near.indptr, near.indices
         return replace(items, near=near.of)
 
     def kernels(self, *names: str, family: str = "functions", **numbers: int) -> tuple[Any, Any]:
@@ -115,17 +131,46 @@ class Expander:
         functions = {name: self.functions[name] for name in names}
         weigh = functions.get("edge_bias", functions.get("vertex_bias"))
         bias = np.float64 if weigh is not None and weigh.result == "float" else np.int64
-        types = {"index_t": self.dtype, "weight_t": self.graph[2].dtype, "bias_t": bias, **numbers}
+        types = {"index_t": self.dtype, "weight_t": self.graph["weights"].dtype, "bias_t": bias, **numbers}
         return self.env.kernels(family, functions=functions, **types), bias
+
+    def failure(self, name: str) -> Array:
+        """Where failures of a function are stored, or of what is all alike where that is not given."""
+        return self.failures.get(name, self.flags[:1])
+
+    def asked(self, items: Items, step: int, **others: Any) -> FunctionItems:
+        """What kernels of edges work on, with some items and other fields set."""
+        self.of_edges.assign(
+            rows=items.rows, vertices=items.vertices, previous=items.previous,
+            near=items.previous if items.near is None else items.near, instances=items.instances, places=items.places,
+            seeds=items.seeds, depth=step, **others,
+        )  # fmt: skip
+        return self.of_edges
 
     def bound(self, bias: Any) -> Any:
         """What no bias exceeds, as the kernels take it."""
         bound = 1 if self.method.bound is None else self.method.bound
         return bias(int(bound)) if bias is np.int64 else bias(bound)
 
+    def drawn_by(self, how: int, bias: Any) -> dict[str, Any]:
+        """Fields of `FunctionRows`, for kernels that take many steps in one launch."""
+        sums = self.rows.indptr[:0]
+        totals, other = sums.view(np.uint64), sums.view(np.int32)
+        if self.sums is not None:
+            sums = self.sums.values
+        elif self.aliases is not None:
+            of = self.aliases
+            sums, totals, other = of.share.view(np.int64), of.totals, of.other
+        return {
+            **self.graph, "how": how, "sums": sums, "totals": totals, "other": other, "bound": self.bound(bias),
+            "floating": int(bias is np.float64), "trials": TRIALS, "seed": self.seed,
+            "updates": int("update" in self.functions), "num_vertices": self.num_vertices,
+            "failure": self.failure("edge_bias"),
+        }  # fmt: skip
+
     def chooser(self, name: str, what: int, step: int) -> Chooser:
         """Chooses by one of the functions, or among what is all alike where that is not given."""
-        self.heard, failure = False, self.failures.get(name, self.flags[:1])
+        self.heard, failure = False, self.failure(name)
         floating = name in self.functions and self.functions[name].result == "float"
         redrawn = name == "edge_bias" and self.method.name in REDRAWN
         redraws = _fanouts.METHODS.index(self.method.name) if redrawn else 0
@@ -184,10 +229,9 @@ class Expander:
             return dst
         kernels, _ = self.kernels("update")
         put = self.env.xp.empty(len(edges), self.dtype)
-        kernels.functions_update(
-            len(edges), of_items, edges, numbers(), *items.fields, items.places, items.seeds, step, *self.graph,
-            self.seed, self.num_vertices, put, self.failures["update"],
-        )  # fmt: skip
+        pack = self.asked(items, step, of_items=of_items, edges=edges, numbers=numbers(), put=put)
+        kernels.functions_update(len(edges), pack)
+        pack.release(*OF_STEP)
         return put
 
     def edges(
@@ -268,10 +312,11 @@ class Expander:
         kernels, _ = self.kernels("neighbor_size")
         limits = {"rejection": MOST_TRIED, "reservoir": MOST_KEPT, **dict.fromkeys(REDRAWN, MOST_TRIED)}
         most = limits.get(self.method.name, MOST_DRAWN)
-        kernels.functions_neighbor_size(
-            len(degrees), *self.names, items.vertices, degrees, items.instances, items.places, step,
-            int(self.options.replace), most, self.seed, counts, self.failures["neighbor_size"],
+        pack = FunctionVertices(
+            **self.of_vertices, vertices=items.vertices, degrees=degrees, instances=items.instances,
+            places=items.places, depth=step, most=most, counts=counts, failure=self.failures["neighbor_size"],
         )  # fmt: skip
+        kernels.functions_neighbor_size(len(degrees), pack)
 
     def weigher(
         self, items: Items, at: Array, groups: np.ndarray | None, step: int
@@ -282,11 +327,10 @@ class Expander:
         def weigh(a: int, b: int) -> Array:
             if groups is not None:
                 a, b = int(groups[a]), int(groups[b])
-            values, here = self.env.xp.empty(int(at[b] - at[a]), bias), items[a:b]
-            kernels.functions_edge_bias(
-                b - a, *here.fields, here.seeds, step, *self.graph, at[a : b + 1], values,
-                self.failures["edge_bias"], per_item=32,
-            )  # fmt: skip
+            values = self.env.xp.empty(int(at[b] - at[a]), bias)
+            pack = self.asked(items[a:b], step, at=at[a : b + 1], values=values)
+            kernels.functions_edge_bias(b - a, pack, per_item=32)
+            pack.release(*OF_STEP)
             return values
 
         return weigh
@@ -294,9 +338,9 @@ class Expander:
     def _leave_out(self, items: Items, step: int, counts: Array) -> None:
         """Choose none of the edges of items whose edges, all alike, have the bias 0."""
         kernels, _ = self.kernels("edge_bias")
-        kernels.functions_row_bias(
-            len(counts), *items.fields, items.seeds, step, *self.graph, counts, self.failures["edge_bias"]
-        )
+        pack = self.asked(items, step, counts=counts)
+        kernels.functions_row_bias(len(counts), pack)
+        pack.release(*OF_STEP)
 
     def _has_sums(self, choices: Choices) -> bool:
         """Whether there are sums of all biases, or they are made, now that so many edges are to be scanned."""
@@ -377,15 +421,14 @@ class Expander:
             if b - a < len(wanted):
                 here, starts = items[a:b], room.starts[a:b] - room.starts[a]
                 out = slice(int(room.starts[a]), int(room.starts[b]) if b < len(wanted) else len(keys))
-            longs = xp.zeros(0 if on_cpu else b - a + 1, np.int64)
-            of_items = (
-                b - a, *here.fields, here.places, here.seeds, step, *self.graph, int(self.options.replace), self.seed,
-                starts, wanted[a:b], longs, keys[out], room.chosen[out], room.owners[out],
-                self.flags[2:], self.failures["edge_bias"],
+            pack = self.asked(
+                here, step, starts=starts, counts=wanted[a:b], longs=xp.zeros(0 if on_cpu else b - a + 1, np.int64),
+                keys=keys[out], chosen=room.chosen[out], owner=room.owners[out],
             )  # fmt: skip
-            kernels.functions_reservoir(*of_items, per_item=32)
+            kernels.functions_reservoir(b - a, pack, per_item=32)
             if not on_cpu:
-                kernels.functions_reservoir_long(*of_items, per_item=BLOCK)
+                kernels.functions_reservoir_long(b - a, pack, per_item=BLOCK)
+            pack.release(*OF_STEP)
             if a:
                 owners = room.owners[out]
                 owners[owners >= 0] += a
@@ -411,12 +454,12 @@ class Expander:
         done = xp.empty(n, np.int64)
         for a in range(0, n, LAUNCH):
             b = min(a + LAUNCH, n)
-            here = items[a:b]
-            kernels.functions_trials(
-                b - a, *here.fields, here.places, here.seeds, step, *self.graph, bound, TRIALS, int(replace), self.seed,
-                room.starts[a:b], choices.wanted[a:b], room.chosen, room.owners, done[a:b], a,
-                self.failures["edge_bias"],
+            pack = self.asked(
+                items[a:b], step, bound=bound, starts=room.starts[a:b], counts=choices.wanted[a:b], chosen=room.chosen,
+                owner=room.owners, done=done[a:b], label=a,
             )  # fmt: skip
+            kernels.functions_trials(b - a, pack)
+            pack.release(*OF_STEP)
             chooser.look_at_the_clock()
         left = xp.flatnonzero(done < choices.wanted)
         if not len(left):

@@ -31,12 +31,6 @@ class Items:
         columns = (getattr(self, name) for name in self.__dataclass_fields__)
         return Items(*(None if column is None else column[which] for column in columns))
 
-    @property
-    def fields(self) -> tuple[Array, ...]:
-        """As kernels take them."""
-        near = self.previous if self.near is None else self.near
-        return self.rows, self.vertices, self.previous, near, self.instances
-
 
 @dataclass
 class Chosen:

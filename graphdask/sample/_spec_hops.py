@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.kernels.functions.functions_fields import TRACED
+from graphdask.kernels.functions.functions_hops_pack import FunctionHops
 from graphdask.partition.part import Part
-from graphdask.sample import _expand
 from graphdask.sample._expand import Expander
 from graphdask.sample._fanouts import FEW
 from graphdask.sample._spec_walks import HOW, TRIED
@@ -53,8 +51,8 @@ class Asked:
     kernels: Any
     traces: bool
     """Whether functions ask from which vertex one was reached."""
-    graph: tuple[Any, ...]
-    """Of the graph, of what edges are drawn by, and of the functions."""
+    values: dict[str, Any]
+    """Fields of `AskedRows`: of the graph, of what edges are drawn by, and of the functions."""
     name: tuple[Any, ...]
 
     @classmethod
@@ -69,26 +67,10 @@ class Asked:
             return None
         traces = any(TRACED & set(expander.functions[each].fields) for each in functions)
         kernels, bias = expander.kernels(*functions, family="functions_hops", gd_how=how, gd_traces=int(traces))
-        sums = positives = rows.indptr[:0]
-        totals, other = sums.view(np.uint64), sums.view(np.int32)
-        if expander.sums is not None:
-            sums, positives = expander.sums.values, expander.sums.positives
-        elif expander.aliases is not None:
-            table = expander.aliases
-            sums, totals, other = table.share.view(np.int64), table.totals, table.other
-        graph = (
-            *expander.graph, how, sums, positives, totals, other, int(bias is np.float64), expander.bound(bias),
-            _expand.TRIALS, int("update" in functions), expander.num_vertices,
-        )  # fmt: skip
-        return cls(expander, part, kernels, traces, graph, name)
-
-    def failure(self, name: str) -> Array:
-        """Where failures of a function are stored."""
-        return self.expander.failures.get(name, self.expander.flags[:1])
-
-    @property
-    def told(self) -> tuple[Array, Array, Array]:
-        return self.failure("edge_bias"), self.failure("update"), self.expander.flags[1:2]
+        values = expander.drawn_by(how, bias)
+        values["positives"] = rows.indptr[:0] if expander.sums is None else expander.sums.positives
+        values |= {"replace": int(expander.options.replace), "gave_up": expander.flags[1:2]}
+        return cls(expander, part, kernels, traces, values, name)
 
     def flags(self) -> list[int] | None:
         """The flags, once all is drawn; None where trials were not enough, so that what was drawn is of no use. The
@@ -128,8 +110,8 @@ def drawn(sampler: Any, expander: Expander, part: Part, env: Environment) -> Dra
         return None
     shape = shape_of(sampler, part, env, FEW, asked.traces)
     assert shape is not None
-    drawing, draw = (int(sampler.replace), int(sampler.revisit), expander.seed), asked.kernels.functions_hops_draw
-    columns = drawn_together(sampler, part, env, shape, draw, asked.graph, drawing, asked.told)
+    draws = FunctionHops(**asked.values, revisit=int(sampler.revisit))
+    columns = drawn_together(sampler, part, env, shape, asked.kernels.functions_hops_draw, draws)
     if asked.flags() is None:
         return None
     return Drawn(columns, len(sampler.seeds))

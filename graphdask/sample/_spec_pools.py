@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.engine.loop import Environment
+from graphdask.kernels.functions.functions_hops_pack import FunctionPools
 from graphdask.partition.part import Part
 from graphdask.sample._expand import Expander
 from graphdask.sample._spec_hops import WAYS, Asked, Drawn
@@ -56,15 +57,16 @@ def walked(sampler: Any, expander: Expander, part: Part, env: Environment) -> Dr
     weigh = expander.functions.get("vertex_bias")
     fixed = weigh is not None and not set(weigh.fields) - OF_VERTEX
     kept = xp.empty(len(pools) if fixed else 0, np.int64)
+    pack = FunctionPools(
+        **asked.values, depth=depth, bounds=bounds, seeds=seeds, weighs=int(weigh is not None), fixed=int(fixed),
+        kept=kept, sizes=sizes, pools=pools, before=before, src=src, dst=dst, hops=hops, instances=instances,
+        lacking=expander.flags[2:], failure_of_pool=expander.failure("vertex_bias"),
+    )  # fmt: skip
     for first, last in _launches(depth, max(1, LAUNCH[env.backend.name] // max(n, 1))):
         if first:
             env.backend.synchronize()
             env.check_deadline(sampler.name)
-        asked.kernels.functions_hops_pools(
-            n, sampler.first, first, last, depth, bounds, seeds, *asked.graph, int(sampler.replace), expander.seed,
-            int(weigh is not None), int(fixed), kept, sizes, pools, before, src, dst, hops, instances,
-            expander.flags[2:], *asked.told, asked.failure("vertex_bias"), per_item=32,
-        )  # fmt: skip
+        asked.kernels.functions_hops_pools(n, sampler.first, first, last, pack, per_item=32)
     flags = asked.flags()
     if flags is None:
         return None

@@ -16,7 +16,7 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.device.readback import Readback, readback_of
 from graphdask.engine.loop import Environment
-from graphdask.sample import _expand
+from graphdask.kernels.functions.functions_walk_pack import FunctionWalks
 from graphdask.sample._expand import Expander
 from graphdask.sample._walkers import launches, threads_for, together_for
 
@@ -35,10 +35,8 @@ class WalkState:
     how: int
     launch: Callable[..., None]
     """The kernel."""
-    fixed: tuple[Any, ...]
-    """What it receives in every launch: of the graph, of what edges are drawn by, and of the functions."""
-    failures: tuple[Array, Array]
-    """Where it stores failures of edge_bias and of update."""
+    pack: FunctionWalks
+    """What it works on; but the arrays of walks, which are those of a launch."""
     given: np.ndarray
     """Vertices where walks start, on the host."""
     starts: Array
@@ -91,23 +89,13 @@ def begun(sampler: Any, expander: Expander, env: Environment) -> WalkState | Non
     starts, here, before = (xp.empty(n, dtype) for _ in range(3))
     functions = {name: expander.functions[name] for name in ("edge_bias", "update") if name in expander.functions}
     kernels, bias = expander.kernels(*functions, family="functions_walk", gd_how=how)
-    shares, totals, other = xp.empty(0, np.int64), xp.empty(0, np.uint64), xp.empty(0, np.int32)
-    if expander.sums is not None:
-        shares = expander.sums.values
-    elif expander.aliases is not None:
-        of = expander.aliases
-        shares, totals, other = of.share.view(np.int64), of.totals, of.other
-    fixed = (
-        *expander.graph, int(expander.undirected), how, shares, totals, other, int(bias is np.float64),
-        expander.bound(bias), _expand.TRIALS, expander.seed, int("update" in functions), expander.num_vertices,
-    )  # fmt: skip
-    unasked = xp.zeros(1, np.int32) if len(functions) < 2 else None
-    failures = expander.failures.get("edge_bias", unasked), expander.failures.get("update", unasked)
+    told = xp.zeros(1, np.uint64)
+    pack = FunctionWalks(**expander.drawn_by(how, bias), undirected=int(expander.undirected), depth=depth, told=told)
     launch = kernels.functions_walk_keyed if how == KEYED else kernels.functions_walk
     return WalkState(
-        expander, how, launch, fixed, failures, starts_of(sampler), starts, here, before, dst, put,
-        xp.zeros(n, np.int32), xp.zeros(1, np.uint64), readback_of(env.backend, 1, AHEAD),
-        {"number": shares[:0], "vertex": starts[:0], "other": starts[:0]},
+        expander, how, launch, pack, starts_of(sampler), starts, here, before, dst, put,
+        xp.zeros(n, np.int32), told, readback_of(env.backend, 1, AHEAD),
+        {"number": xp.empty(0, np.int64), "vertex": starts[:0], "other": starts[:0]},
         deque(launches(env.backend.name, n, depth) if depth else ()),
     )  # fmt: skip
 
@@ -134,12 +122,12 @@ def advanced(sampler: Any, state: WalkState, env: Environment) -> tuple[int, int
 def _launch(sampler: Any, state: WalkState, env: Environment, a: int, b: int, begin: int, end: int) -> None:
     if begin == 0:  # while the walks before are under way
         state.starts[a:b] = env.backend.from_host(state.given[a:b].astype(state.starts.dtype))
-    of_walks = (state.here, state.before, state.dst, state.put, state.lengths)
-    state.launch(
-        b - a, sampler.first + a, begin, end, len(sampler.fanouts), state.starts[a:b], *state.fixed,
-        *(array[a:b] for array in of_walks), state.told, *state.failures,
-        **(together_for(env, b - a) if state.how == KEYED else {"threads": threads_for(env, b - a)}),
+    state.pack.assign(
+        seeds=state.starts[a:b], here=state.here[a:b], before=state.before[a:b], dst=state.dst[a:b],
+        put=state.put[a:b], lengths=state.lengths[a:b],
     )  # fmt: skip
+    blocks = together_for(env, b - a) if state.how == KEYED else {"threads": threads_for(env, b - a)}
+    state.launch(b - a, sampler.first + a, begin, end, state.pack, **blocks)
     state.under_way.append((state.heard.send(state.told), b - a))
 
 

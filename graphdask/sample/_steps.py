@@ -20,6 +20,7 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
+from graphdask.kernels.functions.functions_pack import FunctionVertices
 from graphdask.partition.part import Csr, Part
 from graphdask.sample import _spec_pools
 from graphdask.sample._choosing import Choices, choose
@@ -341,10 +342,12 @@ class Framework(Traversal):
             def weigh(a: int, b: int) -> Array:
                 here = slice(int(host[a]), int(host[b]))
                 values = xp.empty(here.stop - here.start, bias)
-                kernels.functions_vertex_bias(
-                    len(values), *expander.names, pool.vertices[here], known[here], pool.instances[here], places[here],
-                    step, values, expander.failures["vertex_bias"],
+                pack = FunctionVertices(
+                    **expander.of_vertices, vertices=pool.vertices[here], degrees=known[here],
+                    instances=pool.instances[here], places=places[here], depth=step, values=values,
+                    failure=expander.failures["vertex_bias"],
                 )  # fmt: skip
+                kernels.functions_vertex_bias(len(values), pack)
                 return values
 
         instances = state.instances[:-1]

@@ -16,6 +16,7 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.errors import InputError
+from graphdask.kernels.functions.functions_pack import FunctionItems
 from graphdask.partition.part import Csr, Part
 from graphdask.sample.biases import EdgeBiases, alias_table
 
@@ -162,14 +163,15 @@ def _values(expander: Any, part: Part, env: Environment) -> tuple[Array, Array]:
     vertices = part.ids if expander.mapped else numbers
     instances = xp.zeros(n, np.int64)
     host = env.backend.to_host(rows.indptr)
+    pack = FunctionItems(**expander.graph, depth=0, failure=failure)
     a = 0
     while a < n:
         b = max(int(np.searchsorted(host, host[a] + LAUNCH, side="right")) - 1, a + 1)
         here = slice(a, b)
-        kernels.functions_edge_bias(
-            b - a, numbers[here], vertices[here], none[here], none[here], instances[here], none[here], 0,
-            *expander.graph, rows.indptr[a : b + 1], values[int(host[a]) : int(host[b])], failure, per_item=32,
-        )  # fmt: skip
+        pack.rows, pack.vertices, pack.instances = numbers[here], vertices[here], instances[here]
+        pack.previous = pack.near = pack.seeds = none[here]
+        pack.at, pack.values = rows.indptr[a : b + 1], values[int(host[a]) : int(host[b])]
+        kernels.functions_edge_bias(b - a, pack, per_item=32)
         a = b
         expander.chooser("edge_bias", 0, 0).look_at_the_clock()
     return values, failure

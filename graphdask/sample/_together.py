@@ -18,6 +18,7 @@ import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
+from graphdask.kernels.neighbors.hops_pack import NeighborHops, PlacedHops
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample._choosing import refuse_beyond_memory
@@ -99,25 +100,26 @@ def neighbors_together(
     draw = kernels.hops_draw if method < 0 else kernels.hops_draw_biased
     if method >= min(BITS.values()):
         draw = kernels.hops_draw_by_bits
-    graph = rows.indptr, rows.indices, sums
-    how = int(sampler.replace), method, np.uint64(sampler.seed)
-    return drawn_together(sampler, part, env, shape, draw, graph, how)
+    draws = NeighborHops(
+        indptr=rows.indptr, indices=rows.indices, sums=sums, replace=int(sampler.replace), method=method,
+        seed=np.uint64(sampler.seed),
+    )  # fmt: skip
+    return drawn_together(sampler, part, env, shape, draw, draws)
 
 
 def drawn_together(
-    sampler: Fanouts[Any], part: Part, env: Environment, shape: Shape, draw: Callable[..., None],
-    graph: tuple[Any, ...], how: tuple[Any, ...], told: tuple[Any, ...] = (),
-) -> dict[str, Array]:  # fmt: skip
+    sampler: Fanouts[Any], part: Part, env: Environment, shape: Shape, draw: Callable[..., None], draws: Any
+) -> dict[str, Array]:
     """Return the edges of all instances, drawn by the kernel `draw`.
 
-    Its arguments include the graph (`graph`), how edges are drawn (`how`), and the last ones (`told`).
+    Its pack `draws` holds the graph and how edges are drawn; the fields of `HopDraws` are set here.
 
     Raises
     ------
     OverBudget, DeadlineExceeded
     """
     xp, dtype, n, hops = env.xp, part.vertex_map.dtype, sampler.instances, len(sampler.fanouts)
-    seeds, bounds = sampler.seeds, None
+    seeds, bounds, index = sampler.seeds, None, dtype.itemsize
     if sampler.one_each:
         seeds = sampler.of(seeds, sampler.first, sampler.last)
     else:
@@ -125,30 +127,29 @@ def drawn_together(
         seeds = seeds[of_each[0] : of_each[-1]]
         bounds = env.backend.from_host(of_each - of_each[0])
     seeds = env.backend.from_host(seeds.astype(dtype))
-    fanouts = np.uint64(sum(fanout << 8 * hop for hop, fanout in enumerate(sampler.fanouts)))
-    together = shape.together(n, hops, dtype.itemsize, getattr(env.backend, "processors", 1))
-    drawing = *graph, fanouts, hops, *how, together, shape.room, shape.slots(hops), shape.edges
-    launch = {
-        "per_item": 32 // together, "threads": THREADS, "per_processor": BLOCKS,
-        "shared": shape.shared(together, hops, dtype.itemsize),
-    }  # fmt: skip
+    draws.fanouts = np.uint64(sum(fanout << 8 * hop for hop, fanout in enumerate(sampler.fanouts)))
+    together = shape.together(n, hops, index, getattr(env.backend, "processors", 1))
+    draws.hops, draws.together, draws.most = hops, together, shape.edges
+    draws.places, draws.slots = shape.room, shape.slots(hops)
+    placed, place = PlacedHops(hops=hops, together=together, most=shape.edges), env.kernels("hops", index_t=dtype)
+    each, shared = 32 // together, shape.shared(together, hops, index)
     at_once, made = max(1, LAUNCH // max(shape.edges, 1)), []
     for a in range(0, n, at_once):
         if a:
             env.backend.synchronize()
             env.check_deadline(sampler.name)
         b = min(a + at_once, n)
-        begins = (seeds[a:b], None) if bounds is None else (seeds, bounds[a : b + 1])
-        room = (b - a) * shape.edges
-        drawn = *(xp.empty(room, dtype) for _ in range(2)), *(xp.empty((b - a) * hops, np.int32) for _ in range(2))
-        ends = xp.empty(b - a, np.int64)
-        draw(b - a, sampler.first + a, *begins, *drawing, *drawn, ends, *told, **launch)
-        xp.cumsum(ends, out=ends)
-        total = int(ends[-1])
-        refuse_beyond_memory(env, sampler.name, f"hop {hops - 1}", total, 2 * dtype.itemsize + 12)
+        draws.seeds, draws.bounds = (seeds[a:b], None) if bounds is None else (seeds, bounds[a : b + 1])
+        placed.src, placed.dst = draws.src, draws.dst = [xp.empty((b - a) * shape.edges, dtype) for _ in range(2)]
+        placed.upto, placed.starts = draws.upto, draws.starts = [xp.empty((b - a) * hops, np.int32) for _ in range(2)]
+        placed.ends = draws.counts = xp.empty(b - a, np.int64)
+        draw(b - a, sampler.first + a, draws, per_item=each, threads=THREADS, per_processor=BLOCKS, shared=shared)
+        xp.cumsum(placed.ends, out=placed.ends)
+        total = int(placed.ends[-1])
+        refuse_beyond_memory(env, sampler.name, f"hop {hops - 1}", total, 2 * index + 12)
         columns = tuple(xp.empty(total, of) for of in (dtype, dtype, np.int32, np.int64))
-        placing = hops, together, shape.edges, *drawn, ends, *columns
-        env.kernels("hops", index_t=dtype).hops_place(b - a, sampler.first + a, *placing, per_item=launch["per_item"])
+        placed.out_src, placed.out_dst, placed.out_hop, placed.out_instance = columns
+        place.hops_place(b - a, sampler.first + a, placed, per_item=each)
         made.append(columns)
     joined = made[0] if len(made) == 1 else map(xp.concatenate, zip(*made, strict=True))
     return dict(zip(("src", "dst", "hop", "instance"), joined, strict=True))

@@ -89,7 +89,8 @@ class Pack:
     _place: ClassVar[dict[str, int]] = {}
 
     def __init_subclass__(cls) -> None:
-        cls.field_types, cls.counter_fields = dict(cls.field_types), dict(cls.counter_fields)
+        cls.field_types = {name: kind for base in cls.__bases__ for name, kind in base.field_types.items()}
+        cls.counter_fields = {name: each for base in cls.__bases__ for name, each in base.counter_fields.items()}
         for name, (kind, _) in [item for item in vars(cls).items() if _declares(item[1])]:
             if hasattr(Pack, name):
                 raise NameError(f"{cls.__name__}.{name}: a method has this name; give the field another one")
@@ -101,11 +102,8 @@ class Pack:
 
     def __init__(self, **values: Any):
         fields = self.__dict__
-        fields["_words"], fields["_changed"] = [0] * len(self._place), set(values)
-        if not values.keys() <= self._place.keys():
-            for name in values:
-                setattr(self, name, None)  # says which field there is not
-        fields.update(values)
+        fields["_words"], fields["_changed"] = [0] * len(self._place), set()
+        self.assign(**values)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self._place:
@@ -116,10 +114,18 @@ class Pack:
         fields[name] = value
         fields["_changed"].add(name)
 
+    def assign(self, **values: Any) -> None:
+        """Set several fields."""
+        if not values.keys() <= self._place.keys():
+            for name in values:
+                setattr(self, name, None)  # says which field there is not
+        fields = self.__dict__
+        fields.update(values)
+        fields["_changed"].update(values)
+
     def release(self, *names: str) -> None:
         """Set fields to None: a pack that is kept would hold their arrays in memory until its next launch."""
-        for name in names:
-            setattr(self, name, None)
+        self.assign(**dict.fromkeys(names))
 
     def as_words(self, word_of: Callable[[Any, type], int], array_type: type) -> list[int]:
         """The words of all fields in their order; `word_of` is called for those assigned since the last time."""

@@ -1,5 +1,5 @@
 // Where functions of the caller are called: biases of vertices and edges, how many neighbours, and what goes into the
-// pool. graphdask.kernels.inserted puts them before the defaults. The twins in functions.py say what the arguments are.
+// pool. graphdask.kernels.inserted puts them before the defaults. Twins: functions.py.
 //
 // Source: Pandey et al., c-saw, Section III, Figure 2; Yang et al., KnightKing (SOSP 2019), Section 4, for rejection
 // with a bound.
@@ -8,140 +8,77 @@
 #include "choice/pick.cuh"
 #include "choice/selection.cuh"
 #include "choice/smallest.cuh"
+#include "functions/functions_pack.py"
 #include "functions/functions_default.cuh"
 #include "functions/functions_biases.cuh"
 
-extern "C" __global__ void functions_vertex_bias(long long n, const gd_i64 *__restrict__ names, gd_i64 base,
-                                                 const index_t *__restrict__ vertices,
-                                                 const gd_i64 *__restrict__ degrees,
-                                                 const gd_i64 *__restrict__ instances,
-                                                 const gd_i64 *__restrict__ places, gd_i64 depth,
-                                                 bias_t *__restrict__ values, int *failure) {
+extern "C" __global__ void functions_vertex_bias(long long n, FunctionVertices a) {
     GD_FOR(i, n) {
-        values[i] =
-            gd_checked(vertex_bias(names, base, vertices[i], degrees[i], depth, instances[i], places[i], failure),
-                       failure);
+        a.values[i] = gd_checked(
+            vertex_bias(a.vertices[i], a.degrees[i], a.depth, a.instances[i], a.places[i], a.failure, a), a.failure);
     }
 }
 
-extern "C" __global__ void functions_neighbor_size(long long n, const gd_i64 *__restrict__ names, gd_i64 base,
-                                                   const index_t *__restrict__ vertices,
-                                                   const gd_i64 *__restrict__ degrees,
-                                                   const gd_i64 *__restrict__ instances,
-                                                   const gd_i64 *__restrict__ places, gd_i64 depth, gd_i64 replace,
-                                                   gd_i64 most, gd_u64 seed, gd_i64 *__restrict__ counts,
-                                                   int *failure) {
+extern "C" __global__ void functions_neighbor_size(long long n, FunctionVertices a) {
     GD_FOR(i, n) {
         gd_u64 first, second;
-        gd_philox(gd_group_key(seed, GD_DRAW_SIZE, places[i]), (gd_u64)instances[i], (gd_u32)depth, 0, first, second);
-        const gd_i64 size =
-            neighbor_size(names, base, vertices[i], degrees[i], depth, instances[i], places[i], gd_fraction(first),
-                          failure);
-        const bool wrong = size < (replace ? 0 : -1) || size > most;
-        if (wrong) atomicCAS(failure, 0, GD_NO_SIZE);
-        counts[i] = gd_wanted(degrees[i], wrong ? 0 : size, replace);
+        gd_philox(gd_group_key(a.seed, GD_DRAW_SIZE, a.places[i]), (gd_u64)a.instances[i], (gd_u32)a.depth, 0, first,
+                  second);
+        const gd_i64 size = neighbor_size(a.vertices[i], a.degrees[i], a.depth, a.instances[i], a.places[i],
+                                          gd_fraction(first), a.failure, a);
+        const bool wrong = size < (a.replace ? 0 : -1) || size > a.most;
+        if (wrong) atomicCAS(a.failure, 0, GD_NO_SIZE);
+        a.counts[i] = gd_wanted(a.degrees[i], wrong ? 0 : size, a.replace);
     }
 }
 
-extern "C" __global__ void functions_edge_bias(long long n, const index_t *__restrict__ rows,
-                                               const index_t *__restrict__ vertices,
-                                               const index_t *__restrict__ previous,
-                                               const index_t *__restrict__ near,
-                                               const gd_i64 *__restrict__ instances,
-                                               const index_t *__restrict__ seeds, gd_i64 depth,
-                                               const gd_i64 *__restrict__ indptr,
-                                               const index_t *__restrict__ indices,
-                                               const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
-                                               const gd_i64 *__restrict__ degrees, gd_i64 mapped,
-                                               const gd_i64 *__restrict__ names, gd_i64 base,
-                                               const gd_i64 *__restrict__ near_indptr,
-                                               const index_t *__restrict__ near_indices,
-                                               const gd_i64 *__restrict__ at, bias_t *__restrict__ values,
-                                               int *failure) {
+extern "C" __global__ void functions_edge_bias(long long n, FunctionItems a) {
     const gd_i64 lane = threadIdx.x & 31, warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
     for (gd_i64 i = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
-        const gd_i64 row = rows[i], source = vertices[i], before = previous[i], instance = instances[i];
-        const gd_i64 begin = indptr[row], end = indptr[row + 1], seed = seeds[i];
-        bias_t *const out = values + (at[i] - at[0]);
+        const gd_i64 row = a.rows[i], source = a.vertices[i], before = a.previous[i], instance = a.instances[i];
+        const gd_i64 begin = a.indptr[row], end = a.indptr[row + 1], start = a.seeds[i];
+        bias_t *const out = a.values + (a.at[i] - a.at[0]);
         for (gd_i64 edge = begin + lane; edge < end; edge += 32) {
-            const gd_i64 slot = indices[edge], destination = mapped ? ids[slot] : slot;
-            out[edge - begin] = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base,
-                                                     near_indptr, near_indices, edge, row,
-                                                     slot, source,
-                                                     destination, before, near[i], depth, instance, seed, failure),
-                                                     failure);
+            const gd_i64 slot = a.indices[edge], destination = a.mapped ? a.ids[slot] : slot;
+            out[edge - begin] = gd_checked(edge_bias(edge, row, slot, source, destination, before, a.near[i], a.depth,
+                                                     instance, start, a.failure, a), a.failure);
         }
     }
 }
 
-extern "C" __global__ void functions_row_bias(long long n, const index_t *__restrict__ rows,
-                                              const index_t *__restrict__ vertices,
-                                              const index_t *__restrict__ previous,
-                                              const index_t *__restrict__ near,
-                                              const gd_i64 *__restrict__ instances,
-                                              const index_t *__restrict__ seeds, gd_i64 depth,
-                                              const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
-                                              const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
-                                              const gd_i64 *__restrict__ degrees, gd_i64 mapped,
-                                              const gd_i64 *__restrict__ names, gd_i64 base,
-                                              const gd_i64 *__restrict__ near_indptr,
-                                              const index_t *__restrict__ near_indices,
-                                              gd_i64 *__restrict__ counts, int *failure) {
+extern "C" __global__ void functions_row_bias(long long n, FunctionItems a) {
     GD_FOR(i, n) {
-        const gd_i64 row = rows[i], source = vertices[i];
-        if (indptr[row] == indptr[row + 1]) continue;
-        const bias_t bias = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base,
-                                                 near_indptr, near_indices, indptr[row],
-                                                 row, row, source, source, previous[i], near[i], depth, instances[i],
-                                                 seeds[i],
-                                                 failure), failure);
-        if (!(bias > 0)) counts[i] = 0;
+        const gd_i64 row = a.rows[i], source = a.vertices[i];
+        if (a.indptr[row] == a.indptr[row + 1]) continue;
+        const bias_t bias = gd_checked(edge_bias(a.indptr[row], row, row, source, source, a.previous[i], a.near[i], a.depth,
+                                                 a.instances[i], a.seeds[i], a.failure, a), a.failure);
+        if (!(bias > 0)) a.counts[i] = 0;
     }
 }
 
-// What functions_reservoir is given.
+// How functions_reservoir chooses.
 struct Reservoir {
-    const index_t *rows, *vertices, *previous, *near;
-    const gd_i64 *instances, *places;
-    const index_t *seeds;
-    gd_i64 depth;
-    const gd_i64 *indptr;
-    const index_t *indices;
-    const weight_t *weights;
-    const index_t *ids;
-    const gd_i64 *degrees;
-    gd_i64 mapped;
-    const gd_i64 *names;
-    gd_i64 base;
-    const gd_i64 *near_indptr;
-    const index_t *near_indices;
-    gd_i64 replace;
-    gd_u64 seed;
-    const gd_i64 *starts, *counts;
-    double *keys;
-    gd_i64 *chosen, *owner;
-    int *lacking, *failure;
+    const FunctionItems &a;
 
     __device__ __forceinline__ bool is_long(gd_i64 i) const {
-        return gd_is_long(row_length(indptr, rows[i]), replace ? counts[i] > 0 : counts[i]);
+        return gd_is_long(row_length(a.indptr, a.rows[i]), a.replace ? a.counts[i] > 0 : a.counts[i]);
     }
 
     // Biases of the edges of an item, as the function says.
     struct OfItem {
-        const Reservoir &of;
+        const FunctionItems &a;
         gd_i64 row, source, before, near, instance, seed, begin;
 
         __device__ __forceinline__ double operator()(gd_i64 place) const {
-            const gd_i64 slot = of.indices[begin + place], destination = of.mapped ? of.ids[slot] : slot;
-            return (double)edge_bias(of.indptr, of.indices, of.weights, of.degrees, of.mapped, of.names, of.base,
-                                     of.near_indptr, of.near_indices, begin + place, row, slot, source, destination,
-                                     before, near, of.depth, instance, seed, of.failure);
+            const gd_i64 slot = a.indices[begin + place], destination = a.mapped ? a.ids[slot] : slot;
+            return (double)edge_bias(begin + place, row, slot, source, destination, before, near, a.depth, instance,
+                                     seed, a.failure, a);
         }
         friend __device__ __forceinline__ bool gd_unfit(const OfItem &, double one) {
             return !(one >= 0.0) | !(one < gd_infinity());
         }
         friend __device__ __forceinline__ void gd_refuse(const OfItem &item) {
-            atomicCAS(item.of.failure, 0, GD_NO_BIAS);
+            atomicCAS(item.a.failure, 0, GD_NO_BIAS);
         }
     };
 
@@ -156,7 +93,7 @@ struct Reservoir {
             if (gd_unfit(bias, one)) gd_refuse(bias);
             int all;
             const int ahead = group.count_before(one > 0.0, all);
-            if (one > 0.0) chosen[out + made + ahead] = place;
+            if (one > 0.0) a.chosen[out + made + ahead] = place;
             made += all;
         }
         return made;
@@ -165,147 +102,90 @@ struct Reservoir {
     // Choose for an item, with a group of threads. Biases are made anew in every pass over the row.
     template <int SIZE, int ROOM>
     __device__ __forceinline__ void choose(const Smallest<SIZE, ROOM> &group, gd_i64 i) const {
-        const gd_i64 row = rows[i], begin = indptr[row], size = indptr[row + 1] - begin, out = starts[i];
-        const gd_i64 count = counts[i];
+        const gd_i64 row = a.rows[i], begin = a.indptr[row], size = a.indptr[row + 1] - begin, out = a.starts[i];
+        const gd_i64 count = a.counts[i];
         if (count == 0) return;
-        const OfItem bias = {*this, row, vertices[i], previous[i], near[i], instances[i], seeds[i], begin};
+        const OfItem bias = {a, row, a.vertices[i], a.previous[i], a.near[i], a.instances[i], a.seeds[i], begin};
         gd_i64 made = 0, positive = count + 1;
-        if (replace || size > count) {
+        if (a.replace || size > count) {
             const double total = group.about(size, bias);
-            const gd_u64 of_item = gd_group_key(seed, GD_DRAW_KEY, places[i]);
-            const gd_i64 each = replace ? 1 : count;
-            for (gd_i64 s = 0; s < count && (made == s || !replace); s += each) {
-                made += group.give(gd_group_key(of_item, GD_DRAW_KEY, s), (gd_u64)bias.instance, (gd_u32)depth, size,
+            const gd_u64 of_item = gd_group_key(a.seed, GD_DRAW_KEY, a.places[i]);
+            const gd_i64 each = a.replace ? 1 : count;
+            for (gd_i64 s = 0; s < count && (made == s || !a.replace); s += each) {
+                made += group.give(gd_group_key(of_item, GD_DRAW_KEY, s), (gd_u64)bias.instance, (gd_u32)a.depth, size,
                                    each, total, bias, positive, [&](gd_i64 at, double one, gd_i64 place) {
-                                       keys[out + s + at] = one;
-                                       chosen[out + s + at] = place;
+                                       a.keys[out + s + at] = one;
+                                       a.chosen[out + s + at] = place;
                                    });
             }
         }
-        if (!replace && (size <= count || positive <= count)) {
+        if (!a.replace && (size <= count || positive <= count)) {
             group.sync();
             made = choose_all(group, bias, size, out);
         }
-        for (gd_i64 s = group.rank(); s < count; s += SIZE) owner[out + s] = s < made ? i : -1;
-        if (made < count) *lacking = 1;
+        for (gd_i64 s = group.rank(); s < count; s += SIZE) a.owner[out + s] = s < made ? i : -1;
+        if (made < count) *a.lacking = 1;
     }
 };
 
-extern "C" __global__ void functions_reservoir(
-    long long n, const index_t *__restrict__ rows, const index_t *__restrict__ vertices,
-    const index_t *__restrict__ previous, const index_t *__restrict__ near, const gd_i64 *__restrict__ instances,
-    const gd_i64 *__restrict__ places, const index_t *__restrict__ seeds, gd_i64 depth,
-    const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const weight_t *__restrict__ weights,
-    const index_t *__restrict__ ids, const gd_i64 *__restrict__ degrees, gd_i64 mapped,
-    const gd_i64 *__restrict__ names, gd_i64 base, const gd_i64 *__restrict__ near_indptr,
-    const index_t *__restrict__ near_indices, gd_i64 replace, gd_u64 seed, const gd_i64 *__restrict__ starts,
-    const gd_i64 *__restrict__ counts, gd_i64 *longs, double *__restrict__ keys, gd_i64 *__restrict__ chosen,
-    gd_i64 *__restrict__ owner, int *lacking, int *failure) {
+extern "C" __global__ void functions_reservoir(long long n, FunctionItems a) {
     __shared__ double held_keys[GD_WARPS * GD_OF_WARP];
     __shared__ long long held_places[GD_WARPS * GD_OF_WARP];
     __shared__ int held[2 * GD_WARPS];
     const int warp = (int)threadIdx.x >> 5, at = warp * GD_OF_WARP;
     const Smallest<32, GD_OF_WARP> group = {held_keys + at, held_places + at, held + 2 * warp};
-    const Reservoir of = {rows, vertices, previous, near, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped,
-                     names, base, near_indptr, near_indices, replace, seed, starts, counts, keys, chosen, owner, lacking, failure};
-    gd_by_warps(n, longs, [&](gd_i64 i) { return of.is_long(i); }, [&](gd_i64 i) { of.choose(group, i); });
+    const Reservoir of = {a};
+    gd_by_warps(n, a.longs, [&](gd_i64 i) { return of.is_long(i); }, [&](gd_i64 i) { of.choose(group, i); });
 }
 
-extern "C" __global__ void functions_reservoir_long(
-    long long n, const index_t *__restrict__ rows, const index_t *__restrict__ vertices,
-    const index_t *__restrict__ previous, const index_t *__restrict__ near, const gd_i64 *__restrict__ instances,
-    const gd_i64 *__restrict__ places, const index_t *__restrict__ seeds, gd_i64 depth,
-    const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const weight_t *__restrict__ weights,
-    const index_t *__restrict__ ids, const gd_i64 *__restrict__ degrees, gd_i64 mapped,
-    const gd_i64 *__restrict__ names, gd_i64 base, const gd_i64 *__restrict__ near_indptr,
-    const index_t *__restrict__ near_indices, gd_i64 replace, gd_u64 seed, const gd_i64 *__restrict__ starts,
-    const gd_i64 *__restrict__ counts, gd_i64 *longs, double *__restrict__ keys, gd_i64 *__restrict__ chosen,
-    gd_i64 *__restrict__ owner, int *lacking, int *failure) {
+extern "C" __global__ void functions_reservoir_long(long long n, FunctionItems a) {
     __shared__ double held_keys[GD_OF_BLOCK];
     __shared__ long long held_places[GD_OF_BLOCK];
     __shared__ int held[2];
     const Smallest<32 * GD_WARPS, GD_OF_BLOCK> group = {held_keys, held_places, held};
-    const Reservoir of = {rows, vertices, previous, near, instances, places, seeds, depth, indptr, indices, weights, ids, degrees, mapped,
-                     names, base, near_indptr, near_indices, replace, seed, starts, counts, keys, chosen, owner, lacking, failure};
-    gd_by_blocks(longs, [&](gd_i64 i) { of.choose(group, i); });
+    const Reservoir of = {a};
+    gd_by_blocks(a.longs, [&](gd_i64 i) { of.choose(group, i); });
 }
 
-extern "C" __global__ void functions_trials(long long n, const index_t *__restrict__ rows,
-                                            const index_t *__restrict__ vertices,
-                                            const index_t *__restrict__ previous,
-                                            const index_t *__restrict__ near,
-                                            const gd_i64 *__restrict__ instances, const gd_i64 *__restrict__ places,
-                                            const index_t *__restrict__ seeds, gd_i64 depth,
-                                            const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
-                                            const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
-                                            const gd_i64 *__restrict__ degrees, gd_i64 mapped,
-                                            const gd_i64 *__restrict__ names, gd_i64 base,
-                                            const gd_i64 *__restrict__ near_indptr,
-                                            const index_t *__restrict__ near_indices,
-                                            bias_t bound,
-                                            gd_i64 trials, gd_i64 replace, gd_u64 seed,
-                                            const gd_i64 *__restrict__ starts, const gd_i64 *__restrict__ counts,
-                                            gd_i64 *chosen, gd_i64 *__restrict__ owner, gd_i64 *__restrict__ done,
-                                            gd_i64 label, int *failure) {
+extern "C" __global__ void functions_trials(long long n, FunctionItems a) {
     GD_FOR(i, n) {
-        const gd_i64 row = rows[i], source = vertices[i], before = previous[i], instance = instances[i];
-        const gd_i64 begin = indptr[row], size = indptr[row + 1] - begin, out = starts[i], count = counts[i];
-        const gd_u64 key = gd_group_key(seed, GD_DRAW_TRIAL, places[i]);
+        const gd_i64 row = a.rows[i], source = a.vertices[i], before = a.previous[i], instance = a.instances[i];
+        const gd_i64 begin = a.indptr[row], size = a.indptr[row + 1] - begin, out = a.starts[i], count = a.counts[i];
+        const gd_u64 key = gd_group_key(a.seed, GD_DRAW_TRIAL, a.places[i]);
         gd_i64 made = 0;
-        for (bool found = true; found && made < count && (replace || count < size);) {
+        for (bool found = true; found && made < count && (a.replace || count < size);) {
             found = false;
-            for (gd_i64 trial = 0; !found && trial < trials; ++trial) {
+            for (gd_i64 trial = 0; !found && trial < a.trials; ++trial) {
                 gd_u64 which, kept;
-                gd_philox(key, (gd_u64)instance, (gd_u32)depth, (gd_u32)(made * trials + trial), which, kept);
+                gd_philox(key, (gd_u64)instance, (gd_u32)a.depth, (gd_u32)(made * a.trials + trial), which, kept);
                 const gd_i64 place = (gd_i64)gd_digit(which, (gd_u64)size);
-                const gd_i64 slot = indices[begin + place], destination = mapped ? ids[slot] : slot;
-                const bias_t bias = gd_checked(edge_bias(indptr, indices, weights, degrees, mapped, names, base,
-                                                         near_indptr, near_indices,
-                                                         begin + place, row,
-                                                         slot, source, destination, before, near[i], depth, instance,
-                                                         seeds[i],
-                                                         failure), failure);
-                if (bias > bound) atomicCAS(failure, 0, GD_ABOVE_BOUND);
-                found = gd_kept(kept, bias, bound);
-                for (gd_i64 s = 0; found && !replace && s < made; ++s) found = chosen[out + s] != place;
-                if (found) chosen[out + made] = place;
+                const gd_i64 slot = a.indices[begin + place], destination = a.mapped ? a.ids[slot] : slot;
+                const bias_t bias = gd_checked(edge_bias(begin + place, row, slot, source, destination, before, a.near[i],
+                                                         a.depth, instance, a.seeds[i], a.failure, a), a.failure);
+                if (bias > a.bound) atomicCAS(a.failure, 0, GD_ABOVE_BOUND);
+                found = gd_kept(kept, bias, a.bound);
+                for (gd_i64 s = 0; found && !a.replace && s < made; ++s) found = a.chosen[out + s] != place;
+                if (found) a.chosen[out + made] = place;
             }
             made += found;
         }
-        done[i] = made;
-        for (gd_i64 s = 0; s < count; ++s) owner[out + s] = s < made ? label + i : -1;
+        a.done[i] = made;
+        for (gd_i64 s = 0; s < count; ++s) a.owner[out + s] = s < made ? a.label + i : -1;
     }
 }
 
-extern "C" __global__ void functions_update(long long n, const gd_i64 *__restrict__ items,
-                                            const gd_i64 *__restrict__ edges, const gd_i64 *__restrict__ numbers,
-                                            const index_t *__restrict__ rows, const index_t *__restrict__ vertices,
-                                            const index_t *__restrict__ previous,
-                                            const index_t *__restrict__ near,
-                                            const gd_i64 *__restrict__ instances, const gd_i64 *__restrict__ places,
-                                            const index_t *__restrict__ seeds, gd_i64 depth,
-                                            const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
-                                            const weight_t *__restrict__ weights, const index_t *__restrict__ ids,
-                                            const gd_i64 *__restrict__ degrees, gd_i64 mapped,
-                                            const gd_i64 *__restrict__ names, gd_i64 base,
-                                            const gd_i64 *__restrict__ near_indptr,
-                                            const index_t *__restrict__ near_indices,
-                                            gd_u64 seed,
-                                            gd_i64 num_vertices, index_t *__restrict__ put, int *failure) {
+extern "C" __global__ void functions_update(long long n, FunctionItems a) {
     GD_FOR(k, n) {
-        const gd_i64 i = items[k], edge = edges[k], slot = indices[edge], instance = instances[i];
-        const gd_i64 destination = mapped ? ids[slot] : slot;
+        const gd_i64 i = a.of_items[k], edge = a.edges[k], slot = a.indices[edge], instance = a.instances[i];
+        const gd_i64 destination = a.mapped ? a.ids[slot] : slot;
         gd_u64 one, two;
-        gd_philox(gd_group_key(seed, GD_DRAW_UPDATE, places[i]), (gd_u64)instance, (gd_u32)depth, (gd_u32)numbers[k],
-                  one, two);
-        const gd_i64 named = update(indptr, indices, weights, degrees, mapped, names, base,
-                                    near_indptr, near_indices, edge, rows[i], slot,
-                                    vertices[i],
-                                   destination, previous[i], near[i], depth, instance, seeds[i], gd_fraction(one),
-                                   failure);
-        const gd_i64 next = vertex_of(names, base, num_vertices, named);
+        gd_philox(gd_group_key(a.seed, GD_DRAW_UPDATE, a.places[i]), (gd_u64)instance, (gd_u32)a.depth,
+                  (gd_u32)a.numbers[k], one, two);
+        const gd_i64 named = update(edge, a.rows[i], slot, a.vertices[i], destination, a.previous[i], a.near[i], a.depth,
+                                    instance, a.seeds[i], gd_fraction(one), a);
+        const gd_i64 next = vertex_of(a.names, a.base, a.num_vertices, named);
         const bool wrong = next < -1;
-        if (wrong) atomicCAS(failure, 0, GD_NO_VERTEX);
-        put[k] = wrong ? (index_t)-1 : (index_t)next;
+        if (wrong) atomicCAS(a.failure_of_update, 0, GD_NO_VERTEX);
+        a.put[k] = wrong ? (index_t)-1 : (index_t)next;
     }
 }

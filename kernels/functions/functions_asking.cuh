@@ -22,7 +22,7 @@ struct Picked {
     index_t slot;
 };
 
-// What the kernel is given.
+// What the kernels are given.
 struct Given {
     const gd_i64 *indptr;
     const index_t *indices;
@@ -41,6 +41,17 @@ struct Given {
     gd_i64 num_vertices;
     bool replace, revisit;
     int *failure, *failure_of_update, *gave_up;
+    static constexpr gd_i64 mapped = 0;
+
+    // `Rows` is a pack with the fields of AskedRows.
+    template <class Rows>
+    __device__ __forceinline__ Given(const Rows &a, bool revisit)
+        : indptr(a.indptr), indices(a.indices), weights(a.weights), degrees(a.degrees), names(a.names), base(a.base),
+          near_indptr(a.near_indptr), near_indices(a.near_indices), sums(a.sums), positives(a.positives),
+          totals(a.totals), other(a.other), floating(a.floating != 0), bound(a.bound), trials((int)a.trials),
+          seed(a.seed), edge_0(gd_key(a.seed, GD_DRAW_EDGE, 0)), edge_1(gd_key(a.seed, GD_DRAW_EDGE, 1)),
+          num_vertices(a.num_vertices), replace(a.replace != 0), revisit(revisit), failure(a.failure),
+          failure_of_update(a.failure_of_update), gave_up(a.gave_up) {}
 };
 
 template <int HOW> struct Asking : Given {
@@ -52,10 +63,8 @@ template <int HOW> struct Asking : Given {
         return gd_hash(edge_0, edge_1, (gd_u64)item.place);
     }
     __device__ __forceinline__ bias_t bias(const Item &item, gd_i64 edge, gd_i64 slot) const {
-        return gd_checked(edge_bias(indptr, indices, weights, degrees, 0, names, base, near_indptr, near_indices, edge,
-                                    item.vertex, slot, item.vertex, slot, item.source, item.source, item.hop,
-                                    (gd_i64)item.instance, item.seed, failure),
-                          failure);
+        return gd_checked(edge_bias(edge, item.vertex, slot, item.vertex, slot, item.source, item.source, item.hop,
+                                    (gd_i64)item.instance, item.seed, failure, *this), failure);
     }
     __device__ __forceinline__ bias_t bias(const Item &item, gd_i64 place) const {
         return bias(item, item.row + place, indices[item.row + place]);
@@ -153,11 +162,9 @@ template <int HOW> struct Asking : Given {
         gd_u64 first, second;
         gd_philox(gd_group_key(seed, GD_DRAW_UPDATE, item.place), item.instance, (gd_u32)item.hop, (gd_u32)number, first,
                   second);
-        const gd_i64 next = vertex_of(names, base, num_vertices,
-                                      update(indptr, indices, weights, degrees, 0, names, base, near_indptr,
-                                             near_indices, one.edge, item.vertex, one.slot, item.vertex, one.slot,
-                                             item.source, item.source, item.hop, (gd_i64)item.instance, item.seed,
-                                             gd_fraction(first), failure_of_update));
+        const gd_i64 named = update(one.edge, item.vertex, one.slot, item.vertex, one.slot, item.source, item.source,
+                                    item.hop, (gd_i64)item.instance, item.seed, gd_fraction(first), *this);
+        const gd_i64 next = vertex_of(names, base, num_vertices, named);
         if (next >= -1) return (index_t)next;
         atomicCAS(failure_of_update, 0, GD_NO_VERTEX);
         return -1;

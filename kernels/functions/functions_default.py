@@ -1,7 +1,8 @@
 """Twins of functions_default.cuh: what the kernels of functions.py and functions_walk.py call where the caller gave no
 function, and what both share."""
 
-from graphdask.kernels.common.hash import inlined
+from graphdask.kernels.common.twin import twin
+from graphdask.kernels.functions.functions_pack import FunctionGraph, Names
 
 MACROS = [
     {"index_t": index, "weight_t": weight, "bias_t": bias}
@@ -16,38 +17,31 @@ MACROS = [
 """What the kernels are compiled for."""
 
 
-@inlined
-def vertex_bias(names, base, vertex, degree, depth, instance, place, failure):
+@twin
+def vertex_bias(vertex, degree, depth, instance, place, failure, a: Names):
     return 1
 
 
-@inlined
-def neighbor_size(names, base, vertex, degree, depth, instance, place, random, failure):
+@twin
+def neighbor_size(vertex, degree, depth, instance, place, random, failure, a: Names):
     return -1
 
 
-@inlined
-def edge_bias(
-    indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, row, slot, source,
-    destination, previous, near, depth, instance, seed, failure,
-):  # fmt: skip
+@twin
+def edge_bias(edge, row, slot, source, destination, previous, near, depth, instance, seed, failure, a: FunctionGraph):
     return 1
 
 
-@inlined
+@twin
 def edge_bias_if(
-    indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, row, slot, source,
-    destination, previous, near, depth, instance, seed, assumed, failure,
-):  # fmt: skip
+    edge, row, slot, source, destination, previous, depth, instance, seed, assumed, failure, a: FunctionGraph
+):
     return 1
 
 
 ASKS_NEAR = False
 
 
-@inlined
-def update(
-    indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, row, slot, source,
-    destination, previous, near, depth, instance, seed, random, failure,
-):  # fmt: skip
+@twin
+def update(edge, row, slot, source, destination, previous, near, depth, instance, seed, random, a: FunctionGraph):
     return destination

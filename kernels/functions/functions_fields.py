@@ -1,7 +1,7 @@
 """The parameters and fields that kernels/functions*.{cu,py} pass to each function that a caller writes.
 
-A field is an expression in the parameters, the same text in Python and in CUDA C++. So a function computes only the
-fields that it reads.
+A field is an expression in the parameters and in a pack `a`, the same text in Python and in CUDA C++. So a function
+computes only the fields that it reads.
 """
 
 from __future__ import annotations
@@ -15,12 +15,24 @@ class Hook:
     """A place in a family of kernels where a function of the caller is called."""
 
     parameters: Mapping[str, str]
-    """Names and types in CUDA C++ of what the kernel hands over."""
+    """Names and types in CUDA C++ of what the kernel hands over before its pack."""
+    pack: str
+    """The fields of that which it hands over are those of this pack (functions_pack.py)."""
     fields: Mapping[str, tuple[str, str]]
     """Of each field the type, `int`, `float` or `bool`, and what it is."""
+    failure: str = "failure"
+    """Where a failure is stored: the last parameter, or a field of the pack."""
     assumed: str = ""
     """A field that takes a search. Walks call HOOK_if too, which receives its value; ASKS_NEAR, in CUDA C++
     GD_ASKS_NEAR, says whether the function asks for it."""
+    searched: str = ""
+    """The parameter that only this field needs, which HOOK_if is not given."""
+
+    @property
+    def parameters_if(self) -> dict[str, str]:
+        """Of HOOK_if."""
+        rest = {name: kind for name, kind in self.parameters.items() if name not in (self.searched, "failure")}
+        return {**rest, "assumed": "bool", "failure": self.parameters["failure"]}
 
     @property
     def types(self) -> dict[str, str]:
@@ -29,24 +41,15 @@ class Hook:
 
 
 _I64 = "long long"
-_NAMES = {"names": f"const {_I64} *", "base": _I64}
-_VERTEX = {**_NAMES, "vertex": _I64, "degree": _I64, "depth": _I64, "instance": _I64, "place": _I64}
+_VERTEX = {"vertex": _I64, "degree": _I64, "depth": _I64, "instance": _I64, "place": _I64}
 _OF_VERTEX = {
-    "id": ("int", "caller_id(names, base, vertex)"),
+    "id": ("int", "caller_id(a.names, a.base, vertex)"),
     "degree": ("int", "degree"),
     "depth": ("int", "depth"),
     "instance": ("int", "instance"),
     "place": ("int", "place"),
 }
 _EDGE = {
-    "indptr": f"const {_I64} *",
-    "indices": "const index_t *",
-    "weights": "const weight_t *",
-    "degrees": f"const {_I64} *",
-    "mapped": _I64,
-    **_NAMES,
-    "near_indptr": f"const {_I64} *",
-    "near_indices": "const index_t *",
     "edge": _I64,
     "row": _I64,
     "slot": _I64,
@@ -59,17 +62,17 @@ _EDGE = {
     "seed": _I64,
 }
 _OF_EDGE = {
-    "source": ("int", "caller_id(names, base, source)"),
-    "destination": ("int", "caller_id(names, base, destination)"),
-    "weight": ("float", "weights[edge]"),
-    "source_degree": ("int", "row_length(indptr, row)"),
-    "destination_degree": ("int", "length_of(indptr, degrees, mapped, slot)"),
-    "previous": ("int", "caller_id(names, base, previous)"),
+    "source": ("int", "caller_id(a.names, a.base, source)"),
+    "destination": ("int", "caller_id(a.names, a.base, destination)"),
+    "weight": ("float", "a.weights[edge]"),
+    "source_degree": ("int", "row_length(a.indptr, row)"),
+    "destination_degree": ("int", "length_of(a.indptr, a.degrees, a.mapped, slot)"),
+    "previous": ("int", "caller_id(a.names, a.base, previous)"),
     "destination_is_previous": ("bool", "destination == previous"),
-    "destination_near_previous": ("bool", "has_edge(near_indptr, near_indices, near, destination)"),
+    "destination_near_previous": ("bool", "has_edge(a.near_indptr, a.near_indices, near, destination)"),
     "depth": ("int", "depth"),
     "instance": ("int", "instance"),
-    "seed": ("int", "caller_id(names, base, seed)"),
+    "seed": ("int", "caller_id(a.names, a.base, seed)"),
 }
 OF_EDGE = frozenset(
     {"destination", "weight", "destination_degree", "destination_is_previous", "destination_near_previous"}
@@ -83,10 +86,16 @@ OF_WALK = frozenset(
 """Fields that differ between visits of an edge; a function that reads none of them returns the same at each visit."""
 _DRAWN = {"random": ("float", "random")}
 
+_FAILURE = {"failure": "int *"}
+
 HOOKS: dict[str, Hook] = {
-    "vertex_bias": Hook(_VERTEX, _OF_VERTEX),
-    "neighbor_size": Hook({**_VERTEX, "random": "double"}, {**_OF_VERTEX, **_DRAWN}),
-    "edge_bias": Hook(_EDGE, _OF_EDGE, assumed="destination_near_previous"),
-    "update": Hook({**_EDGE, "random": "double"}, {**_OF_EDGE, **_DRAWN}),
+    "vertex_bias": Hook({**_VERTEX, **_FAILURE}, "Names", _OF_VERTEX),
+    "neighbor_size": Hook({**_VERTEX, "random": "double", **_FAILURE}, "Names", {**_OF_VERTEX, **_DRAWN}),
+    "edge_bias": Hook(
+        {**_EDGE, **_FAILURE}, "FunctionGraph", _OF_EDGE, assumed="destination_near_previous", searched="near"
+    ),
+    "update": Hook(
+        {**_EDGE, "random": "double"}, "FunctionGraph", {**_OF_EDGE, **_DRAWN}, failure="a.failure_of_update"
+    ),
 }
 """`weight` is an `int` where the weights of the graph are."""

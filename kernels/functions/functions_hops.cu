@@ -1,5 +1,5 @@
-// Steps by functions of the caller, many in one launch; functions.cu says how these come here. Twins and what the
-// arguments are: functions_hops.py; whether there is an update, which these ask `updates`, and a bias of vertices,
+// Steps by functions of the caller, many in one launch; functions.cu says how these come here. Twins:
+// functions_hops.py; whether there is an update, which these ask `updates`, and a bias of vertices,
 // `weighs`, is known here when the kernels are compiled.
 //
 // Source: Pandey et al., c-saw, Section III, Figure 2, and Section V-A.
@@ -11,37 +11,21 @@
 // How edges are drawn, and whether functions ask from which vertex one was reached, where that is known when this is
 // compiled.
 #ifndef gd_how
-#define gd_how how
+#define gd_how a.how
 #endif
 #ifndef gd_traces
 #define gd_traces 1
 #endif
+#include "functions/functions_hops_pack.py"
 #include "functions/functions_asking.cuh"
 
 // Neighbour sampling of small instances from seeds to last hop.
-extern "C" __global__ void __launch_bounds__(128, 5) functions_hops_draw(
-    long long n, gd_i64 first, const index_t *__restrict__ seeds, const gd_i64 *__restrict__ bounds,
-    const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const weight_t *__restrict__ weights,
-    const index_t *__restrict__ ids, const gd_i64 *__restrict__ degrees, gd_i64 mapped,
-    const gd_i64 *__restrict__ names, gd_i64 base, const gd_i64 *__restrict__ near_indptr,
-    const index_t *__restrict__ near_indices, gd_i64 how, const gd_i64 *__restrict__ sums,
-    const gd_i64 *__restrict__ positives, const gd_u64 *__restrict__ totals, const int *__restrict__ other,
-    gd_i64 floating, bias_t bound, gd_i64 trials, gd_i64 updates, gd_i64 num_vertices, gd_u64 fanouts, gd_i64 hops,
-    gd_i64 replace, gd_i64 revisit, gd_u64 seed, gd_i64 together, gd_i64 places, gd_i64 slots, gd_i64 most,
-    index_t *__restrict__ src, index_t *__restrict__ dst, int *__restrict__ upto, int *__restrict__ starts,
-    gd_i64 *__restrict__ counts, int *failure, int *failure_of_update, int *gave_up) {
-    const Given given = {indptr, indices, weights, degrees, names, base, near_indptr, near_indices, sums, positives,
-                         totals, other, floating != 0, bound, (int)trials, seed, gd_key(seed, GD_DRAW_EDGE, 0),
-                         gd_key(seed, GD_DRAW_EDGE, 1), num_vertices, replace != 0, revisit != 0, failure,
-                         failure_of_update, gave_up};
-    if (gd_how == GD_ALIKE)
-        hops_all(Asking<GD_ALIKE>{given}, n, first, seeds, bounds, fanouts, hops, together, places, slots, most, src, dst, upto, starts, counts);
-    else if (gd_how == GD_SUMMED)
-        hops_all(Asking<GD_SUMMED>{given}, n, first, seeds, bounds, fanouts, hops, together, places, slots, most, src, dst, upto, starts, counts);
-    else if (gd_how == GD_ALIASED)
-        hops_all(Asking<GD_ALIASED>{given}, n, first, seeds, bounds, fanouts, hops, together, places, slots, most, src, dst, upto, starts, counts);
-    else
-        hops_all(Asking<GD_TRIED>{given}, n, first, seeds, bounds, fanouts, hops, together, places, slots, most, src, dst, upto, starts, counts);
+extern "C" __global__ void __launch_bounds__(128, 5) functions_hops_draw(long long n, gd_i64 first, FunctionHops a) {
+    const Given given(a, a.revisit != 0);
+    if (gd_how == GD_ALIKE) hops_all(Asking<GD_ALIKE>{given}, n, first, a);
+    else if (gd_how == GD_SUMMED) hops_all(Asking<GD_SUMMED>{given}, n, first, a);
+    else if (gd_how == GD_ALIASED) hops_all(Asking<GD_ALIASED>{given}, n, first, a);
+    else hops_all(Asking<GD_TRIED>{given}, n, first, a);
 }
 
 struct Whole {
@@ -66,8 +50,8 @@ struct Pool {
 
     // A bias as a whole number, or the bits of a float.
     __device__ __forceinline__ gd_i64 made(gd_i64 place, int step) const {
-        const auto one = vertex_bias(names, base, vertices[place], row_length(indptr, vertices[place]), step, instance,
-                                     place, failure);
+        const auto one = vertex_bias(vertices[place], row_length(indptr, vertices[place]), step, instance, place,
+                                     failure, *this);
         if (one >= 0 && !(one - one != 0)) return one > 0 ? gd_bits_of(one) : 0;
         atomicCAS(failure, 0, GD_NO_BIAS);
         return 0;
@@ -82,7 +66,7 @@ struct Pool {
 #ifndef GD_HAS_vertex_bias
         return (gd_i64)gd_digit(number, (gd_u64)size);
 #endif
-        typedef decltype(gd_kind_of(vertex_bias(names, base, 0, 0, step, instance, 0, failure))) Kind;
+        typedef decltype(gd_kind_of(vertex_bias(0, 0, step, instance, 0, failure, *this))) Kind;
         const int lane = threadIdx.x & 31;
         if (kept && stale != -1) {
             if (stale >= 0 && lane == 0) kept[stale] = made(stale, step);
@@ -158,15 +142,14 @@ struct Pool {
 
 template <int HOW>
 __device__ __forceinline__ void pools_all(const Given &given, long long n, gd_i64 first, gd_i64 begin, gd_i64 end,
-                                          gd_i64 depth, const gd_i64 *bounds, const index_t *seeds, gd_i64 fixed,
-                                          gd_i64 *kept, gd_i64 *sizes, index_t *pools, index_t *before, index_t *src,
-                                          index_t *dst, int *hops, gd_i64 *instances, int *lacking, int *failure) {
+                                          const FunctionPools &a) {
     const Asking<HOW> drawer{given};
-    const gd_u64 key = gd_group_key(given.seed, GD_DRAW_POOL, 0);
+    const gd_u64 key = gd_group_key(a.seed, GD_DRAW_POOL, 0);
     const int lane = threadIdx.x & 31;
     const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
     for (gd_i64 i = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
-        Pool pool = {pools + bounds[i], before + bounds[i], sizes[i], given.indptr, given.names, given.base, first + i, key, failure, fixed ? kept + bounds[i] : nullptr, -2};
+        Pool pool = {a.pools + a.bounds[i], a.before + a.bounds[i], a.sizes[i], a.indptr, a.names, a.base, first + i, key,
+                     a.failure_of_pool, a.fixed ? a.kept + a.bounds[i] : nullptr, -2};
         bool lacks = false;
         for (gd_i64 step = begin; step < end; ++step) {
             const gd_i64 place = pool.size ? pool.choose((int)step) : -1;
@@ -174,9 +157,9 @@ __device__ __forceinline__ void pools_all(const Given &given, long long n, gd_i6
             if (place >= 0 && lane == 0) {
                 typename Asking<HOW>::Memo memo;
                 from = pool.vertices[place];
-                const gd_i64 row = given.indptr[from];
-                const Item item = {from, pool.sources[place], seeds[i], (gd_u64)(first + i), (int)place, (int)step, row,
-                                   given.indptr[from + 1] - row};
+                const gd_i64 row = a.indptr[from];
+                const Item item = {from, pool.sources[place], a.seeds[i], (gd_u64)(first + i), (int)place, (int)step, row,
+                                   a.indptr[from + 1] - row};
                 if (drawer.count(item, 1, memo))
                     drawer.draw(item, 1, memo, [&](gd_i64, index_t neighbour, index_t put) {
                         found = neighbour;
@@ -184,44 +167,27 @@ __device__ __forceinline__ void pools_all(const Given &given, long long n, gd_i6
                     });
             }
             if (lane == 0) {
-                src[i * depth + step] = from;
-                dst[i * depth + step] = found;
+                a.src[i * a.depth + step] = from;
+                a.dst[i * a.depth + step] = found;
                 lacks |= found < 0;
             }
             if (place >= 0) pool.replace(place, __shfl_sync(GD_WARP, next, 0), from);
         }
         for (gd_i64 step = begin + lane; step < end; step += 32) {
-            hops[i * depth + step] = (int)step;
-            instances[i * depth + step] = first + i;
+            a.hops[i * a.depth + step] = (int)step;
+            a.instances[i * a.depth + step] = first + i;
         }
-        if (lane == 0) sizes[i] = pool.size;
-        if (lacks) *lacking = 1;
+        if (lane == 0) a.sizes[i] = pool.size;
+        if (lacks) *a.lacking = 1;
         __syncwarp();
     }
 }
 
 // Of every pool one vertex a step, and of that one edge.
-extern "C" __global__ void functions_hops_pools(
-    long long n, gd_i64 first, gd_i64 begin, gd_i64 end, gd_i64 depth, const gd_i64 *__restrict__ bounds,
-    const index_t *__restrict__ seeds, const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices,
-    const weight_t *__restrict__ weights, const index_t *__restrict__ ids, const gd_i64 *__restrict__ degrees,
-    gd_i64 mapped, const gd_i64 *__restrict__ names, gd_i64 base, const gd_i64 *__restrict__ near_indptr,
-    const index_t *__restrict__ near_indices, gd_i64 how, const gd_i64 *__restrict__ sums,
-    const gd_i64 *__restrict__ positives, const gd_u64 *__restrict__ totals, const int *__restrict__ other,
-    gd_i64 floating, bias_t bound, gd_i64 trials, gd_i64 updates, gd_i64 num_vertices, gd_i64 replace, gd_u64 seed,
-    gd_i64 weighs, gd_i64 fixed, gd_i64 *kept, gd_i64 *__restrict__ sizes, index_t *pools, index_t *before,
-    index_t *__restrict__ src, index_t *__restrict__ dst, int *__restrict__ hops, gd_i64 *__restrict__ instances,
-    int *lacking, int *failure, int *failure_of_update, int *gave_up, int *failure_of_pool) {
-    const Given given = {indptr, indices, weights, degrees, names, base, near_indptr, near_indices, sums, positives,
-                         totals, other, floating != 0, bound, (int)trials, seed, gd_key(seed, GD_DRAW_EDGE, 0),
-                         gd_key(seed, GD_DRAW_EDGE, 1), num_vertices, replace != 0, true, failure, failure_of_update,
-                         gave_up};
-    if (gd_how == GD_ALIKE)
-        pools_all<GD_ALIKE>(given, n, first, begin, end, depth, bounds, seeds, fixed, kept, sizes, pools, before, src, dst, hops, instances, lacking, failure_of_pool);
-    else if (gd_how == GD_SUMMED)
-        pools_all<GD_SUMMED>(given, n, first, begin, end, depth, bounds, seeds, fixed, kept, sizes, pools, before, src, dst, hops, instances, lacking, failure_of_pool);
-    else if (gd_how == GD_ALIASED)
-        pools_all<GD_ALIASED>(given, n, first, begin, end, depth, bounds, seeds, fixed, kept, sizes, pools, before, src, dst, hops, instances, lacking, failure_of_pool);
-    else
-        pools_all<GD_TRIED>(given, n, first, begin, end, depth, bounds, seeds, fixed, kept, sizes, pools, before, src, dst, hops, instances, lacking, failure_of_pool);
+extern "C" __global__ void functions_hops_pools(long long n, gd_i64 first, gd_i64 begin, gd_i64 end, FunctionPools a) {
+    const Given given(a, true);
+    if (gd_how == GD_ALIKE) pools_all<GD_ALIKE>(given, n, first, begin, end, a);
+    else if (gd_how == GD_SUMMED) pools_all<GD_SUMMED>(given, n, first, begin, end, a);
+    else if (gd_how == GD_ALIASED) pools_all<GD_ALIASED>(given, n, first, begin, end, a);
+    else pools_all<GD_TRIED>(given, n, first, begin, end, a);
 }

@@ -62,36 +62,23 @@ struct Walker {
     gd_i64 at, size, at_before, size_before;
 };
 
-// What the kernels are given.
+// What the kernels are given, and the keys of their random numbers.
 struct Walks {
-    const gd_i64 *indptr;
-    const index_t *indices;
-    const weight_t *weights;
-    const gd_i64 *degrees;
-    gd_i64 mapped;
-    const gd_i64 *names;
-    gd_i64 base;
-    const gd_i64 *near_indptr;
-    const index_t *near_indices;
-    bool undirected;
-    const gd_i64 *sums;
-    const gd_u64 *totals;
-    const int *other;
-    bool floating;
-    bias_t bound;
-    int trials;
+    const FunctionWalks &a;
     gd_u64 of_edge, of_trial, of_update;
-    gd_i64 num_vertices;
-    int *failure, *failure_of_update, *unsure;
+    int *unsure;
 
+    __device__ __forceinline__ Walks(const FunctionWalks &a, int *unsure)
+        : a(a), of_edge(gd_group_key(a.seed, GD_DRAW_EDGE, 0)), of_trial(gd_group_key(a.seed, GD_DRAW_TRIAL, 0)),
+          of_update(gd_group_key(a.seed, GD_DRAW_UPDATE, 0)), unsure(unsure) {}
     __device__ __forceinline__ void enter(Walker &w, index_t v) const {
         w.previous = w.v;
         w.at_before = w.at;
         w.size_before = w.size;
         w.v = v;
         if (v < 0) return;
-        w.at = indptr[v];
-        w.size = indptr[v + 1] - w.at;
+        w.at = a.indptr[v];
+        w.size = a.indptr[v + 1] - w.at;
     }
     // The same where the row of another vertex is known, too.
     __device__ __forceinline__ void enter(Walker &w, index_t v, index_t known, gd_i64 at, gd_i64 size) const {
@@ -104,64 +91,62 @@ struct Walks {
             w.at = at;
             w.size = size;
         } else if (v != from && v >= 0) {
-            w.at = indptr[v];
-            w.size = indptr[v + 1] - w.at;
+            w.at = a.indptr[v];
+            w.size = a.indptr[v + 1] - w.at;
         }
     }
     // What the function says of an edge.
     __device__ __forceinline__ auto said(const Walker &w, gd_i64 edge, gd_i64 slot, int step, int *failed) const {
-        return edge_bias(indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, w.v,
-                         slot, w.v, slot, w.previous, w.previous, step, w.instance, w.start, failed);
+        return edge_bias(edge, w.v, slot, w.v, slot, w.previous, w.previous, step, w.instance, w.start, failed, a);
     }
     __device__ __forceinline__ bias_t bias(const Walker &w, gd_i64 edge, gd_i64 slot, int step) const {
-        return gd_checked(said(w, edge, slot, step, failure), failure);
+        return gd_checked(said(w, edge, slot, step, a.failure), a.failure);
     }
     // The same where it is said whether the edge leads to a neighbour of the predecessor; whether a number keeps it.
     __device__ __forceinline__ bool keeps_if(const Walker &w, gd_i64 edge, gd_i64 slot, int step, bool near,
                                              gd_u64 number, int *failed) const {
-        const bias_t one = gd_checked(edge_bias_if(indptr, indices, weights, degrees, mapped, names, base, near_indptr,
-                                                   near_indices, edge, w.v, slot, w.v, slot, w.previous, w.previous,
-                                                   step, w.instance, w.start, near, failed), failed);
-        if (one > bound) atomicCAS(failed, 0, GD_ABOVE_BOUND);
-        return gd_kept(number, one, bound);
+        const bias_t one = gd_checked(edge_bias_if(edge, w.v, slot, w.v, slot, w.previous, step, w.instance, w.start,
+                                                   near, failed, a), failed);
+        if (one > a.bound) atomicCAS(failed, 0, GD_ABOVE_BOUND);
+        return gd_kept(number, one, a.bound);
     }
     // Whether a number keeps an edge, without a word of what the function does wrong; `odd` then, and it is to be called
     // again. No branch, so that what two edges are looked up for is on its way at the same time.
     __device__ __forceinline__ bool keeps_quietly(const Walker &w, gd_i64 edge, int step, gd_u64 number, bool &odd) const {
-        const auto one = said(w, edge, indices[edge], step, unsure);
-        odd |= !(one >= 0) | !(one <= bound);
-        return gd_kept(number, (bias_t)one, bound);
+        const auto one = said(w, edge, a.indices[edge], step, unsure);
+        odd |= !(one >= 0) | !(one <= a.bound);
+        return gd_kept(number, (bias_t)one, a.bound);
     }
     // Whether a number keeps an edge that is tried.
     __device__ __forceinline__ bool keeps(const Walker &w, gd_i64 edge, int step, gd_u64 number) const {
-        const gd_i64 slot = indices[edge];
+        const gd_i64 slot = a.indices[edge];
         if (GD_ASKS_NEAR && w.previous >= 0) {
             const bool if_not = keeps_if(w, edge, slot, step, false, number, unsure);
             const bool if_so = keeps_if(w, edge, slot, step, true, number, unsure);
             if (if_not == if_so && *unsure == 0) return if_so;
             *unsure = 0;
             gd_i64 begin = w.at_before, size = w.size_before, wanted = slot;
-            if (undirected) {  // either row says it
-                const gd_i64 at = indptr[slot], length = indptr[slot + 1] - at;
+            if (a.undirected) {  // either row says it
+                const gd_i64 at = a.indptr[slot], length = a.indptr[slot + 1] - at;
                 if (length < size) begin = at, size = length, wanted = w.previous;
             }
-            return keeps_if(w, edge, slot, step, gd_among(indices, begin, size, wanted), number, failure);
+            return keeps_if(w, edge, slot, step, gd_among(a.indices, begin, size, wanted), number, a.failure);
         }
         const bias_t one = bias(w, edge, slot, step);
-        if (one > bound) atomicCAS(failure, 0, GD_ABOVE_BOUND);
-        return gd_kept(number, one, bound);
+        if (one > a.bound) atomicCAS(a.failure, 0, GD_ABOVE_BOUND);
+        return gd_kept(number, one, a.bound);
     }
     // An edge chosen among all of the row: by the greatest bias, the sum of their units, and the one of a number.
     __device__ __forceinline__ gd_i64 among_all(const Walker &w, int step) const {
         const gd_i64 end = w.at + w.size;
         gd_i64 greatest = 0, edge = -1;
         for (gd_i64 e = w.at; e < end; ++e) {
-            const gd_i64 bits = gd_bits_of(bias(w, e, indices[e], step));
+            const gd_i64 bits = gd_bits_of(bias(w, e, a.indices[e], step));
             greatest = bits > greatest ? bits : greatest;
         }
         const auto units = [&](gd_i64 e) {
-            const gd_i64 bits = gd_bits_of(bias(w, e, indices[e], step));
-            return (gd_u64)(floating ? gd_units_of_float(bits, greatest, w.size) : bits);
+            const gd_i64 bits = gd_bits_of(bias(w, e, a.indices[e], step));
+            return (gd_u64)(a.floating ? gd_units_of_float(bits, greatest, w.size) : bits);
         };
         gd_u64 total = 0, number, second;
         bool over = false;
@@ -170,7 +155,7 @@ struct Walks {
             if (total >> 63) over = true, total = 0;
         }
         if (over) {
-            atomicCAS(failure, 0, GD_LARGE_SUM);
+            atomicCAS(a.failure, 0, GD_LARGE_SUM);
         } else if (total) {
             gd_philox(of_edge, (gd_u64)w.instance, (gd_u32)step, 0, number, second);
             gd_u64 digit = gd_digit(number, total);
@@ -186,8 +171,8 @@ struct Walks {
     template <int HOW>
     __device__ __forceinline__ gd_i64 choose(const Walker &w, int step, gd_u64 number, gd_u64 second) const {
         if (HOW == GD_ALIASED)
-            return gd_pick_alias((const gd_u64 *)sums, other, totals[w.v], w.at, w.at + w.size, number, second);
-        if (HOW == GD_SUMMED) return gd_pick_inverse((const gd_u64 *)sums, w.at, w.at + w.size, number);
+            return gd_pick_alias((const gd_u64 *)a.sums, a.other, a.totals[w.v], w.at, w.at + w.size, number, second);
+        if (HOW == GD_SUMMED) return gd_pick_inverse((const gd_u64 *)a.sums, w.at, w.at + w.size, number);
         return bias(w, w.at, w.v, step) > 0 ? gd_pick_uniform(w.at, w.at + w.size, number) : -1;
     }
     // The number that decides with others what an edge puts into the pool.
@@ -198,12 +183,11 @@ struct Walks {
     }
     // What an edge puts into the pool.
     __device__ __forceinline__ index_t put(const Walker &w, gd_i64 edge, gd_i64 slot, int step, gd_u64 number) const {
-        const gd_i64 next = vertex_of(names, base, num_vertices,
-                                      update(indptr, indices, weights, degrees, mapped, names, base, near_indptr,
-                                             near_indices, edge, w.v, slot, w.v, slot, w.previous, w.previous, step,
-                                             w.instance, w.start, gd_fraction(number), failure_of_update));
+        const gd_i64 named = update(edge, w.v, slot, w.v, slot, w.previous, w.previous, step, w.instance, w.start,
+                                    gd_fraction(number), a);
+        const gd_i64 next = vertex_of(a.names, a.base, a.num_vertices, named);
         if (next >= -1) return (index_t)next;
-        atomicCAS(failure_of_update, 0, GD_NO_VERTEX);
+        atomicCAS(a.failure_of_update, 0, GD_NO_VERTEX);
         return -1;
     }
 
@@ -214,13 +198,13 @@ struct Walks {
         int step;
 
         __device__ __forceinline__ bias_t operator[](gd_u32 place) const {
-            return (bias_t)of.said(w, w.at + place, of.indices[w.at + place], step, of.failure);
+            return (bias_t)of.said(w, w.at + place, of.a.indices[w.at + place], step, of.a.failure);
         }
         friend __device__ __forceinline__ bool gd_unfit(const OfRow &, bias_t one) {
             return !(one >= 0) | (one - one != 0);
         }
         friend __device__ __forceinline__ void gd_refuse(const OfRow &row) {
-            atomicCAS(row.of.failure, 0, GD_NO_BIAS);
+            atomicCAS(row.of.a.failure, 0, GD_NO_BIAS);
         }
     };
 
@@ -236,7 +220,7 @@ struct Walks {
                 break;
             }
             const gd_i64 edge = w.at + place;
-            const index_t slot = indices[edge];
+            const index_t slot = a.indices[edge];
             index_t next = slot;
             if (team.writes()) led[step] = slot;
             if (GD_UPDATES) {
@@ -254,6 +238,7 @@ struct Walks {
     template <int HOW>
     __device__ __forceinline__ int walk(Walker &w, int begin, int end, index_t *led, index_t *went) const {
         Kept dst{led, begin, {}}, pool{went, begin, {}};
+        const int trials = (int)a.trials;
         int step = begin, trial = 0;
         gd_u64 number, second;
         const bool ahead = GD_UPDATES && HOW != GD_TRIED;
@@ -300,14 +285,14 @@ struct Walks {
                 w.v = -1;
                 break;
             }
-            const index_t slot = __ldg(indices + edge);
+            const index_t slot = __ldg(a.indices + edge);
             if (GD_UPDATES) {
                 const gd_u64 of_put = number_of_put(w, step);
                 if (ahead) gd_philox(of_edge, (gd_u64)w.instance, (gd_u32)step + 1, 0, number, second);
 #ifdef __CUDA_ARCH__
                 if (ahead) asm volatile("" : "+l"(number), "+l"(second));
 #endif
-                const gd_i64 at = indptr[slot], size = indptr[slot + 1] - at;
+                const gd_i64 at = a.indptr[slot], size = a.indptr[slot + 1] - at;
                 const index_t next = put(w, edge, slot, step, of_put);
                 dst.keep(step, slot);
                 pool.keep(step, next);

@@ -1,23 +1,6 @@
 """Walks whose edges are chosen by functions of the caller: twins of functions_walk.cu.
 
-functions.py describes the arguments that are not listed here.
-
-n          walks
-first      instance of the first
-begin, end steps made, and to have made; each walk has `depth` at most
-seeds      where they start
-undirected whether each of two neighbours is in the row of the other
-how, sums, totals, other, floating
-           one of the constants below; int64: of each row its biases' units (selection.py), added up to each edge and
-           with it, or the shares of an alias table (biases.py), uint64, with its totals and others; whether biases are
-           floats
-here, before, lengths, dst, put
-           of walks: where they stand, -1 if they have ended; the predecessor; edges so far, int32; in rows of
-           `depth`, the vertices that edges lead to, and, if `updates` says that there is an update, its results.
-           Before the first step the contents of here, before and lengths are not read
-told       uint64, shape (1,): the edges of all walks are added
-failure, failure_of_update
-           int32, as in selection.py
+n is the number of walks, first the instance of the first; steps `begin` are made, and `end` are to have been made.
 """
 
 import numpy as np
@@ -30,13 +13,8 @@ from graphdask.kernels.common.hash import multiply_high
 from graphdask.kernels.common.philox import DRAW_EDGE, DRAW_KEY, DRAW_TRIAL, DRAW_UPDATE, fill, philox
 from graphdask.kernels.common.tuning import GROUP, KEYS_AT_ONCE
 from graphdask.kernels.common.twin import twin, within
-from graphdask.kernels.functions.functions_default import (
-    ASKS_NEAR,
-    MACROS,
-    edge_bias,
-    edge_bias_if,
-    update,
-)
+from graphdask.kernels.functions.functions_default import ASKS_NEAR, MACROS, edge_bias, edge_bias_if, update
+from graphdask.kernels.functions.functions_walk_pack import FunctionWalks
 from graphdask.kernels.walks.second_order import search_all
 
 __all__ = ["MACROS"]
@@ -50,15 +28,13 @@ _0, _1 = np.uint64(0), np.uint64(1)
 
 
 @within
-def _try_all(
-    first, count, begins, sizes, here, before, seeds, indptr, indices, weights, degrees, mapped, names, base,
-    near_indptr, near_indices, step, bound, trials, of_trial, edges, room, kept, near, unsure, failure,
-):  # fmt: skip
+def _try_all(first, block, count, begins, sizes, step, edges, room, kept, near, unsure, a: FunctionWalks):
     """Draw an edge for each of some walkers by rejection, all of them at the same time; -1 after too many trials.
 
     A function that asks whether a vertex is near, which takes a search, is called with both answers first: that often
     is enough to know whether a number keeps the edge. Many searches are done at the same time.
     """
+    of_trial = group_key(a.seed, DRAW_TRIAL, np.int64(0))
     live, asking, row, rest, wanted, tried = room[0], room[1], room[2], room[3], room[4], room[5]
     left = np.int64(0)
     for j in range(count):
@@ -66,47 +42,46 @@ def _try_all(
         live[left] = j
         left += sizes[j] > 0
     trial = np.int64(0)
-    while left and trial < trials:
+    while left and trial < a.trials:
         for k in range(left):
             j = live[k]
-            drawn, kept[j] = philox(of_trial, np.uint64(first + j), np.uint64(step), np.uint64(trial))
+            drawn, kept[j] = philox(of_trial, np.uint64(first + block + j), np.uint64(step), np.uint64(trial))
             tried[j] = begins[j] + np.int64(multiply_high(drawn, np.uint64(sizes[j])))
         asked = np.int64(0)
         for k in range(left):
             j = live[k]
-            edge, v, t, start = tried[j], np.int64(here[j]), np.int64(before[j]), np.int64(seeds[j])
-            slot = np.int64(indices[edge])
+            i, edge, instance = block + j, tried[j], first + block + j
+            v, t, start = np.int64(a.here[i]), np.int64(a.before[i]), np.int64(a.seeds[i])
+            slot = np.int64(a.indices[edge])
             if ASKS_NEAR and t >= 0:
                 unsure[0] = 0
                 taken = other = False
                 for answer in range(2):
                     bias = edge_bias_if(
-                        indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, v,
-                        slot, v, slot, t, t, step, first + j, start, answer > 0, unsure,
+                        edge, v, slot, v, slot, t, step, instance, start, answer > 0, unsure, a,
                     )  # fmt: skip
-                    other, taken = taken, kept_or_failing(kept[j], bias, bound, unsure)
+                    other, taken = taken, kept_or_failing(kept[j], bias, a.bound, unsure)
                 if other != taken or unsure[0]:
-                    asking[asked], row[asked], wanted[asked] = j, near_indptr[t], slot
-                    rest[asked] = near_indptr[t + 1] - near_indptr[t]
+                    asking[asked], row[asked], wanted[asked] = j, a.near_indptr[t], slot
+                    rest[asked] = a.near_indptr[t + 1] - a.near_indptr[t]
                     asked += 1
                     taken = False
             else:
                 bias = edge_bias(
-                    indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, v, slot, v,
-                    slot, t, t, step, first + j, start, failure,
+                    edge, v, slot, v, slot, t, t, step, instance, start, a.failure, a,
                 )  # fmt: skip
-                taken = kept_or_failing(kept[j], bias, bound, failure)
+                taken = kept_or_failing(kept[j], bias, a.bound, a.failure)
             if taken:
                 edges[j] = edge
-        search_all(asked, near_indices, row, rest, wanted, near)
+        search_all(asked, a.near_indices, row, rest, wanted, near)
         for k in range(asked):
             j, slot = asking[k], wanted[k]
-            edge, v, t, start = tried[j], np.int64(here[j]), np.int64(before[j]), np.int64(seeds[j])
+            i, edge, instance = block + j, tried[j], first + block + j
+            v, t, start = np.int64(a.here[i]), np.int64(a.before[i]), np.int64(a.seeds[i])
             bias = edge_bias_if(
-                indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, v, slot, v,
-                slot, t, t, step, first + j, start, near[k], failure,
+                edge, v, slot, v, slot, t, step, instance, start, near[k], a.failure, a,
             )  # fmt: skip
-            if kept_or_failing(kept[j], bias, bound, failure):
+            if kept_or_failing(kept[j], bias, a.bound, a.failure):
                 edges[j] = edge
         some, left = left, np.int64(0)
         for k in range(some):
@@ -116,15 +91,10 @@ def _try_all(
 
 
 @twin
-def functions_walk(
-    n, first, begin, end, depth, seeds, indptr, indices, weights, ids, degrees, mapped, names, base, near_indptr,
-    near_indices, undirected, how, sums, totals, other, floating, bound, trials, seed, updates, num_vertices, here,
-    before, dst, put, lengths, told, failure, failure_of_update,
-):  # fmt: skip
+def functions_walk(n, first, begin, end, a: FunctionWalks):
     """Make steps `begin` to `end` - 1 of walks over the whole graph, whose places in their pools are 0."""
-    of_edge, of_trial = group_key(seed, DRAW_EDGE, np.int64(0)), group_key(seed, DRAW_TRIAL, np.int64(0))
-    of_update = group_key(seed, DRAW_UPDATE, np.int64(0))
-    of_key = group_key(group_key(seed, DRAW_KEY, np.int64(0)), DRAW_KEY, np.int64(0))
+    of_edge, of_update = group_key(a.seed, DRAW_EDGE, np.int64(0)), group_key(a.seed, DRAW_UPDATE, np.int64(0))
+    of_key = group_key(group_key(a.seed, DRAW_KEY, np.int64(0)), DRAW_KEY, np.int64(0))
     drawn, biases, keys = np.empty(KEYS_AT_ONCE, np.uint64), np.empty(KEYS_AT_ONCE, np.float64), np.empty(1, np.float64)
     begins, sizes, edges = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
     numbers, slots = np.empty(GROUP, np.uint64), np.empty(GROUP, np.int64)
@@ -136,23 +106,19 @@ def functions_walk(
         count = min(GROUP, n - block)
         if begin == 0:
             for i in range(block, block + count):
-                here[i], before[i], lengths[i] = seeds[i], -1, 0
+                a.here[i], a.before[i], a.lengths[i] = a.seeds[i], -1, 0
         for step in range(begin, end):
             alive = 0
             for j in range(count):
-                v = np.int64(here[block + j])
+                v = np.int64(a.here[block + j])
                 alive += v >= 0
                 row = max(v, 0)
-                begins[j] = indptr[row]
-                sizes[j] = indptr[row + 1] - begins[j] if v >= 0 else 0
+                begins[j] = a.indptr[row]
+                sizes[j] = a.indptr[row + 1] - begins[j] if v >= 0 else 0
             if alive == 0:
                 break
-            if how == TRIED:
-                _try_all(
-                    first + block, count, begins, sizes, here[block:], before[block:], seeds[block:], indptr, indices,
-                    weights, degrees, mapped, names, base, near_indptr, near_indices, step, bound, trials, of_trial,
-                    edges, room, numbers, near, unsure, failure,
-                )  # fmt: skip
+            if a.how == TRIED:
+                _try_all(first, block, count, begins, sizes, step, edges, room, numbers, near, unsure, a)
             else:
                 for j in range(count):
                     edges[j] = -1
@@ -161,47 +127,50 @@ def functions_walk(
                 if sizes[j] == 0 or edges[j] >= 0:
                     continue
                 i, at, size = block + j, begins[j], sizes[j]
-                v, previous, start, instance = np.int64(here[i]), np.int64(before[i]), np.int64(seeds[i]), first + i
-                if how == UNIFORM:
+                v, previous, start, instance = (
+                    np.int64(a.here[i]),
+                    np.int64(a.before[i]),
+                    np.int64(a.seeds[i]),
+                    first + i,
+                )
+                if a.how == UNIFORM:
                     bias = edge_bias(
-                        indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, at, v, v, v,
-                        v, previous, previous, step, instance, start, failure,
+                        at, v, v, v, v, previous, previous, step, instance, start, a.failure, a,
                     )  # fmt: skip
-                    if checked(bias, failure) > 0:
+                    if checked(bias, a.failure) > 0:
                         edges[j] = at + np.int64(multiply_high(numbers[j], np.uint64(size)))
                     continue
-                if how == ALIASED:
-                    if totals[v] != _0:
+                if a.how == ALIASED:
+                    if a.totals[v] != _0:
                         edge = at + np.int64(multiply_high(numbers[j], np.uint64(size)))
-                        own = multiply_high(seconds[j], totals[v]) < np.uint64(sums[edge])
-                        edges[j] = edge if own else at + other[edge]
+                        own = multiply_high(seconds[j], a.totals[v]) < np.uint64(a.sums[edge])
+                        edges[j] = edge if own else at + a.other[edge]
                     continue
-                if how == SUMMED:
+                if a.how == SUMMED:
                     low, high = at, at + size - 1
-                    digit = np.int64(multiply_high(numbers[j], np.uint64(sums[high])))
-                    if sums[high] == 0:
+                    digit = np.int64(multiply_high(numbers[j], np.uint64(a.sums[high])))
+                    if a.sums[high] == 0:
                         continue
                     while low < high:
                         middle = (low + high) >> 1
-                        if sums[middle] > digit:
+                        if a.sums[middle] > digit:
                             high = middle
                         else:
                             low = middle + 1
                     edges[j] = low
                     continue
-                if how == KEYED:
+                if a.how == KEYED:
                     kept = np.int64(0)
                     for chunk in range(0, size, KEYS_AT_ONCE):
                         many = min(np.int64(KEYS_AT_ONCE), size - chunk)
                         for k in range(many):
                             edge = at + chunk + k
-                            slot = np.int64(indices[edge])
+                            slot = np.int64(a.indices[edge])
                             bias = edge_bias(
-                                indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge,
-                                v, slot, v, slot, previous, previous, step, instance, start, failure,
+                                edge, v, slot, v, slot, previous, previous, step, instance, start, a.failure, a,
                             )  # fmt: skip
                             if not (bias >= 0 and bias < np.inf):
-                                failing(failure, NO_BIAS)
+                                failing(a.failure, NO_BIAS)
                                 bias = 0 * bias
                             biases[k] = bias
                         fill(of_key, np.uint64(instance), np.uint64(step), chunk, many, drawn)
@@ -212,60 +181,50 @@ def functions_walk(
                 if len(units) < size:
                     units = np.empty(2 * size, np.int64)
                 for edge in range(at, at + size):
-                    slot = np.int64(indices[edge])
+                    slot = np.int64(a.indices[edge])
                     bias = edge_bias(
-                        indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edge, v,
-                        slot, v, slot, previous, previous, step, instance, start, failure,
+                        edge, v, slot, v, slot, previous, previous, step, instance, start, a.failure, a,
                     )  # fmt: skip
-                    keep_bias(units, edge - at, checked(bias, failure))
+                    keep_bias(units, edge - at, checked(bias, a.failure))
                 bounds[1], one[0] = size, instance
                 selection_pick(
                     1, Selections(
-                        labels=none, bounds=bounds, values=units, floating=floating, starts=none, counts=none + 1,
-                        replace=1, seed=seed, what=DRAW_EDGE, tags=none, instances=one, step=step, done=none,
-                        chosen=which, owner=label, failure=failure,
+                        labels=none, bounds=bounds, values=units, floating=a.floating, starts=none, counts=none + 1,
+                        replace=1, seed=a.seed, what=DRAW_EDGE, tags=none, instances=one, step=step, done=none,
+                        chosen=which, owner=label, failure=a.failure,
                     ),
                 )  # fmt: skip
                 if label[0] >= 0:
                     edges[j] = at + which[0]
             for j in range(count):
-                slots[j] = indices[edges[j]] if edges[j] >= 0 else -1
+                slots[j] = a.indices[edges[j]] if edges[j] >= 0 else -1
             for j in range(count):
                 i, slot = block + j, slots[j]
-                v = np.int64(here[i])
+                v = np.int64(a.here[i])
                 if v < 0:
                     continue
                 if slot < 0:
-                    here[i] = -1
+                    a.here[i] = -1
                     continue
-                dst[i, step] = slot
-                if updates:
+                a.dst[i, step] = slot
+                if a.updates:
                     number, _ = philox(of_update, np.uint64(first + i), np.uint64(step), _0)
-                    previous, start = np.int64(before[i]), np.int64(seeds[i])
+                    previous, start = np.int64(a.before[i]), np.int64(a.seeds[i])
                     following = update(
-                        indptr, indices, weights, degrees, mapped, names, base, near_indptr, near_indices, edges[j], v,
-                        slot, v, slot, previous, previous, step, first + i, start, fraction(number), failure_of_update,
+                        edges[j], v, slot, v, slot, previous, previous, step, first + i, start, fraction(number), a,
                     )  # fmt: skip
-                    following = vertex_of(names, base, num_vertices, following)
+                    following = vertex_of(a.names, a.base, a.num_vertices, following)
                     if following < -1:
-                        failing(failure_of_update, NO_VERTEX)
+                        failing(a.failure_of_update, NO_VERTEX)
                         following = -1
-                    put[i, step] = slot = following
-                lengths[i] += 1
-                told[0] += _1
-                before[i] = v
-                here[i] = slot
+                    a.put[i, step] = slot = following
+                a.lengths[i] += 1
+                a.told[0] += _1
+                a.before[i] = v
+                a.here[i] = slot
 
 
 @twin
-def functions_walk_keyed(
-    n, first, begin, end, depth, seeds, indptr, indices, weights, ids, degrees, mapped, names, base, near_indptr,
-    near_indices, undirected, how, sums, totals, other, floating, bound, trials, seed, updates, num_vertices, here,
-    before, dst, put, lengths, told, failure, failure_of_update,
-):  # fmt: skip
+def functions_walk_keyed(n, first, begin, end, a: FunctionWalks):
     """`functions_walk` by a reservoir, of which the threads of a block draw each edge together."""
-    functions_walk(
-        n, first, begin, end, depth, seeds, indptr, indices, weights, ids, degrees, mapped, names, base, near_indptr,
-        near_indices, undirected, how, sums, totals, other, floating, bound, trials, seed, updates, num_vertices, here,
-        before, dst, put, lengths, told, failure, failure_of_update,
-    )  # fmt: skip
+    functions_walk(n, first, begin, end, a)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from threading import Lock
 from typing import Any
 
@@ -47,24 +47,25 @@ def cuda_text(family: str, text: str, functions: Mapping[str, Any] | None) -> st
     assert text.count(mark) == 1
     made = []
     for name, function in sorted(functions.items()):
-        hook = hooks[name]
-        parameters = ", ".join(f"{kind} {parameter}" for parameter, kind in hook.parameters.items())
-        made += [
-            f"#define GD_HAS_{name}",
-            function.cuda(f"{name}_of_caller"),
-            f"__device__ __forceinline__ {_C_TYPES[function.result]} {name}({parameters}, int *failure) {{",
-            f"    return {name}_of_caller({_arguments(hook, function, '')}failure);",
-            "}",
-        ]
-        if hook.assumed:
+        made += [f"#define GD_HAS_{name}", function.cuda(f"{name}_of_caller")]
+        if hooks[name].assumed:
+            made.append(f"#define GD_ASKS_NEAR {int(hooks[name].assumed in function.fields)}")
+        for called, parameters, arguments in _calls(name, hooks[name], function, ""):
+            typed = ", ".join(f"{kind} {parameter}" for parameter, kind in parameters.items())
             made += [
-                f"#define GD_ASKS_NEAR {int(hook.assumed in function.fields)}",
-                f"__device__ __forceinline__ {_C_TYPES[function.result]} {name}_if({parameters}, bool assumed, "
-                "int *failure) {",
-                f"    return {name}_of_caller({_arguments(hook, function, '', hook.assumed)}failure);",
+                f"template <class Given> __device__ __forceinline__ {_C_TYPES[function.result]} {called}({typed}, "
+                "const Given &a) {",
+                f"    return {name}_of_caller({arguments});",
                 "}",
             ]
     return text.replace(mark, "\n".join([*made, mark]))
+
+
+def _calls(name: str, hook: Hook, function: Any, casts: str) -> Iterator[tuple[str, Mapping[str, str], str]]:
+    """The functions of a hook that kernels call, with their parameters, and with what they hand to the caller's."""
+    yield name, hook.parameters, _arguments(hook, function, casts)
+    if hook.assumed:
+        yield f"{name}_if", hook.parameters_if, _arguments(hook, function, casts, hook.assumed)
 
 
 def _arguments(hook: Hook, function: Any, casts: str, assumed: str = "") -> str:
@@ -72,7 +73,7 @@ def _arguments(hook: Hook, function: Any, casts: str, assumed: str = "") -> str:
         (kind, "assumed" if field == assumed else hook.fields[field][1])
         for field, kind in zip(function.fields, function.types, strict=True)
     ]
-    return "".join(f"{_CASTS[kind]}({text}), " if casts else f"{text}, " for kind, text in texts)
+    return ", ".join([*(f"{_CASTS[kind]}({text})" if casts else text for kind, text in texts), hook.failure])
 
 
 def python_text(family: str, functions: Mapping[str, Any]) -> str:
@@ -81,32 +82,26 @@ def python_text(family: str, functions: Mapping[str, Any]) -> str:
     assert text.count(_MARK) == 1
     made = [
         "from graphdask.kernels.functions.generated import compiled",
-        "from graphdask.kernels.common.hash import inlined",
+        "from graphdask.kernels.common.twin import twin",
         "from graphdask.kernels.choice.selection import *",
+        f"from {module_name(f'{_first(family)}_pack')} import *",
     ]
     for name, function in sorted(functions.items()):
-        hook = hooks[name]
-        made += [
+        made.append(
             f"{name}_of_caller = compiled({function.python!r}, 'user_function', {function.types!r}, "
-            f"{function.result!r})",
-            "",
-            "",
-            "@inlined",
-            f"def {name}({', '.join(hook.parameters)}, failure):",
-            f"    return {name}_of_caller({_arguments(hook, function, 'python')}failure)",
-            "",
-        ]
-        if hook.assumed:
+            f"{function.result!r})"
+        )
+        for called, parameters, arguments in _calls(name, hooks[name], function, "python"):
             made += [
                 "",
-                "@inlined",
-                f"def {name}_if({', '.join(hook.parameters)}, assumed, failure):",
-                f"    return {name}_of_caller({_arguments(hook, function, 'python', hook.assumed)}failure)",
                 "",
-                "",
-                f"ASKS_NEAR = {hook.assumed in function.fields}",
+                "@twin",
+                f"def {called}({', '.join(parameters)}, a: {hooks[name].pack}):",
+                f"    return {name}_of_caller({arguments})",
                 "",
             ]
+        if hooks[name].assumed:
+            made += ["", f"ASKS_NEAR = {hooks[name].assumed in function.fields}", ""]
     return text.replace(_MARK, "\n".join(["", *made, ""]))
 
 

@@ -4,6 +4,7 @@
 // instances another one puts them together.
 #include "neighbors/hops.cuh"
 #include "neighbors/successive.cuh"
+#include "neighbors/hops_pack.py"
 
 // How neighbours are drawn: all alike, by bias or one of the methods for it, or by one that sees by bits what is drawn.
 #define GD_ALIKE 0
@@ -23,6 +24,9 @@ template <int HOW> struct Graph {
     gd_i64 method;
     gd_u64 key_0, key_1;
 
+    __device__ __forceinline__ explicit Graph(const NeighborHops &a)
+        : indptr(a.indptr), indices(a.indices), sums(a.sums), replace(a.replace != 0), method(a.method),
+          key_0(gd_key(a.seed, GD_DRAW_NEIGHBOR, 0)), key_1(gd_key(a.seed, GD_DRAW_NEIGHBOR, 1)) {}
     __device__ __forceinline__ static constexpr bool revisits() { return false; }
     __device__ __forceinline__ int count(const Item &item, gd_i64 fanout, Memo &) const {
         return (int)(replace ? (item.degree ? fanout : 0) : fanout < item.degree ? fanout : item.degree);
@@ -44,65 +48,42 @@ template <int HOW> struct Graph {
 
 // All neighbours alike.
 extern "C" __global__ void __launch_bounds__(128, 5) hops_draw(
-    long long n, gd_i64 first, const index_t *__restrict__ seeds, const gd_i64 *__restrict__ bounds,
-    const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
-    gd_u64 fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed, gd_i64 together, gd_i64 places,
-    gd_i64 slots, gd_i64 most, index_t *__restrict__ src, index_t *__restrict__ dst, int *__restrict__ upto,
-    int *__restrict__ starts, gd_i64 *__restrict__ counts) {
-    const Graph<GD_ALIKE> graph = {indptr, indices, sums, replace != 0, method, gd_key(seed, GD_DRAW_NEIGHBOR, 0),
-                             gd_key(seed, GD_DRAW_NEIGHBOR, 1)};
-    hops_all(graph, n, first, seeds, bounds, fanouts, hops, together, places, slots, most, src, dst, upto, starts, counts);
+    long long n, gd_i64 first, NeighborHops a) {
+    hops_all(Graph<GD_ALIKE>(a), n, first, a);
 }
 
 // By bias, or by one of the methods for it.
 extern "C" __global__ void __launch_bounds__(128, 6) hops_draw_biased(
-    long long n, gd_i64 first, const index_t *__restrict__ seeds, const gd_i64 *__restrict__ bounds,
-    const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
-    gd_u64 fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed, gd_i64 together, gd_i64 places,
-    gd_i64 slots, gd_i64 most, index_t *__restrict__ src, index_t *__restrict__ dst, int *__restrict__ upto,
-    int *__restrict__ starts, gd_i64 *__restrict__ counts) {
-    const Graph<GD_BY_BIAS> graph = {indptr, indices, sums, replace != 0, method, gd_key(seed, GD_DRAW_NEIGHBOR, 0),
-                             gd_key(seed, GD_DRAW_NEIGHBOR, 1)};
-    hops_all(graph, n, first, seeds, bounds, fanouts, hops, together, places, slots, most, src, dst, upto, starts, counts);
+    long long n, gd_i64 first, NeighborHops a) {
+    hops_all(Graph<GD_BY_BIAS>(a), n, first, a);
 }
 
 // By a method that sees by bits what is drawn already.
 extern "C" __global__ void __launch_bounds__(128, 6) hops_draw_by_bits(
-    long long n, gd_i64 first, const index_t *__restrict__ seeds, const gd_i64 *__restrict__ bounds,
-    const gd_i64 *__restrict__ indptr, const index_t *__restrict__ indices, const gd_i64 *__restrict__ sums,
-    gd_u64 fanouts, gd_i64 hops, gd_i64 replace, gd_i64 method, gd_u64 seed, gd_i64 together, gd_i64 places,
-    gd_i64 slots, gd_i64 most, index_t *__restrict__ src, index_t *__restrict__ dst, int *__restrict__ upto,
-    int *__restrict__ starts, gd_i64 *__restrict__ counts) {
-    const Graph<GD_BY_BITS> graph = {indptr, indices, sums, replace != 0, method, gd_key(seed, GD_DRAW_NEIGHBOR, 0),
-                             gd_key(seed, GD_DRAW_NEIGHBOR, 1)};
-    hops_all(graph, n, first, seeds, bounds, fanouts, hops, together, places, slots, most, src, dst, upto, starts, counts);
+    long long n, gd_i64 first, NeighborHops a) {
+    hops_all(Graph<GD_BY_BITS>(a), n, first, a);
 }
 
 // A warp takes the instances that were drawn together; their edges are side by side in what comes out, too.
-extern "C" __global__ void hops_place(long long n, gd_i64 first, gd_i64 hops, gd_i64 together, gd_i64 most,
-                                      const index_t *__restrict__ src, const index_t *__restrict__ dst,
-                                      const int *__restrict__ upto, const int *__restrict__ starts,
-                                      const gd_i64 *__restrict__ ends, index_t *__restrict__ out_src,
-                                      index_t *__restrict__ out_dst, int *__restrict__ out_hop,
-                                      gd_i64 *__restrict__ out_instance) {
+extern "C" __global__ void hops_place(long long n, gd_i64 first, PlacedHops a) {
     const int lane = (int)threadIdx.x & 31;
     const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
-    for (gd_i64 group = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; group * together < n; group += warps) {
-        const gd_i64 begin = group * together, last = min(begin + together, (gd_i64)n) - 1;
-        const gd_i64 out = group ? ends[begin - 1] : 0;
-        const int end = (int)(ends[min(begin + lane, last)] - out), all = __shfl_sync(GD_WARP, end, 31);
-        const index_t *const from_here = src + begin * most, *const to_here = dst + begin * most;
+    for (gd_i64 group = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; group * a.together < n; group += warps) {
+        const gd_i64 begin = group * a.together, last = min(begin + a.together, (gd_i64)n) - 1;
+        const gd_i64 out = group ? a.ends[begin - 1] : 0;
+        const int end = (int)(a.ends[min(begin + lane, last)] - out), all = __shfl_sync(GD_WARP, end, 31);
+        const index_t *const from_here = a.src + begin * a.most, *const to_here = a.dst + begin * a.most;
         for (int from = 0; from < all; from += 32) {
             const int at = from + lane, g = gd_whose(end, at), before = __shfl_sync(GD_WARP, end, g ? g - 1 : 0);
             if (at >= all) continue;
-            const int e = at - (g ? before : 0), *const of_hop = upto + (begin + g) * hops;
+            const int e = at - (g ? before : 0), *const of_hop = a.upto + (begin + g) * a.hops;
             int hop = 0, of_others = 0;
             for (int made; (made = of_hop[hop]) <= e; ++hop) of_others = made;
-            const int place = starts[(begin + g) * hops + hop] + e - of_others;
-            out_src[out + at] = from_here[place];
-            out_dst[out + at] = to_here[place];
-            out_hop[out + at] = hop;
-            out_instance[out + at] = first + begin + g;
+            const int place = a.starts[(begin + g) * a.hops + hop] + e - of_others;
+            a.out_src[out + at] = from_here[place];
+            a.out_dst[out + at] = to_here[place];
+            a.out_hop[out + at] = hop;
+            a.out_instance[out + at] = first + begin + g;
         }
     }
 }

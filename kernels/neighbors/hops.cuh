@@ -203,39 +203,36 @@ __device__ __forceinline__ int hops_entered(const Drawer &drawer, const Room &ro
     return next;
 }
 
-template <class Drawer>
-__device__ __forceinline__ void hops_all(
-    const Drawer &drawer, long long n, gd_i64 first, const index_t *__restrict__ seeds,
-    const gd_i64 *__restrict__ bounds, gd_u64 fanouts, gd_i64 hops, gd_i64 together, gd_i64 places, gd_i64 slots,
-    gd_i64 most, index_t *__restrict__ src, index_t *__restrict__ dst, int *__restrict__ upto, int *__restrict__ starts,
-    gd_i64 *__restrict__ counts) {
+// `Draws` is a pack with the fields of HopDraws.
+template <class Drawer, class Draws>
+__device__ __forceinline__ void hops_all(const Drawer &drawer, long long n, gd_i64 first, const Draws &a) {
     extern __shared__ gd_i64 gd_rooms[];
     const int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x >> 5, warps = (int)blockDim.x >> 5;
-    const int instances = (int)together;
-    const gd_i64 listed = together * places, lists = Drawer::TRACES ? 2 * listed : listed;
-    const gd_i64 words = ((32 * GD_STAGED + lists) * (gd_i64)sizeof(index_t) + together * slots * 4 + 7) / 8;
+    const int instances = (int)a.together;
+    const gd_i64 listed = a.together * a.places, lists = Drawer::TRACES ? 2 * listed : listed;
+    const gd_i64 words = ((32 * GD_STAGED + lists) * (gd_i64)sizeof(index_t) + a.together * a.slots * 4 + 7) / 8;
     index_t *const stage = (index_t *)&gd_rooms[warp * words], *const list = stage + 32 * GD_STAGED;
-    const Room room = {stage, list, list + listed, (int *)(list + lists), (int)places, (int)slots};
-    for (gd_i64 group = (gd_i64)blockIdx.x * warps + warp; group * together < n; group += (gd_i64)gridDim.x * warps) {
-        const gd_i64 i = group * together + lane;
+    const Room room = {stage, list, list + listed, (int *)(list + lists), (int)a.places, (int)a.slots};
+    for (gd_i64 group = (gd_i64)blockIdx.x * warps + warp; group * a.together < n; group += (gd_i64)gridDim.x * warps) {
+        const gd_i64 i = group * a.together + lane;
         const bool mine = lane < instances && i < n;
         gd_i64 given = 0;
         int count = 0;
         if (mine) {
-            given = bounds ? bounds[i] : i;
-            count = bounds ? (int)(bounds[i + 1] - given) : 1;
+            given = a.bounds ? a.bounds[i] : i;
+            count = a.bounds ? (int)(a.bounds[i + 1] - given) : 1;
         }
         for (int slot = lane; slot < instances * room.slots; slot += 32) room.tables[slot] = -1;
         for (Dealt items(lane, count); items.from < items.all; items.from += 32) {
             const int g = items.instance(), k = lane - items.begin(g);
             const gd_i64 from = __shfl_sync(GD_WARP, given, g);
             if (items.here()) {
-                room.lists[g * room.room + k] = seeds[from + k];
+                room.lists[g * room.room + k] = a.seeds[from + k];
                 if (Drawer::TRACES) room.sources[g * room.room + k] = (index_t)-1;
             }
         }
         __syncwarp();
-        if (hops > 1 && !drawer.revisits()) {
+        if (a.hops > 1 && !drawer.revisits()) {
             for (Dealt items(lane, count); items.from < items.all; items.from += 32) {
                 const int g = items.instance(), k = lane - items.begin(g);
                 if (items.here()) room.of(g).enter(k);
@@ -243,25 +240,25 @@ __device__ __forceinline__ void hops_all(
             __syncwarp();
         }
         Progress one = {0, count, 0};
-        index_t *from = src + group * together * most, *to = dst + group * together * most;
+        index_t *from = a.src + group * a.together * a.most, *to = a.dst + group * a.together * a.most;
         int all = 0;
-        for (int hop = 0; hop < (int)hops; ++hop) {
-            const gd_i64 fanout = (gd_i64)(fanouts >> (8 * hop) & 255);
-            const bool more = hop + 1 < (int)hops;
-            const int drawn = hops_drawn(drawer, room, (gd_u64)(first + group * together), hop, fanout, more, one, lane,
+        for (int hop = 0; hop < (int)a.hops; ++hop) {
+            const gd_i64 fanout = (gd_i64)(a.fanouts >> (8 * hop) & 255);
+            const bool more = hop + 1 < (int)a.hops;
+            const int drawn = hops_drawn(drawer, room, (gd_u64)(first + group * a.together), hop, fanout, more, one, lane,
                                          from + all, to + all);
             const int ends = gd_sum_upto(drawn, lane);
             one.made += drawn;
             if (mine) {
-                upto[i * hops + hop] = one.made;
-                starts[i * hops + hop] = all + ends - drawn;
+                a.upto[i * a.hops + hop] = one.made;
+                a.starts[i * a.hops + hop] = all + ends - drawn;
             }
             all += __shfl_sync(GD_WARP, ends, 31);
             if (!more) break;
             one.begin = one.end;
             one.end = hops_entered(drawer, room, one.end, drawn, lane);
         }
-        if (mine) counts[i] = one.made;
+        if (mine) a.counts[i] = one.made;
         __syncwarp();
     }
 }

@@ -51,10 +51,6 @@ def test_twins_have_the_same_arguments_in_the_same_order(source):
 
 MOST = 12
 """Parameters of a kernel; what else it works on is in a pack (kernels/common/packs.py)."""
-TO_CONVERT = (
-    "functions", "functions_default", "functions_hops", "functions_walk", "hops",
-)  # fmt: skip
-"""Files with kernels that take more."""
 
 
 @pytest.mark.parametrize("name", sorted({name.partition(".")[0] for name in kernel_files()}))
@@ -64,10 +60,7 @@ def test_a_kernel_has_few_parameters(name):
         if path.suffix in (".cu", ".py"):
             found = (cuda_signatures if path.suffix == ".cu" else python_signatures)(path)
             many |= {kernel: len(parameters) for kernel, parameters in found.items() if len(parameters) > MOST}
-    if name in TO_CONVERT:
-        assert many, f"{name} can leave TO_CONVERT"
-    else:
-        assert not many, f"{name}: {many} parameters; at most {MOST}, put the others into a pack"
+    assert not many, f"{name}: {many} parameters; at most {MOST}, put the others into a pack"
 
 
 @pytest.fixture

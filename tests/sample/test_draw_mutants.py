@@ -304,18 +304,18 @@ FAMILIES = {
     "functions": {
         "a draw modulo": ("multiply_high(which, np.uint64(size))", "which % np.uint64(size)", rejection),
         "the number of a trial in vain again": (
-            "np.uint64(made * trials + trial)", "np.uint64(made * trials)", rejection,
+            "np.uint64(made * a.trials + trial)", "np.uint64(made * a.trials)", rejection,
         ),
     },
     "functions_walk": {
         "a draw modulo in walks": ("multiply_high(numbers[j], np.uint64(size))", "numbers[j] % np.uint64(size)", walks),
         "a draw modulo in walks by sums": (
-            "multiply_high(numbers[j], np.uint64(sums[high]))", "numbers[j] % np.uint64(sums[high])", walks_by_sums,
+            "multiply_high(numbers[j], np.uint64(a.sums[high]))", "numbers[j] % np.uint64(a.sums[high])", walks_by_sums,
         ),
         "a draw modulo in walks by rejection": (
             "multiply_high(drawn, np.uint64(sizes[j]))", "drawn % np.uint64(sizes[j])", walks_by_rejection,
         ),
-        "CTPS off by one": ("sums[middle] > digit", "sums[middle] >= digit", walks_by_sums),
+        "CTPS off by one": ("a.sums[middle] > digit", "a.sums[middle] >= digit", walks_by_sums),
         "one generator for all walks": (
             "philox(of_edge, np.uint64(first + block + j), np.uint64(step), _0)",
             "philox(of_edge, _0, np.uint64(step), _0)", walks, walks_by_sums,

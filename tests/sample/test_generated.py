@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from graphdask.kernels.functions import generated, inserted
+from graphdask.kernels.functions.functions_pack import FunctionVertices
 from graphdask.sample.translate import translate
 
 SOURCE = """from graphdask.kernels.functions.user import *
@@ -122,8 +123,11 @@ def family_made():
     kernels = inserted.python_module("functions", {"vertex_bias": function})
     values = np.zeros(4, np.int64)
     vertices, places = np.array([1, 0, 5, 2], np.int32), np.arange(4)
-    names, failure = np.zeros(0, np.int64), np.zeros(1, np.int32)
-    kernels.functions_vertex_bias(4, names, 0, vertices, places, places, places, 0, values, failure)
+    pack = FunctionVertices(
+        names=np.zeros(0, np.int64), base=0, vertices=vertices, degrees=places, instances=places, places=places,
+        depth=0, values=values, failure=np.zeros(1, np.int32),
+    )  # fmt: skip
+    kernels.functions_vertex_bias(4, *(getattr(pack, name) for name in kernels.functions_vertex_bias.fields))
     assert values.tolist() == [3, 1, 17, 9]
     return sum(kernels.functions_vertex_bias.stats.cache_hits.values())
 
@@ -143,9 +147,9 @@ def test_texts_with_functions_in_them():
     """Expressions of the fields, the same in both languages, and functions of the same text told apart by nothing."""
     one, other = (translate(lambda e: e.weight * e.depth, {"weight": "float", "depth": "int"}, "float") for _ in "ab")
     text = inserted.cuda_text("functions", '#include "functions/functions_default.cuh"\n', {"edge_bias": one})
-    assert "edge_bias_of_caller(weights[edge], depth, failure)" in text
+    assert "edge_bias_of_caller(a.weights[edge], depth, failure)" in text
     assert text.index("#define GD_HAS_edge_bias") < text.index("#include")
     text = inserted.python_text("functions", {"edge_bias": one})
-    assert "edge_bias_of_caller(np.float64(weights[edge]), np.int64(depth), failure)" in text
+    assert "edge_bias_of_caller(np.float64(a.weights[edge]), np.int64(depth), failure)" in text
     assert inserted.digests({"edge_bias": one}) == inserted.digests({"edge_bias": other})
     assert inserted.cuda_text("bfs", "text", None) == "text"

@@ -7,6 +7,7 @@ import pytest
 from emulated import device_backend, emulated, stand_in
 
 import graphdask as gd
+from graphdask.kernels.neighbors.hops_pack import NeighborHops, PlacedHops
 from graphdask.sample import _together
 from graphdask.sample._together import Shape
 
@@ -35,20 +36,23 @@ def pulled(device, found, seeds, fanouts, together, replace, method):
     frontiers = max(sizes) * np.cumprod([1, *fanouts])
     shape.room = int(frontiers[:-1].sum())
     packed = np.uint64(sum(fanout << 8 * hop for hop, fanout in enumerate(fanouts)))
-    drawing = (
-        given(np.concatenate(seeds).astype(np.int32)), bounds, given(indptr),
-        given(np.concatenate(rows).astype(np.int32)), None, packed, len(fanouts), replace, method, np.uint64(5),
-        together, shape.room, shape.slots(len(fanouts)),
-    )  # fmt: skip
-    how = {"per_item": 32 // together, "threads": 128, "shared": shape.shared(together, len(fanouts), 4)}
     n, most, hops = len(seeds), int(frontiers[1:].sum()), len(fanouts)
-    drawn = [given(np.full(n * each, -7, np.int32)) for each in (most, most, hops, hops)]
-    counts = given(np.full(n, -7, np.int64))
+    src, dst, upto, starts = (given(np.full(n * each, -7, np.int32)) for each in (most, most, hops, hops))
+    draws = NeighborHops(
+        seeds=given(np.concatenate(seeds).astype(np.int32)), bounds=bounds, indptr=given(indptr),
+        indices=given(np.concatenate(rows).astype(np.int32)), fanouts=packed, hops=hops, replace=replace, method=method,
+        seed=np.uint64(5), together=together, places=shape.room, slots=shape.slots(hops), most=most, src=src, dst=dst,
+        upto=upto, starts=starts, counts=given(np.full(n, -7, np.int64)),
+    )  # fmt: skip
     draw = kernels.hops_draw if method < 0 else kernels.hops_draw_biased
-    draw(n, 3, *drawing, most, *drawn, counts, **how)
-    ends = np.cumsum(backend.to_host(counts))
+    draw(n, 3, draws, per_item=32 // together, threads=128, shared=shape.shared(together, hops, 4))
+    ends = np.cumsum(backend.to_host(draws.counts))
     out = [given(np.full(ends[-1], -7, dtype)) for dtype in (np.int32, np.int32, np.int32, np.int64)]
-    kernels.hops_place(n, 3, hops, together, most, *drawn, given(ends), *out, per_item=32 // together)
+    placed = PlacedHops(
+        hops=hops, together=together, most=most, src=src, dst=dst, upto=upto, starts=starts, ends=given(ends),
+        out_src=out[0], out_dst=out[1], out_hop=out[2], out_instance=out[3],
+    )  # fmt: skip
+    kernels.hops_place(n, 3, placed, per_item=32 // together)
     backend.synchronize()
     return [backend.to_host(column) for column in out]
 
