@@ -81,6 +81,9 @@ def word_of(argument: Any, array_type: type) -> int:
         return 0
     if kind is float:
         return int(_WORD.unpack(_FLOAT.pack(argument))[0])
+    if kind is np.uint64:  # a seed, in every launch of a sampler
+        number = int(argument)
+        return number if number < 1 << 63 else number - (1 << 64)
     if isinstance(argument, np.generic):
         return int.from_bytes(argument.tobytes().ljust(8, b"\0"), "little", signed=True)
     raise TypeError(f"a kernel takes arrays of its device and numbers, not {kind.__name__}")

@@ -19,7 +19,7 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Messages
-from graphdask.kernels.neighbors.neighborhoods_pack import NeighborhoodDraws
+from graphdask.kernels.neighbors.neighborhoods_pack import DONE, NeighborhoodDraws
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample._beyond_memory import refuse_beyond_memory
@@ -82,17 +82,18 @@ class MinibatchTraversal(NumberedTraversal):
         n, hops = self.instances, len(self.fanouts)
         sizes = np.zeros((n, hops + 1), np.int64), np.zeros((n, hops), np.int64)
         made: list[list[np.ndarray]] = []
-        told, needed = np.zeros(4, np.int64), 0
+        told = np.zeros(len(DONE), np.int64)
+        done = DONE.of(told)
         most = self.edges_at_most(state.rows.num_edges / max(state.rows.num_rows, 1))
-        while not made or told[0] < n:
-            room = max(int(min(most, ROOM)), needed + needed // 8)
-            refuse_beyond_memory(env, self.name, f"batch {self.first + int(told[0])}", room, 24 + seeds.itemsize)
+        while not made or done.instances < n:
+            room = max(int(min(most, ROOM)), done.needed + done.needed // 8)
+            refuse_beyond_memory(env, self.name, f"batch {self.first + done.instances}", room, 24 + seeds.itemsize)
             columns = np.empty(len(seeds) + room, seeds.dtype), *(np.empty(room, np.int64) for _ in range(3))
             self._call(env, state, self.first, seeds, bounds, (room, *columns, *sizes, told), {})
-            _, vertices, edges, needed = told.tolist()
-            made.append([columns[0][:vertices], *(column[:edges] for column in columns[1:])])
-            if told[0] < n:
-                env.check_deadline(self.name, f"batch {self.first + int(told[0])}")
+            done = DONE.of(told)
+            made.append([columns[0][: done.vertices], *(column[: done.edges] for column in columns[1:])])
+            if done.instances < n:
+                env.check_deadline(self.name, f"batch {self.first + done.instances}")
         joined = made[0] if len(made) == 1 else map(np.concatenate, zip(*made, strict=True))
         return dict(zip(NUMBERED, (*joined, *sizes), strict=True))
 
@@ -118,8 +119,9 @@ class MinibatchTraversal(NumberedTraversal):
         each, dtype = self._vertices_of_a_seed, seeds.dtype
         most, room = len(seeds) * each, len(seeds) * (each - 1)
         refuse_beyond_memory(env, self.name, f"batch {first} and those after it", most, _bytes(dtype.itemsize))
-        counts, of_nodes = xp.zeros(4 + n * (2 * hops + 1), np.int64), 4 + n * (hops + 1)
-        node_sizes, edge_sizes = counts[4:of_nodes].reshape(n, hops + 1), counts[of_nodes:].reshape(n, hops)
+        told, of_nodes = len(DONE), len(DONE) + n * (hops + 1)
+        counts = xp.zeros(of_nodes + n * hops, np.int64)
+        node_sizes, edge_sizes = counts[told:of_nodes].reshape(n, hops + 1), counts[of_nodes:].reshape(n, hops)
         columns = xp.empty(most, dtype), *(xp.empty(room, np.int64) for _ in range(3))
         scratch = dict(
             each=2 * each, vertices=xp.empty(most, dtype), owners=xp.empty(most, np.int32),
@@ -130,13 +132,13 @@ class MinibatchTraversal(NumberedTraversal):
         )  # fmt: skip
         self._call(
             env, state, first, backend.from_host(seeds), backend.from_host(bounds),
-            (room, *columns, node_sizes, edge_sizes, counts[:4]), scratch,
+            (room, *columns, node_sizes, edge_sizes, counts[:told]), scratch,
             per_item=-(-most // max(n, 1)), per_processor=BLOCKS,
         )  # fmt: skip
         found = backend.to_host(counts)
-        _, vertices, edges, _ = found[:4].tolist()
-        sizes = found[4:of_nodes].reshape(n, hops + 1), found[of_nodes:].reshape(n, hops)
-        return [columns[0][:vertices], *(column[:edges] for column in columns[1:]), *sizes]
+        done = DONE.of(found[:told])
+        sizes = found[told:of_nodes].reshape(n, hops + 1), found[of_nodes:].reshape(n, hops)
+        return [columns[0][: done.vertices], *(column[: done.edges] for column in columns[1:]), *sizes]
 
     def _call(
         self, env: Environment, state: State, first: int, seeds: Array, bounds: Array, out: Any, scratch: Any,

@@ -25,7 +25,7 @@ import importlib
 import re
 import types
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from graphdask.kernels import module_name
@@ -87,6 +87,7 @@ class Pack:
     counter_fields: ClassVar[dict[str, Counters]] = {}
     """The fields whose elements have names."""
     _place: ClassVar[dict[str, int]] = {}
+    _names: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls) -> None:
         cls.field_types = {name: kind for base in cls.__bases__ for name, kind in base.field_types.items()}
@@ -99,41 +100,59 @@ class Pack:
             cls.field_types[name] = kind
             setattr(cls, name, None)
         cls._place = {name: place for place, name in enumerate(cls.field_types)}
+        cls._names = frozenset(cls._place)
 
     def __init__(self, **values: Any):
-        fields = self.__dict__
-        fields["_words"], fields["_changed"] = [0] * len(self._place), set()
-        self.assign(**values)
+        changed = set(values)
+        if not changed <= self._names:
+            self._refuse(values)
+        values["_changed"], values["_words"] = changed, [0] * len(self._place)
+        object.__setattr__(self, "__dict__", values)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self._place:
-            raise AttributeError(
-                f"{type(self).__name__} has no field {name!r}; its fields: {', '.join(self.field_types)}"
-            )
+            self._refuse((name,))
         fields = self.__dict__
         fields[name] = value
         fields["_changed"].add(name)
 
+    def _refuse(self, names: Iterable[str]) -> None:
+        unknown = min(set(names) - self._place.keys())
+        raise AttributeError(
+            f"{type(self).__name__} has no field {unknown!r}; its fields: {', '.join(self.field_types)}"
+        )
+
     def assign(self, **values: Any) -> None:
         """Set several fields."""
-        if not values.keys() <= self._place.keys():
-            for name in values:
-                setattr(self, name, None)  # says which field there is not
+        if not self._names.issuperset(values):
+            self._refuse(values)
         fields = self.__dict__
         fields.update(values)
         fields["_changed"].update(values)
 
     def release(self, *names: str) -> None:
         """Set fields to None: a pack that is kept would hold their arrays in memory until its next launch."""
-        self.assign(**dict.fromkeys(names))
+        if not self._names.issuperset(names):
+            self._refuse(names)
+        fields = self.__dict__
+        fields.update(dict.fromkeys(names))
+        fields["_changed"].update(names)
 
     def as_words(self, word_of: Callable[[Any, type], int], array_type: type) -> list[int]:
-        """The words of all fields in their order; `word_of` is called for those assigned since the last time."""
-        fields = self.__dict__
+        """The words of all fields in their order; `word_of` is called for those assigned since the last time that are
+        neither arrays nor integers."""
+        fields, place = self.__dict__, self._place
         words, changed = fields["_words"], fields["_changed"]
-        while changed:
-            name = changed.pop()
-            words[self._place[name]] = word_of(fields[name], array_type)
+        for name in changed:
+            value = fields[name]
+            kind = type(value)
+            if kind is array_type:
+                words[place[name]] = value.data.ptr
+            elif kind is int:
+                words[place[name]] = value
+            else:
+                words[place[name]] = word_of(value, array_type)
+        changed.clear()
         return words
 
     def read_counters(self, backend: Any) -> Any:

@@ -1,16 +1,9 @@
 """What marked.py and marked.cu work on."""
 
-from graphdask.kernels.common.packs import Pack
+from graphdask.kernels.neighbors.neighbors_pack import ItemRows
 
 
-class MarkedDraws(Pack):
-    rows = "const index_t *__restrict__", "the rows to work on"
-    vertices = "const index_t *__restrict__", "the number of each item"
-    instances = "const gd_i64 *__restrict__", "the instance of each item"
-    tags = "const gd_i64 *__restrict__", "what the edges of each item are marked with"
-    indptr = "const gd_i64 *__restrict__", "where the row of each vertex begins"
-    indices = "const index_t *__restrict__", "the slots that the edges lead to"
-    offsets = "const gd_i64 *__restrict__", "where the edges of each item begin among those drawn"
+class MarkedDraws(ItemRows):
     sums = "const gd_i64 *__restrict__", "the sum of each row"
     method = "gd_i64", "how neighbours are drawn again"
     seed = "gd_u64", "of the random numbers"

@@ -67,7 +67,7 @@ def _draw(n, first, a: NeighborhoodDraws):
     count, made = 0, 0
     table = np.full(64, -1, np.int64)
     offsets, marks, owners = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
-    for i in range(a.told[0], n):
+    for i in range(a.told.instances, n):
         base, begin = count, made
         for s in range(a.seed_bounds[i], a.seed_bounds[i + 1]):
             a.nodes[count] = a.seeds[s]
@@ -89,7 +89,7 @@ def _draw(n, first, a: NeighborhoodDraws):
             offsets[size] = total
             stop = made + total
             if stop > a.room:
-                a.told[0], a.told[1], a.told[2], a.told[3] = i, base, begin, stop - begin
+                a.told.instances, a.told.vertices, a.told.edges, a.told.needed = i, base, begin, stop - begin
                 return
             if a.method is None:
                 neighbors_uniform(
@@ -126,7 +126,7 @@ def _draw(n, first, a: NeighborhoodDraws):
                 a.col[e] = table[slot] - base
             a.node_sizes[i, hop + 1], a.edge_sizes[i, hop] = count - here, total
             made = stop
-    a.told[0], a.told[1], a.told[2], a.told[3] = n, count, made, 0
+    a.told.instances, a.told.vertices, a.told.edges, a.told.needed = n, count, made, 0
 
 
 @twin

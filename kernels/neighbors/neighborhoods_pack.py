@@ -1,6 +1,10 @@
 """What neighborhoods.py and neighborhoods.cu work on."""
 
-from graphdask.kernels.common.packs import Pack
+from graphdask.kernels.common.packs import Counters, Pack
+
+DONE = Counters("DoneInstances", "instances", "vertices", "edges", "needed")
+"""Instances that are done, the vertices and the edges that they have here, and the edges that the next instance needs
+at least, if the buffers cannot hold it."""
 
 
 class NeighborhoodDraws(Pack):
@@ -21,13 +25,7 @@ class NeighborhoodDraws(Pack):
     edge = "gd_i64 *__restrict__", "the place of each edge"
     node_sizes = "gd_i64 *__restrict__", "(n, hops + 1): seeds, and vertices that each hop reaches first"
     edge_sizes = "gd_i64 *__restrict__", "(n, hops): edges of each hop"
-    told = (
-        "gd_i64 *__restrict__",
-        (
-            "(4,): the number of instances that are done, where the kernel begins; the vertices and the edges that "
-            "they have here; and the edges that the next instance needs at least, if the buffers cannot hold it"
-        ),
-    )
+    told = DONE, "how far the kernel has come; where it begins, the number of instances that are done"
     # the others are for a GPU, and need no values before unless one is named
     each = "gd_i64", "slots of `entries` for every seed"
     vertices = "index_t *", "per vertex of `nodes`: its number"

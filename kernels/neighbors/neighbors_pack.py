@@ -3,7 +3,7 @@
 from graphdask.kernels.common.packs import Pack
 
 
-class ItemDraws(Pack):
+class ItemRows(Pack):
     rows = "const index_t *__restrict__", "where the row of each item is"
     vertices = "const index_t *__restrict__", "the vertex number of each item: it and the instance decide what is drawn"
     instances = "const gd_i64 *__restrict__", "the instance of each item"
@@ -11,6 +11,9 @@ class ItemDraws(Pack):
     indptr = "const gd_i64 *__restrict__", "where the row of each vertex begins"
     indices = "const index_t *__restrict__", "the slots that the edges lead to; where it is None, places stand for them"
     offsets = "const gd_i64 *__restrict__", "where the edges of each item begin among those drawn, and their number"
+
+
+class ItemDraws(ItemRows):
     replace = "gd_i64", "1 to draw with replacement"
     seed = "gd_u64", "of the random numbers"
     src = "index_t *__restrict__", "the vertex number of the item of each edge drawn"

@@ -1,16 +1,9 @@
 """What reservoir.py and reservoir.cu work on."""
 
-from graphdask.kernels.common.packs import Pack
+from graphdask.kernels.neighbors.neighbors_pack import ItemRows
 
 
-class Reservoirs(Pack):
-    rows = "const index_t *__restrict__", "the rows to work on"
-    vertices = "const index_t *__restrict__", "the number of each item"
-    instances = "const gd_i64 *__restrict__", "the instance of each item"
-    tags = "const gd_i64 *__restrict__", "what the edges of each item are marked with"
-    indptr = "const gd_i64 *__restrict__", "where the row of each vertex begins"
-    indices = "const index_t *__restrict__", "the slots that the edges lead to"
-    offsets = "const gd_i64 *__restrict__", "where the edges of each item begin among those kept"
+class Reservoirs(ItemRows):
     seed = "gd_u64", "of the random numbers"
     longs = "gd_i64 *", "n + 1 words, the first one 0: items with long rows"
     src = "index_t *__restrict__", "the vertex that each edge drawn comes from"

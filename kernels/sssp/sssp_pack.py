@@ -3,12 +3,15 @@
 from graphdask.kernels.common.packs import Pack
 
 
-class Relaxing(Pack):
+class WeightedRows(Pack):
     indptr = "const long long *", "where the row of each own vertex begins"
     indices = "const index_t *", "the slots that the edges lead to"
     weights = "const weight_t *", "of each edge, or a single one for all"
     each = "long long", "-1 for a weight of each edge, 0 for a single one: edge e weighs weights[e & each]"
     ids = "const index_t *", "the id of each own vertex"
+
+
+class Relaxing(WeightedRows):
     labels = "label_t *", "per slot: its label (sssp.py)"
     stamp = "int *", "per slot: the step in which an own vertex was last queued, the superstep in which a ghost was"
     limit = "dist_t *", "where the current bucket ends; shape (1,)"

@@ -1,17 +1,13 @@
 """What sssp_tree.py and sssp_tree.cu work on."""
 
-from graphdask.kernels.common.packs import Counters, Pack
+from graphdask.kernels.common.packs import Counters
+from graphdask.kernels.sssp.sssp_pack import WeightedRows
 
 COUNTS = Counters("TreeCounts", "hubs", "edges", "ghosts")
 """Deferred rows, edges scanned, the ghost queue's length."""
 
 
-class Tree(Pack):
-    indptr = "const long long *", "where the row of each own vertex begins"
-    indices = "const index_t *", "the slots that the edges lead to"
-    weights = "const weight_t *", "of each edge, or a single one for all"
-    each = "long long", "-1 for a weight of each edge, 0 for a single one: edge e weighs weights[e & each]"
-    ids = "const index_t *", "the id of each own vertex"
+class Tree(WeightedRows):
     distance = "const dist_t *", "per slot, final; the largest integer or infinity where it is not reached"
     owned = "long long", "the number of own vertices"
     parent = (

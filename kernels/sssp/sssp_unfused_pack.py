@@ -1,14 +1,9 @@
 """What sssp_unfused.py and sssp_unfused.cu work on."""
 
-from graphdask.kernels.common.packs import Pack
+from graphdask.kernels.sssp.sssp_pack import WeightedRows
 
 
-class Stepping(Pack):
-    indptr = "const long long *", "where the row of each own vertex begins"
-    indices = "const index_t *", "the slots that the edges lead to"
-    weights = "const weight_t *", "of each edge, or a single one for all"
-    each = "long long", "-1 for a weight of each edge, 0 for a single one: edge e weighs weights[e & each]"
-    ids = "const index_t *", "the id of each own vertex"
+class Stepping(WeightedRows):
     labels = "label_t *", "per slot: its label (sssp.py)"
     stamp = "int *", "for an own vertex always the step, for a ghost the superstep `mark`"
     limit = "const dist_t *", "where the current bucket ends; shape (1,)"
