@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from emulated import EmulationError, emulated
 
 from graphdask.device.backend import get_backend
-from graphdask.device.launch import packed_arguments
+from graphdask.device.launch import packed_arguments, word_of
 from graphdask.kernels import module_name
 from graphdask.kernels.common.packs import Counters, Pack, with_packs
 from graphdask.kernels.common.twin import by_python, twin
@@ -116,12 +117,51 @@ def test_a_pack_has_no_other_fields():
         type("Wrong", (Pack,), {"as_words": ("int", "")})
 
 
+class OnDevice:
+    """An array of a GPU, which begins at the address 7."""
+
+    data = SimpleNamespace(ptr=7)
+
+
 def test_a_kept_pack_lets_go_of_arrays():
-    pack = Peeling(queue=np.zeros(1, np.int32), level=1)
-    pack.as_words(lambda value, _: 0 if value is None else 7, np.ndarray)
+    pack = Peeling(queue=OnDevice(), level=1)
+    assert pack.as_words(word_of, OnDevice).count(7) == 1
     pack.release("queue")
     assert pack.queue is None
-    assert pack.as_words(lambda value, _: 0 if value is None else 7, np.ndarray).count(7) == 1
+    assert pack.as_words(word_of, OnDevice).count(7) == 0
+
+
+def test_fields_are_set_together():
+    pack = Peeling(level=1)
+    pack.assign(queue=OnDevice(), level=2)
+    words = pack.as_words(word_of, OnDevice)
+    assert (words.count(7), words.count(2), words.count(1)) == (1, 1, 0)
+    for refused in (pack.assign, Peeling):
+        with pytest.raises(AttributeError, match="Peeling has no field 'levels'"):
+            refused(levels=1)
+    with pytest.raises(AttributeError, match="Peeling has no field 'levels'"):
+        pack.release("levels")
+
+
+def test_packs_of_several_bases_have_the_fields_of_each_in_order():
+    class One(Pack):
+        first = "long long", "a number"
+        second = "long long", "a number"
+
+    class Other(Pack):
+        second = "long long", "the same number"
+        third = Counters("Third", "here"), "counted"
+
+    class Both(One, Other):
+        fourth = "long long", "a number"
+
+    assert list(Both.field_types) == ["first", "second", "third", "fourth"]
+    assert list(Both.counter_fields) == ["third"]
+
+
+@pytest.mark.parametrize("seed", [0, 5, 2**63 - 1, 2**63, 2**64 - 1])
+def test_the_word_of_a_seed_has_its_bits(seed):
+    assert np.int64(word_of(np.uint64(seed), OnDevice)).view(np.uint64) == seed
 
 
 def test_the_struct_stands_in_the_line_of_the_include():
