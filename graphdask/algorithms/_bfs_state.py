@@ -1,4 +1,11 @@
-"""What a breadth-first search keeps between its supersteps; what it does with it is in `bfs`."""
+"""What a breadth-first search keeps between its supersteps, the bytes that it takes, and its launches for a push.
+
+One kernel visits the edges of the frontier and queues what is new. For comparison, the benchmark of choices can run a
+push as two kernels: an advance stores where every edge leads, and a filter reads that. This takes one more launch, and
+an array as long as the edges of the frontier, up to all edges.
+
+Source: Pan et al., Multi-GPU Graph Analytics, Section VI-C (kernel fusion).
+"""
 
 from __future__ import annotations
 
@@ -6,13 +13,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphdask.device.backend import Array
-from graphdask.engine.buffers import Buffer
+from graphdask.engine.buffers import Allocation, Buffer, put_aside, reachable
 from graphdask.engine.direction import Direction
+from graphdask.engine.loop import HUB_THREADS, Environment
 from graphdask.engine.team import Peers
-from graphdask.kernels.bfs.bfs_pack import Search
+from graphdask.kernels.bfs.bfs_pack import LONG, Search
+from graphdask.kernels.common.tuning import HUB
+from graphdask.partition.part import Part
+from graphdask.partition.vertex_map import VertexMap
 
-HERE, NEXT, GHOSTS, LEFT, EDGES, WEIGHT, LEVELS, VISITED, LISTED, COUNTERS = 0, 1, 2, 4, 7, 8, 9, 10, 11, 18
-"""Places among the counters, and their number; see kernels/bfs/bfs.py."""
+FEW = 64
+"""Edges of a row after which a pull defers it."""
 
 
 @dataclass
@@ -27,7 +38,7 @@ class State:
     """Own vertices of the current level and the next, in turn."""
     ghost_queue: Buffer
     hubs: Buffer
-    rows: tuple[Array, Array]
+    counters: Array
     """int64: the counters of this superstep and of the next, in turn."""
     search: Search
     """What the kernels work on."""
@@ -45,7 +56,6 @@ class State:
     weight: int = 0
     """Its out-edges, and LONG for each row of very many, or if vertices have arrived."""
     level: int = 0
-    turn: int = 0
     left: tuple[Buffer, Buffer] | None = None
     """Pull: own vertices that are not reached and have in-edges, of this superstep and the next, in turn."""
     waiting: int = 0
@@ -62,11 +72,75 @@ class State:
         """Where the frontier is."""
         return self.queue_buffer.array
 
-    @property
-    def counters(self) -> Array:
-        return self.rows[self.turn]
+    def read(self, env: Environment) -> Any:
+        """Return the counters of a superstep at its end, by name; the next one has the others."""
+        search = self.search
+        found = search.read_counters(env.backend)
+        search.counters, search.after = search.after, search.counters
+        return found
 
-    @property
-    def after(self) -> Array:
-        """The counters of the next superstep."""
-        return self.rows[1 - self.turn]
+    def push(self, part: Part, here: Array, either_way: bool, env: Environment) -> None:
+        """Queue what the frontier, which is in `here`, reaches, with the smallest id that reaches it."""
+        search, kernels = self.search, self.kernels
+        if env.allocation.partial:  # edges of the frontier lead to so many at most
+            edges = part.num_slots if either_way and len(part.directions) > 1 else self.weight % LONG
+            self.queue_buffer.fit(min(edges, self.unreached))
+            self.ghost_queue.fit(edges)
+            if self.led is not None:
+                self.led.fit(2 * edges)
+        search.own_queue, search.ghost_queue = self.queue, self.ghost_queue.array
+        hubs_too = either_way or not 0 <= self.weight <= HUB
+        for turn, csr in enumerate(part.directions if either_way else [part.out]):
+            search.indptr, search.indices = csr.indptr, csr.indices
+            search.hubs = self.hubs.fit(min(self.count, csr.num_edges // HUB))
+            if self.led is None:
+                kernels.bfs_push(self.count, here, turn, search)
+                if hubs_too:
+                    kernels.bfs_push_hubs(HUB_THREADS, turn, search)
+                continue
+            apart, search.led = env.kernels("bfs_unfused", index_t=part.vertex_map.dtype), self.led.array
+            apart.bfs_advance(self.count, here, search)
+            if hubs_too:
+                apart.bfs_advance_hubs(HUB_THREADS, search)
+            apart.bfs_filter(min(len(search.led) // 2, HUB_THREADS), search)
+            search.release("led")
+        kernels.bfs_settle(min(part.num_slots, HUB_THREADS), self.level, search)
+
+
+def advance_buffer(part: Part, env: Environment) -> Buffer:
+    """Return the buffer between advance and filter."""
+    what = "the array between advance and filter of BFS, two entries for each edge of a level,"
+    return env.buffer(what, 2 * part.out.num_edges, part.vertex_map.dtype)
+
+
+def search_memory(part: Part, allocation: Allocation, pulls: bool, fused: bool = True) -> int:
+    """Return the bytes of the state and of what a selective exchange allocates.
+
+    They are those of the largest level that there can be or, if memory is allocated in part, of as many vertices as
+    buffers hold at first.
+    """
+    slots, owned = part.num_slots, part.num_owned
+    ghosts = slots - owned
+    if allocation.partial:
+        own, told = allocation.first(owned), allocation.first(ghosts)
+        most = 2 * own + put_aside(part.out) + told + max(7 * told // 2, 0 if part.size == 1 else 2 * owned)
+        if pulls:
+            assert part.inward is not None
+            left = allocation.first(owned, reachable(part))
+            most += 2 * left + min(left, part.inward.num_edges // FEW)
+            most += owned if part.size > 1 and type(part.vertex_map) is not VertexMap else 0
+    else:
+        push, pull = 3 * owned + 7 * ghosts // 2, 5 * owned + 2 * ghosts
+        most = ghosts + (max(push, pull) if pulls else push)
+    most += 0 if fused else allocation.first(2 * part.out.num_edges)
+    return part.vertex_map.dtype.itemsize * (2 * slots + most) + slots // 8
+
+
+def team_search_memory(part: Part, pulls: bool) -> int:
+    """Return the bytes of the state of a search by a team, which needs no memory for an exchange.
+
+    At the end of the search, the parents of the own vertices are copied if ghosts are behind them.
+    """
+    slots, owned = part.num_slots, part.num_owned
+    entries = 4 * owned + slots + (slots - owned) + (2 if pulls else int(slots > owned)) * owned
+    return part.vertex_map.dtype.itemsize * entries + (slots + 31) // 32 * 4

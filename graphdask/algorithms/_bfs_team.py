@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._search_memory import FEW
+from graphdask.algorithms._bfs_state import FEW
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import put_aside
 from graphdask.engine.direction import ALPHA, BETA, Direction

@@ -36,22 +36,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._bfs_push import LONG, advance_buffer, led_memory, make_room, push
-from graphdask.algorithms._bfs_state import (
-    COUNTERS,
-    EDGES,
-    GHOSTS,
-    HERE,
-    LEFT,
-    LEVELS,
-    LISTED,
-    NEXT,
-    VISITED,
-    WEIGHT,
-    State,
-)
+from graphdask.algorithms._bfs_state import FEW, State, advance_buffer, search_memory, team_search_memory
 from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
-from graphdask.algorithms._search_memory import FEW, search_memory, team_search_memory
 from graphdask.algorithms.summaries import middle, reached
 from graphdask.device.backend import Array
 from graphdask.engine.bitmap import set_bits
@@ -63,7 +49,7 @@ from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
-from graphdask.kernels.bfs.bfs_pack import Search
+from graphdask.kernels.bfs.bfs_pack import COUNTS, LONG, Search
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
@@ -124,8 +110,7 @@ class BreadthFirstSearch(Primitive[State]):
         return search_memory(part, allocation, self._can_pull(part))
 
     def memory_on(self, part: Part, env: Environment) -> int:
-        led = 0 if self.fused else led_memory(part, env.allocation)
-        return self.memory(part, env.allocation) + led
+        return search_memory(part, env.allocation, self._can_pull(part), self.fused)
 
     def memory_together(self, part: Part, env: Environment) -> int | None:
         peers = self._peers(part, env)
@@ -149,7 +134,7 @@ class BreadthFirstSearch(Primitive[State]):
     def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         unreached = reachable(part) if env.allocation.partial else owned
-        counters = xp.zeros(2 * COUNTERS + 1, np.int64)
+        counters = xp.zeros(2 * len(COUNTS) + 1, np.int64)
         direction = Direction(self.direction if self._can_pull(part) else "push", part.num_vertices)
         peers = self._peers(part, env)
         memory = None if peers is None or env.size == 1 else TeamSearch.memory(peers, part, env)
@@ -157,14 +142,14 @@ class BreadthFirstSearch(Primitive[State]):
         depth, parent, seen = xp.empty(depths, dtype), xp.empty(slots, dtype), xp.empty((slots + 31) // 32, np.uint32)
         search = Search(
             out_indptr=part.out.indptr, ids=part.ids, seen=seen, depth=depth, parent=parent, owned=owned, slots=slots,
-            arrived=counters[-1:],
+            counters=counters[: len(COUNTS)], after=counters[len(COUNTS) : -1], arrived=counters[-1:],
         )  # fmt: skip
         state = State(
             depth, parent, seen,
             (env.buffer("a level of BFS", owned, dtype), env.buffer("a level of BFS", owned, dtype)),
             env.buffer("a level of BFS, of ghosts,", slots - owned, dtype),
             env.scratch("BFS's list of long rows", owned, dtype, put_aside(part.out)),
-            (counters[:COUNTERS], counters[COUNTERS:-1]), search, direction, env.kernels("bfs", index_t=dtype),
+            counters, search, direction, env.kernels("bfs", index_t=dtype),
             unreached, peers if env.size == 1 else None, None if self.fused else advance_buffer(part, env),
         )  # fmt: skip
         kernels = state.kernels
@@ -177,12 +162,9 @@ class BreadthFirstSearch(Primitive[State]):
             own, ghosts = state.queue[:0], state.ghost_queue.array[:0]
             return state, Messages(own, ghosts, {"parent": state.parent}, False)
         if state.count:
-            state.queues[0].fit(state.count)
-            kernels.bfs_start(
-                state.count, env.backend.from_host(sources), part.out.indptr, part.ids, state.depth, state.parent,
-                state.seen, state.queue, state.after, state.counters,
-            )  # fmt: skip
-            state.weight = int(env.backend.to_host(state.after)[WEIGHT])
+            search.own_queue = state.queues[0].fit(state.count)
+            kernels.bfs_start(state.count, env.backend.from_host(sources), search)
+            state.weight = state.read(env).weight
         votes = state.direction.votes(state.count, state.weight % LONG, part.out.num_edges)
         frontier = state.queue[: state.count]
         return state, Messages(
@@ -211,9 +193,8 @@ class BreadthFirstSearch(Primitive[State]):
         team = self._together(part, state, memory, (state.count, state.weight % LONG), env, LARGE_LEVELS)
         state.level, state.pulled = team.level, state.pulled or team.pulled
         state.count, state.weight = team.frontier(env)
-        state.counters.fill(0)
-        state.after.fill(0)
-        state.counters[HERE : HERE + 1] = state.count
+        state.counters[:-1] = 0
+        state.search.set_counters(here=state.count)
         own, ghosts = state.queue[: state.count], state.ghost_queue.array[:0]
         return Messages(own, ghosts, {"parent": state.parent}, state.count > 0, votes=(0.0, 0.0, 0.0))
 
@@ -229,10 +210,11 @@ class BreadthFirstSearch(Primitive[State]):
         if not pulls:
             return self._push(part, state, env)
         if not pulled:
+            state.search.release("left")
             state.left, state.waiting = None, state.unreached if env.allocation.partial else part.num_owned
             if env.size > 1:
                 if len(inbox):
-                    state.count = int(env.backend.to_host(state.counters)[HERE])
+                    state.count = state.search.read_counters(env.backend).here
                 state.direction.pause()
                 frontier = state.queue[: state.count]
                 return Messages(frontier, state.ghost_queue.array[:0], {}, state.count > 0, to="ghosts")
@@ -245,14 +227,11 @@ class BreadthFirstSearch(Primitive[State]):
                 set_bits(message, state.seen, part, env)
                 continue
             count = len(message)
-            room.fit(min(state.count + count, before + state.unreached), keep=state.count)
-            state.kernels.bfs_visit(
-                count, message.slots, message.columns["parent"], state.depth, state.parent, state.seen, state.level,
-                part.num_owned, room.array, state.counters,
-            )  # fmt: skip
+            state.search.own_queue = room.fit(min(state.count + count, before + state.unreached), keep=state.count)
+            state.kernels.bfs_visit(count, message.slots, message.columns["parent"], state.level, state.search)
             state.count, state.weight = min(state.count + count, part.num_owned, before + state.unreached), LONG
         if not pulled and env.allocation.partial:
-            state.count = int(env.backend.to_host(state.counters)[HERE])
+            state.count = state.search.read_counters(env.backend).here
             state.unreached -= state.count - before
             rows, indptr = state.queue[: state.count], part.out.indptr
             state.weight = int((indptr[rows + 1] - indptr[rows]).sum())
@@ -270,63 +249,50 @@ class BreadthFirstSearch(Primitive[State]):
         here, there = state.queue_buffer.fit(room, keep=count), state.queues[1 - state.level % 2].fit(room)
         search = state.search
         search.indptr, search.indices = part.out.indptr, part.out.indices
-        search.counters, search.after = state.counters, state.after
         kernels.bfs_levels(
             LEVEL_THREADS, here, there, state.level, MOST_LEVELS, SMALL, int(ALPHA), state.direction.floor,
             state.direction.edges_left, search,
         )  # fmt: skip
-        found = self._read(state, env)
-        state.level += int(found[LEVELS])
-        state.direction.skip(int(found[EDGES]))
-        state.unreached -= int(found[VISITED]) - count
-        return self._said(state, found, int(found[VISITED]), before + int(found[EDGES]))
+        found = state.read(env)
+        state.level += found.levels
+        state.direction.skip(found.edges)
+        state.unreached -= found.visited - count
+        return self._said(state, found, found.visited, before + found.edges)
 
     def _push(self, part: Part, state: State, env: Environment) -> Messages:
         here = state.queue
         state.level += 1
-        if env.allocation.partial:
-            make_room(part, state, self.either_way)
         if state.count == 0 and not state.pulled:  # a pull leaves a number in the counters
-            return self._said(state, np.zeros(COUNTERS, np.int64), 0, 0)
-        push(part, state, here, self.either_way, env)
-        state.kernels.bfs_settle(
-            min(part.num_slots, HUB_THREADS), state.queue, state.ghost_queue.array, part.out.indptr, state.depth,
-            state.seen, state.level, state.counters, state.after,
-        )  # fmt: skip
-        found = self._read(state, env)
-        return self._said(state, found, int(found[HERE]), int(found[EDGES]))
+            return self._said(state, COUNTS.of([0] * len(COUNTS)), 0, 0)
+        state.push(part, here, self.either_way, env)
+        found = state.read(env)
+        return self._said(state, found, found.here, found.edges)
 
     def _pull(self, part: Part, state: State, env: Environment) -> Messages:
-        csr, kernels, dtype = part.inward, state.kernels, part.vertex_map.dtype
+        csr, kernels, search = part.inward, state.kernels, state.search
         assert csr is not None
         state.pulled = True
+        search.indptr, search.indices = csr.indptr, csr.indices
         if state.left is None:
-            room = "what is left for BFS to pull", part.num_owned, dtype, state.unreached
+            room = "what is left for BFS to pull", part.num_owned, part.vertex_map.dtype, state.unreached
             state.left = env.buffer(*room), env.buffer(*room)
-            kernels.bfs_unvisited(part.num_owned, state.seen, csr.indptr, state.left[0].array, state.counters)
+            search.left = state.left[0].array
+            kernels.bfs_unvisited(part.num_owned, search)
         state.level += 1
-        state.queue_buffer.fit(state.waiting)
         unvisited, left = state.left
-        search = state.search
-        search.indptr, search.indices, search.own_queue = csr.indptr, csr.indices, state.queue
-        search.hubs, search.counters = state.hubs.fit(min(state.waiting, csr.num_edges // FEW)), state.counters
-        kernels.bfs_pull(state.waiting, unvisited.array, state.level, left.array, search)
-        kernels.bfs_pull_hubs(min(32 * state.waiting, HUB_THREADS), state.level, left.array, search)
-        kernels.bfs_mark(max(1, min(state.waiting, HUB_THREADS)), state.queue, state.seen, state.counters, state.after)
-        found = self._read(state, env)
-        state.left, state.waiting = (left, unvisited), int(found[LEFT])
-        return self._said(state, found, state.count, int(found[EDGES]), "ghosts")
+        search.own_queue, search.left = state.queue_buffer.fit(state.waiting), left.array
+        search.hubs = state.hubs.fit(min(state.waiting, csr.num_edges // FEW))
+        kernels.bfs_pull(state.waiting, unvisited.array, state.level, search)
+        kernels.bfs_pull_hubs(min(32 * state.waiting, HUB_THREADS), state.level, search)
+        kernels.bfs_mark(max(1, min(state.waiting, HUB_THREADS)), search)
+        found = state.read(env)
+        state.left, state.waiting = (left, unvisited), found.left
+        return self._said(state, found, state.count, found.edges, "ghosts")
 
-    def _read(self, state: State, env: Environment) -> np.ndarray:
-        """The counters of a superstep at its end; the next one has the others."""
-        found = env.backend.to_host(state.counters)
-        state.turn = 1 - state.turn
-        return found
-
-    def _said(self, state: State, found: np.ndarray, frontier: int, edges: int, to: Any = "owners") -> Messages:
+    def _said(self, state: State, found: Any, frontier: int, edges: int, to: Any = "owners") -> Messages:
         """Make the vertices found the frontier, and send them."""
-        own, ghosts = int(found[NEXT]), int(found[GHOSTS])
-        state.count, state.weight = own, int(found[WEIGHT])
+        own, ghosts = found.next, found.ghosts
+        state.count, state.weight = own, found.weight
         state.unreached -= own
         votes = state.direction.votes(own + ghosts, state.weight % LONG * (own + ghosts) // max(own, 1))
         values = {} if to == "ghosts" else {"parent": state.parent}
@@ -342,11 +308,11 @@ class BreadthFirstSearch(Primitive[State]):
         if lists and len(listed) < owned:
             listed = env.xp.empty(owned, depth.dtype)
         state.kernels.bfs_result(
-            owned, depth, parent, part.ids, part.ghosts if few else part.ids[:0], int(few), owned, part.first_position,
-            part.num_vertices, int(plain), listed, state.counters,
+            owned, part.ghosts if few else part.ids[:0], int(few), part.first_position, part.num_vertices, int(plain),
+            listed, state.search,
         )  # fmt: skip
         if lists:
-            places = listed[: int(env.backend.to_host(state.counters)[LISTED])]
+            places = listed[: state.search.read_counters(env.backend).listed]
             parent[places] = part.vertex_map.to_id(env.backend, -2 - parent[places])
         columns = {"depth": (depth, state.depth), "parent": (parent, state.parent)}
         return {name: column if len(of) == owned else column.copy() for name, (column, of) in columns.items()}

@@ -5,13 +5,13 @@
 // must not change while others look at them. In a pull a vertex has one thread, and rows are in the order of ids.
 // bfs_levels goes through many small levels in one cooperative launch. Twins, arguments and counters: bfs.py.
 #include "bfs/bfs_pack.py"
-#include "bfs/bfs_push.cuh"
+#include "bfs/bfs.cuh"
 #include "common/grid.cuh"
 
-// Make the counters of the next superstep ready.
-__device__ __forceinline__ void bfs_turn(unsigned long long *after, unsigned long long here, unsigned long long left) {
-    if (blockIdx.x == 0 && threadIdx.x < BFS_COUNTERS)
-        after[threadIdx.x] = threadIdx.x == HERE ? here : threadIdx.x == UNVISITED ? left : 0;
+// Make the counters of the next superstep ready: `here` and `unvisited` are the first two.
+__device__ __forceinline__ void bfs_turn(const Search &a, unsigned long long here, unsigned long long unvisited = 0) {
+    if (blockIdx.x == 0 && threadIdx.x < sizeof(SearchCounts) / sizeof(unsigned long long))
+        ((unsigned long long *)a.after)[threadIdx.x] = threadIdx.x == 0 ? here : threadIdx.x == 1 ? unvisited : 0;
 }
 
 struct alignas(16) bfs_chunk {
@@ -36,61 +36,39 @@ extern "C" __global__ void bfs_init(long long n, long long depths, index_t *dept
     GD_FOR(i, (n + 31) / 32) seen[i] = 0;
 }
 
-extern "C" __global__ void bfs_start(long long n, const index_t *sources, const long long *indptr, const index_t *ids,
-                                     index_t *depth, index_t *parent, unsigned int *seen, index_t *own_queue,
-                                     unsigned long long *counters, unsigned long long *after) {
-    unsigned long long weight = 0;
-    GD_FOR(i, n) {
-        const index_t v = sources[i];
-        depth[v] = 0;
-        parent[v] = ids[v];
-        gd_set_bit(seen, v);
-        own_queue[i] = v;
-        weight += bfs_weight(indptr, v);
-    }
-    gd_add(weight, counters + WEIGHT);
-    bfs_turn(after, (unsigned long long)n, 0);
+extern "C" __global__ void bfs_start(long long n, const index_t *sources, Search a) {
+    gd_add(bfs_settle_all<true>(a, n, sources, 0, 0), &a.counters->weight);
+    bfs_turn(a, (unsigned long long)n);
 }
 
 extern "C" __global__ void bfs_push(long long n, const index_t *frontier, long long turn, Search a) {
     __shared__ SplitQueue<index_t> found;
     found.open();
-    gd_for_edges((long long)a.counters[HERE], frontier, a.indptr, a.hubs, a.counters + HUBS + turn, a.counters + EDGES,
+    gd_for_edges((long long)a.counters->here, frontier, a.indptr, a.hubs, &a.counters->hubs + turn, &a.counters->edges,
                  bfs_pushing(a, &found));
 }
 
 extern "C" __global__ void bfs_push_hubs(long long n, long long turn, Search a) {
     __shared__ SplitQueue<index_t> found;
     found.open();
-    gd_for_hubs(a.hubs, a.counters + HUBS + turn, a.indptr, bfs_pushing(a, &found));
+    gd_for_hubs(a.hubs, &a.counters->hubs + turn, a.indptr, bfs_pushing(a, &found));
 }
 
-extern "C" __global__ void bfs_settle(long long n, const index_t *own_queue, const index_t *ghost_queue,
-                                      const long long *indptr, index_t *depth, unsigned int *seen, long long level,
-                                      unsigned long long *counters, unsigned long long *after) {
-    const long long own = (long long)counters[NEXT], count = own + (long long)counters[GHOSTS];
-    unsigned long long weight = 0;
-    GD_FOR(i, count) {
-        const bool mine = i < own;
-        const index_t v = mine ? own_queue[i] : ghost_queue[i - own];
-        depth[v] = (index_t)level;
-        gd_set_bit(seen, v);
-        if (mine) weight += bfs_weight(indptr, v);
-    }
-    gd_add(weight, counters + WEIGHT);
-    bfs_turn(after, (unsigned long long)own, 0);
+extern "C" __global__ void bfs_settle(long long n, long long level, Search a) {
+    const long long own = (long long)a.counters->next, ghosts = (long long)a.counters->ghosts;
+    gd_add(bfs_settle_all<false>(a, own, a.own_queue, ghosts, level), &a.counters->weight);
+    bfs_turn(a, (unsigned long long)own);
 }
 
-extern "C" __global__ void bfs_visit(long long n, const index_t *slots, const index_t *parents, index_t *depth,
-                                     index_t *parent, unsigned int *seen, long long level, long long owned,
-                                     index_t *own_queue, unsigned long long *counters) {
+extern "C" __global__ void bfs_visit(long long n, const index_t *slots, const index_t *parents, long long level,
+                                     Search a) {
     __shared__ Queue<index_t> own;
     own.open();
-    const Visit visit{depth, parent, seen};
+    const Visit visit{a.depth, a.parent, a.seen};
     gd_for_list(n, [&](long long i) {
         const index_t v = slots[i];
-        if (visit.reach(v, parents[i], level) && v < owned) own.push(v);
-    }, [&](bool all) { own.flush(own_queue, counters + HERE, all); });
+        if (visit.reach(v, parents[i], level) && v < a.owned) own.push(v);
+    }, [&](bool all) { own.flush(a.own_queue, &a.counters->here, all); });
 }
 
 // Levels of few edges, one after the other, while the blocks of a cooperative launch wait for each other. A warp takes
@@ -107,10 +85,10 @@ extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *o
     const long long warps = (long long)gridDim.x * blockDim.x / 32;
     const long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
     const Visit visit{a.depth, a.parent, a.seen};
-    long long count = (long long)a.counters[HERE], done = 0, visited = 0, edges = 0, weight = 0;
+    long long count = (long long)a.counters->here, done = 0, visited = 0, edges = 0, weight = 0;
     for (;;) {
-        unsigned long long *const found = a.counters + CYCLE + 2 * (done % 3);
-        volatile unsigned long long *const later = a.counters + CYCLE + 2 * ((done + 1) % 3);
+        unsigned long long *const found = &a.counters->cycle0 + 2 * (done % 3);
+        volatile unsigned long long *const later = &a.counters->cycle0 + 2 * ((done + 1) % 3);
         if (first) later[0] = later[1] = 0;
         unsigned long long mine = 0;
         const long long share = min((count + warps - 1) / warps, 32LL);
@@ -168,70 +146,59 @@ extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *o
         frontier = here;
     }
     if (first) {
-        a.counters[NEXT] = (unsigned long long)count;
-        a.counters[EDGES] = (unsigned long long)edges;
-        a.counters[WEIGHT] = (unsigned long long)weight;
-        a.counters[LEVELS] = (unsigned long long)done;
-        a.counters[VISITED] = (unsigned long long)visited;
+        a.counters->next = (unsigned long long)count;
+        a.counters->edges = (unsigned long long)edges;
+        a.counters->weight = (unsigned long long)weight;
+        a.counters->levels = (unsigned long long)done;
+        a.counters->visited = (unsigned long long)visited;
     }
-    bfs_turn(a.after, (unsigned long long)count, 0);
+    bfs_turn(a, (unsigned long long)count);
 }
 
-extern "C" __global__ void bfs_unvisited(long long n, const unsigned int *seen, const long long *indptr, index_t *left,
-                                         unsigned long long *counters) {
+extern "C" __global__ void bfs_unvisited(long long n, Search a) {
     __shared__ Queue<index_t> remaining;
     remaining.open();
-    bfs_list(n, [&](long long v) { return !gd_constant_bit(seen, v) & (indptr[v + 1] > indptr[v]); }, remaining, left,
-             counters + UNVISITED);
+    bfs_list(n, [&](long long v) { return !gd_constant_bit(a.seen, v) & (a.indptr[v + 1] > a.indptr[v]); }, remaining,
+             a.left, &a.counters->unvisited);
 }
 
-__device__ __forceinline__ Pull<true> bfs_pulling(const Search &a, long long level, index_t *left) {
-    return Pull<true>{a.indptr, a.indices, a.out_indptr, a.seen, a.depth, a.parent, level, a.own_queue, left, a.hubs,
-                      a.counters + NEXT, a.counters + LEFT, a.counters + HUBS};
+__device__ __forceinline__ Pull<true> bfs_pulling(const Search &a, long long level) {
+    return Pull<true>{a, level, &a.counters->next, &a.counters->left, &a.counters->hubs, &a.counters->edges,
+                      &a.counters->weight};
 }
 
-extern "C" __global__ void bfs_pull(long long n, const index_t *unvisited, long long level, index_t *left, Search a) {
+extern "C" __global__ void bfs_pull(long long n, const index_t *unvisited, long long level, Search a) {
     __shared__ Queue<index_t> own, remaining;
     own.open();
     remaining.open();
-    bfs_pulling(a, level, left).search((long long)a.counters[UNVISITED], unvisited, &own, &remaining,
-                                       a.counters + EDGES, a.counters + WEIGHT);
+    bfs_pulling(a, level).search((long long)a.counters->unvisited, unvisited, &own, &remaining);
 }
 
-extern "C" __global__ void bfs_pull_hubs(long long n, long long level, index_t *left, Search a) {
-    bfs_pulling(a, level, left).search_hubs((long long)a.counters[HUBS], a.counters + EDGES, a.counters + WEIGHT);
+extern "C" __global__ void bfs_pull_hubs(long long n, long long level, Search a) {
+    bfs_pulling(a, level).search_hubs((long long)a.counters->hubs);
 }
 
-extern "C" __global__ void bfs_mark(long long n, const index_t *own_queue, unsigned int *seen,
-                                    const unsigned long long *counters, unsigned long long *after) {
-    const long long count = (long long)counters[NEXT];
-    GD_FOR(i, count) gd_set_bit(seen, own_queue[i]);
-    bfs_turn(after, (unsigned long long)count, counters[LEFT]);
+extern "C" __global__ void bfs_mark(long long n, Search a) {
+    const long long count = (long long)a.counters->next;
+    GD_FOR(i, count) gd_set_bit(a.seen, a.own_queue[i]);
+    bfs_turn(a, (unsigned long long)count, a.counters->left);
 }
 
-extern "C" __global__ void bfs_result(long long n, const index_t *depth, index_t *parent, const index_t *ids,
-                                      const index_t *ghosts, long long few, long long owned, long long first,
-                                      long long vertices, long long plain, index_t *listed,
-                                      unsigned long long *counters) {
+extern "C" __global__ void bfs_result(long long n, const index_t *ghosts, long long few, long long first,
+                                      long long vertices, long long plain, index_t *listed, Search a) {
     __shared__ Queue<index_t> places;
     places.open();
     gd_for_list(n, [&](long long v) {
-        const index_t found = parent[v];
-        if (depth[v] < 0) {
-            parent[v] = -1;
+        const index_t found = a.parent[v];
+        if (a.depth[v] < 0) {
+            a.parent[v] = -1;
         } else if (found < -1) {
             const long long slot = -2 - (long long)found;
-            const bool mine = slot < owned;
-            long long position = first + (few && !mine ? (long long)ghosts[slot - owned] : slot);
+            const bool mine = slot < a.owned;
+            long long position = first + (few && !mine ? (long long)ghosts[slot - a.owned] : slot);
             if (position >= vertices) position -= vertices;
-            if (plain) {
-                parent[v] = (index_t)position;
-            } else if (mine) {
-                parent[v] = ids[slot];
-            } else {
-                parent[v] = (index_t)(-2 - position);
-                places.push((index_t)v);
-            }
+            a.parent[v] = plain ? (index_t)position : mine ? a.ids[slot] : (index_t)(-2 - position);
+            if (!plain && !mine) places.push((index_t)v);
         }
-    }, [&](bool all) { places.flush(listed, counters + LISTED, all); });
+    }, [&](bool all) { places.flush(listed, &a.counters->listed, all); });
 }

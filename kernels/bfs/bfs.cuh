@@ -1,11 +1,9 @@
-// What the kernels of breadth-first search share: pushing along an edge, searching a row for a parent, reaching a vertex.
+// What the kernels of breadth-first search share: pushing along an edge, searching a row for a parent, reaching and
+// settling vertices. It works on a `Search` (bfs_pack.py, which the .cu file includes before).
 #pragma once
 #include "common/bitmap.cuh"
 #include "common/rows.cuh"
 
-// Edges that a claim scans at once, and the edges of a row that it defers.
-#define CLAIM_MANY 8
-#define CLAIM_LONG 1024
 // What a row of more than BFS_LONG edges adds to a weight beside them.
 #define BFS_LONG 1024
 #define BFS_MARK (1ULL << 40)
@@ -18,34 +16,55 @@ __device__ __forceinline__ unsigned long long bfs_weight(const long long *indptr
     const unsigned long long edges = (unsigned long long)(indptr[v + 1] - indptr[v]);
     return edges > BFS_LONG ? edges + BFS_MARK : edges;
 }
+// Give the vertices that are found, and so many of the queue of ghosts, their depth and their bit; returns this thread's
+// share of the weight. Those that are `sources` are their own parents and become the frontier.
+template <bool sources>
+__device__ __forceinline__ unsigned long long bfs_settle_all(const Search &a, long long own, const index_t *found,
+                                                             long long ghosts, long long level) {
+    unsigned long long weight = 0;
+    GD_FOR(i, own + ghosts) {
+        const bool mine = i < own;
+        const index_t v = mine ? found[i] : a.ghost_queue[i - own];
+        a.depth[v] = (index_t)level;
+        if (sources) {
+            a.parent[v] = a.ids[v];
+            a.own_queue[i] = v;
+        }
+        gd_set_bit(a.seen, v);
+        if (mine) weight += bfs_weight(a.out_indptr, v);
+    }
+    return weight;
+}
+
 // What a push does with an edge: lower the parent of what it leads to, and queue that if it had none. Bits of `seen` that
 // are `constant` do not change during the launch.
 template <bool constant> struct Push {
-    const index_t *indices, *ids;
-    const unsigned int *seen;
-    index_t *parent;
-    long long owned;
-    index_t *own_queue, *ghost_queue;
+    Search a;
     unsigned long long *own_count, *ghost_count;  // the second is null where there are no ghosts
     Queue<index_t> *own, *ghosts;
 
     // The vertex with the id *by leads to v.
     __device__ __forceinline__ void reach(index_t v, const index_t *by) const {
-        if (constant ? gd_constant_bit(seen, v) : gd_bit(seen, v)) return;
+        if (constant ? gd_constant_bit(a.seen, v) : gd_bit(a.seen, v)) return;
         const index_t id = *by;
-        if (!(id < *(volatile index_t *)(parent + v))) return;
-        if (gd_atomic_min(parent + v, id) != bfs_none<index_t>::id) return;
-        if (v < owned) own->push(v);
+        if (!(id < *(volatile index_t *)(a.parent + v))) return;
+        if (gd_atomic_min(a.parent + v, id) != bfs_none<index_t>::id) return;
+        if (v < a.owned) own->push(v);
         else ghosts->push(v);
     }
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        reach(__ldcs(indices + edge), ids + row);  // once only: the caches are for bits and parents
+        reach(__ldcs(a.indices + edge), a.ids + row);  // once only: the caches are for bits and parents
     }
     __device__ __forceinline__ void flush(bool all) const {
-        own->flush(own_queue, own_count, all);
-        if (ghost_count) ghosts->flush(ghost_queue, ghost_count, all);
+        own->flush(a.own_queue, own_count, all);
+        if (ghost_count) ghosts->flush(a.ghost_queue, ghost_count, all);
     }
 };
+
+__device__ __forceinline__ Push<true> bfs_pushing(const Search &a, SplitQueue<index_t> *found) {
+    return Push<true>{a, &a.counters->next, a.slots > a.owned ? &a.counters->ghosts : nullptr, &found->own,
+                      &found->ghosts};
+}
 
 // Slots that others of the same launch may reach too. An earlier level's have another depth; a slot without one is
 // being reached now, whoever writes the depth first.
@@ -109,93 +128,65 @@ __device__ __forceinline__ void bfs_list(long long n, const Wanted &wanted, Into
 // Edges that one thread scans before it leaves the rest of the row to a warp.
 #define BFS_FEW 64
 
-// Vertices that search their rows for a neighbour whose bit is set. If it `queues`, those that find one go to `own`, those
-// that do not to `left`; otherwise all are queued already and find one.
+// Vertices that search their rows for a neighbour whose bit is set. If it `queues`, those that find one go to the own
+// queue, those that do not to `left`; otherwise all are queued already and find one.
 template <bool queues> struct Pull {
-    const long long *indptr;
-    const index_t *indices;
-    const long long *out_indptr;
-    const unsigned int *bits;
-    index_t *depth, *parent;
+    Search a;
     long long level;
-    index_t *own, *left, *hubs;
-    unsigned long long *own_count, *left_count, *hub_count;
+    unsigned long long *own_count, *left_count, *hub_count, *edge_count, *weight_count;
 
     __device__ __forceinline__ unsigned long long found(index_t v, long long edge) const {
-        depth[v] = (index_t)level;
-        parent[v] = -2 - indices[edge];
-        return bfs_weight(out_indptr, v);
+        a.depth[v] = (index_t)level;
+        a.parent[v] = -2 - a.indices[edge];
+        return bfs_weight(a.out_indptr, v);
     }
     // Search the rows of a list; one that has not ended after BFS_FEW edges is deferred.
     __device__ __forceinline__ void search(long long count, const index_t *unvisited, Queue<index_t> *finders,
-                                           Queue<index_t> *others, unsigned long long *edge_count,
-                                           unsigned long long *weight_count) const {
+                                           Queue<index_t> *others) const {
         unsigned long long edges = 0, weight = 0;
         gd_for_list(count, [&](long long i) {
             const index_t v = unvisited[i];
-            const long long first = indptr[v], last = indptr[v + 1], few = min(first + BFS_FEW, last);
-            const long long e = bfs_first_set(indices, bits, first, few);
+            const long long first = a.indptr[v], last = a.indptr[v + 1], few = min(first + BFS_FEW, last);
+            const long long e = bfs_first_set(a.indices, a.seen, first, few);
             edges += (unsigned long long)(min(e + 1, few) - first);
             if (e < few) {
                 weight += found(v, e);
                 if (queues) finders->push(v);
             } else if (few < last) {
-                hubs[gd_reserve(hub_count)] = v;
+                a.hubs[gd_reserve(hub_count)] = v;
             } else if (queues) {
                 others->push(v);
             }
         }, [&](bool all) {
             if (!queues) return;
-            finders->flush(own, own_count, all);
-            others->flush(left, left_count, all);
+            finders->flush(a.own_queue, own_count, all);
+            others->flush(a.left, left_count, all);
         });
         gd_add(edges, edge_count);
         gd_add(weight, weight_count);
     }
     // Search the rest of the deferred rows, a warp each.
-    __device__ __forceinline__ void search_hubs(long long count, unsigned long long *edge_count,
-                                                unsigned long long *weight_count) const {
+    __device__ __forceinline__ void search_hubs(long long count) const {
         const int lane = threadIdx.x & 31;
         const long long warps = (long long)gridDim.x * blockDim.x / 32;
         unsigned long long edges = 0, weight = 0;
         for (long long h = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; h < count; h += warps) {
-            const index_t v = hubs[h];
-            const long long first = indptr[v] + BFS_FEW, last = indptr[v + 1];
+            const index_t v = a.hubs[h];
+            const long long first = a.indptr[v] + BFS_FEW, last = a.indptr[v + 1];
             bool ends = false;
             for (long long base = first; base < last && !ends; base += 32) {
                 const long long e = base + lane;
-                const unsigned hits = __ballot_sync(0xffffffffu, e < last && gd_bit(bits, indices[e]));
+                const unsigned hits = __ballot_sync(0xffffffffu, e < last && gd_bit(a.seen, a.indices[e]));
                 ends = hits != 0;
                 if (ends && lane == __ffs(hits) - 1) {
                     weight += found(v, e);
-                    if (queues) own[atomicAdd(own_count, 1ULL)] = v;
+                    if (queues) a.own_queue[atomicAdd(own_count, 1ULL)] = v;
                 }
                 if (lane == 0) edges += ends ? __ffs(hits) : min(32LL, last - base);
             }
-            if (!ends && lane == 0) left[atomicAdd(left_count, 1ULL)] = v;
+            if (!ends && lane == 0) a.left[atomicAdd(left_count, 1ULL)] = v;
         }
         gd_add(edges, edge_count);
         gd_add(weight, weight_count);
     }
 };
-
-// Sets the bits of what edges lead to. One that was set meanwhile is set again: what a block has of them in its cache
-// may be old.
-struct Claim {
-    const index_t *indices;
-    unsigned int *claimed;
-
-    __device__ __forceinline__ void operator()(const index_t (&)[CLAIM_MANY], const long long (&edges)[CLAIM_MANY]) const {
-        index_t v[CLAIM_MANY];
-        unsigned int words[CLAIM_MANY];
-#pragma unroll
-        for (int k = 0; k < CLAIM_MANY; k++) v[k] = __ldcs(indices + max(edges[k], 0LL));
-#pragma unroll
-        for (int k = 0; k < CLAIM_MANY; k++) words[k] = claimed[v[k] >> 5];
-#pragma unroll
-        for (int k = 0; k < CLAIM_MANY; k++)
-            if (edges[k] >= 0 && !(words[k] >> (v[k] & 31) & 1u)) gd_set_bit(claimed, v[k]);
-    }
-    __device__ __forceinline__ void flush(bool) const {}
-};
-template <> struct gd_at_once<Claim> { static constexpr int edges = CLAIM_MANY, longest = CLAIM_LONG; };

@@ -6,40 +6,22 @@ parent   index dtype per slot, the smallest id among the vertices of the level b
          (bfs_pull writes -2 - slot instead of an id)
 seen     uint32 words, a bit per slot that is settled; constant in a push and in a pull. Neighbours of a vertex that is
          not reached are not settled or of the level before, so that in a pull these bits are the frontier.
-counters int64, those of a superstep (`after` are those of the next one, which the last kernel of each makes ready):
-         HERE       length of the frontier
-         NEXT       length of the queue of the next level's own vertices
-         GHOSTS     length of the queue of ghosts
-         UNVISITED  vertices that a pull has to look for
-         LEFT       those that it did not find
-         HUBS       deferred rows, of each direction (2)
-         EDGES      edges scanned; bfs_levels: except those of its first level
-         WEIGHT     out-edges of the next level's own vertices, and LONG for each that has more than MANY
-         LEVELS     levels that bfs_levels has gone through
-         VISITED    vertices of all of them
-         LISTED     entries listed by bfs_result
-         CYCLE      bfs_levels: length and weight of what three levels find (6)
 The CUDA kernels defer rows of many edges to a second launch (`*_hubs`). They have no twins.
 """
 
 import numpy as np
 
-from graphdask.kernels.bfs.bfs_pack import Search
+from graphdask.kernels.bfs.bfs_pack import LONG, MANY, Search
 from graphdask.kernels.common.bitmap import has_bit, set_bit, u64
 from graphdask.kernels.common.prefetch import prefetch
 from graphdask.kernels.common.twin import twin
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
-HERE, NEXT, GHOSTS, UNVISITED, LEFT, HUBS = 0, 1, 2, 3, 4, 5
-EDGES, WEIGHT, LEVELS, VISITED, LISTED, CYCLE = 7, 8, 9, 10, 11, 12
-COUNTERS = 18
 AHEAD = 32
 """How many vertices ahead of its turn a processor is to fetch the first neighbour of one that a pull looks for, and
 twice as many ahead where that stands."""
 FEW = 256
 """Vertices that are listed at a time."""
-MANY = 1024
-LONG = 1 << 40
 
 
 @twin
@@ -50,9 +32,22 @@ def _weight(indptr, v):
 
 
 @twin
-def _turn(after, here, left):
-    after[:] = 0
-    after[HERE], after[UNVISITED] = here, left
+def _turn(here, unvisited, a: Search):
+    a.after[:] = 0
+    a.after.here, a.after.unvisited = here, unvisited
+
+
+@twin
+def _settle(own, found, level, a: Search):
+    """Set depth and bit of own vertices, and sum their edges."""
+    weight = np.int64(0)
+    for i in range(own):
+        v = found[i]
+        a.depth[v] = level
+        set_bit(a.seen, v)
+        weight += _weight(a.out_indptr, v)
+    a.counters.weight += weight
+    _turn(own, np.int64(0), a)
 
 
 @twin
@@ -64,24 +59,20 @@ def bfs_init(n, depths, depth, parent, seen):
 
 
 @twin
-def bfs_start(n, sources, indptr, ids, depth, parent, seen, own_queue, counters, after):
+def bfs_start(n, sources, a: Search):
     """Reach the sources, distinct slots of own vertices, and make them the frontier."""
     for i in range(n):
-        v = sources[i]
-        depth[v] = 0
-        parent[v] = ids[v]
-        set_bit(seen, v)
-        own_queue[i] = v
-        counters[WEIGHT] += _weight(indptr, v)
-    _turn(after, n, np.int64(0))
+        a.parent[sources[i]] = a.ids[sources[i]]
+        a.own_queue[i] = sources[i]
+    _settle(n, sources, np.int64(0), a)
 
 
 @twin
 def bfs_push(n, frontier, turn, a: Search):
     """Give the smallest id of the frontier to what it reaches, and queue it; n is not below the frontier's length."""
-    own, ghost, none = a.counters[NEXT], a.counters[GHOSTS], np.iinfo(a.parent.dtype).max
+    own, ghost, none = a.counters.next, a.counters.ghosts, np.iinfo(a.parent.dtype).max
     edges = 0
-    for i in range(a.counters[HERE]):
+    for i in range(a.counters.here):
         u = frontier[i]
         first, last, by = a.indptr[u], a.indptr[u + 1], a.ids[u]
         edges += last - first
@@ -99,49 +90,43 @@ def bfs_push(n, frontier, turn, a: Search):
                     else:
                         a.ghost_queue[ghost] = v
                         ghost += 1
-    a.counters[NEXT], a.counters[GHOSTS] = own, ghost
-    a.counters[EDGES] += edges
+    a.counters.next, a.counters.ghosts = own, ghost
+    a.counters.edges += edges
 
 
 @twin
-def bfs_settle(n, own_queue, ghost_queue, indptr, depth, seen, level, counters, after):
+def bfs_settle(n, level, a: Search):
     """Set depth and bit of what a push has queued, and sum the edges of the own vertices."""
-    own = counters[NEXT]
-    for i in range(own):
-        v = own_queue[i]
-        depth[v] = level
-        set_bit(seen, v)
-        counters[WEIGHT] += _weight(indptr, v)
-    for i in range(counters[GHOSTS]):
-        v = ghost_queue[i]
-        depth[v] = level
-        set_bit(seen, v)
-    _turn(after, own, np.int64(0))
+    for i in range(a.counters.ghosts):
+        v = a.ghost_queue[i]
+        a.depth[v] = level
+        set_bit(a.seen, v)
+    _settle(a.counters.next, a.own_queue, level, a)
 
 
 @twin
-def _reach(v, by, depth, parent, seen, level):
-    if (depth[v] != -1 and depth[v] != level) or by >= parent[v]:
+def _reach(v, by, level, a: Search):
+    if (a.depth[v] != -1 and a.depth[v] != level) or by >= a.parent[v]:
         return False
-    before = parent[v]
-    parent[v] = by
-    if before != np.iinfo(parent.dtype).max:
+    before = a.parent[v]
+    a.parent[v] = by
+    if before != np.iinfo(a.parent.dtype).max:
         return False
-    depth[v] = level
-    set_bit(seen, v)
+    a.depth[v] = level
+    set_bit(a.seen, v)
     return True
 
 
 @twin
-def bfs_visit(n, slots, parents, depth, parent, seen, level, owned, own_queue, counters):
+def bfs_visit(n, slots, parents, level, a: Search):
     """Take in what other ranks reached in this level; own vertices that are new join the frontier."""
-    own = counters[HERE]
+    own = a.counters.here
     for i in range(n):
         v = slots[i]
-        if _reach(v, parents[i], depth, parent, seen, level) and v < owned:
-            own_queue[own] = v
+        if _reach(v, parents[i], level, a) and v < a.owned:
+            a.own_queue[own] = v
             own += 1
-    counters[HERE] = own
+    a.counters.here = own
 
 
 @twin
@@ -150,9 +135,9 @@ def bfs_levels(n, frontier, own_queue, level, most, bound, alpha, floor, unexplo
 
     It ends after a level that finds nothing, or more vertices or weight than `bound`, or more than `floor` and 1/alpha
     of the edges that are left. The queues change places after each; what the last level found is in `own_queue` if
-    LEVELS is odd.
+    `levels` is odd.
     """
-    done, edges, visited, count = 0, 0, 0, a.counters[HERE]
+    done, edges, visited, count = 0, 0, 0, a.counters.here
     while True:
         found, weight = 0, 0
         level += 1
@@ -160,7 +145,7 @@ def bfs_levels(n, frontier, own_queue, level, most, bound, alpha, floor, unexplo
             u = frontier[i]
             for e in range(a.indptr[u], a.indptr[u + 1]):
                 v = a.indices[e]
-                if _reach(v, a.ids[u], a.depth, a.parent, a.seen, level):
+                if _reach(v, a.ids[u], level, a):
                     weight += _weight(a.indptr, v)
                     own_queue[found] = v
                     found += 1
@@ -174,37 +159,37 @@ def bfs_levels(n, frontier, own_queue, level, most, bound, alpha, floor, unexplo
         edges += weight
         unexplored -= weight
         frontier, own_queue = own_queue, frontier
-    a.counters[NEXT], a.counters[EDGES], a.counters[WEIGHT] = count, edges, weight
-    a.counters[LEVELS], a.counters[VISITED] = done, visited
-    _turn(a.after, count, np.int64(0))
+    a.counters.next, a.counters.edges, a.counters.weight = count, edges, weight
+    a.counters.levels, a.counters.visited = done, visited
+    _turn(count, np.int64(0), a)
 
 
 @twin
-def bfs_unvisited(n, seen, indptr, left, counters):
+def bfs_unvisited(n, a: Search):
     """List the vertices 0 .. n-1 that have edges and are not reached."""
-    count, begin = u64(counters[UNVISITED]), indptr[0]
-    some = np.empty(FEW, left.dtype)
+    count, begin = u64(a.counters.unvisited), a.indptr[0]
+    some = np.empty(FEW, a.left.dtype)
     for first in range(u64(0), u64(n), u64(FEW)):
         found = u64(0)
         for v in range(first, min(first + u64(FEW), u64(n))):  # half of them: a branch would be guessed wrong often
             some[found] = v
-            end = indptr[v + u64(1)]
-            found += u64((end > begin) & (not has_bit(seen, v)))
+            end = a.indptr[v + u64(1)]
+            found += u64((end > begin) & (not has_bit(a.seen, v)))
             begin = end
         for i in range(found):
-            left[count + i] = some[i]
+            a.left[count + i] = some[i]
         count += found
-    counters[UNVISITED] = count
+    a.counters.unvisited = count
 
 
 @twin
-def bfs_pull(n, unvisited, level, left, a: Search):
+def bfs_pull(n, unvisited, level, a: Search):
     """Reach the unvisited vertices that have an in-neighbour in `seen`; list the others in `left`.
 
     Rows are in ascending order of vertex id, so the first such neighbour has the smallest id. `n` is not below the
     number of the unvisited.
     """
-    own, remaining, edges, length = u64(a.counters[NEXT]), u64(a.counters[LEFT]), u64(0), u64(a.counters[UNVISITED])
+    own, remaining, edges, length = u64(a.counters.next), u64(a.counters.left), u64(0), u64(a.counters.unvisited)
     weight = np.int64(0)
     for i in range(length):
         if i + u64(2 * AHEAD) < length:
@@ -225,43 +210,43 @@ def bfs_pull(n, unvisited, level, left, a: Search):
             a.own_queue[own] = v
             own += u64(1)
         else:
-            left[remaining] = v
+            a.left[remaining] = v
             remaining += u64(1)
-    a.counters[NEXT], a.counters[LEFT] = own, remaining
-    a.counters[EDGES] += np.int64(edges)
-    a.counters[WEIGHT] += weight
+    a.counters.next, a.counters.left = own, remaining
+    a.counters.edges += np.int64(edges)
+    a.counters.weight += weight
 
 
 @twin
-def bfs_mark(n, own_queue, seen, counters, after):
+def bfs_mark(n, a: Search):
     """Set the bits of what a pull has found."""
-    for i in range(counters[NEXT]):
-        set_bit(seen, own_queue[i])
-    _turn(after, counters[NEXT], counters[LEFT])
+    for i in range(a.counters.next):
+        set_bit(a.seen, a.own_queue[i])
+    _turn(a.counters.next, a.counters.left, a)
 
 
 @twin
-def bfs_result(n, depth, parent, ids, ghosts, few, owned, first, vertices, plain, listed, counters):
+def bfs_result(n, ghosts, few, first, vertices, plain, listed, a: Search):
     """Make ids of the parents that a pull found, and -1 of those that there are not.
 
     Positions are ids if `plain`; else those of ghosts stay, as -2 - position, and their places are listed. With `few`,
     `ghosts` has the cyclic positions of the ghosts; else they are their slots.
     """
-    count = counters[LISTED]
+    count = a.counters.listed
     for v in range(n):
-        if depth[v] < 0:
-            parent[v] = -1
-        elif parent[v] < -1:
-            slot = -2 - parent[v]
-            position = first + (ghosts[slot - owned] if few and slot >= owned else slot)
+        if a.depth[v] < 0:
+            a.parent[v] = -1
+        elif a.parent[v] < -1:
+            slot = -2 - a.parent[v]
+            position = first + (ghosts[slot - a.owned] if few and slot >= a.owned else slot)
             if position >= vertices:
                 position -= vertices
             if plain:
-                parent[v] = position
-            elif slot < owned:
-                parent[v] = ids[slot]
+                a.parent[v] = position
+            elif slot < a.owned:
+                a.parent[v] = a.ids[slot]
             else:
-                parent[v] = -2 - position
+                a.parent[v] = -2 - position
                 listed[count] = v
                 count += 1
-    counters[LISTED] = count
+    a.counters.listed = count

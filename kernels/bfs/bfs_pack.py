@@ -1,12 +1,35 @@
-"""What bfs.py and bfs.cu work on, and by what bfs_team.cu chooses how to go on."""
+"""What bfs.py, bfs.cu and the unfused kernels work on, and by what bfs_team.cu chooses how to go on."""
 
-from graphdask.kernels.common.packs import Pack
+from graphdask.kernels.common.packs import Counters, Pack
+
+COUNTS = Counters(
+    "SearchCounts", "here", "unvisited", "next", "ghosts", "left", "hubs", "hubs_in", "edges", "weight", "levels",
+    "visited", "listed", "led", *(f"cycle{place}" for place in range(6)),
+)  # fmt: skip
+"""Counters of a superstep; the last kernel of each prepares those of the next one. `here` and `unvisited` come first.
+
+here        length of the frontier
+unvisited   vertices that a pull has to look for
+next        length of the queue of the next level's own vertices
+ghosts      length of the queue of ghosts
+left        vertices that a pull did not find
+hubs        deferred rows; hubs_in: those of the other direction, where a push takes both
+edges       scanned edges; bfs_levels: except those of its first level
+weight      out-edges of the next level's own vertices, and LONG for each that has more than MANY
+levels      levels that bfs_levels has gone through
+visited     vertices of all of them
+listed      entries listed by bfs_result
+led         edges that bfs_advance has written down
+cycle0 ...  bfs_levels: length and weight of what three levels find
+"""
+MANY = 1024
+LONG = 1 << 40
 
 
 class Search(Pack):
     indptr = "const long long *", "where the row of each own vertex begins"
     indices = "const index_t *", "the slots that edges lead to, or, in a pull, come from"
-    out_indptr = "const long long *", "in a pull: where the row of out-edges begins"
+    out_indptr = "const long long *", "where the row of out-edges begins"
     ids = "const index_t *", "the id of each own vertex"
     seen = "unsigned int *", "a bit per slot: whether it is settled (bfs.py)"
     depth = "index_t *", "per slot: the level, -1 where it is not reached yet"
@@ -15,9 +38,11 @@ class Search(Pack):
     slots = "long long", "the number of slots; there are ghosts if it is larger"
     own_queue = "index_t *", "own vertices that are reached"
     ghost_queue = "index_t *", "ghosts that are reached"
+    left = "index_t *", "own vertices with in-edges that are not reached"
     hubs = "index_t *", "deferred rows"
-    counters = "unsigned long long *", "those of this superstep (bfs.py)"
-    after = "unsigned long long *", "those of the next superstep"
+    counters = COUNTS, "those of this superstep"
+    after = COUNTS, "those of the next superstep"
+    led = "index_t *", "two entries for each edge of the frontier (bfs_unfused.py)"
     arrived = "unsigned long long *", "of the barrier in `bfs_levels`"
 
 

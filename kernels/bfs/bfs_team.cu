@@ -15,6 +15,31 @@
 #include "bfs/bfs_team.cuh"
 #include "common/rows.cuh"
 
+// Edges that a claim scans at once, and the edges of a row that it defers.
+#define CLAIM_MANY 8
+#define CLAIM_LONG 1024
+
+// Sets the bits of what edges lead to. One that was set meanwhile is set again: what a block has of them in its cache
+// may be old.
+struct Claim {
+    const index_t *indices;
+    unsigned int *claimed;
+
+    __device__ __forceinline__ void operator()(const index_t (&)[CLAIM_MANY], const long long (&edges)[CLAIM_MANY]) const {
+        index_t v[CLAIM_MANY];
+        unsigned int words[CLAIM_MANY];
+#pragma unroll
+        for (int k = 0; k < CLAIM_MANY; k++) v[k] = __ldcs(indices + max(edges[k], 0LL));
+#pragma unroll
+        for (int k = 0; k < CLAIM_MANY; k++) words[k] = claimed[v[k] >> 5];
+#pragma unroll
+        for (int k = 0; k < CLAIM_MANY; k++)
+            if (edges[k] >= 0 && !(words[k] >> (v[k] & 31) & 1u)) gd_set_bit(claimed, v[k]);
+    }
+    __device__ __forceinline__ void flush(bool) const {}
+};
+template <> struct gd_at_once<Claim> { static constexpr int edges = CLAIM_MANY, longest = CLAIM_LONG; };
+
 // Places in a row of counters; the first TEAM_VOTES are what ranks vote.
 enum { FOUND, WEIGHT, EDGES, SENT, GHOSTS = TEAM_VOTES, HUBS, LEFT, ASIDE };
 // Which way a level goes.
@@ -36,76 +61,57 @@ struct TeamSearch {
     __device__ __forceinline__ unsigned int *claimed() const { return (unsigned int *)row[CLAIMED]; }
     __device__ __forceinline__ gd_count read(const gd_count *counter) const { return team.read(counter); }
 
-    // The sources are the frontier of level 0.
+    // What it works on in a level; a pull scans in-edges.
+    __device__ __forceinline__ Search arrays(long long level, int indptr = INDPTR, int indices = INDICES) const {
+        return Search{(const long long *)row[indptr], ids_at(indices), (const long long *)row[INDPTR], ids_at(IDS), seen(),
+                      ids_at(DEPTH), ids_at(PARENT), row[ROW_OWNED], 0, queue(level), ids_at(GHOST_QUEUE), waiting(level),
+                      ids_at(LONG_ROWS)};
+    }
     GD_PHASE void start() {
-        const long long *const indptr = (const long long *)row[INDPTR];
         const long long count = (long long)read(counters(0) + FOUND);
-        gd_count weight = 0;
-        GD_FOR(i, count) {
-            const index_t v = ids_at(SOURCES)[i];
-            ids_at(DEPTH)[v] = 0;
-            ids_at(PARENT)[v] = ids_at(IDS)[v];
-            gd_set_bit(seen(), v);
-            queue(0)[i] = v;
-            weight += bfs_weight(indptr, v);
-        }
-        gd_add(weight, counters(0) + WEIGHT);
+        gd_add(bfs_settle_all<true>(arrays(0), count, ids_at(SOURCES), 0, 0), counters(0) + WEIGHT);
     }
     // What a push has queued gets its depth and its bit, and owners are told of their ghosts.
     GD_PHASE void settle(long long level, gd_count *next) {
-        const long long *const indptr = (const long long *)row[INDPTR];
-        index_t *const depth = ids_at(DEPTH);
-        const index_t *const found = queue(level), *const parent = ids_at(PARENT);
-        const long long count = (long long)read(next + FOUND);
-        gd_count weight = 0;
-        GD_FOR(i, count) {
-            const index_t v = found[i];
-            depth[v] = (index_t)level;
-            gd_set_bit(seen(), v);
-            weight += bfs_weight(indptr, v);
-        }
-        gd_add(weight, next + WEIGHT);
-        unsigned int *const bits = seen();
-        team.tell_owners<index_t, index_t>(LISTS, (long long)read(next + GHOSTS), ids_at(GHOST_QUEUE), next, SENT,
+        const Search a = arrays(level);
+        gd_add(bfs_settle_all<false>(a, (long long)read(next + FOUND), a.own_queue, 0, level), next + WEIGHT);
+        team.tell_owners<index_t, index_t>(LISTS, (long long)read(next + GHOSTS), a.ghost_queue, next, SENT,
                                            [&](index_t v) {
-                                               gd_set_bit(bits, v);
-                                               return parent[v];
+                                               gd_set_bit(a.seen, v);
+                                               return a.parent[v];
                                            });
     }
     // Own vertices that other ranks reached in this level.
     GD_PHASE void take_in(long long level, gd_count *next) {
-        const Visit visit{ids_at(DEPTH), ids_at(PARENT), seen()};
-        const long long *const indptr = (const long long *)row[INDPTR];
+        const Search a = arrays(level);
+        const Visit visit{a.depth, a.parent, a.seen};
         gd_count weight = 0;
         team.take_told<index_t, index_t>(LISTS, agreed, [&](index_t v, index_t parent) {
             if (!visit.reach(v, parent, level)) return;
-            weight += bfs_weight(indptr, v);
+            weight += bfs_weight(a.out_indptr, v);
             own->push(v);
-        }, [&](bool all) { own->flush(queue(level), next + FOUND, all); });
+        }, [&](bool all) { own->flush(a.own_queue, next + FOUND, all); });
         gd_add(weight, next + WEIGHT);
     }
     GD_PHASE void list_unvisited(long long level, gd_count *here) {
-        const long long *const indptr = (const long long *)row[IN_INDPTR];
-        const unsigned int *const bits = seen();
-        bfs_list(row[ROW_OWNED], [&](long long v) { return !gd_bit(bits, v) & (indptr[v + 1] > indptr[v]); }, *others,
-                 waiting(level), here + LEFT);
+        const Search a = arrays(level, IN_INDPTR);
+        bfs_list(a.owned, [&](long long v) { return !gd_bit(a.seen, v) & (a.indptr[v + 1] > a.indptr[v]); }, *others,
+                 a.left, here + LEFT);
     }
     // The search of rows in this level; who finds a parent is queued, unless that has been done.
     template <bool queues> __device__ __forceinline__ Pull<queues> pulling(long long level, gd_count *next) const {
-        return Pull<queues>{(const long long *)row[IN_INDPTR], ids_at(IN_INDICES), (const long long *)row[INDPTR], seen(),
-                            ids_at(DEPTH), ids_at(PARENT), level, queue(level), waiting(level), ids_at(LONG_ROWS),
-                            next + FOUND, next + LEFT, next + (queues ? HUBS : ASIDE)};
+        return Pull<queues>{arrays(level, IN_INDPTR, IN_INDICES), level, next + FOUND, next + LEFT,
+                            next + (queues ? HUBS : ASIDE), next + EDGES, next + WEIGHT};
     }
     GD_PHASE void pull(long long level, const gd_count *here, gd_count *next) {
-        pulling<true>(level, next).search((long long)read(here + LEFT), waiting(level - 1), own, others,
-                                                next + EDGES, next + WEIGHT);
+        pulling<true>(level, next).search((long long)read(here + LEFT), waiting(level - 1), own, others);
         team.barrier();
         search_hubs<true>(level, next);
     }
     template <bool queues> GD_PHASE void search_hubs(long long level, gd_count *next) {
         const long long count = (long long)read(next + (queues ? HUBS : ASIDE));
         if (!count) return;
-        pulling<queues>(level, next).search_hubs(count, next + EDGES, next + WEIGHT);
+        pulling<queues>(level, next).search_hubs(count);
         team.barrier();
     }
     // The bits of what a pull has found.
@@ -114,17 +120,18 @@ struct TeamSearch {
         const long long count = (long long)read(next + FOUND);
         GD_FOR(i, count) gd_set_bit(seen(), found[i]);
     }
-    GD_PHASE bool push(long long level, const gd_count *here, gd_count *next) {
-        const long long *const indptr = (const long long *)row[INDPTR];
-        const Push<false> body{ids_at(INDICES), ids_at(IDS), seen(), ids_at(PARENT), row[ROW_OWNED], queue(level),
-                               ids_at(GHOST_QUEUE), next + FOUND, next + GHOSTS, own, others};
-        gd_for_edges((long long)read(here + FOUND), (const index_t *)queue(level - 1), indptr, ids_at(LONG_ROWS),
-                     next + HUBS, next + EDGES, body);
+    template <class Body>
+    __device__ __forceinline__ void visit_edges(long long level, const gd_count *here, gd_count *next, const Body &body) {
+        const Search a = arrays(level);
+        gd_for_edges((long long)read(here + FOUND), (const index_t *)queue(level - 1), a.indptr, a.hubs, next + HUBS,
+                     next + EDGES, body);
         team.barrier();
-        if (read(next + HUBS)) {
-            gd_for_hubs((const index_t *)ids_at(LONG_ROWS), next + HUBS, indptr, body);
-            team.barrier();
-        }
+        if (!read(next + HUBS)) return;
+        gd_for_hubs((const index_t *)a.hubs, next + HUBS, a.indptr, body);
+        team.barrier();
+    }
+    GD_PHASE bool push(long long level, const gd_count *here, gd_count *next) {
+        visit_edges(level, here, next, Push<false>{arrays(level), next + FOUND, next + GHOSTS, own, others});
         settle(level, next);
         if (!team.meet(next, agreed)) return false;
         if (agreed[SENT] == 0) return true;
@@ -144,19 +151,11 @@ struct TeamSearch {
     }
     // Claim what the frontier's edges lead to.
     GD_PHASE void claim(long long level, const gd_count *here, gd_count *next) {
-        const long long *const indptr = (const long long *)row[INDPTR];
         unsigned int *const bits = claimed();
         const long long words = (row[ROW_BOUNDS + team.size] + 31) / 32;
         GD_FOR(w, words) bits[w] = seen()[w];
         team.barrier();
-        const Claim body{ids_at(INDICES), bits};
-        gd_for_edges((long long)read(here + FOUND), (const index_t *)queue(level - 1), indptr, ids_at(LONG_ROWS),
-                     next + HUBS, next + EDGES, body);
-        team.barrier();
-        if (read(next + HUBS)) {
-            gd_for_hubs((const index_t *)ids_at(LONG_ROWS), next + HUBS, indptr, body);
-            team.barrier();
-        }
+        visit_edges(level, here, next, Claim{ids_at(INDICES), bits});
     }
     // Write to every owner which of its vertices this rank has claimed, or knows to be settled.
     GD_PHASE void tell_claims() {
@@ -205,8 +204,7 @@ struct TeamSearch {
         bfs_list(row[ROW_OWNED], [&](long long v) { return gd_bit(mine, v) & !gd_bit(bits, v); }, *own, queue(level),
                  next + FOUND);
         team.barrier();
-        pulling<false>(level, next).search((long long)read(next + FOUND), queue(level), own, others,
-                                                  next + EDGES, next + WEIGHT);
+        pulling<false>(level, next).search((long long)read(next + FOUND), queue(level), own, others);
         team.barrier();
         search_hubs<false>(level, next);
     }

@@ -1,43 +1,39 @@
 """A push of breadth-first search as two kernels, an advance and a filter: twins of bfs_unfused.cu.
 
-led       two entries for each edge of the frontier: the slot that it leads to, and the id of the vertex that it is of
-counters  as in bfs.py; beside those, where there is no bfs_levels,
-          LED        edges in `led`, of either direction (2)
+led   two entries for each edge of the frontier: the slot that it leads to, and the id of the vertex that it is of
 Together they do what bfs_push does, which stores nothing of an edge. The other arguments are those of bfs_push.
 """
 
 import numpy as np
 
-from graphdask.kernels.bfs.bfs import CYCLE, EDGES, GHOSTS, HERE, NEXT
+from graphdask.kernels.bfs.bfs import MACROS
 from graphdask.kernels.bfs.bfs_pack import Search
 from graphdask.kernels.common.bitmap import has_bit
 from graphdask.kernels.common.twin import twin
 
-MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
-LED = CYCLE
+__all__ = ["MACROS", "bfs_advance", "bfs_filter"]
 
 
 @twin
-def bfs_advance(n, frontier, turn, led, a: Search):
+def bfs_advance(n, frontier, a: Search):
     """Write down all edges of the frontier; n is not below its length."""
-    at = a.counters[LED + turn]
+    at = a.counters.led
     before = at
-    for i in range(a.counters[HERE]):
+    for i in range(a.counters.here):
         u = frontier[i]
         for e in range(a.indptr[u], a.indptr[u + 1]):
-            led[2 * at] = a.indices[e]
-            led[2 * at + 1] = a.ids[u]
+            a.led[2 * at], a.led[2 * at + 1] = a.indices[e], a.ids[u]
             at += 1
-    a.counters[LED + turn] = at
-    a.counters[EDGES] += at - before
+    a.counters.led = at
+    a.counters.edges += at - before
 
 
 @twin
-def bfs_filter(n, turn, led, a: Search):
+def bfs_filter(n, a: Search):
     """Give the smallest id to each vertex that no level before has reached, and queue it once."""
-    own, ghost, none = a.counters[NEXT], a.counters[GHOSTS], np.iinfo(a.parent.dtype).max
-    for i in range(a.counters[LED + turn]):
-        v, by = led[2 * i], led[2 * i + 1]
+    own, ghost, none = a.counters.next, a.counters.ghosts, np.iinfo(a.parent.dtype).max
+    for i in range(a.counters.led):
+        v, by = a.led[2 * i], a.led[2 * i + 1]
         if has_bit(a.seen, v):
             continue
         before = a.parent[v]
@@ -50,4 +46,4 @@ def bfs_filter(n, turn, led, a: Search):
                 else:
                     a.ghost_queue[ghost] = v
                     ghost += 1
-    a.counters[NEXT], a.counters[GHOSTS] = own, ghost
+    a.counters.next, a.counters.ghosts = own, ghost

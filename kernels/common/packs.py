@@ -75,8 +75,8 @@ class Counters:
 
     def of(self, values: Any) -> Any:
         """Python integers by name, of an array on the host."""
-        values = [int(value) for value in values]
-        return self._type(*(values[place] for place in self.place))
+        values = values.tolist() if hasattr(values, "tolist") else list(map(int, values))
+        return self._type._make([values[place] for place in self.place])
 
 
 class Pack:

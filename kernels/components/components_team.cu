@@ -7,6 +7,7 @@
 //
 // The label of what was reached is the same on all ranks, who vote it in every meeting: each thread has it in a register.
 // Rows of votes are used in turn, three of them, and cleared when all have met twice since.
+#include "bfs/bfs_pack.py"
 #include "bfs/bfs_team.cuh"
 #include "components/trees.cuh"
 

@@ -10,23 +10,7 @@ import numpy as np
 import pytest
 from kernel_launch import POISON, Launch, check_queue, random_rows
 
-from graphdask.kernels.bfs.bfs import (
-    COUNTERS,
-    CYCLE,
-    EDGES,
-    GHOSTS,
-    HERE,
-    LEFT,
-    LEVELS,
-    LISTED,
-    LONG,
-    MANY,
-    NEXT,
-    UNVISITED,
-    VISITED,
-    WEIGHT,
-)
-from graphdask.kernels.bfs.bfs_pack import Search
+from graphdask.kernels.bfs.bfs_pack import COUNTS, LONG, MANY, Search
 
 OWNED, SLOTS, LEVEL = 70, 110, 3
 HUB = pytest.mark.parametrize("hub", [False, True])
@@ -51,16 +35,14 @@ def poisoned(dtype, *lengths):
 
 def counters_with(**values):
     """The counters of a superstep, and those of the next one, which hold nothing of use."""
-    now = np.zeros(COUNTERS, np.int64)
+    now = np.zeros(len(COUNTS), np.int64)
     for name, value in values.items():
-        now[globals()[name]] = value
-    return now, np.full(COUNTERS, POISON, np.int64)
+        now[getattr(COUNTS.place, name)] = value
+    return now, np.full(len(COUNTS), POISON, np.int64)
 
 
 def check_turn(after, here, left=0):
-    expected = np.zeros(COUNTERS, np.int64)
-    expected[HERE], expected[UNVISITED] = here, left
-    np.testing.assert_array_equal(after, expected)
+    np.testing.assert_array_equal(after, counters_with(here=here, unvisited=left)[0])
 
 
 def weight_of(indptr, vertices):
@@ -105,15 +87,18 @@ def test_sources_are_reached(backend, dtype, rng, hub):
     depth, parent, (queue,) = np.full(SLOTS, -1, dtype), np.full(SLOTS, none(dtype), dtype), poisoned(dtype, OWNED)
     seen, (now, after) = bits([]), counters_with()
     Launch(backend, "bfs", dtype)(
-        len(sources), sources, world.indptr, world.ids, depth, parent, seen, queue, now, after, names=("bfs_start",)
-    )
+        len(sources), sources, Search(
+            out_indptr=world.indptr, ids=world.ids, depth=depth, parent=parent, seen=seen, own_queue=queue,
+            counters=now, after=after,
+        ), names=("bfs_start",),
+    )  # fmt: skip
     check_queue(queue, len(sources), sources)
     assert np.flatnonzero(depth != -1).tolist() == sources.tolist()
     assert (depth[sources] == 0).all()
     np.testing.assert_array_equal(parent[sources], world.ids[sources])
     assert (np.delete(parent, sources) == none(dtype)).all()
     np.testing.assert_array_equal(seen, bits(sources))
-    assert now[WEIGHT] == weight_of(world.indptr, sources)
+    assert COUNTS.of(now).weight == weight_of(world.indptr, sources)
     check_turn(after, len(sources))
 
 
@@ -128,7 +113,7 @@ def test_a_push_and_what_it_settles(backend, dtype, rng, turn, repeat, hub):
     parent[waiting] = rng.integers(0, 1000, len(waiting))
     mine, theirs = waiting[waiting < OWNED], waiting[waiting >= OWNED]
     own[: len(mine)], ghosts[: len(theirs)] = mine, theirs
-    now, after = counters_with(HERE=len(frontier), NEXT=len(mine), GHOSTS=len(theirs))
+    now, after = counters_with(here=len(frontier), next=len(mine), ghosts=len(theirs))
     expected, reached = parent.copy(), set(waiting.tolist())
     for u in frontier:
         for v in world.row(u):
@@ -145,15 +130,20 @@ def test_a_push_and_what_it_settles(backend, dtype, rng, turn, repeat, hub):
     np.testing.assert_array_equal(parent, expected)
     np.testing.assert_array_equal(seen, bits(np.flatnonzero(depth >= 0)))
     found = [v for v in reached if v < OWNED]
-    check_queue(own, now[NEXT], found)
-    check_queue(ghosts, now[GHOSTS], reached - set(found))
-    assert now[EDGES] == (world.indptr[frontier + 1] - world.indptr[frontier]).sum()
+    check_queue(own, COUNTS.of(now).next, found)
+    check_queue(ghosts, COUNTS.of(now).ghosts, reached - set(found))
+    assert COUNTS.of(now).edges == (world.indptr[frontier + 1] - world.indptr[frontier]).sum()
     expected_depth = depth.copy()
     expected_depth[list(reached)] = LEVEL
-    launch(100, own, ghosts, world.indptr, depth, seen, LEVEL, now, after, names=("bfs_settle",))
+    launch(
+        100, LEVEL, Search(
+            out_indptr=world.indptr, depth=depth, seen=seen, own_queue=own, ghost_queue=ghosts, counters=now,
+            after=after,
+        ), names=("bfs_settle",),
+    )  # fmt: skip
     np.testing.assert_array_equal(depth, expected_depth)
     np.testing.assert_array_equal(seen, bits(np.flatnonzero(expected_depth >= 0)))
-    assert now[WEIGHT] == weight_of(world.indptr, found)
+    assert COUNTS.of(now).weight == weight_of(world.indptr, found)
     check_turn(after, len(found))
 
 
@@ -171,15 +161,17 @@ def test_arrivals_of_this_level_are_taken_in(backend, dtype, rng, repeat):
             expected_depth[v], expected_parent[v] = LEVEL, min(expected_parent[v], p)
         if depth[v] == -1:
             reached.add(int(v))
-    (own,), (now, _) = poisoned(dtype, OWNED + 3), counters_with(HERE=3)
+    (own,), (now, _) = poisoned(dtype, OWNED + 3), counters_with(here=3)
     Launch(backend, "bfs", dtype)(
-        700, arrived, parents, depth, parent, seen, LEVEL, OWNED, own, now, names=("bfs_visit",)
-    )
+        700, arrived, parents, LEVEL, Search(
+            depth=depth, parent=parent, seen=seen, owned=OWNED, own_queue=own, counters=now
+        ), names=("bfs_visit",),
+    )  # fmt: skip
     np.testing.assert_array_equal(depth, expected_depth)
     np.testing.assert_array_equal(parent, expected_parent)
     np.testing.assert_array_equal(seen, bits(np.flatnonzero(expected_depth >= 0)))
     assert (own[:3] == POISON).all()
-    check_queue(own[3:], now[HERE] - 3, [v for v in reached if v < OWNED])
+    check_queue(own[3:], COUNTS.of(now).here - 3, [v for v in reached if v < OWNED])
 
 
 def test_ghosts_of_which_their_owners_tell_are_settled(backend, dtype, rng):
@@ -221,9 +213,9 @@ def test_a_pull_and_what_it_settles(backend, dtype, rng, repeat, hub):
         seen = bits(np.flatnonzero(depth >= 0))
     launch, (left, own, remaining, hubs) = Launch(backend, "bfs", dtype), poisoned(dtype, *[OWNED] * 4)
     now, after = counters_with()
-    launch(OWNED, seen, indptr, left, now, names=("bfs_unvisited",))
+    launch(OWNED, Search(seen=seen, indptr=indptr, left=left, counters=now), names=("bfs_unvisited",))
     unvisited = [v for v in range(OWNED) if depth[v] == -1 and indptr[v + 1] > indptr[v]]
-    check_queue(left, now[UNVISITED], unvisited)
+    check_queue(left, COUNTS.of(now).unvisited, unvisited)
     expected_depth, expected_parent, found, edges = depth.copy(), parent.copy(), [], 0
     for v in unvisited:
         hits = np.flatnonzero(depth[world.row(v)] >= 0)
@@ -232,18 +224,18 @@ def test_a_pull_and_what_it_settles(backend, dtype, rng, repeat, hub):
             found.append(v)
             expected_depth[v], expected_parent[v] = LEVEL, -2 - world.row(v)[hits[0]]
     launch(
-        OWNED, left, LEVEL, remaining, Search(
+        OWNED, left, LEVEL, Search(
             indptr=indptr, indices=world.indices, out_indptr=out_indptr, seen=seen, depth=depth, parent=parent,
-            own_queue=own, hubs=hubs, counters=now,
+            own_queue=own, left=remaining, hubs=hubs, counters=now,
         ), names=("bfs_pull", "bfs_pull_hubs"),
     )  # fmt: skip
     np.testing.assert_array_equal(depth, expected_depth)
     np.testing.assert_array_equal(parent, expected_parent)
-    check_queue(own, now[NEXT], found)
-    check_queue(remaining, now[LEFT], set(unvisited) - set(found))
-    assert now[EDGES] == edges
-    assert now[WEIGHT] == weight_of(out_indptr, found)
-    launch(50, own, seen, now, after, names=("bfs_mark",))
+    check_queue(own, COUNTS.of(now).next, found)
+    check_queue(remaining, COUNTS.of(now).left, set(unvisited) - set(found))
+    assert COUNTS.of(now).edges == edges
+    assert COUNTS.of(now).weight == weight_of(out_indptr, found)
+    launch(50, Search(own_queue=own, seen=seen, counters=now, after=after), names=("bfs_mark",))
     np.testing.assert_array_equal(seen, bits(np.flatnonzero(depth >= 0)))
     check_turn(after, len(found), len(unvisited) - len(found))
 
@@ -266,20 +258,20 @@ def test_a_pull_finds_the_first_hit_wherever_it_stands(backend, dtype, which):
     seen = bits([settled], slots)
     launch, (left, own, remaining, hubs) = Launch(backend, "bfs", dtype), poisoned(dtype, *[owned] * 4)
     now, _ = counters_with()
-    launch(owned, seen, indptr, left, now, names=("bfs_unvisited",))
-    check_queue(left, now[UNVISITED], [v for v, (length, _) in enumerate(rows) if length])
+    launch(owned, Search(seen=seen, indptr=indptr, left=left, counters=now), names=("bfs_unvisited",))
+    check_queue(left, COUNTS.of(now).unvisited, [v for v, (length, _) in enumerate(rows) if length])
     launch(
-        owned, left, LEVEL, remaining, Search(
+        owned, left, LEVEL, Search(
             indptr=indptr, indices=indices, out_indptr=indptr, seen=seen, depth=depth, parent=parent, own_queue=own,
-            hubs=hubs, counters=now,
+            left=remaining, hubs=hubs, counters=now,
         ), names=("bfs_pull", "bfs_pull_hubs"),
     )  # fmt: skip
     found = [v for v, (length, hit) in enumerate(rows) if hit < length]
     assert (depth[found] == LEVEL).all()
     assert (depth[:owned] == LEVEL).sum() == len(found)
     assert (parent[found] == -2 - settled).all()
-    check_queue(own, now[NEXT], found)
-    assert now[EDGES] == sum(min(hit + 1, length) for length, hit in rows)
+    check_queue(own, COUNTS.of(now).next, found)
+    assert COUNTS.of(now).edges == sum(min(hit + 1, length) for length, hit in rows)
 
 
 @pytest.mark.parametrize("owned", [1, 31, 255, 256, 257, 3000, 20_000])
@@ -289,11 +281,11 @@ def test_what_is_to_be_pulled_is_listed_once(backend, dtype, rng, owned):
     degree = rng.integers(0, 3, owned)
     indptr = np.concatenate([[0], np.cumsum(degree)]).astype(np.int64)
     (left,), (now, _) = poisoned(dtype, owned), counters_with()
-    names = ("bfs_unvisited",)
-    Launch(backend, "bfs", dtype)(owned, bits(settled, owned), indptr, left, now, names=names)
+    search = Search(seen=bits(settled, owned), indptr=indptr, left=left, counters=now)
+    Launch(backend, "bfs", dtype)(owned, search, names=("bfs_unvisited",))
     wanted = degree > 0
     wanted[settled] = False
-    check_queue(left, now[UNVISITED], np.flatnonzero(wanted).tolist())
+    check_queue(left, COUNTS.of(now).unvisited, np.flatnonzero(wanted).tolist())
 
 
 def levels_of(indptr, indices, ids, source):
@@ -351,7 +343,7 @@ def test_one_launch_goes_through_levels_until_a_bound(backend, dtype, rng, shape
     depth[source], parent[source] = LEVEL, ids[source]
     here, there = poisoned(dtype, n, n)
     here[0] = source
-    (now, after), arrived = counters_with(HERE=1), np.zeros(1, np.int64)
+    (now, after), arrived = counters_with(here=1), np.zeros(1, np.int64)
     Launch(backend, "bfs", dtype, cooperative=True)(
         600, here, there, LEVEL, most, bound, 15, floor, unexplored, Search(
             indptr=indptr, indices=indices, ids=ids, depth=depth, parent=parent, seen=seen, counters=now, after=after,
@@ -366,8 +358,9 @@ def test_one_launch_goes_through_levels_until_a_bound(backend, dtype, rng, shape
     np.testing.assert_array_equal(seen, bits(np.flatnonzero(expected >= 0), n))
     last = there if done % 2 else here
     assert sorted(last[: len(found)].tolist()) == sorted(found)
-    assert (now[NEXT], now[WEIGHT], now[EDGES], now[LEVELS]) == (len(found), weight, edges, done)
-    assert now[VISITED] == sum(map(len, frontiers[:done]))
+    ends = COUNTS.of(now)
+    assert (ends.next, ends.weight, ends.edges, ends.levels) == (len(found), weight, edges, done)
+    assert ends.visited == sum(map(len, frontiers[:done]))
     check_turn(after, len(found))
 
 
@@ -398,26 +391,18 @@ def test_parents_that_a_pull_found_become_ids(backend, dtype, rng, few, plain):
             places.append(v)
     (listed,), (now, _) = poisoned(dtype, OWNED), counters_with()
     Launch(backend, "bfs", dtype)(
-        OWNED, depth, parent, ids, ghosts if few else ids[:0], few, OWNED, first, vertices, plain, listed, now,
-        names=("bfs_result",),
+        OWNED, ghosts if few else ids[:0], few, first, vertices, plain, listed,
+        Search(depth=depth, parent=parent, ids=ids, owned=OWNED, counters=now), names=("bfs_result",),
     )  # fmt: skip
     np.testing.assert_array_equal(parent, expected)
-    check_queue(listed, now[LISTED], places)
+    check_queue(listed, COUNTS.of(now).listed, places)
 
 
 def test_no_work_changes_nothing(backend, dtype):
-    arrays = [*poisoned(dtype, 4, 4, 4, 4), np.full(1, 5, np.uint32), *poisoned(dtype, 4), np.zeros(COUNTERS, np.int64)]
-    slots, parents, depth, parent, seen, queue, now = map(backend.from_host, arrays)
-    backend.kernels("bfs", index_t=dtype).bfs_visit(0, slots, parents, depth, parent, seen, 1, 4, queue, now)
-    backend.synchronize()
-    for array, before in zip((slots, parents, depth, parent, seen, queue, now), arrays, strict=True):
-        np.testing.assert_array_equal(backend.to_host(array), before)
-
-
-def test_the_search_and_its_kernels_agree_on_the_places_of_counters():
-    from graphdask.algorithms import bfs
-
-    names = ("HERE", "NEXT", "GHOSTS", "LEFT", "EDGES", "WEIGHT", "LEVELS", "VISITED", "LISTED", "COUNTERS", "LONG")
-    here = (HERE, NEXT, GHOSTS, LEFT, EDGES, WEIGHT, LEVELS, VISITED, LISTED, COUNTERS, LONG)
-    assert tuple(getattr(bfs, name) for name in names) == here
-    assert CYCLE + 6 == COUNTERS
+    depth, parent, queue, slots, parents = poisoned(dtype, 4, 4, 4, 4, 4)
+    seen, (now, _) = np.full(1, 5, np.uint32), counters_with()
+    search = Search(depth=depth, parent=parent, seen=seen, owned=4, own_queue=queue, counters=now)
+    Launch(backend, "bfs", dtype)(0, slots, parents, 1, search, names=("bfs_visit",))
+    for array in (depth, parent, queue, slots, parents):
+        assert (array == POISON).all()
+    assert (seen[0], now.any()) == (5, False)

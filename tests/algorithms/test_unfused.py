@@ -11,9 +11,7 @@ from kernel_launch import POISON, Launch, check_queue, random_rows
 
 import graphdask as gd
 from graphdask.bench.analysis.choices import search_unfused
-from graphdask.kernels.bfs.bfs import COUNTERS, EDGES, GHOSTS, HERE, NEXT
-from graphdask.kernels.bfs.bfs_pack import Search
-from graphdask.kernels.bfs.bfs_unfused import LED
+from graphdask.kernels.bfs.bfs_pack import COUNTS, Search
 
 OWNED, SLOTS = 70, 110
 
@@ -74,9 +72,8 @@ def check_same(found, expected):
 
 
 @pytest.mark.parametrize("hub", [False, True])
-@pytest.mark.parametrize("turn", [0, 1])
 @pytest.mark.parametrize("repeat", range(2))
-def test_the_two_kernels_do_what_the_fused_one_does(backend, dtype, rng, repeat, turn, hub):
+def test_the_two_kernels_do_what_the_fused_one_does(backend, dtype, rng, repeat, hub):
     indptr, indices = random_rows(rng, OWNED, SLOTS, dtype, hub)
     ids = rng.permutation(1000)[:OWNED].astype(dtype)
     frontier = np.union1d(rng.integers(0, OWNED, 30), np.diff(indptr).argmax()).astype(dtype)
@@ -89,13 +86,13 @@ def test_the_two_kernels_do_what_the_fused_one_does(backend, dtype, rng, repeat,
     rows = np.repeat(frontier, np.diff(indptr)[frontier])
 
     def world():
-        counters = np.zeros(COUNTERS, np.int64)
-        counters[HERE] = len(frontier)
+        counters = np.zeros(len(COUNTS), np.int64)
+        counters[COUNTS.place.here] = len(frontier)
         return parents.copy(), *(np.full(length, POISON, dtype) for length in (OWNED, SLOTS - OWNED, OWNED)), counters
 
     expected, own, ghosts, hubs, counters = world()
     Launch(backend, "bfs", dtype)(
-        len(frontier) + 300, frontier, turn, Search(
+        len(frontier) + 300, frontier, 0, Search(
             indptr=indptr, indices=indices, ids=ids, seen=seen, parent=expected, owned=OWNED, slots=SLOTS,
             own_queue=own, ghost_queue=ghosts, hubs=hubs, counters=counters,
         ), names=("bfs_push", "bfs_push_hubs"),
@@ -104,19 +101,19 @@ def test_the_two_kernels_do_what_the_fused_one_does(backend, dtype, rng, repeat,
     led, launch = np.full(2 * indptr[-1] + 2, POISON, dtype), Launch(backend, "bfs_unfused", dtype)
     search = Search(
         indptr=indptr, indices=indices, ids=ids, seen=seen, parent=parent, owned=OWNED, slots=SLOTS,
-        own_queue=own_too, ghost_queue=ghosts_too, hubs=hubs, counters=after,
+        own_queue=own_too, ghost_queue=ghosts_too, hubs=hubs, counters=after, led=led,
     )  # fmt: skip
-    launch(len(frontier) + 300, frontier, turn, led, search, names=("bfs_advance", "bfs_advance_hubs"))
-    assert after[LED + turn] == after[EDGES] == len(edges)
+    launch(len(frontier) + 300, frontier, search, names=("bfs_advance", "bfs_advance_hubs"))
+    assert COUNTS.of(after).led == COUNTS.of(after).edges == len(edges)
     told = [tuple(pair) for pair in led[: 2 * len(edges)].reshape(-1, 2).tolist()]
     check_queue(led[2 * len(edges) :], 0, [])
     assert sorted(told) == sorted(zip(indices[edges].tolist(), ids[rows].tolist(), strict=True))
-    launch(300, turn, led, search, names=("bfs_filter",))
+    launch(300, search, names=("bfs_filter",))
     np.testing.assert_array_equal(parent, expected)
-    for place in (NEXT, GHOSTS, EDGES):
-        assert after[place] == counters[place]
-    check_queue(own_too, after[NEXT], own[: counters[NEXT]].tolist())
-    check_queue(ghosts_too, after[GHOSTS], ghosts[: counters[GHOSTS]].tolist())
+    mine, fused = COUNTS.of(after), COUNTS.of(counters)
+    assert (mine.next, mine.ghosts, mine.edges) == (fused.next, fused.ghosts, fused.edges)
+    check_queue(own_too, mine.next, own[: fused.next].tolist())
+    check_queue(ghosts_too, mine.ghosts, ghosts[: fused.ghosts].tolist())
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 4, 7])
