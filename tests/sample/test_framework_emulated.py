@@ -34,10 +34,9 @@ def made(make, kind="integers"):
     return gd.from_edges(src, dst, weights, num_vertices=n, directed=directed)
 
 
-@pytest.mark.parametrize(("name", "shape", "kind"), [
-    (name, shape, ("integers", "floats")[(i + j) % 2])
-    for i, name in enumerate(specs(2)) for j, shape in enumerate([*NAMES, "hubs"])
-])  # fmt: skip
+@pytest.mark.parametrize("kind", ["integers", "floats"])
+@pytest.mark.parametrize("shape", [*NAMES, "hubs"])
+@pytest.mark.parametrize("name", specs(2))
 def test_the_same_on_a_gpu(name, shape, kind, monkeypatch, rng):
     stand_in(monkeypatch, emulated())
     graph, spec = made(hubs if shape == "hubs" else GRAPHS[shape], kind), specs(2)[name]
