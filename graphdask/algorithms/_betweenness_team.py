@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.algorithms._candidates import PUSH, Candidates
-from graphdask.algorithms._levels import State
+from graphdask.algorithms._levels import BetweennessState
 from graphdask.engine.loop import Environment
 from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
 from graphdask.kernels.betweenness import betweenness_team as at
@@ -73,7 +73,15 @@ class TeamBatches(TeamRun):
     kinds: ClassVar[tuple[str, ...]] = ("bitmap",)
 
     def __init__(
-        self, tables: TeamTables, part: Part, env: Environment, state: State, lanes: int, mask: Any, many: int, hub: int
+        self,
+        tables: TeamTables,
+        part: Part,
+        env: Environment,
+        state: BetweennessState,
+        lanes: int,
+        mask: Any,
+        many: int,
+        hub: int,
     ):
         xp, dtype, inward, words = env.xp, part.vertex_map.dtype, part.inward, (part.num_slots + 31) // 32
         assert inward is not None
@@ -90,7 +98,7 @@ class TeamBatches(TeamRun):
             at.MASKS: state.masks.array, at.LEFTS: state.with_edges, at.LEFTS + 1: spare, at.LEFTS + 2: another,
             at.HUB_ROWS: state.hubs, at.CHUNKS: state.chunks, at.PARTIAL: state.partial, at.CHOSEN: candidates.chosen,
             at.CANDIDATES: candidates.own, at.GHOST_QUEUE: candidates.ghosts, at.LONG_ROWS: candidates.hubs,
-            at.COUNTERS: self.counters, at.VOTES: votes[0], at.TOLD: votes[1], at.ROW - 1: None,
+            at.COUNTERS: self.counters, at.VOTES: votes[0], at.REPORTED: votes[1], at.ROW - 1: None,
         }  # fmt: skip
         kernels = env.kernels("betweenness_team", cooperative=True, index_t=dtype, mask_t=mask)
         super().__init__(tables.memory, part, env, kernels.betweenness_team, arrays)

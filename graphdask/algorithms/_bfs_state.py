@@ -27,7 +27,7 @@ FEW = 64
 
 
 @dataclass
-class State:
+class BfsState:
     depth: Array
     """Per slot, -1 where not reached."""
     parent: Array
@@ -122,8 +122,8 @@ def search_memory(part: Part, allocation: Allocation, pulls: bool, fused: bool =
     slots, owned = part.num_slots, part.num_owned
     ghosts = slots - owned
     if allocation.partial:
-        own, told = allocation.first(owned), allocation.first(ghosts)
-        most = 2 * own + put_aside(part.out) + told + max(7 * told // 2, 0 if part.size == 1 else 2 * owned)
+        own, reported = allocation.first(owned), allocation.first(ghosts)
+        most = 2 * own + put_aside(part.out) + reported + max(7 * reported // 2, 0 if part.size == 1 else 2 * owned)
         if pulls:
             assert part.inward is not None
             left = allocation.first(owned, reachable(part))

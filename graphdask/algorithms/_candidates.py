@@ -43,7 +43,7 @@ class Candidates:
     kernels: Any
     backend: Backend
     lists: CandidateLists
-    told: int = 0
+    reported: int = 0
     """Ghosts that are listed."""
 
     @classmethod
@@ -65,8 +65,8 @@ class Candidates:
         lists.front, lists.seen = front, seen
         self.kernels.candidates_list(len(rows), rows, lists)
         self.kernels.candidates_list_hubs(HUB_THREADS, lists)
-        _, _, edges, self.told = lists.read_counters(self.backend)
-        return lists.ghosts[: self.told], edges
+        _, _, edges, self.reported = lists.read_counters(self.backend)
+        return lists.ghosts[: self.reported], edges
 
     def take(self, message: Received) -> None:
         """Add the own vertices that another rank has found."""
@@ -75,6 +75,6 @@ class Candidates:
     def take_out(self) -> Array:
         """Return all own candidates, and empty the lists."""
         own = self.lists.own[: self.lists.read_counters(self.backend).own]
-        for some in (own, self.lists.ghosts[: self.told]):
+        for some in (own, self.lists.ghosts[: self.reported]):
             self.kernels.candidates_forget(len(some), some, self.lists.chosen)
         return own

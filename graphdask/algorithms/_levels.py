@@ -24,7 +24,7 @@ class Level:
 
 
 @dataclass
-class State:
+class BetweennessState:
     seen: Array
     """Mask per slot: lanes that have reached it, of ghosts as far as their owners have sent it. Masks are uint8, of
     more than 8 lanes uint64. GPUs that go together have those of own vertices only."""
@@ -62,7 +62,7 @@ class State:
     """The vertices in `front`, if it is known that they are own vertices only."""
     candidates: Candidates | None = None
     """Made for the first push."""
-    told: bool = False
+    reported: bool = False
     """Whether the last superstep sent candidates to their owners."""
     edges_in: int = 0
     """Edges out of the frontier of all ranks."""

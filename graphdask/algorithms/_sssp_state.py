@@ -51,7 +51,7 @@ class Work:
 
 
 @dataclass
-class State:
+class SsspState:
     labels: Array
     """Per slot, see kernels/sssp/sssp.py; the largest integer or infinity where not reached."""
     weights: Array

@@ -26,7 +26,7 @@ from graphdask.algorithms._sssp_state import (
     SPLIT,
     STEP,
     Between,
-    State,
+    SsspState,
     Work,
 )
 from graphdask.engine.buffers import Allocation
@@ -48,8 +48,8 @@ def between(part: Part, env: Environment, label: np.dtype, distance: np.dtype) -
 
 
 def advance(
-    part: Part, state: State, kernels: Any, env: Environment, splits: int, enough: int, nearest: float, delta: float,
-    most: float,
+    part: Part, state: SsspState, kernels: Any, env: Environment, splits: int, enough: int, nearest: float,
+    delta: float, most: float,
 ) -> np.ndarray:  # fmt: skip
     """Do what `sssp_advance` does (sssp.py), step by step; return the words of `Work.control` after it."""
     work = state.work
@@ -84,7 +84,7 @@ def advance(
         work.limit[:] = work.between.after
 
 
-def _stepping(part: Part, state: State, work: Work, between: Between) -> Stepping:
+def _stepping(part: Part, state: SsspState, work: Work, between: Between) -> Stepping:
     """What the kernels work on, without the near and far vertices."""
     return Stepping(
         indptr=part.out.indptr, indices=part.out.indices, weights=state.weights, each=state.each, ids=part.ids,

@@ -88,7 +88,7 @@ def rows_memory(part: Part) -> int:
 
 
 @dataclass
-class State:
+class WeightedPathsState:
     front: Array
     """uint64 mask per slot, of those that were counted last."""
     paths: Array
@@ -133,7 +133,7 @@ CHUNKED = 1024
 assert CHUNKED <= ROW
 
 
-class PathCounts(Primitive[State]):
+class PathCounts(Primitive[WeightedPathsState]):
     """The primitive of a batch: dependencies on each of the sources."""
 
     name = "shortest paths counted"
@@ -153,10 +153,10 @@ class PathCounts(Primitive[State]):
     def memory(self, part: Part, allocation: Allocation) -> int:
         return counting_memory(part, self.lanes, allocation) - self.distance.nbytes
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[WeightedPathsState, Messages]:
         xp, slots, owned, lanes, index = env.xp, part.num_slots, part.num_owned, self.lanes, part.vertex_map.dtype
         rows, masks, places = self._own_sources(part)
-        state = State(
+        state = WeightedPathsState(
             front=xp.zeros(slots, np.uint64), paths=xp.zeros((slots, lanes)), dependency=xp.zeros((owned, lanes)),
             pending=xp.zeros((owned, lanes), np.int32), ready=xp.zeros(owned, np.uint64),
             queue=env.buffer("a level of betweenness", owned, index), hubs=xp.empty(self._hubs(part), index),
@@ -175,13 +175,13 @@ class PathCounts(Primitive[State]):
         """Buffer for rows that kernels defer."""
         return _hubs(part)
 
-    def _count_tight(self, part: Part, state: State, env: Environment) -> int:
+    def _count_tight(self, part: Part, state: WeightedPathsState, env: Environment) -> int:
         """Find what every own vertex waits for; the edges that were scanned."""
         csr = self.rows.inward
         self._count_tight_in(state, 0, csr, env)
         return self._counted_tight(state, env)
 
-    def _count_tight_in(self, state: State, first: int, csr: Csr, env: Environment) -> None:
+    def _count_tight_in(self, state: WeightedPathsState, first: int, csr: Csr, env: Environment) -> None:
         """The same of some rows, the first of which is that of the vertex `first`."""
         kernels = self._kernels(env)
         shared = Paths(
@@ -191,7 +191,7 @@ class PathCounts(Primitive[State]):
         kernels.paths_pending(csr.num_rows, shared)
         kernels.paths_pending_hubs(HUB_THREADS, shared)
 
-    def _counted_tight(self, state: State, env: Environment) -> int:
+    def _counted_tight(self, state: WeightedPathsState, env: Environment) -> int:
         _, edges, state.beyond, state.shorter, *_ = env.backend.to_host(state.counters).tolist()
         return edges
 
@@ -210,23 +210,23 @@ class PathCounts(Primitive[State]):
     def _kernels(self, env: Environment) -> Any:
         return env.kernels("weighted_paths", **self.rows.types, dist_t=self.distance.dtype)
 
-    def _counted(self, part: Part, state: State, level: Level, env: Environment, edges: int) -> Messages:
+    def _counted(self, part: Part, state: WeightedPathsState, level: Level, env: Environment, edges: int) -> Messages:
         """Take in a level whose paths are counted."""
         state.levels.append(level)
         return self._tell(state, level, edges)
 
-    def _tell(self, state: State, level: Level, edges: int) -> Messages:
+    def _tell(self, state: WeightedPathsState, level: Level, edges: int) -> Messages:
         state.front[level.rows] = level.masks
         rows, votes = level.rows, (float(len(level.rows)), float(state.left), float(state.beyond))
         values = {"mask": state.front, "value": state.paths}
         return Messages(rows, rows[:0], values, True, len(rows), edges, to="ghosts", votes=votes)
 
-    def _end(self, state: State, frontier: int = 0, edges: int = 0) -> Messages:
+    def _end(self, state: WeightedPathsState, frontier: int = 0, edges: int = 0) -> Messages:
         none = state.levels[0].rows[:0]
         values = {"mask": state.front, "value": state.paths}
         return Messages(none, none, values, False, frontier, edges, to="ghosts")
 
-    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: WeightedPathsState, inbox: Inbox, env: Environment) -> Messages:
         kernels = self._kernels(env)
         for message in inbox.received:
             kernels.paths_arrive(
@@ -241,10 +241,10 @@ class PathCounts(Primitive[State]):
             state.too_far = True
             return self._end(state)
         if found:
-            told = [message.slots for message in inbox.received]
+            reported = [message.slots for message in inbox.received]
             if len(state.levels) == 1:
                 state.starts += [Level(x.slots.copy(), x.columns["mask"].copy()) for x in inbox.received]
-            return self._forward(part, state, env.xp.concatenate([state.levels[-1].rows, *told]), env)
+            return self._forward(part, state, env.xp.concatenate([state.levels[-1].rows, *reported]), env)
         if left:
             state.stuck = True
             return self._end(state)
@@ -259,7 +259,7 @@ class PathCounts(Primitive[State]):
             )
         return self._backward(part, state, env) if state.back else self._end(state)
 
-    def _forward(self, part: Part, state: State, slots: Array, env: Environment) -> Messages:
+    def _forward(self, part: Part, state: WeightedPathsState, slots: Array, env: Environment) -> Messages:
         """Count the vertices that were waiting for these slots only."""
         after, kernels = self.rows.after, self._kernels(env)
         if env.allocation.partial:  # no more vertices become ready than edges lead to them
@@ -280,7 +280,7 @@ class PathCounts(Primitive[State]):
         edges += self._gather(state, level, self.rows.inward, state.paths, 0, env)
         return self._counted(part, state, level, env, edges)
 
-    def _backward(self, part: Part, state: State, env: Environment) -> Messages:
+    def _backward(self, part: Part, state: WeightedPathsState, env: Environment) -> Messages:
         """Find the dependencies of a level; the sources, which come last, have none."""
         level = state.levels[state.back]
         edges = self._sum_successors(part, state, level, env)
@@ -289,12 +289,12 @@ class PathCounts(Primitive[State]):
         )
         return self._tell(state, level, edges) if state.back > 1 else self._end(state, len(level.rows), edges)
 
-    def _sum_successors(self, part: Part, state: State, level: Level, env: Environment) -> int:
+    def _sum_successors(self, part: Part, state: WeightedPathsState, level: Level, env: Environment) -> int:
         """Sum what successors give to a level; the edges that were scanned."""
         return self._gather(state, level, self.rows.out, state.dependency, 1, env)
 
     def _gather(
-        self, state: State, level: Level, csr: Csr, out: Array, back: int, env: Environment, first: int = 0
+        self, state: WeightedPathsState, level: Level, csr: Csr, out: Array, back: int, env: Environment, first: int = 0
     ) -> int:
         """Sum over the tight edges of some rows, the first of `csr` being that of the vertex `first`; the edges that
         were scanned."""
@@ -309,7 +309,7 @@ class PathCounts(Primitive[State]):
             kernels.paths_gather_hubs(HUB_THREADS, level.rows, level.masks, back, out, CHUNKED, shared)
         return int(env.backend.to_host(state.counters)[1])
 
-    def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: WeightedPathsState, env: Environment) -> dict[str, Any]:
         waiting = state.pending if state.stuck else state.pending[:0]
         return {
             "dependency": state.dependency, "waiting": waiting, "stuck": state.stuck, "too_far": state.too_far,

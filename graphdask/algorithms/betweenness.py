@@ -33,7 +33,7 @@ import numpy as np
 
 from graphdask.algorithms._betweenness_team import TeamBatches, TeamTables
 from graphdask.algorithms._candidates import PUSH, Candidates, candidates_memory
-from graphdask.algorithms._levels import Level, State
+from graphdask.algorithms._levels import BetweennessState, Level
 from graphdask.algorithms._sources import scale_sums
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, exchange_bytes
@@ -69,7 +69,7 @@ class BetweennessResult(Result):
         return self._column("score")
 
 
-class Betweenness(Primitive[State]):
+class Betweenness(Primitive[BetweennessState]):
     """The primitive: dependencies on the given sources, summed and scaled."""
 
     name = "betweenness"
@@ -134,7 +134,7 @@ class Betweenness(Primitive[State]):
         edges = max(csr.num_edges for csr in part.directions)
         return edges // (HUB // 2) + edges // HUB
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[BetweennessState, Messages]:
         xp, slots, owned, lanes = env.xp, part.num_slots, part.num_owned, self.lanes
         index, chunks, csr = part.vertex_map.dtype, self._chunks(part), part.inward
         assert csr is not None
@@ -142,7 +142,7 @@ class Betweenness(Primitive[State]):
         peers = self._peers(env)
         tables = None if peers is None else TeamTables(peers, part, env, lanes, self.mask)
         levels, known, in_front, rows = (1, slots, slots, owned) if tables is None else (2, owned, 0, lanes * owned)
-        state = State(
+        state = BetweennessState(
             seen=xp.empty(known, self.mask),
             bits=xp.empty(levels * ((slots + 31) // 32), np.uint32),
             front=xp.empty(in_front, self.mask),
@@ -164,7 +164,7 @@ class Betweenness(Primitive[State]):
             return state, self._together(part, state, tables, env)
         return state, self._begin(part, state, env, 0)
 
-    def _together(self, part: Part, state: State, tables: TeamTables, env: Environment) -> Messages:
+    def _together(self, part: Part, state: BetweennessState, tables: TeamTables, env: Environment) -> Messages:
         """Process all batches; nothing is left to be sent."""
         team = TeamBatches(tables, part, env, state, self.lanes, self.mask, MANY["cuda"], HUB)
         for state.batch in range(-(-len(self.sources) // self.lanes)):
@@ -184,7 +184,7 @@ class Betweenness(Primitive[State]):
                 ones.append(local * self.lanes + lane)
         return len(sources), lanes, ones
 
-    def _begin(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
+    def _begin(self, part: Part, state: BetweennessState, env: Environment, edges: int) -> Messages:
         """Start the next batch, or end."""
         dtype = part.vertex_map.dtype
         sources, lanes, ones = self._own_sources(part, state.batch)
@@ -201,7 +201,9 @@ class Betweenness(Primitive[State]):
         level = Level(rows, masks, int(degrees.sum()), reduce(operator.or_, lanes.values(), 0))
         return self._show_paths(part, state, level, (1 << sources) - 1, env, edges)
 
-    def _show_paths(self, part: Part, state: State, level: Level, shown: int, env: Environment, edges: int) -> Messages:
+    def _show_paths(
+        self, part: Part, state: BetweennessState, level: Level, shown: int, env: Environment, edges: int
+    ) -> Messages:
         self._clear(part, state, level)
         state.lanes = shown
         self._kernels(part, env).bc_show_paths(
@@ -211,7 +213,7 @@ class Betweenness(Primitive[State]):
         state.levels.append(level)
         return self._tell(state, env, level, True, edges)
 
-    def _clear(self, part: Part, state: State, level: Level) -> None:
+    def _clear(self, part: Part, state: BetweennessState, level: Level) -> None:
         """Remove all vertices from the frontier; `level` comes into it."""
         shown, state.shown = state.shown, level.rows if part.size == 1 else None
         if shown is None or len(shown) * SPARSE > part.num_slots:
@@ -221,7 +223,7 @@ class Betweenness(Primitive[State]):
             state.bits[shown >> 5] = 0
             state.front[shown] = 0
 
-    def _tell(self, state: State, env: Environment, level: Level, active: bool, edges: int) -> Messages:
+    def _tell(self, state: BetweennessState, env: Environment, level: Level, active: bool, edges: int) -> Messages:
         rows, left = level.rows, len(state.left)
         values = {"mask": state.front, "value": state.value}
         votes = len(rows), level.edges, level.lanes & LOW, level.lanes >> 32, left, left >= MANY[env.backend.name]
@@ -231,9 +233,9 @@ class Betweenness(Primitive[State]):
     def _kernels(self, part: Part, env: Environment) -> Any:
         return env.kernels("betweenness", index_t=part.vertex_map.dtype, mask_t=self.mask)
 
-    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
-        if state.told:
-            state.told = False
+    def superstep(self, part: Part, state: BetweennessState, inbox: Inbox, env: Environment) -> Messages:
+        if state.reported:
+            state.reported = False
             assert state.candidates is not None
             for message in inbox.received:
                 state.candidates.take(message)
@@ -255,7 +257,7 @@ class Betweenness(Primitive[State]):
             return self._push(part, state, env)
         return self._forward(part, state, env)
 
-    def _push(self, part: Part, state: State, env: Environment) -> Messages:
+    def _push(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
         """Find the candidates; if some may be vertices of other ranks, the superstep ends with sending these."""
         if state.candidates is None:
             state.candidates = Candidates.of(part, self.mask, env)
@@ -263,11 +265,16 @@ class Betweenness(Primitive[State]):
         ghosts, edges = state.candidates.find(rows, state.front, state.seen)
         if env.size == 1:
             return self._forward(part, state, env, state.candidates.take_out(), edges)
-        state.told = True
+        state.reported = True
         return Messages(rows[:0], ghosts, {}, True, edges=edges)
 
     def _forward(
-        self, part: Part, state: State, env: Environment, candidates: Array | None = None, edges_before: int = 0
+        self,
+        part: Part,
+        state: BetweennessState,
+        env: Environment,
+        candidates: Array | None = None,
+        edges_before: int = 0,
     ) -> Messages:
         """Find the next level, among the candidates if it was pushed, and its numbers of paths."""
         kernels, csr = self._kernels(part, env), part.inward
@@ -294,14 +301,14 @@ class Betweenness(Primitive[State]):
         self._gather(part, state, level, csr, state.sigma, env)
         return self._show_paths(part, state, level, alive, env, edges_before + edges)
 
-    def _turn(self, part: Part, state: State, env: Environment) -> Messages:
+    def _turn(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
         """Go back from the last level."""
         state.back = len(state.levels) - 1
         if state.back == 0:
             return self._next_batch(part, state, env, 0)
         return self._show_dependencies(part, state, env, 0)
 
-    def _backward(self, part: Part, state: State, env: Environment) -> Messages:
+    def _backward(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
         """Sum what the level behind gives to the next one."""
         state.back -= 1
         level = state.levels[state.back]
@@ -309,7 +316,7 @@ class Betweenness(Primitive[State]):
         self._gather(part, state, level, part.out, state.delta, env)
         return self._show_dependencies(part, state, env, level.edges)
 
-    def _show_dependencies(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
+    def _show_dependencies(self, part: Part, state: BetweennessState, env: Environment, edges: int) -> Messages:
         level, last = state.levels[state.back], state.back == len(state.levels) - 1
         self._clear(part, state, level)
         state.lanes = level.lanes
@@ -321,7 +328,7 @@ class Betweenness(Primitive[State]):
             return self._next_batch(part, state, env, edges)
         return self._tell(state, env, level, True, edges)
 
-    def _next_batch(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
+    def _next_batch(self, part: Part, state: BetweennessState, env: Environment, edges: int) -> Messages:
         state.batch += 1
         self._advance(state.batch, env)
         return self._begin(part, state, env, edges)
@@ -329,7 +336,9 @@ class Betweenness(Primitive[State]):
     def _advance(self, batches: int, env: Environment) -> None:
         env.advance(min(batches * self.lanes, len(self.sources)))
 
-    def _gather(self, part: Part, state: State, level: Level, csr: Csr, out: Array, env: Environment) -> None:
+    def _gather(
+        self, part: Part, state: BetweennessState, level: Level, csr: Csr, out: Array, env: Environment
+    ) -> None:
         """Sum the values of the neighbours in the frontier for the vertices of a level."""
         kernels = self._kernels(part, env)
         shared = Lanes(
@@ -342,6 +351,6 @@ class Betweenness(Primitive[State]):
             kernels.bc_gather_hubs(HUB_THREADS, level.rows, level.masks, shared)
             kernels.bc_sum_hubs(HUB_THREADS, level.rows, level.masks, shared)
 
-    def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
+    def result(self, part: Part, state: BetweennessState, env: Environment) -> dict[str, Array]:
         scale_sums(part, env, state.score, self.sources, self.scale, self.of_sources)
         return {"score": state.score}

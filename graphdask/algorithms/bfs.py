@@ -36,7 +36,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._bfs_state import FEW, State, advance_buffer, search_memory, team_search_memory
+from graphdask.algorithms._bfs_state import FEW, BfsState, advance_buffer, search_memory, team_search_memory
 from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
 from graphdask.algorithms.summaries import middle, reached
 from graphdask.device.backend import Array
@@ -83,7 +83,7 @@ class BfsResult(Result):
         return self._column("parent")
 
 
-class BreadthFirstSearch(Primitive[State]):
+class BreadthFirstSearch(Primitive[BfsState]):
     """The primitive: from a set of sources, over out-edges or, ignoring direction, over all edges."""
 
     name = "BFS"
@@ -131,7 +131,7 @@ class BreadthFirstSearch(Primitive[State]):
         places = [part.vertex_map.locate(source) for source in self.sources]
         return np.array(sorted({local for rank, local in places if rank == part.rank}), part.vertex_map.dtype)
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[BfsState, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         unreached = reachable(part) if env.allocation.partial else owned
         counters = xp.zeros(2 * len(COUNTS) + 1, np.int64)
@@ -144,7 +144,7 @@ class BreadthFirstSearch(Primitive[State]):
             out_indptr=part.out.indptr, ids=part.ids, seen=seen, depth=depth, parent=parent, owned=owned, slots=slots,
             counters=counters[: len(COUNTS)], after=counters[len(COUNTS) : -1], arrived=counters[-1:],
         )  # fmt: skip
-        state = State(
+        state = BfsState(
             depth, parent, seen,
             (env.buffer("a level of BFS", owned, dtype), env.buffer("a level of BFS", owned, dtype)),
             env.buffer("a level of BFS, of ghosts,", slots - owned, dtype),
@@ -172,7 +172,7 @@ class BreadthFirstSearch(Primitive[State]):
         )
 
     def _together(
-        self, part: Part, state: State, memory: TeamMemory, sources: Any, env: Environment, levels: int | None = None
+        self, part: Part, state: BfsState, memory: TeamMemory, sources: Any, env: Environment, levels: int | None = None
     ) -> TeamSearch:
         """Go through all levels, or some."""
         waiting, owned = None, part.num_owned
@@ -187,7 +187,7 @@ class BreadthFirstSearch(Primitive[State]):
         team.run()
         return team
 
-    def _large_levels(self, part: Part, state: State, peers: Peers, env: Environment) -> Messages:
+    def _large_levels(self, part: Part, state: BfsState, peers: Peers, env: Environment) -> Messages:
         """Process some levels in one launch, as a team of one, if vertices find their parents in their own rows."""
         memory = TeamSearch.memory(peers, part, env)
         team = self._together(part, state, memory, (state.count, state.weight % LONG), env, LARGE_LEVELS)
@@ -198,7 +198,7 @@ class BreadthFirstSearch(Primitive[State]):
         own, ghosts = state.queue[: state.count], state.ghost_queue.array[:0]
         return Messages(own, ghosts, {"parent": state.parent}, state.count > 0, votes=(0.0, 0.0, 0.0))
 
-    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: BfsState, inbox: Inbox, env: Environment) -> Messages:
         pulled = state.direction.pulls
         if len(inbox):
             self._take_in(part, state, inbox, pulled, env)
@@ -220,7 +220,7 @@ class BreadthFirstSearch(Primitive[State]):
                 return Messages(frontier, state.ghost_queue.array[:0], {}, state.count > 0, to="ghosts")
         return self._pull(part, state, env)
 
-    def _take_in(self, part: Part, state: State, inbox: Inbox, pulled: bool, env: Environment) -> None:
+    def _take_in(self, part: Part, state: BfsState, inbox: Inbox, pulled: bool, env: Environment) -> None:
         before, room = state.count, state.queue_buffer
         for message in [inbox] if inbox.joins else inbox.received:
             if pulled:
@@ -236,14 +236,14 @@ class BreadthFirstSearch(Primitive[State]):
             rows, indptr = state.queue[: state.count], part.out.indptr
             state.weight = int((indptr[rows + 1] - indptr[rows]).sum())
 
-    def _is_small(self, part: Part, state: State, env: Environment) -> bool:
+    def _is_small(self, part: Part, state: BfsState, env: Environment) -> bool:
         """Whether one launch may go through this level and more, none of them of more than SMALL vertices."""
         alone = env.size == 1 and self.fused and not (self.either_way and len(part.directions) > 1)
         if env.allocation.scheme == "fixed" and len(state.queues[0]) < min(SMALL, part.num_owned):
             return False
         return alone and env.backend.name == "cuda" and state.count > 0 and 0 <= state.weight <= SMALL
 
-    def _levels(self, part: Part, state: State, env: Environment) -> Messages:
+    def _levels(self, part: Part, state: BfsState, env: Environment) -> Messages:
         kernels = env.kernels("bfs", cooperative=True, index_t=part.vertex_map.dtype)
         before, count, room = state.weight, state.count, min(SMALL, state.unreached)
         here, there = state.queue_buffer.fit(room, keep=count), state.queues[1 - state.level % 2].fit(room)
@@ -259,7 +259,7 @@ class BreadthFirstSearch(Primitive[State]):
         state.unreached -= found.visited - count
         return self._said(state, found, found.visited, before + found.edges)
 
-    def _push(self, part: Part, state: State, env: Environment) -> Messages:
+    def _push(self, part: Part, state: BfsState, env: Environment) -> Messages:
         here = state.queue
         state.level += 1
         if state.count == 0 and not state.pulled:  # a pull leaves a number in the counters
@@ -268,7 +268,7 @@ class BreadthFirstSearch(Primitive[State]):
         found = state.read(env)
         return self._said(state, found, found.here, found.edges)
 
-    def _pull(self, part: Part, state: State, env: Environment) -> Messages:
+    def _pull(self, part: Part, state: BfsState, env: Environment) -> Messages:
         csr, kernels, search = part.inward, state.kernels, state.search
         assert csr is not None
         state.pulled = True
@@ -289,7 +289,7 @@ class BreadthFirstSearch(Primitive[State]):
         state.left, state.waiting = (left, unvisited), found.left
         return self._said(state, found, state.count, found.edges, "ghosts")
 
-    def _said(self, state: State, found: Any, frontier: int, edges: int, to: Any = "owners") -> Messages:
+    def _said(self, state: BfsState, found: Any, frontier: int, edges: int, to: Any = "owners") -> Messages:
         """Make the vertices found the frontier, and send them."""
         own, ghosts = found.next, found.ghosts
         state.count, state.weight = own, found.weight
@@ -300,7 +300,7 @@ class BreadthFirstSearch(Primitive[State]):
             state.queue[:own], state.ghost_queue.array[:ghosts], values, own > 0, frontier, edges, to=to, votes=votes
         )
 
-    def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
+    def result(self, part: Part, state: BfsState, env: Environment) -> dict[str, Array]:
         owned, plain = part.num_owned, type(part.vertex_map) is VertexMap
         depth, parent, few = state.depth[:owned], state.parent[:owned], part.ghosts is not None
         lists = state.pulled and not plain and env.size > 1

@@ -12,7 +12,7 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms.summaries import largest
-from graphdask.algorithms.triangles import State, Triangles
+from graphdask.algorithms.triangles import Triangles, TrianglesState
 from graphdask.engine.loop import Environment
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.parameters import documented
@@ -38,7 +38,7 @@ class LocalClustering(Triangles):
     name = "local clustering coefficient"
     result_type = ClusteringResult
 
-    def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: TrianglesState, env: Environment) -> dict[str, Any]:
         links, degree = state.pack.links[: part.num_owned].copy(), state.degree[: part.num_owned].copy()
         if part.inward is part.out:
             links *= 2

@@ -48,7 +48,7 @@ ROWS = 1 << 14
 
 
 @dataclass
-class State:
+class ComponentsState:
     link: Array
     """Per slot, the slot at the root of its tree."""
     label: Array
@@ -79,7 +79,7 @@ class ComponentsResult(Result):
         return int((label == np.arange(len(label))).sum())
 
 
-class ConnectedComponents(Primitive[State]):
+class ConnectedComponents(Primitive[ComponentsState]):
     """The primitive."""
 
     name = "components"
@@ -99,16 +99,16 @@ class ConnectedComponents(Primitive[State]):
         return words * part.vertex_map.dtype.itemsize
 
     def memory_together(self, part: Part, env: Environment) -> int | None:
-        told = flood_memory(part, env)
-        return None if told is None else self.memory(part, env.allocation) + told
+        reported = flood_memory(part, env)
+        return None if reported is None else self.memory(part, env.allocation) + reported
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[ComponentsState, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         kernels = env.kernels("components", index_t=dtype)
         labels = flood(part, env)
         if labels is not None:  # the edges visited are counted in supersteps of their own
             none = labels[:0]
-            return State(none, labels, -1, none, True), Messages(none, none, {}, False)
+            return ComponentsState(none, labels, -1, none, True), Messages(none, none, {}, False)
         link, edges = xp.arange(slots, dtype=dtype), 0
         for csr in part.directions:
             kernels.components_sample(owned, csr.indptr, csr.indices, link, FEW)
@@ -135,28 +135,28 @@ class ConnectedComponents(Primitive[State]):
         kernels.components_label(owned, part.ids, link, label)
         giant = int(link[giant]) if giant >= 0 else -1
         none = link[:0]
-        state = State(link, label, giant, none)
+        state = ComponentsState(link, label, giant, none)
         if part.size == 1:
             return state, Messages(none, none, {}, False, owned, edges)
         vote = float(label[giant]) if giant >= 0 else -1.0
         values = {"label": label[link[:owned]]}
         return state, Messages(ALL, none, values, False, owned, edges, to="ghosts", votes=(vote,))
 
-    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: ComponentsState, inbox: Inbox, env: Environment) -> Messages:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
         ghosts = part.num_slots - owned
-        told = xp.full(part.num_slots, -1, dtype)
-        inbox.put("label", told)
-        told = told[owned:]
+        reported = xp.full(part.num_slots, -1, dtype)
+        inbox.put("label", reported)
+        reported = reported[owned:]
         # labels of the giants, by the steps to their ranks, as slot_bounds counts them
         giants = np.roll(inbox.votes[:, 0], -part.rank).astype(dtype)
         bounds, found = env.backend.from_host(part.slot_bounds), xp.zeros(part.size, np.int32)
         here, there, counters = xp.empty(ghosts, dtype), xp.empty(ghosts, dtype), xp.zeros(1, np.int64)
         env.kernels("components", index_t=dtype).components_meet(
-            ghosts, owned, state.link, state.label, told, bounds, env.backend.from_host(giants), found, here, there,
+            ghosts, owned, state.link, state.label, reported, bounds, env.backend.from_host(giants), found, here, there,
             counters,
         )  # fmt: skip
-        others = giants[self._giants_joined(part, state, told, giants, bounds, found, env)]
+        others = giants[self._giants_joined(part, state, reported, giants, bounds, found, env)]
         joined = np.stack([np.full_like(others, giants[0]), others], axis=1)
         count = int(counters[0])
         pairs = [*_distinct(xp, here[:count], there[:count]), env.backend.from_host(joined)]
@@ -165,7 +165,14 @@ class ConnectedComponents(Primitive[State]):
         return Messages(none, none, {"label": state.label}, False, owned, 0, to="ghosts")
 
     def _giants_joined(
-        self, part: Part, state: State, told: Array, giants: np.ndarray, bounds: Array, found: Array, env: Environment
+        self,
+        part: Part,
+        state: ComponentsState,
+        reported: Array,
+        giants: np.ndarray,
+        bounds: Array,
+        found: Array,
+        env: Environment,
     ) -> np.ndarray:
         """The steps to ranks with whose giant an edge joins the giant of this rank; `found` has those known already."""
         wanted = (giants >= 0) & (np.diff(part.slot_bounds) > 0)
@@ -178,14 +185,14 @@ class ConnectedComponents(Primitive[State]):
             rows = env.xp.arange(begin, min(begin + count, part.num_owned), dtype=giants.dtype)
             for csr in part.directions:
                 kernels.components_witness(
-                    len(rows), rows, csr.indptr, csr.indices, state.link, state.giant, part.num_owned, told, bounds,
+                    len(rows), rows, csr.indptr, csr.indices, state.link, state.giant, part.num_owned, reported, bounds,
                     labels, found, per_item=32,
                 )  # fmt: skip
             begin, count = begin + count, 8 * count
             known = env.backend.to_host(found)
         return np.flatnonzero(known)
 
-    def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
+    def result(self, part: Part, state: ComponentsState, env: Environment) -> dict[str, Array]:
         xp, dtype = env.xp, part.vertex_map.dtype
         if state.done:
             return {"label": state.label}

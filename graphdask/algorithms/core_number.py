@@ -35,7 +35,7 @@ PLACES = 36
 
 
 @dataclass
-class State:
+class CoresState:
     peeling: Peeling
     """What the kernels work on: degrees, queues and their lengths."""
     core: Array
@@ -58,7 +58,7 @@ class CoreResult(Result):
         return self._column("core")
 
 
-class CoreNumber(Primitive[State]):
+class CoreNumber(Primitive[CoresState]):
     """The primitive. Its result `order` is the order of removal, which proves that no core number is too small."""
 
     name = "core number"
@@ -79,7 +79,7 @@ class CoreNumber(Primitive[State]):
         spared = sum(self._lists(part, MAXIMAL)) - sum(self._lists(part, allocation))
         return part.num_owned * (6 * item + 25) + (part.num_slots - part.num_owned) * 5 * item - item * spared
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[CoresState, Messages]:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
         kernels = env.kernels("core_number", index_t=dtype)
         most_ghosts, most_aside = self._lists(part, env.allocation)
@@ -92,19 +92,19 @@ class CoreNumber(Primitive[State]):
         kernels.core_degrees(owned, peeling)
         kernels.core_degrees_hubs(HUB_THREADS, peeling)
         peeling.counters.fill(0)
-        state = State(peeling, xp.full(owned, -1, dtype), xp.zeros(owned, np.int64), xp.arange(owned, dtype=dtype))
+        state = CoresState(peeling, xp.full(owned, -1, dtype), xp.zeros(owned, np.int64), xp.arange(owned, dtype=dtype))
         return state, self._messages(state, 0, 0, 0)
 
-    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: CoresState, inbox: Inbox, env: Environment) -> Messages:
         kernels = env.kernels("core_number", index_t=part.vertex_map.dtype)
         peeling = state.peeling
         before = peeling.read_counters(env.backend)
         peeling.lost[peeling.ghost_queue[: before.ghosts]] = 0
         start = tail = before.queue
         state.step += 1
-        told, least = inbox.votes[:, 0].sum(), inbox.votes[:, 1].min(initial=np.inf)
-        peeling.level = int(least) if told == 0 and np.isfinite(least) else peeling.level
-        if told == 0 and len(state.alive):
+        reported, least = inbox.votes[:, 0].sum(), inbox.votes[:, 1].min(initial=np.inf)
+        peeling.level = int(least) if reported == 0 and np.isfinite(least) else peeling.level
+        if reported == 0 and len(state.alive):
             first = state.alive[peeling.degree[state.alive] <= peeling.level]
             tail = start + len(first)
             peeling.queue[start:tail] = first
@@ -123,17 +123,19 @@ class CoreNumber(Primitive[State]):
         state.order[removed] = (state.step << PLACES) + env.xp.arange(start, tail)
         return self._messages(state, ghosts, len(removed), edges)
 
-    def _messages(self, state: State, ghosts: int, removed: int, edges: int) -> Messages:
+    def _messages(self, state: CoresState, ghosts: int, removed: int, edges: int) -> Messages:
         least = np.inf
         if ghosts == 0 and len(state.alive):
             state.alive = state.alive[state.core[state.alive] < 0]
             if len(state.alive):
                 least = float(state.peeling.degree[state.alive].min())
-        told = state.peeling.ghost_queue[:ghosts]
+        reported = state.peeling.ghost_queue[:ghosts]
         active = ghosts > 0 or len(state.alive) > 0
-        return Messages(told[:0], told, {"lost": state.peeling.lost}, active, removed, edges, votes=(ghosts, least))
+        return Messages(
+            reported[:0], reported, {"lost": state.peeling.lost}, active, removed, edges, votes=(ghosts, least)
+        )
 
-    def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
+    def result(self, part: Part, state: CoresState, env: Environment) -> dict[str, Array]:
         return {"core": state.core, "order": state.order}
 
 

@@ -6,7 +6,7 @@ the first piece to other blocks, since the longest have more edges than most oth
 
 from __future__ import annotations
 
-from graphdask.algorithms.dynamic_ranks import COUNTERS, LISTS, State
+from graphdask.algorithms.dynamic_ranks import COUNTERS, LISTS, DynamicRanksState
 from graphdask.device.backend import BLOCK
 from graphdask.dynamic.rows import DynamicPart
 from graphdask.engine.loop import Environment
@@ -18,7 +18,7 @@ def pieces(part: DynamicPart) -> int:
     return part.outward.used // PIECE + 1
 
 
-def list_flagged(part: DynamicPart, state: State, env: Environment, becomes: int, low: int) -> None:
+def list_flagged(part: DynamicPart, state: DynamicRanksState, env: Environment, becomes: int, low: int) -> None:
     """List the own vertices that say that their out-neighbours are to be marked, and say from then on what they
     become."""
     counters = state.counters
@@ -29,7 +29,7 @@ def list_flagged(part: DynamicPart, state: State, env: Environment, becomes: int
     )  # fmt: skip
 
 
-def mark(part: DynamicPart, state: State, env: Environment, most: int) -> None:
+def mark(part: DynamicPart, state: DynamicRanksState, env: Environment, most: int) -> None:
     """Mark the out-neighbours of the own vertices that are listed, `most` of them, as affected."""
     kernels, rows = env.kernels("dynamic", index_t=part.vertex_map.dtype), part.outward
     low, high, number = (state.counters[at:] for at in (LISTS, LISTS + 1, COUNTERS - 1))

@@ -34,8 +34,8 @@ from graphdask.algorithms.dynamic_ranks import (
     GOES,
     LISTS,
     DynamicPageRankResult,
+    DynamicRanksState,
     Lists,
-    State,
     degrees_of,
     every_of,
     listed_of,
@@ -78,7 +78,7 @@ loses least to the best one: looser ones lose more, so that all vertices are ran
 """
 
 
-class DynamicPageRank(Primitive[State]):
+class DynamicPageRank(Primitive[DynamicRanksState]):
     """The primitive, over the rows of a dynamic graph."""
 
     columns: ClassVar[Mapping[str, Any]] = {}
@@ -157,14 +157,14 @@ class DynamicPageRank(Primitive[State]):
         state += 8 * marking.pieces(part)
         return state + (Sweep.memory(part) if self._may_sweep else 0)
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[DynamicRanksState, Messages]:
         assert isinstance(part, DynamicPart)
         xp, owned, most, size = env.xp, part.num_owned, part.num_vertices, part.size
         dtype = part.vertex_map.dtype
         inverse, loop = degrees_of(part, env)
-        kernels, x, told = env.kernels("dynamic", index_t=dtype), part.contributions, part.said
-        if x is None or told is None or not self.keeps or self.everywhere:
-            x, told = xp.zeros(most, np.float64), xp.zeros(0 if size == 1 or self.everywhere else owned)
+        kernels, x, reported = env.kernels("dynamic", index_t=dtype), part.contributions, part.said
+        if x is None or reported is None or not self.keeps or self.everywhere:
+            x, reported = xp.zeros(most, np.float64), xp.zeros(0 if size == 1 or self.everywhere else owned)
         rank = xp.empty(owned)
         kernels.dynamic_begin(owned, start_of(part, env, self.method, self.start), inverse, rank, x)
         traverses = self.method == "dt"
@@ -172,8 +172,8 @@ class DynamicPageRank(Primitive[State]):
         marks = 0 if self.everywhere else owned
         others = telling.slots_of_others(part, env) if size > 1 else (part.ids[:0],) * 2
         flags = xp.zeros(most + marks + owned + (owned if traverses else 0), np.uint8)
-        state = State(
-            rank, inverse, loop, x, told, xp.zeros(owned), flags[:most], flags[most : most + marks],
+        state = DynamicRanksState(
+            rank, inverse, loop, x, reported, xp.zeros(owned), flags[:most], flags[most : most + marks],
             flags[most + marks : most + marks + owned], flags[most + marks + owned :], *others,
             xp.empty(owned, dtype), xp.empty(owned, dtype), xp.empty(marks, dtype), xp.empty(marks, dtype),
             xp.empty(marking.pieces(part) if marks else 0, np.int64),
@@ -206,21 +206,21 @@ class DynamicPageRank(Primitive[State]):
                 state.ahead = True
         return state, said
 
-    def _ranks_all(self, part: DynamicPart, state: State, said: Messages) -> bool:
+    def _ranks_all(self, part: DynamicPart, state: DynamicRanksState, said: Messages) -> bool:
         """Whether it is known on this rank that the first iteration ranks all vertices."""
         if self.method != AUTO or part.size > 1:
             return self.everywhere
         assert callable(said.votes)
         return state.num_vertices > 0 and _soon(said.votes()[7], state) >= MOST_EDGES
 
-    def _list_affected(self, part: DynamicPart, state: State, env: Environment) -> None:
+    def _list_affected(self, part: DynamicPart, state: DynamicRanksState, env: Environment) -> None:
         """List the own vertices that are to be ranked by the lengths of their rows; the counters, which must be 0, say
         how many."""
         env.kernels("dynamic", index_t=part.vertex_map.dtype).dynamic_split(
             part.num_owned, state.affected, 1, part.backward.length, self.lows[0], state.low, state.high, state.counters
         )
 
-    def _to_rank(self, part: DynamicPart, state: State, env: Environment) -> Lists:
+    def _to_rank(self, part: DynamicPart, state: DynamicRanksState, env: Environment) -> Lists:
         """The own vertices that are to be ranked; the other counters are 0 then."""
         if state.listed is None and state.sweep is not None:
             count = part.num_alive
@@ -236,15 +236,15 @@ class DynamicPageRank(Primitive[State]):
         state.counters.fill(0)
         return self._lists(state, state.listed)
 
-    def _lists(self, state: State, listed: tuple[int, int, int]) -> Lists:
+    def _lists(self, state: DynamicRanksState, listed: tuple[int, int, int]) -> Lists:
         low, high, edges = listed
         return Lists([state.low[:low], state.high[:high]], [state.every, state.every], edges)
 
-    def _becomes(self, state: State) -> int:
+    def _becomes(self, state: DynamicRanksState) -> int:
         """What is marked once is not pruned but by dfp, and need not be marked again."""
         return 0 if state.mode == "dfp" else 2
 
-    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: DynamicRanksState, inbox: Inbox, env: Environment) -> Messages:
         assert isinstance(part, DynamicPart)
         if part.size > 1:
             telling.take_in(part, state, inbox, env)
@@ -290,7 +290,7 @@ class DynamicPageRank(Primitive[State]):
             state.sweep.sum(part, state, env, state.counters[GOES:])
         return said
 
-    def _begin_with_all(self, part: DynamicPart, state: State, env: Environment) -> None:
+    def _begin_with_all(self, part: DynamicPart, state: DynamicRanksState, env: Environment) -> None:
         """What is needed before all vertices are ranked, for once or from now on."""
         whole, state.listed = state.mode in WHOLE, None
         if not whole or state.sweep is None:
@@ -300,7 +300,7 @@ class DynamicPageRank(Primitive[State]):
         if whole and part.size == 1 and env.backend.name == "cuda":
             state.heard = readback_of(env.backend, len(state.counters), 1)
 
-    def _sum(self, part: DynamicPart, state: State, env: Environment, lists: Lists) -> None:
+    def _sum(self, part: DynamicPart, state: DynamicRanksState, env: Environment, lists: Lists) -> None:
         """What the listed vertices gather over their in-edges, and the others too where that takes less."""
         sweep = state.sweep
         if sweep is None and self._may_sweep and not state.swept:
@@ -315,7 +315,7 @@ class DynamicPageRank(Primitive[State]):
         kernels.dynamic_sum(len(low), counts[0], low, *sums)
         kernels.dynamic_sum_high(len(high), counts[1], high, *sums, per_item=BLOCK)
 
-    def _traverse(self, part: DynamicPart, state: State, env: Environment) -> Messages:
+    def _traverse(self, part: DynamicPart, state: DynamicRanksState, env: Environment) -> Messages:
         """Mark the out-neighbours of the vertices that were marked last."""
         xp = env.xp
         reached = xp.flatnonzero((state.affected[: part.num_owned] > 0) & (state.seen == 0))
@@ -326,7 +326,9 @@ class DynamicPageRank(Primitive[State]):
         marking.mark(part, state, env, part.num_owned)
         return self._say(part, state, env, Lists([], []), len(reached))
 
-    def _say(self, part: DynamicPart, state: State, env: Environment, ranked: Lists, reached: int = 0) -> Messages:
+    def _say(
+        self, part: DynamicPart, state: DynamicRanksState, env: Environment, ranked: Lists, reached: int = 0
+    ) -> Messages:
         """Send marks to the owners of their vertices, and what is new of `ranked` vertices to who needs it; the host
         waits here for what was counted, how many these are too where it does not know."""
         everything, frontier = state.mode in WHOLE, state.mode in FRONTIERS
@@ -359,11 +361,11 @@ class DynamicPageRank(Primitive[State]):
             bounds, records = telling.changes(part, state, env, ranked.of, counters)
         return Messages.of_records(records, bounds, active=True, frontier=worked_on, edges=looked, votes=votes)
 
-    def ends(self, state: State, votes: np.ndarray) -> bool:
+    def ends(self, state: DynamicRanksState, votes: np.ndarray) -> bool:
         total: list[float] = votes.sum(axis=0).tolist()  # of whole numbers, but for the first
         state.affected_vertices += int(total[1])
         if not state.num_vertices:
-            state.residual = state.left.left = state.left.told = 0.0
+            state.residual = state.left.left = state.left.reported = 0.0
             return True
         state.all_edges = total[8]
         if state.traversing:
@@ -383,7 +385,7 @@ class DynamicPageRank(Primitive[State]):
             self._choose(state, total[7])
         return False
 
-    def _choose(self, state: State, looked: float) -> None:
+    def _choose(self, state: DynamicRanksState, looked: float) -> None:
         """Say how the next iteration is done, from what is lost and from the edges that the last one scanned."""
         assert self.error is not None
         lost = state.left.left / (self.error * (1.0 - self.damping))
@@ -402,7 +404,7 @@ class DynamicPageRank(Primitive[State]):
         elif lost > STOP_PRUNING:
             state.mode = "df"
 
-    def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: DynamicRanksState, env: Environment) -> dict[str, Any]:
         assert isinstance(part, DynamicPart)
         drift = left = state.left.sum
         pending = None
@@ -416,7 +418,7 @@ class DynamicPageRank(Primitive[State]):
                 part.contributions = part.said = None
                 if state.mode not in WHOLE:
                     telling.take_back(part, state, env)
-                    part.contributions, part.said = state.x, state.told
+                    part.contributions, part.said = state.x, state.reported
         return {
             "rank": state.rank[part.present],
             "method": next((method for method in METHODS if method in state.steps), self.method),
@@ -431,7 +433,7 @@ class DynamicPageRank(Primitive[State]):
         }
 
 
-def _soon(marking: float, state: State) -> float:
+def _soon(marking: float, state: DynamicRanksState) -> float:
     """The share of all edges that is scanned if so many edges are marked over to begin with: those of the vertices
     that they lead to, and of those that these mark in their turn."""
     return -2.0 * math.expm1(-marking / state.num_vertices)

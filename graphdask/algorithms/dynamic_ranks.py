@@ -43,7 +43,7 @@ class Lists:
 
 
 @dataclass
-class State:
+class DynamicRanksState:
     rank: Array
     """float64 per own vertex."""
     inverse: Array
@@ -52,7 +52,7 @@ class State:
     """uint8 per own vertex: whether the self-loop is stored."""
     x: Array
     """float64 per slot, contributions; 0 where this rank needs none."""
-    told: Array
+    reported: Array
     """float64 per own vertex, as other ranks know them; empty for one rank, and if all are sent every time."""
     sums: Array
     affected: Array
@@ -132,7 +132,7 @@ def listed_of(counters: Any) -> tuple[int, int, int]:
     return int(counters[0]), int(counters[1]), int(counters[2])
 
 
-def votes_of(counters: np.ndarray, ranked: Lists, reached: int, state: State) -> Sequence[float]:
+def votes_of(counters: np.ndarray, ranked: Lists, reached: int, state: DynamicRanksState) -> Sequence[float]:
     """What was counted, for all ranks; see `DynamicPageRank.votes` of dynamic_pagerank.py."""
     counted = counters.tolist()
     return (

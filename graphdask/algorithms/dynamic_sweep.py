@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphdask.algorithms import pull
-from graphdask.algorithms.dynamic_ranks import State
+from graphdask.algorithms.dynamic_ranks import DynamicRanksState
 from graphdask.algorithms.pull import Chunks
 from graphdask.device.backend import Array
 from graphdask.dynamic.rows import DynamicPart
@@ -68,7 +68,7 @@ class Sweep:
         return counts
 
     @classmethod
-    def of(cls, part: DynamicPart, state: State, env: Environment) -> Sweep | None:
+    def of(cls, part: DynamicPart, state: DynamicRanksState, env: Environment) -> Sweep | None:
         """What the part keeps, or else what is made now; None where other kernels do as well."""
         room, least = env.backend.shared_memory, _least(env)
         if not room or state.num_edges < least:
@@ -83,7 +83,7 @@ class Sweep:
             part.tables.keep(NAME, sweep, sweep.nbytes)
         return sweep
 
-    def sum(self, part: DynamicPart, state: State, env: Environment, goes: Array | None = None) -> None:
+    def sum(self, part: DynamicPart, state: DynamicRanksState, env: Environment, goes: Array | None = None) -> None:
         """Write to `state.sums` what each row gathers from `state.x`, unless `goes`, one uint64, is 0."""
         dtype, rows, long = part.ids.dtype, part.backward, self.long
         kernels = env.kernels("pagerank", index_t=dtype, real_t=np.float64, weight_t=np.float32)
@@ -108,7 +108,7 @@ def _least(env: Environment) -> int:
     return pull.STAGED_FROM * env.backend.processors
 
 
-def _lists(part: DynamicPart, state: State, env: Environment) -> tuple[Array, Chunks]:
+def _lists(part: DynamicPart, state: DynamicRanksState, env: Environment) -> tuple[Array, Chunks]:
     """The rows of few in-edges, and those of more in chunks, those of about one length together."""
     xp, dtype, rows, owned = env.xp, part.ids.dtype, part.backward, part.num_owned
     counts = Sweep.count(part, env) if state.row_kinds is None else state.row_kinds

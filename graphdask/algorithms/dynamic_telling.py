@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.algorithms.dynamic_ranks import COUNTERS, Lists, State
+from graphdask.algorithms.dynamic_ranks import COUNTERS, DynamicRanksState, Lists
 from graphdask.device.backend import Array
 from graphdask.dynamic.rows import Audience, DynamicPart
 from graphdask.engine.loop import Environment, Inbox
@@ -40,7 +40,7 @@ def audience(part: DynamicPart, env: Environment) -> Audience:
     return part.audience
 
 
-def everything(part: DynamicPart, state: State, env: Environment) -> tuple[np.ndarray, dict[str, Array]]:
+def everything(part: DynamicPart, state: DynamicRanksState, env: Environment) -> tuple[np.ndarray, dict[str, Array]]:
     """Return where the records for each rank begin, and the contributions of all own vertices that ranks need."""
     known = audience(part, env)
     contribution = env.xp.empty(len(known.own), np.float64)
@@ -49,12 +49,21 @@ def everything(part: DynamicPart, state: State, env: Environment) -> tuple[np.nd
     return known.bounds, {"contribution": contribution}
 
 
-def count_changes(part: DynamicPart, state: State, env: Environment, ranked: Lists) -> None:
+def count_changes(part: DynamicPart, state: DynamicRanksState, env: Environment, ranked: Lists) -> None:
     """Count the changes of `ranked` vertices and the words of marks, behind the other counters; the counts were 0."""
     kernels, counters = env.kernels("telling", index_t=part.vertex_map.dtype), state.counters[COUNTERS:]
     for listed, count in zip(ranked.of, ranked.counts, strict=True):
         kernels.telling_count(
-            len(listed), count, listed, state.x, state.told, part.held, part.num_owned, part.size, part.rank, counters
+            len(listed),
+            count,
+            listed,
+            state.x,
+            state.reported,
+            part.held,
+            part.num_owned,
+            part.size,
+            part.rank,
+            counters,
         )
     kernels.telling_marks_count(
         part.num_slots, state.affected, state.bounds, part.size, part.rank, counters[part.size + 1 :]
@@ -62,7 +71,7 @@ def count_changes(part: DynamicPart, state: State, env: Environment, ranked: Lis
 
 
 def changes(
-    part: DynamicPart, state: State, env: Environment, ranked: list[Array], counters: np.ndarray
+    part: DynamicPart, state: DynamicRanksState, env: Environment, ranked: list[Array], counters: np.ndarray
 ) -> tuple[np.ndarray, dict[str, Array]]:
     """Return where the records for each rank begin, and the records that were counted: contributions, then marks."""
     xp, size, dtype = env.xp, part.size, part.vertex_map.dtype
@@ -77,7 +86,7 @@ def changes(
         for listed in ranked:
             kernels.telling_fill(
                 len(listed), Telling(
-                    listed=listed, x=state.x, told=state.told, held=part.held, shifts=state.shifts,
+                    listed=listed, x=state.x, reported=state.reported, held=part.held, shifts=state.shifts,
                     owned=part.num_owned, size=size, rank=part.rank, next=places, vertex=vertex,
                     contribution=contribution, last=state.last,
                 ),
@@ -90,7 +99,7 @@ def changes(
     return bounds, {"vertex": vertex, "contribution": contribution}
 
 
-def take_in(part: DynamicPart, state: State, inbox: Inbox, env: Environment) -> None:
+def take_in(part: DynamicPart, state: DynamicRanksState, inbox: Inbox, env: Environment) -> None:
     """Take in what other ranks have sent."""
     kernels, contribution = env.kernels("telling", index_t=part.vertex_map.dtype), inbox.records["contribution"]
     if "vertex" in inbox.records:
@@ -99,13 +108,13 @@ def take_in(part: DynamicPart, state: State, inbox: Inbox, env: Environment) -> 
         kernels.telling_put(len(contribution), audience(part, env).heard, contribution, state.x)
 
 
-def take_back(part: DynamicPart, state: State, env: Environment) -> None:
+def take_back(part: DynamicPart, state: DynamicRanksState, env: Environment) -> None:
     """Undo the last message, which no rank takes in any more: its changes and marks are to be sent again."""
-    state.told[state.last] = -1.0
+    state.reported[state.last] = -1.0
     if state.marks is not None:
         vertex, words, begins, ends = state.marks
         kernels = env.kernels("telling", index_t=part.vertex_map.dtype)
         for step in range(1, part.size):
             peer = (part.rank + step) % part.size
-            told, flags = slice(int(begins[peer]), int(ends[peer])), state.affected[int(part.slot_bounds[step]) :]
-            kernels.telling_take(int(ends[peer] - begins[peer]), vertex[told], words[told], state.x, flags)
+            reported, flags = slice(int(begins[peer]), int(ends[peer])), state.affected[int(part.slot_bounds[step]) :]
+            kernels.telling_take(int(ends[peer] - begins[peer]), vertex[reported], words[reported], state.x, flags)

@@ -41,7 +41,7 @@ TABLE = 1 << 20
 
 
 @dataclass
-class State:
+class LabelsState:
     pack: Labels
     """What the kernels work on: labels, rows and tables."""
     before: Array
@@ -69,7 +69,7 @@ class LabelPropagationResult(Result):
         return int(self._value("iterations"))
 
 
-class LabelPropagation(Primitive[State]):
+class LabelPropagation(Primitive[LabelsState]):
     """The primitive. Its result `before` is the label before the last iteration, which the verifier repeats."""
 
     name = "label propagation"
@@ -95,7 +95,7 @@ class LabelPropagation(Primitive[State]):
             changed = allocation.first(changed, int((lengths > 0).sum()))
         return part.num_owned * (5 * item + 17) + changed * item + ghosts * 6 * item + table * (item + 4)
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[LabelsState, Messages]:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
         (label,) = env.fetch_ghosts(part, [part.ids])
         degree = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in part.directions)
@@ -124,11 +124,11 @@ class LabelPropagation(Primitive[State]):
             long_rows=long, start=start, chunks=chunks, keys=xp.full(table, -1, dtype),
             counts=xp.zeros(table, np.uint32), counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
-        state = State(pack, label[:owned].copy(), batches, sum(csr.num_edges for csr in part.directions))
+        state = LabelsState(pack, label[:owned].copy(), batches, sum(csr.num_edges for csr in part.directions))
         none = pack.changed[:0]
         return state, Messages(none, none, {"label": label}, self.iterations > 0 and owned > 0, to="ghosts")
 
-    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: LabelsState, inbox: Inbox, env: Environment) -> Messages:
         pack = state.pack
         inbox.put("label", pack.label)
         state.before[:] = pack.label[: part.num_owned]
@@ -146,7 +146,7 @@ class LabelPropagation(Primitive[State]):
         active = goes_on and len(changed) > 0
         return Messages(own, own[:0], {"label": pack.label}, active, part.num_owned, state.arcs, to="ghosts")
 
-    def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: LabelsState, env: Environment) -> dict[str, Any]:
         label = state.pack.label[: part.num_owned].copy()
         return {"label": label, "before": state.before, "iterations": state.iterations}
 

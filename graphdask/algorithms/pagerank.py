@@ -90,7 +90,7 @@ class Told:
 
 
 @dataclass
-class State:
+class PageRankState:
     layout: Layout
     rank: Array
     """real_t per own vertex, here and below in the order of x, in which the layout has them."""
@@ -98,7 +98,7 @@ class State:
     """float64 per own vertex, empty where every vertex has the same."""
     x: Array
     """real_t, contributions, those of vertices of many out-edges first, which the caches then keep."""
-    told: Told
+    reported: Told
     """Contributions sent to other ranks, and the places in x of those received."""
     sums: Array
     """float64 per own vertex."""
@@ -160,7 +160,7 @@ class PageRankResult(Result):
         return damping / (1.0 - damping) * self._value("change")
 
 
-class PageRank(Primitive[State]):
+class PageRank(Primitive[PageRankState]):
     """The primitive, with ranks in float64."""
 
     name = "PageRank"
@@ -226,17 +226,17 @@ class PageRank(Primitive[State]):
             state += 32 * shape.packets(part.inward.num_edges)
         return max(made + state, making, made + looking) + 2**16
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[PageRankState, Messages]:
         xp, owned = env.xp, part.num_owned
         layout = self._layouts.of(part, env)
         first = self._in_order(self.start, part, env, layout)
         teleport = self._in_order(self.personalization, part, env, layout)
-        state = State(
+        state = PageRankState(
             layout,
             rank=xp.zeros(owned, self.real),
             teleport=teleport,
             x=xp.zeros(part.num_slots, self.real),
-            told=Told.of(part, env, layout, self.real),
+            reported=Told.of(part, env, layout, self.real),
             sums=xp.full(owned, 1.0 / max(part.num_vertices, 1)) if self.start is None else first,
             partial=layout.rows.room(xp),
             counters=xp.zeros((2, 4), np.uint64),
@@ -258,10 +258,10 @@ class PageRank(Primitive[State]):
         shares[layout.order] = given.of(part, env)
         return shares
 
-    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: PageRankState, inbox: Inbox, env: Environment) -> Messages:
         layout = state.layout
         if part.size > 1:
-            state.told.hear(inbox, layout.rows.kernels, part.num_owned, state.x)
+            state.reported.hear(inbox, layout.rows.kernels, part.num_owned, state.x)
         if not state.ahead:
             layout.rows.sum(state.x, state.sums, state.partial)
         # d * dangling + 1 - d is to be shared out
@@ -279,21 +279,23 @@ class PageRank(Primitive[State]):
             layout.rows.sum(state.x, state.sums, state.partial, counters[GOES:])
         return said
 
-    def _update(self, part: Part, state: State, damping: float, base: float, change_scale: float, turn: int) -> None:
+    def _update(
+        self, part: Part, state: PageRankState, damping: float, base: float, change_scale: float, turn: int
+    ) -> None:
         """Ranks and contributions from sums; counters of this turn."""
-        layout, told = state.layout, state.told
+        layout, reported = state.layout, state.reported
         layout.rows.kernels.pagerank_update(
             part.num_owned, RankRows(
                 sums=state.sums, inverse=layout.inverse, teleport=state.teleport, personalized=int(self.personalization
-                is not None), extra=layout.extra, has_extra=int(self.self_loops), place=layout.at, slot=told.to,
+                is not None), extra=layout.extra, has_extra=int(self.self_loops), place=layout.at, slot=reported.to,
                 damping=damping, base=base, dangling_scale=DANGLING_SCALE, change_scale=change_scale,
-                tells=int(part.size > 1), rank=state.rank, x=state.x, told=told.values, counters=state.counters[turn],
-                cleared=state.counters[1 - turn],
+                tells=int(part.size > 1), rank=state.rank, x=state.x, reported=reported.values,
+                counters=state.counters[turn], cleared=state.counters[1 - turn],
             ),
         )  # fmt: skip
 
-    def _say(self, part: Part, state: State, env: Environment, edges: int) -> Messages:
-        told, counters, heard = state.told, state.counters[(state.iterations + 1) % 2], state.heard
+    def _say(self, part: Part, state: PageRankState, env: Environment, edges: int) -> Messages:
+        reported, counters, heard = state.reported, state.counters[(state.iterations + 1) % 2], state.heard
         sent = 0 if heard is None else heard.send(counters)
 
         def votes() -> tuple[float, ...]:
@@ -302,8 +304,8 @@ class PageRank(Primitive[State]):
             return self.votes_of(found)
 
         return Messages(
-            ALL, part.ids[:0], {"contribution": told.values}, True, part.num_owned, edges, to="ghosts",
-            votes=votes, mirror=told.mirror,
+            ALL, part.ids[:0], {"contribution": reported.values}, True, part.num_owned, edges, to="ghosts",
+            votes=votes, mirror=reported.mirror,
         )  # fmt: skip
 
     @staticmethod
@@ -315,7 +317,7 @@ class PageRank(Primitive[State]):
             float(sums[2:].view(np.float64)[0]),
         )  # fmt: skip
 
-    def ends(self, state: State, votes: np.ndarray) -> bool:
+    def ends(self, state: PageRankState, votes: np.ndarray) -> bool:
         *counted, largest = zip(*votes.tolist(), strict=True)
         totals = [int(sum(each)) for each in counted]
         state.dangling = ((totals[0] << 32) + totals[1]) / int(DANGLING_SCALE)
@@ -326,7 +328,7 @@ class PageRank(Primitive[State]):
             state.change = state.residual = 0.0
         return not state.num_vertices or state.residual <= self.limit or state.iterations >= self.max_iter
 
-    def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: PageRankState, env: Environment) -> dict[str, Any]:
         return {
             "rank": state.rank[state.layout.order],
             "iterations": state.iterations,

@@ -163,7 +163,7 @@ class Layouts:
         with np.errstate(divide="ignore"):
             inverse = xp.where(out_weight > 0, 1.0 / out_weight, 0.0)
         del out_weight
-        return Layout(rows, order, place[slot], inverse, extra, *_told(part, place, order), _edges(part))
+        return Layout(rows, order, place[slot], inverse, extra, *_reported(part, place, order), _edges(part))
 
     def _out_weights(self, part: Part, env: Environment, rows: Rows, slot: Array, order: Array) -> Array:
         """Per own vertex in the order of their contributions, float64."""
@@ -214,7 +214,7 @@ def _places(part: Part, env: Environment) -> tuple[Array, Array]:
     return place, order[order < part.num_owned].astype(dtype)
 
 
-def _told(part: Part, place: Array, order: Array) -> tuple[Array, Array, Array]:
+def _reported(part: Part, place: Array, order: Array) -> tuple[Array, Array, Array]:
     """`ghosts`, `heard` and `mirror` of a layout: senders and receivers have the same order, that of x."""
     owned = part.num_owned
     ghosts = place[owned:].copy()

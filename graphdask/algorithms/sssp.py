@@ -49,7 +49,7 @@ import numpy as np
 from graphdask import execute
 from graphdask.algorithms._lengths import breadth_of, bucket_unit, distance_range, fit_weights, sparse
 from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, tree_memory, unreached, weights_of
-from graphdask.algorithms._sssp_state import ACTED, COUNTERS, EDGES, FAR, GHOSTS, NEAR, SPLIT, STEP, State, Work
+from graphdask.algorithms._sssp_state import ACTED, COUNTERS, EDGES, FAR, GHOSTS, NEAR, SPLIT, STEP, SsspState, Work
 from graphdask.algorithms._sssp_team import TEAM_BREADTH, TeamPaths
 from graphdask.algorithms._sssp_unfused import advance, between, between_memory
 from graphdask.algorithms.summaries import middle, reached
@@ -108,7 +108,7 @@ class ShortestPathsResult(Result):
         return distance != (np.inf if distance.dtype.kind == "f" else -1)
 
 
-class ShortestPaths(Primitive[State]):
+class ShortestPaths(Primitive[SsspState]):
     """The primitive."""
 
     name = "SSSP"
@@ -164,7 +164,7 @@ class ShortestPaths(Primitive[State]):
         search = exchange + (self.label.itemsize + 4) * slots + index * (2 * near + 2 * far + ghosts + most_aside)
         return search if self.with_parents else max(search, tree_memory(part, self.distance, self.flat))
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[SsspState, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         peers = self._peers(part, env)
         memory = None if peers is None else TeamPaths.memory(peers, part, env, self.label)
@@ -177,7 +177,7 @@ class ShortestPaths(Primitive[State]):
             tuple(env.buffer(f"SSSP's queue of {what} vertices", most, dtype, expected).array for _ in range(2))
             for what, most, expected in sizes
         )
-        state = State(labels, *weights_of(part.out, xp), None)
+        state = SsspState(labels, *weights_of(part.out, xp), None)
         rank, local = part.vertex_map.locate(self.source)
         if rank == part.rank:
             labels[local] = self.source if self.with_parents else 0
@@ -200,7 +200,7 @@ class ShortestPaths(Primitive[State]):
             return state, self._together(part, state, memory, env)
         return state, self._said(state, state.work.ghost_queue[:0])
 
-    def _together(self, part: Part, state: State, memory: TeamMemory, env: Environment) -> Messages:
+    def _together(self, part: Part, state: SsspState, memory: TeamMemory, env: Environment) -> Messages:
         """Go through all supersteps; nothing is left to be said."""
         work = state.work
         assert work is not None
@@ -219,18 +219,18 @@ class ShortestPaths(Primitive[State]):
         none = work.ghost_queue[:0]
         return Messages(none, none, {"label": state.labels}, False)
 
-    def _said(self, state: State, ghosts: Array, acted: int = 0, edges: int = 0, near: int = 0) -> Messages:
+    def _said(self, state: SsspState, ghosts: Array, acted: int = 0, edges: int = 0, near: int = 0) -> Messages:
         busy = len(ghosts) > 0 or near > 0
         return Messages(
             ghosts[:0], ghosts, {"label": state.labels}, busy or state.far > 0, acted, edges,
             votes=(float(busy), state.nearest, float(edges), float(state.far)),
         )  # fmt: skip
 
-    def _kernels(self, part: Part, state: State, env: Environment, family: str = "sssp") -> Any:
+    def _kernels(self, part: Part, state: SsspState, env: Environment, family: str = "sssp") -> Any:
         types = {"index_t": part.vertex_map.dtype, "weight_t": state.weights.dtype}
         return env.kernels(family, cooperative=True, **types, dist_t=self.distance, label_t=self.label)
 
-    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: SsspState, inbox: Inbox, env: Environment) -> Messages:
         work = state.work
         assert work is not None
         kernels, nearest = self._kernels(part, state, env), float(inbox.votes[:, 1].min())
@@ -259,7 +259,7 @@ class ShortestPaths(Primitive[State]):
         state.nearest = float(found[COUNTERS + state.split % 3 :][:1].view(np.float64)[0])
         return self._said(state, ghosts, acted, edges, int(found[NEAR + state.step % 3]))
 
-    def _buckets(self, part: Part, state: State, inbox: Inbox, env: Environment) -> int:
+    def _buckets(self, part: Part, state: SsspState, inbox: Inbox, env: Environment) -> int:
         """How many buckets begin in this superstep, and set by what they are widened: the same on all ranks, who know
         from votes what is left to do in this one, and how much work the last one was."""
         device, looked = env.backend.name, state.looked[1] + float(inbox.votes[:, 2].sum()) / state.buckets
@@ -277,7 +277,7 @@ class ShortestPaths(Primitive[State]):
             state.buckets = BUCKETS if device == "cuda" else several
         return state.buckets
 
-    def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: SsspState, env: Environment) -> dict[str, Any]:
         xp, owned = env.xp, part.num_owned
         state.work = None
         if state.too_far:

@@ -70,12 +70,12 @@ smallest id that was collected)."""
 
 
 @dataclass
-class State:
+class StrongState:
     ids: Array
     """Per slot."""
     colour: Array
     """Per slot: the smallest number that has reached it; -1 where the vertex is out."""
-    told: Array
+    reported: Array
     """Per own vertex: the colour that its ghosts began with."""
     label: Array
     """Per own vertex: -1 while it is left."""
@@ -107,7 +107,7 @@ class State:
     """Sum of `left` over all ranks."""
 
 
-class StrongComponents(Primitive[State]):
+class StrongComponents(Primitive[StrongState]):
     """The primitive, for directed graphs; ranks finish at most `few` vertices and edges by themselves."""
 
     name = "strong components"
@@ -138,7 +138,7 @@ class StrongComponents(Primitive[State]):
         spared = sum(self._lists(part, MAXIMAL)) - sum(self._lists(part, allocation))
         return slots + owned - width * spared + (2 * width + 16) * min(self.few, most)
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[StrongState, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         (ids,) = env.fetch_ghosts(part, [part.ids])
         rows = xp.arange(owned, dtype=dtype)
@@ -148,10 +148,10 @@ class StrongComponents(Primitive[State]):
             queue=xp.empty(owned, dtype), ghost_queue=xp.empty(most_ghosts, dtype), hubs=xp.empty(most_aside, dtype),
             counters=xp.zeros(len(COUNTS), np.int64), stamp=xp.zeros(slots, np.int32),
         )  # fmt: skip
-        state = State(
+        state = StrongState(
             ids=ids,
             colour=pack.colour,
-            told=part.ids.copy(),
+            reported=part.ids.copy(),
             label=pack.label,
             count=pack.count,
             stamp=pack.stamp,
@@ -167,7 +167,7 @@ class StrongComponents(Primitive[State]):
         )
         return state, self._begin_trim(part, state, env)
 
-    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: StrongState, inbox: Inbox, env: Environment) -> Messages:
         if state.phase in (SHOW, CLOSE):
             inbox.put("value", state.colour)
         elif inbox.votes[:, SENT].any():
@@ -178,7 +178,7 @@ class StrongComponents(Primitive[State]):
             return take(part, state, inbox, env)
         return self._next_phase(part, state, inbox.votes, env)
 
-    def _next_phase(self, part: Part, state: State, votes: np.ndarray, env: Environment) -> Messages:
+    def _next_phase(self, part: Part, state: StrongState, votes: np.ndarray, env: Environment) -> Messages:
         if state.phase in (TRIM_IN, TRIM_OUT, CLOSE):
             state.rows = state.rows[state.colour[state.rows] >= 0]
         state.sent = state.sent[:0]
@@ -198,7 +198,7 @@ class StrongComponents(Primitive[State]):
             state.phase, state.round = TRIM_IN, state.round + 1
         return self._begin_trim(part, state, env)
 
-    def _begin_trim(self, part: Part, state: State, env: Environment) -> Messages:
+    def _begin_trim(self, part: Part, state: StrongState, env: Environment) -> Messages:
         kernels, pack = self._kernels(part, env), state.pack
         _, csr = _both_ways(part, state.phase == TRIM_OUT)
         state.counters.fill(0)
@@ -214,23 +214,23 @@ class StrongComponents(Primitive[State]):
         kernels.strong_bare(len(state.rows), state.rows, pack)
         return self._trim(part, state, env, 0)
 
-    def _take_counts(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def _take_counts(self, part: Part, state: StrongState, inbox: Inbox, env: Environment) -> Messages:
         state.count[state.sent] = 0
         before = int(state.counters[QUEUE])
         self._kernels(part, env).strong_take(len(inbox), inbox.slots, inbox.columns["value"], state.pack)
         return self._trim(part, state, env, before)
 
-    def _trim(self, part: Part, state: State, env: Environment, before: int) -> Messages:
+    def _trim(self, part: Part, state: StrongState, env: Environment, before: int) -> Messages:
         """Follow what was taken out, entries of the queue from `before` on."""
         csr, _ = _both_ways(part, state.phase == TRIM_OUT)
         listed = self._drain("strong_trim", part, state, env, csr)
         state.left -= _weight(part, state.queue[before:listed])
         return self._tell_owners(part, state, env, state.count, listed - before)
 
-    def _begin_spread(self, part: Part, state: State, votes: np.ndarray, env: Environment) -> Messages:
+    def _begin_spread(self, part: Part, state: StrongState, votes: np.ndarray, env: Environment) -> Messages:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
         fresh = state.ids if state.round else xp.full(part.num_slots, np.iinfo(dtype).max, dtype)
-        state.told = xp.where(state.told >= 0, fresh[:owned], dtype.type(-1))
+        state.reported = xp.where(state.reported >= 0, fresh[:owned], dtype.type(-1))
         state.colour = state.pack.colour = xp.where(state.colour >= 0, fresh, dtype.type(-1))
         if state.round:
             state.roots = state.rows
@@ -240,14 +240,14 @@ class StrongComponents(Primitive[State]):
             state.colour[state.roots] = 0
         return self._spread(part, state, env, state.roots)
 
-    def _take_colours(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def _take_colours(self, part: Part, state: StrongState, inbox: Inbox, env: Environment) -> Messages:
         state.level += 1
         state.pack.set_counters(queue=0)
         state.pack.level = state.level
         self._kernels(part, env).strong_lower(len(inbox), inbox.slots, inbox.columns["value"], state.pack)
         return self._spread(part, state, env, state.queue[: int(state.counters[QUEUE])])
 
-    def _spread(self, part: Part, state: State, env: Environment, rows: Array) -> Messages:
+    def _spread(self, part: Part, state: StrongState, env: Environment, rows: Array) -> Messages:
         kernels, pack = self._kernels(part, env), state.pack
         csr, _ = _both_ways(part, state.round % 2 == 1)
         rows, frontier = rows[env.xp.argsort(state.colour[rows])], 0
@@ -262,13 +262,13 @@ class StrongComponents(Primitive[State]):
             rows = state.queue[: int(state.counters[QUEUE])].copy()
         return self._tell_owners(part, state, env, state.colour, frontier)
 
-    def _show(self, part: Part, state: State, env: Environment) -> Messages:
+    def _show(self, part: Part, state: StrongState, env: Environment) -> Messages:
         own = state.colour[: part.num_owned]
-        changed = env.xp.flatnonzero(own != state.told).astype(part.vertex_map.dtype)
-        state.told = own.copy()
+        changed = env.xp.flatnonzero(own != state.reported).astype(part.vertex_map.dtype)
+        state.reported = own.copy()
         return self._tell_ghosts(state, changed, 0.0)
 
-    def _begin_collect(self, part: Part, state: State, env: Environment) -> Messages:
+    def _begin_collect(self, part: Part, state: StrongState, env: Environment) -> Messages:
         roots = state.roots
         if state.round:
             roots = roots[state.colour[roots] == state.ids[roots]]
@@ -278,23 +278,23 @@ class StrongComponents(Primitive[State]):
         state.pack.set_counters(queue=len(roots))
         return self._collect(part, state, env, 0)
 
-    def _take_reached(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def _take_reached(self, part: Part, state: StrongState, inbox: Inbox, env: Environment) -> Messages:
         before = int(state.counters[QUEUE])
         self._kernels(part, env).strong_arrive(len(inbox), inbox.slots, state.pack)
         return self._collect(part, state, env, before)
 
-    def _collect(self, part: Part, state: State, env: Environment, before: int) -> Messages:
+    def _collect(self, part: Part, state: StrongState, env: Environment, before: int) -> Messages:
         _, csr = _both_ways(part, state.round % 2 == 1)
         listed = self._drain("strong_collect", part, state, env, csr)
         return self._tell_owners(part, state, env, state.colour, listed - before)
 
-    def _close(self, part: Part, state: State) -> Messages:
+    def _close(self, part: Part, state: StrongState) -> Messages:
         found = state.roots = state.rows[state.colour[state.rows] < 0]
         state.left -= _weight(part, found)
-        state.told[found] = -1
+        state.reported[found] = -1
         return self._tell_ghosts(state, found, float(state.ids[found].min()) if len(found) else np.inf)
 
-    def _drain(self, name: str, part: Part, state: State, env: Environment, csr: Csr) -> int:
+    def _drain(self, name: str, part: Part, state: StrongState, env: Environment, csr: Csr) -> int:
         """Launch a kernel over the queue until it appends nothing; return the length of the queue."""
         kernels, pack = self._kernels(part, env), state.pack
         kernel, hubs = getattr(kernels, name), getattr(kernels, f"{name}_hubs")
@@ -307,7 +307,7 @@ class StrongComponents(Primitive[State]):
             hubs(HUB_THREADS, pack)
             pack.set_counters(hubs=0)
 
-    def _tell_owners(self, part: Part, state: State, env: Environment, values: Array, frontier: int) -> Messages:
+    def _tell_owners(self, part: Part, state: StrongState, env: Environment, values: Array, frontier: int) -> Messages:
         _, _, ghosts, _, edges = state.pack.read_counters(env.backend)
         state.sent = state.ghost_queue[:ghosts].copy()
         score, vertex = -1.0, 0.0
@@ -316,21 +316,21 @@ class StrongComponents(Primitive[State]):
         votes = (float(ghosts), float(state.left), score, vertex)
         return Messages(state.rows[:0], state.sent, {"value": values}, True, frontier, edges, votes=votes)
 
-    def _tell_ghosts(self, state: State, own: Array, vertex: float) -> Messages:
+    def _tell_ghosts(self, state: StrongState, own: Array, vertex: float) -> Messages:
         votes = (0.0, float(state.left), -1.0, vertex)
         return Messages(own, own[:0], {"value": state.colour}, True, len(own), 0, "ghosts", votes)
 
     def _kernels(self, part: Part, env: Environment) -> Any:
         return env.kernels("strong", index_t=part.vertex_map.dtype)
 
-    def ends(self, state: State, votes: np.ndarray) -> bool:
+    def ends(self, state: StrongState, votes: np.ndarray) -> bool:
         if state.phase == CLOSE and state.round == 0:  # the colour of the pivot was no id
             state.label[state.roots] = int(votes[:, VERTEX].min())
         state.total = float(votes[:, LEFT].sum())
         state.supersteps += 1
         return state.total <= (self.few if state.supersteps > PATIENCE else self.few // AT_ONCE)
 
-    def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
+    def result(self, part: Part, state: StrongState, env: Environment) -> dict[str, Array]:
         if 0 < state.total <= self.few:
             rows = env.xp.flatnonzero(state.colour[: part.num_owned] >= 0).astype(part.vertex_map.dtype)
             if state.phase == COLLECT:  # components may be half collected: they are among what is left again
@@ -351,7 +351,7 @@ def _weight(part: Part, rows: Array) -> int:
     return len(rows) + int((indptr[rows + 1] - indptr[rows]).sum())
 
 
-def _best_pivot(part: Part, state: State) -> tuple[float, float]:
+def _best_pivot(part: Part, state: StrongState) -> tuple[float, float]:
     """The largest product of in- and out-degree among own vertices that are left, and the smallest id that has it."""
     rows = state.rows[state.colour[state.rows] >= 0]
     if not len(rows):

@@ -37,7 +37,7 @@ LEAST = 1 << 20
 
 
 @dataclass
-class State:
+class TrianglesState:
     rows: Csr
     """Higher neighbours of the own vertices, ascending; the weights say in how many directions they are joined."""
     pack: TriangleRows
@@ -77,7 +77,7 @@ def other_order(xp: Any, degree: Array, position: Array) -> Array:
     return (xp.frexp(degree.astype(np.float64))[1].astype(np.int64) << 20) + scattered.astype(np.int64)
 
 
-class Triangles(Primitive[State]):
+class Triangles(Primitive[TrianglesState]):
     """The primitive that counts triangles. It ignores the direction of edges.
 
     `again` counts them by `other_order`, as verification does.
@@ -107,7 +107,7 @@ class Triangles(Primitive[State]):
         sorting = (item + 1) * arcs + ((2 * len(csrs) - 1) * item + (36 if on_device else 20)) * min(PIECE, arcs)
         return max(finding, sorting) + 33 * part.num_slots
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[TrianglesState, Messages]:
         xp, slots = env.xp, part.num_slots
         rows = self._higher_neighbours(part, env)
         source = row_of_each(env.backend, rows, 0)
@@ -121,7 +121,7 @@ class Triangles(Primitive[State]):
             source=source, indptr=rows.indptr, indices=rows.indices, ties=rows.weights, links=xp.zeros(slots, np.int64),
             counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
-        state = State(rows, pack, degree, batches, number)
+        state = TrianglesState(rows, pack, degree, batches, number)
         of_slots = xp.full(slots + 1, rows.num_edges, np.int64)
         of_slots[: part.num_owned + 1] = rows.indptr
         return state, self._count(part, state, Csr(of_slots, rows.indices, rows.weights), env)
@@ -145,7 +145,7 @@ class Triangles(Primitive[State]):
             ties.append(block.ways)
         return Csr(xp.cumsum(indptr), xp.concatenate(indices), xp.concatenate(ties))
 
-    def _count(self, part: Part, state: State, others: Csr, env: Environment) -> Messages:
+    def _count(self, part: Part, state: TrianglesState, others: Csr, env: Environment) -> Messages:
         """Count triangles whose middle vertex has its row in `others`; after the last rows, send those of ghosts."""
         rows, pack = state.rows, state.pack
         before = pack.read_counters(env.backend).candidates
@@ -161,7 +161,7 @@ class Triangles(Primitive[State]):
         values = {"links": state.pack.links, "degree": state.degree}
         return Messages(none, ghosts, values, True, part.num_owned, looked_at - before, votes=votes)
 
-    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: TrianglesState, inbox: Inbox, env: Environment) -> Messages:
         if state.left:
             state.left -= 1
             return self._count(part, state, next(state.batches), env)
@@ -172,7 +172,7 @@ class Triangles(Primitive[State]):
         state.triangles, state.added = (high << 32) + low, (added_high << 32) + added_low
         return Messages(part.ids[:0], part.ids[:0], {"links": state.pack.links, "degree": state.degree}, False)
 
-    def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: TrianglesState, env: Environment) -> dict[str, Any]:
         count = state.pack.links[: part.num_owned].copy()
         return {"count": count, "triangles": state.triangles}
 

@@ -18,10 +18,10 @@ import numpy as np
 from graphdask.algorithms._lengths import bucket_unit, distance_range, fit_weights
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms._sources import scale_sums
+from graphdask.algorithms._sssp_state import SsspState
 from graphdask.algorithms._weighted_paths import NEVER, PathCounts, Rows, counting_memory, rows_memory
 from graphdask.algorithms.betweenness import BetweennessResult
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
-from graphdask.algorithms.sssp import State as SearchState
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages, Primitive, RankResult
@@ -55,7 +55,7 @@ class Distances(ShortestPaths):
         super().__init__(source, None, lengths.unit, lengths.distance, lengths.flat, lengths.most)
         self.lengths = lengths
 
-    def result(self, part: Part, state: SearchState, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: SsspState, env: Environment) -> dict[str, Any]:
         xp, owned = env.xp, part.num_owned
         state.work = None
         if state.too_far:

@@ -30,7 +30,7 @@ from graphdask.kernels.neighbors.tries import tries_count
 from graphdask.sample._fanouts import METHODS
 from graphdask.sample._methods import DISTINCT
 from graphdask.sample.sampler import sampled
-from graphdask.sample.traversal import State, Traversal
+from graphdask.sample.traversal import Traversal, TraversalState
 
 WAYS = (
     ("repeated", "linear"), ("repeated", "bitmap"), ("repeated", "strided"), ("updated", "auto"),
@@ -56,7 +56,14 @@ class Counted(Traversal):
         self.counted = np.zeros(4, np.int64)
 
     def _draw(
-        self, state: State, env: Environment, rows: Array, vertices: Array, instances: Array, tags: Array, hop: int
+        self,
+        state: TraversalState,
+        env: Environment,
+        rows: Array,
+        vertices: Array,
+        instances: Array,
+        tags: Array,
+        hop: int,
     ) -> tuple[Array, Array, Array, Array, Array | None]:
         drawn = super()._draw(state, env, rows, vertices, instances, tags, hop)
         tries_count(
@@ -91,13 +98,15 @@ class Selection(Bench):
         here, before = graph.partition(1, device="cpu"), 0.0
         for row, counted in self._counts(here, samplers):
             drawn, tries, searched, bits = counted.tolist()
-            told = row | common | {"device": "cpu"}
+            reported = row | common | {"device": "cpu"}
             each = tries / max(drawn, 1)
             before = each if row["method"] == WAYS[0][0] else before
             yield (
-                {"table": eleven} | told | {"drawn": drawn, "tries": tries, "tries_each": each, "fewer": before / each}
+                {"table": eleven}
+                | reported
+                | {"drawn": drawn, "tries": tries, "tries_each": each, "fewer": before / each}
             )
-            yield {"table": twelve} | told | {"searched": searched, "bits": bits, "ratio": bits / max(searched, 1)}
+            yield {"table": twelve} | reported | {"searched": searched, "bits": bits, "ratio": bits / max(searched, 1)}
 
     def _cases(self, graph: Any) -> Iterator[tuple[dict[str, Any], Callable[[], Any]]]:
         from graphdask.sample.framework import run

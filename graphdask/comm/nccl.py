@@ -203,13 +203,13 @@ class NcclCommunicator(Communicator):
         nbytes = np.array([-1 if part is None else part.nbytes for part in sends], np.int64)
         try:
             with self._backend.activate():
-                told = self._control.exchange([None] * self.size, meta, np.concatenate([control, nbytes]))
+                reported = self._control.exchange([None] * self.size, meta, np.concatenate([control, nbytes]))
                 c = len(control)
-                payloads = self._move(sends, told.control[:, c + self.rank])
+                payloads = self._move(sends, reported.control[:, c + self.rank])
         except BaseException:
             self._plane.close()
             raise
-        return Received(payloads, told.meta, np.ascontiguousarray(told.control[:, :c]))
+        return Received(payloads, reported.meta, np.ascontiguousarray(reported.control[:, :c]))
 
     def _move(self, sends: Sequence[Array | None], incoming: np.ndarray) -> list[Array | None]:
         """Send the payloads and receive `incoming[q]` bytes from every rank q (-1: nothing)."""

@@ -101,8 +101,8 @@ class ThreadPeers(RankPeers):
     def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
         if len(self._memory) < nbytes:
             self._memory = self.backend.xp.empty(nbytes, np.uint8)
-        told = self.comm.allgather(np.concatenate([[self.backend.address(self._memory)], said]).astype(np.int64))
-        return told[:, 0].tolist(), told[:, 1:]
+        reported = self.comm.allgather(np.concatenate([[self.backend.address(self._memory)], said]).astype(np.int64))
+        return reported[:, 0].tolist(), reported[:, 1:]
 
     def takes(self, nbytes: int) -> int:
         return nbytes if len(self._memory) < nbytes else 0

@@ -53,7 +53,7 @@ class FirstUse:
         """What was compiled, in this process or by workers; once the call is over."""
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
-        self._told = self._inner = False
+        self._reported = self._inner = False
 
     def __enter__(self) -> FirstUse:
         self._before, self._started, self._process = account(), time.perf_counter(), process()
@@ -90,7 +90,7 @@ class FirstUse:
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
-            if not begins or self._told:
+            if not begins or self._reported:
                 return
             left = LONG - (process().seconds - self._process.seconds)
             if left > 0:
@@ -102,8 +102,8 @@ class FirstUse:
 
     def _tell(self) -> None:
         with self._lock:
-            if self._told:
+            if self._reported:
                 return
-            self._told = True
+            self._reported = True
         with suppress(OSError, ValueError):
             self._write(f"{self.label}: compiling kernels, which this machine uses for the first time ...")

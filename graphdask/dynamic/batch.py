@@ -150,7 +150,7 @@ def apply_batch(
     OverBudget
         If there is no memory for the batch, or for rows that have to move.
     """
-    part.alive, part.told = alive, np.zeros(0, np.uint8)
+    part.alive, part.reported = alive, np.zeros(0, np.uint8)
     if len(edges):
         part.audience, part.batches = None, part.batches + 1
         _apply(backend, part, edges, weights, memory_share)
@@ -181,7 +181,7 @@ def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | N
     from graphdask.kernels.dynamic.dynamic_batch import CLAIMED  # with Numba, which takes long to import
 
     on_host = backend.to_host(report)
-    part.told = on_host[COUNTERS:]
+    part.reported = on_host[COUNTERS:]
     outward, needed, *lost_of_both = on_host[:COUNTERS].view(np.uint64).tolist()[:CLAIMED]
     claimed = on_host[:COUNTERS].view(np.uint64).tolist()[CLAIMED:]
     spans = slice(0, outward), slice(outward, needed)

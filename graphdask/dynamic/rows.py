@@ -166,7 +166,7 @@ class DynamicPart(Part):
     """`alive`, and how many of the own vertices are below."""
     in_edges: int = -1
     """Entries of `backward`; -1 where they have not been counted."""
-    told: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))
+    reported: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))
     """Of each edge of the last batch whether an own row of out-edges held it, uint8, on the host."""
 
     @property

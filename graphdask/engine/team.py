@@ -66,19 +66,19 @@ class TeamMemory:
         if plan is None:
             plan = plans.made[areas, len(said), before] = _Plan.of(part, areas, held, before)
         places = plan.places
-        if plan.told is None or peers.kept is None or plan.moved != peers.kept.moved:
-            plan.told = peers.memory(plan.nbytes, np.concatenate([places.reshape(-1), np.array(said, np.int64)]))
+        if plan.reported is None or peers.kept is None or plan.moved != peers.kept.moved:
+            plan.reported = peers.memory(plan.nbytes, np.concatenate([places.reshape(-1), np.array(said, np.int64)]))
             if peers.kept is not None:
                 plan.moved, plans.made_by = peers.kept.moved, peers.kept.number
-        self.addresses, all_said = addresses, _ = plan.told
+        self.addresses, all_said = addresses, _ = plan.reported
         self.heard = all_said[:, places.size :]
-        told = all_said[:, : places.size].reshape(size, len(areas), size)
+        reported = all_said[:, : places.size].reshape(size, len(areas), size)
         row = self.row = plan.row.copy()
         peer_of = (rank + np.arange(1, size)) % size
         begins = np.array(addresses, np.int64)
         for area in range(len(areas)):
             out, into = (first + area * at.TEAM_RANKS + 1 for first in (at.OUT, at.IN))
-            row[out : out + size - 1] = begins[peer_of] + told[peer_of, area, rank]
+            row[out : out + size - 1] = begins[peer_of] + reported[peer_of, area, rank]
             row[into : into + size - 1] = begins[rank] + places[area, peer_of]
         for step, peer in enumerate(peer_of.tolist(), start=1):
             if row[at.HELD + step] < part.num_owned:
@@ -127,7 +127,7 @@ class _Plan:
     """int64, by area and peer: where in this rank's memory the peer writes."""
     nbytes: int
     """Of that memory."""
-    told: tuple[list[int], np.ndarray] | None = None
+    reported: tuple[list[int], np.ndarray] | None = None
     """What `Peers.memory` gave."""
     moved: int = -1
     """As it was then."""
@@ -199,15 +199,15 @@ class TeamRun(ABC):
         env, ends, steps = self.env, None, []
         while ends is None or not (ends[at.END_DONE] or self.stops):
             self.peers.run(self.row, partial(self.launch, self.numbers(ends)))
-            told = env.backend.to_host(self.log[:FIRST_READ])
-            ends, count = told[: at.END_WORDS], int(told[at.END_STEPS])
+            reported = env.backend.to_host(self.log[:FIRST_READ])
+            ends, count = reported[: at.END_WORDS], int(reported[at.END_STEPS])
             self.peers.met(int(ends[at.END_MEETING]))
             self.ends = ends
             if ends[at.END_DONE] == at.GAVE_UP:
                 raise self.peers.late()
             if at.END_WORDS + count * at.LOG_WORDS > FIRST_READ:
-                told = env.backend.to_host(self.log)
-            for line in told[at.END_WORDS :][: count * at.LOG_WORDS].reshape(count, at.LOG_WORDS).tolist():
+                reported = env.backend.to_host(self.log)
+            for line in reported[at.END_WORDS :][: count * at.LOG_WORDS].reshape(count, at.LOG_WORDS).tolist():
                 steps.append(self._superstep(line))
                 env.record(steps[-1])
             env.check_deadline(self.name, f"superstep {len(env.history)}")

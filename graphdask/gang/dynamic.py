@@ -101,8 +101,8 @@ def _arcs(part: DynamicPart) -> tuple[np.ndarray, int, int]:
     return part.vertex_map.offsets, part.counts["arcs"], part.counts["self_loops"]
 
 
-def _told(part: DynamicPart) -> np.ndarray:
-    return np.packbits(part.told)
+def _reported(part: DynamicPart) -> np.ndarray:
+    return np.packbits(part.reported)
 
 
 def _nothing(part: DynamicPart) -> None:
@@ -278,7 +278,7 @@ def _no_adjacency() -> Any:
 def _update(rows: DynamicBuilt, batch: Batch, alive: int, config: Config) -> np.ndarray:
     """Apply a batch; say of each of its edges whether it was there before."""
     rows.parts = rows.gang.run(
-        _apply, rows.parts, PerRank(batch.shares(rows.gang.size)), alive, summary=_told, label="updating",
+        _apply, rows.parts, PerRank(batch.shares(rows.gang.size)), alive, summary=_reported, label="updating",
         show=is_watched(config.progress),
     )  # fmt: skip
     rows.num_vertices = alive

@@ -128,8 +128,10 @@ async def _called(client: Any, address: str, function: Callable[..., Any], argum
     from distributed.core import clean_exception
     from distributed.protocol.pickle import dumps
 
-    told = await client.rpc(address).run(function=dumps(function), args=dumps(arguments), kwargs=dumps({}), wait=True)
-    return told["result"] if told["status"] == "OK" else clean_exception(**told)[1]
+    reported = await client.rpc(address).run(
+        function=dumps(function), args=dumps(arguments), kwargs=dumps({}), wait=True
+    )
+    return reported["result"] if reported["status"] == "OK" else clean_exception(**reported)[1]
 
 
 def _cause(errors: list[BaseException]) -> BaseException:

@@ -91,7 +91,7 @@ class Found:
 
 
 @dataclass
-class Room:
+class ChosenRows:
     """Where kernels write what they choose, for all groups or some of them."""
 
     xp: Any
@@ -113,9 +113,9 @@ class Room:
         """How many of each are chosen already."""
         return self.xp.zeros(len(self.starts), np.int64)
 
-    def of(self, groups: Array, done: Array) -> Room:
+    def of(self, groups: Array, done: Array) -> ChosenRows:
         """That of some groups, of which some candidates are chosen already."""
-        some = Room(self.xp, self.starts[groups], self.chosen, self.owners, self.all_starts)
+        some = ChosenRows(self.xp, self.starts[groups], self.chosen, self.owners, self.all_starts)
         some.labels, some.done = groups, done
         return some
 
@@ -147,7 +147,7 @@ class Chooser:
     """What kernels call the method (`graphdask.sample._fanouts.METHODS`), where it is one that draws again until a
     candidate is new."""
 
-    def room(self, choices: Choices) -> Room:
+    def room(self, choices: Choices) -> ChosenRows:
         """Allocate the buffers for the chosen candidates.
 
         Raises
@@ -160,7 +160,7 @@ class Chooser:
         total = int(offsets[-1])
         refuse_beyond_memory(self.env, self.name, f"step {self.step}", total, EACH)
         starts = offsets[:-1]
-        return Room(xp, starts, xp.empty(total, np.int64), xp.empty(total, np.int64), starts)
+        return ChosenRows(xp, starts, xp.empty(total, np.int64), xp.empty(total, np.int64), starts)
 
     def look_at_the_clock(self) -> None:
         """Raise DeadlineExceeded where it is past the deadline."""
@@ -173,7 +173,7 @@ def choose(
     choices: Choices,
     replace: bool,
     weigh: Callable[[int, int], Array] | None,
-    room: Room | None = None,
+    room: ChosenRows | None = None,
     begins: Array | None = None,
     few: bool = False,
 ) -> Found:
@@ -240,7 +240,7 @@ def _summed(chooser: Chooser, choices: Choices, a: int, b: int, units: Array) ->
 
 
 def choose_by_sums(
-    chooser: Chooser, choices: Choices, replace: bool, a: int, b: int, units: Array, room: Room
+    chooser: Chooser, choices: Choices, replace: bool, a: int, b: int, units: Array, room: ChosenRows
 ) -> None:  # fmt: skip
     """Choose from groups a to b - 1 by the sums of their biases, which take the place of these: a draw takes a search,
     where without sums it goes through the group."""
@@ -259,7 +259,7 @@ def choose_by_sums(
         owners[owners >= 0] += a
 
 
-def redraw(chooser: Chooser, choices: Choices, a: int, b: int, units: Array, room: Room) -> None:
+def redraw(chooser: Chooser, choices: Choices, a: int, b: int, units: Array, room: ChosenRows) -> None:
     """Choose from groups a to b - 1 by the sums of their biases, which take the place of these."""
     bounds, positives = _summed(chooser, choices, a, b, units)
     rows = chooser.env.xp.arange(b - a)
@@ -268,7 +268,7 @@ def redraw(chooser: Chooser, choices: Choices, a: int, b: int, units: Array, roo
 
 def chosen_of_sums(
     chooser: Chooser, choices: Choices, groups: slice, rows: Array, bounds: Array, sums: Array, positives: Array,
-    room: Room,
+    room: ChosenRows,
 ) -> None:  # fmt: skip
     """Choose by a method that draws again until a candidate is new, from groups whose sums are those of some rows."""
     wanted = choices.wanted[groups]

@@ -195,7 +195,7 @@ class Expander:
                 raise function.refused(UNFIT[found])
             function.check(found)
 
-    def told(self, edges: Array) -> Array | None:
+    def reported(self, edges: Array) -> Array | None:
         """int64: the rows of edges in what the caller gave; None where nobody asks."""
         if not self.options.numbered:
             return None

@@ -25,7 +25,7 @@ from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._fanouts import FEW
 from graphdask.sample._together import MOST_DRAWN, MOST_HOPS
-from graphdask.sample.traversal import NumberedTraversal, State
+from graphdask.sample.traversal import NumberedTraversal, TraversalState
 
 ROOM = 1 << 21
 """Edges that the buffers of one call of the kernel hold on a CPU, where no batch needs more."""
@@ -42,7 +42,7 @@ on the host."""
 class MinibatchTraversal(NumberedTraversal):
     """The same; its columns are `NUMBERED` where all hops were drawn in one go. The seeds of an instance differ."""
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[TraversalState, Messages]:
         on_gpu = env.backend.name != "cpu"
         if not self._in_one_go(part, on_gpu):
             return super().init(part, env)
@@ -78,26 +78,30 @@ class MinibatchTraversal(NumberedTraversal):
             return False
         return int(np.diff(self.bounds).max(initial=0)) * self._vertices_of_a_seed <= GROUP
 
-    def _one_by_one(self, env: Environment, state: State, seeds: np.ndarray, bounds: np.ndarray) -> dict[str, Array]:
+    def _one_by_one(
+        self, env: Environment, state: TraversalState, seeds: np.ndarray, bounds: np.ndarray
+    ) -> dict[str, Array]:
         n, hops = self.instances, len(self.fanouts)
         sizes = np.zeros((n, hops + 1), np.int64), np.zeros((n, hops), np.int64)
         made: list[list[np.ndarray]] = []
-        told = np.zeros(len(DONE), np.int64)
-        done = DONE.of(told)
+        reported = np.zeros(len(DONE), np.int64)
+        done = DONE.of(reported)
         most = self.edges_at_most(state.rows.num_edges / max(state.rows.num_rows, 1))
         while not made or done.instances < n:
             room = max(int(min(most, ROOM)), done.needed + done.needed // 8)
             refuse_beyond_memory(env, self.name, f"batch {self.first + done.instances}", room, 24 + seeds.itemsize)
             columns = np.empty(len(seeds) + room, seeds.dtype), *(np.empty(room, np.int64) for _ in range(3))
-            self._call(env, state, self.first, seeds, bounds, (room, *columns, *sizes, told), {})
-            done = DONE.of(told)
+            self._call(env, state, self.first, seeds, bounds, (room, *columns, *sizes, reported), {})
+            done = DONE.of(reported)
             made.append([columns[0][: done.vertices], *(column[: done.edges] for column in columns[1:])])
             if done.instances < n:
                 env.check_deadline(self.name, f"batch {self.first + done.instances}")
         joined = made[0] if len(made) == 1 else map(np.concatenate, zip(*made, strict=True))
         return dict(zip(NUMBERED, (*joined, *sizes), strict=True))
 
-    def _together(self, env: Environment, state: State, seeds: np.ndarray, bounds: np.ndarray) -> dict[str, Array]:
+    def _together(
+        self, env: Environment, state: TraversalState, seeds: np.ndarray, bounds: np.ndarray
+    ) -> dict[str, Array]:
         made: list[list[Array]] = []
         at_once, a = GROUP // self._vertices_of_a_seed, 0
         while not made or a < self.instances:
@@ -113,15 +117,17 @@ class MinibatchTraversal(NumberedTraversal):
             made = [[*map(env.xp.concatenate, columns), *map(np.concatenate, (node_sizes, edge_sizes))]]
         return dict(zip(NUMBERED, made[0], strict=True))
 
-    def _group(self, env: Environment, state: State, first: int, seeds: np.ndarray, bounds: np.ndarray) -> list[Array]:
+    def _group(
+        self, env: Environment, state: TraversalState, first: int, seeds: np.ndarray, bounds: np.ndarray
+    ) -> list[Array]:
         """The columns of batches that are drawn by one launch."""
         xp, backend, n, hops = env.xp, env.backend, len(bounds) - 1, len(self.fanouts)
         each, dtype = self._vertices_of_a_seed, seeds.dtype
         most, room = len(seeds) * each, len(seeds) * (each - 1)
         refuse_beyond_memory(env, self.name, f"batch {first} and those after it", most, _bytes(dtype.itemsize))
-        told, of_nodes = len(DONE), len(DONE) + n * (hops + 1)
+        reported, of_nodes = len(DONE), len(DONE) + n * (hops + 1)
         counts = xp.zeros(of_nodes + n * hops, np.int64)
-        node_sizes, edge_sizes = counts[told:of_nodes].reshape(n, hops + 1), counts[of_nodes:].reshape(n, hops)
+        node_sizes, edge_sizes = counts[reported:of_nodes].reshape(n, hops + 1), counts[of_nodes:].reshape(n, hops)
         columns = xp.empty(most, dtype), *(xp.empty(room, np.int64) for _ in range(3))
         scratch = dict(
             each=2 * each, vertices=xp.empty(most, dtype), owners=xp.empty(most, np.int32),
@@ -132,16 +138,16 @@ class MinibatchTraversal(NumberedTraversal):
         )  # fmt: skip
         self._call(
             env, state, first, backend.from_host(seeds), backend.from_host(bounds),
-            (room, *columns, node_sizes, edge_sizes, counts[:told]), scratch,
+            (room, *columns, node_sizes, edge_sizes, counts[:reported]), scratch,
             per_item=-(-most // max(n, 1)), per_processor=BLOCKS,
         )  # fmt: skip
         found = backend.to_host(counts)
-        done = DONE.of(found[:told])
-        sizes = found[told:of_nodes].reshape(n, hops + 1), found[of_nodes:].reshape(n, hops)
+        done = DONE.of(found[:reported])
+        sizes = found[reported:of_nodes].reshape(n, hops + 1), found[of_nodes:].reshape(n, hops)
         return [columns[0][: done.vertices], *(column[: done.edges] for column in columns[1:]), *sizes]
 
     def _call(
-        self, env: Environment, state: State, first: int, seeds: Array, bounds: Array, out: Any, scratch: Any,
+        self, env: Environment, state: TraversalState, first: int, seeds: Array, bounds: Array, out: Any, scratch: Any,
         **blocks: int,
     ) -> None:  # fmt: skip
         on_gpu = env.backend.name != "cpu"
@@ -151,7 +157,7 @@ class MinibatchTraversal(NumberedTraversal):
         draws = NeighborhoodDraws(
             seeds=seeds, seed_bounds=bounds, indptr=state.rows.indptr, indices=state.rows.indices, sums=state.sums,
             fanouts=fanouts, hops=len(self.fanouts), replace=int(self.replace), method=self.way,
-            seed=np.uint64(self.seed), **dict(zip(("room", *NUMBERED, "told"), out, strict=True)), **scratch,
+            seed=np.uint64(self.seed), **dict(zip(("room", *NUMBERED, "reported"), out, strict=True)), **scratch,
         )  # fmt: skip
         draw(len(bounds) - 1, first, draws, **blocks)
 

@@ -16,7 +16,7 @@ from graphdask.sample.traversal import Edges, Frontier
 
 
 @dataclass
-class State:
+class SpecState:
     expander: Expander
     kernels: Any
     """Of the family neighbors."""

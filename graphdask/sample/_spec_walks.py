@@ -47,7 +47,7 @@ class WalkState:
     put: Array
     """And what they put into the pool; the same array where no function says."""
     lengths: Array
-    told: Array
+    reported: Array
     """uint64, shape (1,): edges of all walks so far."""
     heard: Readback
     nothing: dict[str, Array]
@@ -89,12 +89,14 @@ def begun(sampler: Any, expander: Expander, env: Environment) -> WalkState | Non
     starts, here, before = (xp.empty(n, dtype) for _ in range(3))
     functions = {name: expander.functions[name] for name in ("edge_bias", "update") if name in expander.functions}
     kernels, bias = expander.kernels(*functions, family="functions_walk", gd_how=how)
-    told = xp.zeros(1, np.uint64)
-    pack = FunctionWalks(**expander.drawn_by(how, bias), undirected=int(expander.undirected), depth=depth, told=told)
+    reported = xp.zeros(1, np.uint64)
+    pack = FunctionWalks(
+        **expander.drawn_by(how, bias), undirected=int(expander.undirected), depth=depth, reported=reported
+    )
     launch = kernels.functions_walk_keyed if how == KEYED else kernels.functions_walk
     return WalkState(
         expander, how, launch, pack, starts_of(sampler), starts, here, before, dst, put,
-        xp.zeros(n, np.int32), told, readback_of(env.backend, 1, AHEAD),
+        xp.zeros(n, np.int32), reported, readback_of(env.backend, 1, AHEAD),
         {"number": xp.empty(0, np.int64), "vertex": starts[:0], "other": starts[:0]},
         deque(launches(env.backend.name, n, depth) if depth else ()),
     )  # fmt: skip
@@ -128,7 +130,7 @@ def _launch(sampler: Any, state: WalkState, env: Environment, a: int, b: int, be
     )  # fmt: skip
     blocks = together_for(env, b - a) if state.how == KEYED else {"threads": threads_for(env, b - a)}
     state.launch(b - a, sampler.first + a, begin, end, state.pack, **blocks)
-    state.under_way.append((state.heard.send(state.told), b - a))
+    state.under_way.append((state.heard.send(state.reported), b - a))
 
 
 def finished(sampler: Any, state: WalkState, env: Environment) -> dict[str, Array]:

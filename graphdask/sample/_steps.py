@@ -32,7 +32,7 @@ from graphdask.sample._methods import method_of
 from graphdask.sample._near import OF_NEAR, asks_near
 from graphdask.sample._spec_hops import Drawn, drawn, samples_neighbors
 from graphdask.sample._spec_pools import walked, walks_over_pools
-from graphdask.sample._spec_state import State, count_of, woven
+from graphdask.sample._spec_state import SpecState, count_of, woven
 from graphdask.sample._spec_walks import WalkState, advanced, begun, finished
 from graphdask.sample._sums import memory_of_aliases
 from graphdask.sample.neighborhoods import Neighborhoods
@@ -180,7 +180,7 @@ class Framework(Traversal):
             return together, Messages.of_records(together.nothing, np.zeros(2, np.int64), active=False, **of)
         pool = self._seeds_at_home(part, env)
         first = int(self.homes(part.size)[part.rank])
-        state = State(
+        state = SpecState(
             expander, env.kernels("neighbors", index_t=dtype), pool, xp.full(len(pool.vertices), -1, dtype), pool,
             xp.arange(first, first + len(pool.bounds)), first, [] if self.revisit else [pool], pool.bounds,
         )  # fmt: skip
@@ -212,8 +212,8 @@ class Framework(Traversal):
         put = expander.put(items, chosen.of_items, chosen.edges, chosen.numbers, step, chosen.dst)
         if not expander.heard:
             expander.refuse_failures()
-        told = expander.told(chosen.edges)
-        self._keep_edges(state, env, chosen.src, chosen.of_items, chosen.dst, put, chosen.instances, told)
+        reported = expander.reported(chosen.edges)
+        self._keep_edges(state, env, chosen.src, chosen.of_items, chosen.dst, put, chosen.instances, reported)
         more = step + 1 < len(self.fanouts) and len(state.pool.vertices) > 0
         return self._nothing(part, active=more, frontier=len(items.vertices), edges=len(chosen.edges))
 
@@ -224,7 +224,7 @@ class Framework(Traversal):
             return state.columns
         return super().result(part, state, env)
 
-    def _exchanged(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def _exchanged(self, part: Part, state: SpecState, inbox: Inbox, env: Environment) -> Messages:
         phases = 4 if self.asks_degrees else 2
         step, phase = divmod(len(env.history), phases)
         if phase == phases - 1:
@@ -245,7 +245,7 @@ class Framework(Traversal):
             return self._nothing(part, active=False)
         return self._begun(part, state, env)
 
-    def _begun(self, part: Part, state: State, env: Environment) -> Messages:
+    def _begun(self, part: Part, state: SpecState, env: Environment) -> Messages:
         """The first question of a step: degrees of the pool, or edges of what is taken of it."""
         if not self.asks_degrees:
             return self._asked_edges(part, state, env, None)
@@ -253,7 +253,7 @@ class Framework(Traversal):
         records = [(pool.instances, None, None), (count_of(env, pool), None, None)]
         return self._sent(part, state, env, pool.vertices, records)
 
-    def _asked_edges(self, part: Part, state: State, env: Environment, degrees: Array | None) -> Messages:
+    def _asked_edges(self, part: Part, state: SpecState, env: Environment, degrees: Array | None) -> Messages:
         state.taken = self._taken(state, env, degrees)
         items = self._items(state, env, state.pool.vertices)
         number = env.xp.arange(len(items.vertices), dtype=np.int64)
@@ -269,7 +269,7 @@ class Framework(Traversal):
         return Messages.of_records(none, np.zeros(part.size + 1, np.int64), **more)
 
     def _sent(
-        self, part: Part, state: State, env: Environment, vertices: Array, records: list[tuple[Any, Any, Any]]
+        self, part: Part, state: SpecState, env: Environment, vertices: Array, records: list[tuple[Any, Any, Any]]
     ) -> Messages:  # fmt: skip
         """Some records for each vertex, to its owner; the position of the vertex stands for what is None."""
         each = len(records)
@@ -291,7 +291,7 @@ class Framework(Traversal):
         homes = xp.searchsorted(env.backend.from_host(self.homes(part.size)[1:-1]), instances, side="right")
         return env.backend.to_host(xp.searchsorted(homes, xp.arange(part.size + 1), side="left"))
 
-    def _lengths(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def _lengths(self, part: Part, state: SpecState, inbox: Inbox, env: Environment) -> Messages:
         """Owners: the degrees of vertices."""
         number, indptr = inbox.records["number"], state.expander.rows.indptr
         rows = inbox.records["vertex"][0::2] - part.vertex_map.dtype.type(part.first_position)
@@ -303,7 +303,7 @@ class Framework(Traversal):
         records = woven(env, answers, 2, part.vertex_map.dtype, self.numbered)
         return Messages.of_records(records, bounds, active=len(rows) > 0, frontier=len(rows))
 
-    def _answered_edges(self, part: Part, state: State, inbox: Inbox, env: Environment, step: int) -> Messages:
+    def _answered_edges(self, part: Part, state: SpecState, inbox: Inbox, env: Environment, step: int) -> Messages:
         """Owners: edges of vertices, and what they put into pools."""
         xp, came, expander = env.xp, inbox.records, state.expander
         number, vertex, other = (came[name] for name in ("number", "vertex", "other"))
@@ -317,18 +317,18 @@ class Framework(Traversal):
         stays = state.taken is not None and len(state.taken) < len(state.pool.vertices)
         records = {"number": number[2::3][chosen.of_items], "vertex": chosen.dst, "other": put}
         if self.numbered:
-            records["edge"] = expander.told(chosen.edges)
+            records["edge"] = expander.reported(chosen.edges)
         bounds = self._to_homes(part, env, chosen.instances)
         return Messages.of_records(records, bounds, active=edges > 0 or stays, frontier=len(rows), edges=edges)
 
-    def _places(self, state: State, env: Environment) -> Array:
+    def _places(self, state: SpecState, env: Environment) -> Array:
         return count_of(env, state.pool) - state.pool.bounds[self._local(state)]
 
-    def _local(self, state: State) -> Array:
+    def _local(self, state: SpecState) -> Array:
         """The instances of what is in pools, numbered from 0 on."""
         return state.pool.instances - state.first if state.first else state.pool.instances
 
-    def _taken(self, state: State, env: Environment, degrees: Array | None) -> Array | None:
+    def _taken(self, state: SpecState, env: Environment, degrees: Array | None) -> Array | None:
         """Entries of all pools that are chosen; `degrees` are given where functions ask for them."""
         if self.frontier_size is None:
             return None
@@ -356,7 +356,7 @@ class Framework(Traversal):
         expander.refuse_failures()
         return xp.sort(pool.bounds[found.owners] + found.chosen)
 
-    def _items(self, state: State, env: Environment, rows: Array) -> Items:
+    def _items(self, state: SpecState, env: Environment, rows: Array) -> Items:
         """What is taken of the pools."""
         pool, seeds, n = state.pool, state.seeds, len(state.pool.vertices)
         places, of_items = env.xp.empty(n, np.int64), env.xp.empty(n, seeds.vertices.dtype)
@@ -367,21 +367,21 @@ class Framework(Traversal):
         return everything if state.taken is None else everything[state.taken]
 
     def _keep_answers(
-        self, state: State, env: Environment, items: Items, of_items: Array, dst: Array, put: Array,
-        told: Array | None = None,
+        self, state: SpecState, env: Environment, items: Items, of_items: Array, dst: Array, put: Array,
+        reported: Array | None = None,
     ) -> None:  # fmt: skip
         """Keep the edges of a step that others have chosen."""
-        self._keep_edges(state, env, items.vertices[of_items], of_items, dst, put, items.instances[of_items], told)
+        self._keep_edges(state, env, items.vertices[of_items], of_items, dst, put, items.instances[of_items], reported)
 
     def _keep_edges(
-        self, state: State, env: Environment, src: Array, of_items: Array, dst: Array, put: Array, instances: Array,
-        told: Array | None = None,
+        self, state: SpecState, env: Environment, src: Array, of_items: Array, dst: Array, put: Array, instances: Array,
+        reported: Array | None = None,
     ) -> None:  # fmt: skip
-        """Keep the edges of a step, which stand in the order of the items, and fill the pools; `told` are the rows of
-        the edges in what the caller gave, where they are asked for."""
+        """Keep the edges of a step, which stand in the order of the items, and fill the pools; `reported` are the rows
+        of the edges in what the caller gave, where they are asked for."""
         xp, taken = env.xp, state.taken
         starts = xp.searchsorted(instances, state.instances, side="left")
-        state.hops.append(Edges(src, dst, instances, starts, told))
+        state.hops.append(Edges(src, dst, instances, starts, reported))
         if len(state.hops) == len(self.fanouts):
             return
         entering: Any = slice(None) if "update" not in self.functions else xp.flatnonzero(put >= 0)
@@ -395,7 +395,7 @@ class Framework(Traversal):
         self._fill(state, env, put[entering], src[entering], instances[entering], places)
 
     def _entering(
-        self, state: State, env: Environment, vertices: Array, src: Array, instances: Array, starts: Array
+        self, state: SpecState, env: Environment, vertices: Array, src: Array, instances: Array, starts: Array
     ) -> Array:  # fmt: skip
         """Which vertices go into the pool for the first time, of those that edges put there; `starts` is where the
         edges of each instance begin, if they all put one there. Where all of a pool is taken, they are the next one."""
@@ -430,7 +430,7 @@ class Framework(Traversal):
         return fresh
 
     def _fill(
-        self, state: State, env: Environment, vertices: Array, previous: Array, instances: Array, places: Array
+        self, state: SpecState, env: Environment, vertices: Array, previous: Array, instances: Array, places: Array
     ) -> None:
         """Put vertices into pools, each where its source was; what was not taken stays."""
         xp, pool = env.xp, state.pool

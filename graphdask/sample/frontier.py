@@ -61,7 +61,7 @@ GATHERED = 1 << 22
 
 
 @dataclass
-class State:
+class FrontierState:
     """Pools, and what was sampled, of the instances that are here."""
 
     pool: Array
@@ -89,7 +89,7 @@ class State:
     over partitions its row in what the caller gave; -1 of none."""
 
 
-class FrontierSampling(Sampler[State]):
+class FrontierSampling(Sampler[FrontierState]):
     """The sampler."""
 
     name = "frontier sampling"
@@ -126,7 +126,7 @@ class FrontierSampling(Sampler[State]):
         asked = min(count, -(-2 * count // part.size)) * max(size, 1)
         return state + 8 * (20 + index) * asked + (index + 8) * part.num_slots + 8 * part.num_owned
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[FrontierState, Messages]:
         xp, dtype, csr = env.xp, part.vertex_map.dtype, part.out
         whole = is_whole(part)
         first, last = self.first, self.last
@@ -139,7 +139,7 @@ class FrontierSampling(Sampler[State]):
         ids = of_slots = xp.zeros(0, np.int64)
         if not whole:
             ids, of_slots = env.fetch_ghosts(part, [part.ids, csr.indptr[1:] - csr.indptr[:-1]])
-        state = State(
+        state = FrontierState(
             pool, xp.zeros((count, size), np.int64), xp.full((count, self.length), -1, dtype),
             xp.full((count, self.length), -1, dtype), xp.zeros(count, np.int32), len(todo), iter(todo), ids, of_slots,
             edges=xp.full((count, self.length), -1, np.int64) if self.numbered else None,
@@ -159,7 +159,7 @@ class FrontierSampling(Sampler[State]):
         ids: Array,
         edge: Array,
         active: bool = False,
-        **told: int,
+        **reported: int,
     ) -> Messages:
         """Questions to the owners of vertices."""
         dtype = part.vertex_map.dtype
@@ -169,16 +169,16 @@ class FrontierSampling(Sampler[State]):
         if self.numbered:
             records["row"] = edge  # the answer says it
         sent, bounds = routed(env, owner, records)
-        told = told or {"frontier": len(ids)}
-        return Messages.of_records(sent, bounds, active=active or len(ids) > 0, **told)
+        reported = reported or {"frontier": len(ids)}
+        return Messages.of_records(sent, bounds, active=active or len(ids) > 0, **reported)
 
-    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: FrontierState, inbox: Inbox, env: Environment) -> Messages:
         if is_whole(part):
             return self._walk(part, state, env)
         came, state.answers = inbox.records, not state.answers
         return self._take(part, state, came, env) if state.answers else self._answer(part, state, came, env)
 
-    def _walk(self, part: Part, state: State, env: Environment) -> Messages:
+    def _walk(self, part: Part, state: FrontierState, env: Environment) -> Messages:
         a, b, begin, end = next(state.todo)
         state.left -= 1
         rows, csr = slice(a, b), part.out
@@ -195,24 +195,24 @@ class FrontierSampling(Sampler[State]):
             part, env, none, none, none, none, state.left > 0, frontier=b - a, edges=(b - a) * (end - begin)
         )
 
-    def _answer(self, part: Part, state: State, came: Mapping[str, Array], env: Environment) -> Messages:
+    def _answer(self, part: Part, state: FrontierState, came: Mapping[str, Array], env: Environment) -> Messages:
         """Where edges lead to, and what degrees the vertices there have; of no edge, the vertex's own degree."""
         xp, csr, edge = env.xp, part.out, came["edge"]
         slot = came["at"] - came["at"].dtype.type(part.first_position)
         leads = edge >= 0
-        at, told = csr.indptr[slot[leads]] + edge[leads], {}
+        at, reported = csr.indptr[slot[leads]] + edge[leads], {}
         slot[leads] = csr.indices[at]
         if self.numbered:
             assert csr.rows is not None
-            told["row"] = xp.full(len(edge), -1, np.int64)
-            told["row"][leads] = csr.rows[at]
-        records = {**came, "at": state.ids[slot], "edge": state.of_slots[slot], **told}
+            reported["row"] = xp.full(len(edge), -1, np.int64)
+            reported["row"][leads] = csr.rows[at]
+        records = {**came, "at": state.ids[slot], "edge": state.of_slots[slot], **reported}
         bounds = self.homes(part.size)
         home = xp.searchsorted(env.backend.from_host(bounds[1:-1]), came["instance"], side="right")
         sent, cuts = routed(env, home, records)
         return Messages.of_records(sent, cuts, active=len(slot) > 0, frontier=len(slot), edges=int(leads.sum()))
 
-    def _take(self, part: Part, state: State, came: Mapping[str, Array], env: Environment) -> Messages:
+    def _take(self, part: Part, state: FrontierState, came: Mapping[str, Array], env: Environment) -> Messages:
         """Let the ends of edges take their places, and choose the next ones."""
         xp = env.xp
         first = int(self.homes(part.size)[part.rank])
@@ -237,7 +237,7 @@ class FrontierSampling(Sampler[State]):
         rows = xp.flatnonzero(offset >= 0).astype(np.int64)
         return self._ask(part, env, rows + first, places[rows], state.pool[rows, places[rows]], offset[rows])
 
-    def result(self, part: Part, state: State, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: FrontierState, env: Environment) -> dict[str, Any]:
         columns = {"src": state.src, "dst": state.dst, "lengths": state.lengths}
         if state.edges is None:
             return columns

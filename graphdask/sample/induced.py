@@ -16,14 +16,14 @@ from graphdask.kernels.neighbors.induced_pack import InducedEdges
 from graphdask.partition.part import Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._edge_tables import edge_rows
-from graphdask.sample.traversal import State, Traversal
+from graphdask.sample.traversal import Traversal, TraversalState
 
 ITEMS = 1 << 16
 """Vertices in one launch: their rows and their sets may be long."""
 
 
 @dataclass
-class InducedState(State):
+class InducedState(TraversalState):
     ids: Array | None = None
     """Per slot."""
     members: Array | None = None
@@ -63,7 +63,14 @@ class Induced(Traversal):
         )  # fmt: skip
 
     def _draw(
-        self, state: State, env: Environment, rows: Array, vertices: Array, instances: Array, tags: Array, hop: int
+        self,
+        state: TraversalState,
+        env: Environment,
+        rows: Array,
+        vertices: Array,
+        instances: Array,
+        tags: Array,
+        hop: int,
     ) -> tuple[Array, Array, Array, Array, Array | None]:
         assert isinstance(state, InducedState)
         xp, n, dtype, csr = env.xp, len(rows), vertices.dtype, state.rows

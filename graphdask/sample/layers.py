@@ -36,7 +36,7 @@ from graphdask.sample.biases import checked_bias
 from graphdask.sample.hops import DIRECTIONS, checked_collisions, checked_seeds, checked_sizes
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import Placement, numbered, owners, routed, sampled
-from graphdask.sample.traversal import Edges, State, Traversal, ids_of_slots
+from graphdask.sample.traversal import Edges, Traversal, TraversalState, ids_of_slots
 
 KEYED = 1 << 16
 """Vertices of which keys are made in one launch."""
@@ -65,11 +65,11 @@ class Layers(Traversal):
     def _table(self) -> tuple[str, ...]:
         return ("float biases", str(self.bias), self.direction)
 
-    def _biased(self, part: Part, env: Environment, rows: Csr) -> State:
+    def _biased(self, part: Part, env: Environment, rows: Csr) -> TraversalState:
         """Rows whose weights are the biases, as floats."""
         kernels, values = env.kernels("neighbors", index_t=part.vertex_map.dtype), rows.weights
         if self.bias == "weight" and values is not None and values.dtype == np.float64:
-            return State(rows, None, kernels)
+            return TraversalState(rows, None, kernels)
         values = part.tables.get(self._table)
         held = int(values is not None)
         if not (held if part.size == 1 else env.least(held)):
@@ -77,9 +77,9 @@ class Layers(Traversal):
             assert made is not None
             made = made.astype(np.float64)
             values = part.tables.keep(self._table, made, made.nbytes)
-        return State(Csr(rows.indptr, rows.indices, values), None, kernels)
+        return TraversalState(Csr(rows.indptr, rows.indices, values), None, kernels)
 
-    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: TraversalState, inbox: Inbox, env: Environment) -> Messages:
         if self.bias is not None:
             return self._by_keys(part, state, inbox, env)
         xp, here = env.xp, state.frontiers[-1]
@@ -89,7 +89,7 @@ class Layers(Traversal):
             items, offsets = self._picked(part, state, env, indptr[rows + 1] - indptr[rows])
             places = indptr[rows[items]] + offsets
             slots = state.rows.indices[places]
-            self._keep(state, env, items, ids_of_slots(part, env, slots), self._told(state, places))
+            self._keep(state, env, items, ids_of_slots(part, env, slots), self._reported(state, places))
             if more:
                 state.frontiers.append(self._fresh(part, state, env))
             return self._nothing(part, active=more, frontier=len(rows), edges=len(slots))
@@ -100,19 +100,19 @@ class Layers(Traversal):
             return self._chosen(part, state, inbox, env)
         if phase == 3:
             return self._edges(part, state, inbox, env)
-        dst, told = xp.empty_like(inbox.records["vertex"]), None
+        dst, reported = xp.empty_like(inbox.records["vertex"]), None
         dst[inbox.records["number"]] = inbox.records["vertex"]
         if self.numbered:
-            told = xp.empty(len(dst), np.int64)
-            told[inbox.records["number"]] = inbox.records["edge"]
+            reported = xp.empty(len(dst), np.int64)
+            reported[inbox.records["number"]] = inbox.records["edge"]
         assert state.items is not None
-        self._keep(state, env, state.items, dst, told)
+        self._keep(state, env, state.items, dst, reported)
         if not more:
             return self._nothing(part, active=False)
         state.frontiers.append(self._fresh(part, state, env))
         return self._asked(part, state, env)
 
-    def _by_keys(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def _by_keys(self, part: Part, state: TraversalState, inbox: Inbox, env: Environment) -> Messages:
         """A superstep of sampling with a bias."""
         xp, here, came = env.xp, state.frontiers[-1], inbox.records
         more = len(state.hops) + 1 < len(self.fanouts)
@@ -124,8 +124,8 @@ class Layers(Traversal):
                 state.frontiers.append(self._fresh(part, state, env))
             return self._nothing(part, active=more, frontier=len(rows), edges=len(state.hops[-1].dst))
         if len(env.history) % 2 == 0:
-            told, keys = came["edge"][0::2] if self.numbered else None, came["number"][1::2].view(np.float64)
-            self._merge(state, env, came["number"][0::2], keys, came["vertex"][0::2], told)
+            reported, keys = came["edge"][0::2] if self.numbered else None, came["number"][1::2].view(np.float64)
+            self._merge(state, env, came["number"][0::2], keys, came["vertex"][0::2], reported)
             drawn = len(state.hops[-1].dst)
             if not more:
                 return self._nothing(part, active=False, edges=drawn)
@@ -133,17 +133,24 @@ class Layers(Traversal):
             return self._asked(part, state, env, edges=drawn)
         instances, places = (xp.ascontiguousarray(came["number"][k::2]) for k in range(2))
         rows = came["vertex"][0::2] - part.vertex_map.dtype.type(part.first_position)
-        items, keys, dst, told = self._keyed(part, state, env, rows, part.ids[rows], instances, self._hop(env))
+        items, keys, dst, reported = self._keyed(part, state, env, rows, part.ids[rows], instances, self._hop(env))
         number = xp.empty(2 * len(items), np.int64)
         number[0::2], number[1::2] = places[items], keys.view(np.int64)
         bounds = 2 * self._to_homes(part, env, instances[items])
         records = {"number": number, "vertex": xp.repeat(dst, 2)}
-        if told is not None:
-            records["edge"] = xp.repeat(told, 2)
+        if reported is not None:
+            records["edge"] = xp.repeat(reported, 2)
         return Messages.of_records(records, bounds, active=len(items) > 0, frontier=len(rows))
 
     def _keyed(
-        self, part: Part, state: State, env: Environment, rows: Array, vertices: Array, instances: Array, hop: int
+        self,
+        part: Part,
+        state: TraversalState,
+        env: Environment,
+        rows: Array,
+        vertices: Array,
+        instances: Array,
+        hop: int,
     ) -> tuple[Array, Array, Array, Array | None]:
         """Of each vertex the edges of the smallest keys: whose they are, ascending, their keys, neighbours and rows."""
         xp, csr, n = env.xp, state.rows, len(rows)
@@ -165,34 +172,47 @@ class Layers(Traversal):
         (kept,) = xp.nonzero(places >= 0)
         items = xp.searchsorted(offsets[1:], kept, side="right")
         places = csr.indptr[rows[items]] + places[kept]
-        return items, keys[kept], ids_of_slots(part, env, csr.indices[places]), self._told(state, places)
+        return items, keys[kept], ids_of_slots(part, env, csr.indices[places]), self._reported(state, places)
 
-    def _told(self, state: State, places: Array) -> Array | None:
+    def _reported(self, state: TraversalState, places: Array) -> Array | None:
         """Rows of the edges at some places in what the caller gave; None where nobody asks."""
         return state.numbers_at(places) if self.numbered else None
 
     def _merge(
-        self, state: State, env: Environment, items: Array, keys: Array, dst: Array, told: Array | None = None
+        self,
+        state: TraversalState,
+        env: Environment,
+        items: Array,
+        keys: Array,
+        dst: Array,
+        reported: Array | None = None,
     ) -> None:
         """Keep the edges of the smallest keys of each instance, in the order of the frontier and the neighbours."""
         xp, here = env.xp, state.frontiers[-1]
         order = xp.argsort(dst, kind="stable")
         order = order[xp.argsort(items[order], kind="stable")]
-        items, keys, dst, told = items[order], keys[order], dst[order], None if told is None else told[order]
+        items, keys, dst, reported = (
+            items[order],
+            keys[order],
+            dst[order],
+            None if reported is None else reported[order],
+        )
         instances = here.instances[items]
         order = xp.argsort(keys, kind="stable")
         order = order[xp.argsort(instances[order], kind="stable")]
         starts = xp.searchsorted(instances, instances, side="left")  # of each edge's instance, in either order
         places = xp.arange(len(order)) - starts
         chosen = xp.sort(order[places < self.fanouts[len(state.hops)]])
-        self._keep(state, env, items[chosen], dst[chosen], None if told is None else told[chosen])
+        self._keep(state, env, items[chosen], dst[chosen], None if reported is None else reported[chosen])
 
-    def _keep(self, state: State, env: Environment, items: Array, dst: Array, told: Array | None = None) -> None:
+    def _keep(
+        self, state: TraversalState, env: Environment, items: Array, dst: Array, reported: Array | None = None
+    ) -> None:
         here = state.frontiers[-1]
         starts = env.xp.searchsorted(items, here.bounds, side="left")
-        state.hops.append(Edges(here.vertices[items], dst, here.instances[items], starts, told))
+        state.hops.append(Edges(here.vertices[items], dst, here.instances[items], starts, reported))
 
-    def _picked(self, part: Part, state: State, env: Environment, lengths: Array) -> tuple[Array, Array]:
+    def _picked(self, part: Part, state: TraversalState, env: Environment, lengths: Array) -> tuple[Array, Array]:
         """Of each edge drawn, its vertex's place in the frontier, and its place in the row of that; in their order."""
         xp, here, hop, seed = env.xp, state.frontiers[-1], len(state.hops), np.uint64(self.seed)
         kernels = env.kernels("neighbors", index_t=np.dtype(np.int64))
@@ -212,13 +232,22 @@ class Layers(Traversal):
         if self.alike:
             self._launch_alike(kernels, env, items, pools, None, offsets, size, seed, out)
         else:
-            self._draw_pools(State(Csr(pools, pools[:0]), None, kernels), env, items, counts, offsets, hop, out)
+            self._draw_pools(
+                TraversalState(Csr(pools, pools[:0]), None, kernels), env, items, counts, offsets, hop, out
+            )
         places = xp.sort(out[1])
         found = xp.searchsorted(begins[1:], places, side="right")
         return found, places - begins[found]
 
     def _draw_pools(
-        self, state: State, env: Environment, items: list[Array], counts: Array, offsets: Array, hop: int, out: Any
+        self,
+        state: TraversalState,
+        env: Environment,
+        items: list[Array],
+        counts: Array,
+        offsets: Array,
+        hop: int,
+        out: Any,
     ) -> None:
         seed, size, kept = np.uint64(self.seed), self.fanouts[hop], self.method == "reservoir"
         loads = offsets if kept else loads_of(self, env, state.rows, items[0], counts, size)
@@ -230,7 +259,7 @@ class Layers(Traversal):
             else:
                 draw_successively(self, state, env, some, of_some, loads[a : b + 1], size, seed, out)
 
-    def targets(self, state: State) -> Array | None:
+    def targets(self, state: TraversalState) -> Array | None:
         """Places in pools stand for edges."""
         return None
 
@@ -245,7 +274,7 @@ class Layers(Traversal):
         homes = xp.searchsorted(env.backend.from_host(self.homes(part.size)[1:-1]), instances, side="right")
         return env.backend.to_host(xp.searchsorted(homes, xp.arange(part.size + 1), side="left"))
 
-    def _lengths(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def _lengths(self, part: Part, state: TraversalState, inbox: Inbox, env: Environment) -> Messages:
         """Owners: how long rows are."""
         (instances, places), rows = self._requests(part, inbox, 2)
         indptr = state.rows.indptr
@@ -255,7 +284,7 @@ class Layers(Traversal):
         records = self._unnumbered(env, {"number": number, "vertex": env.xp.zeros(len(number), part.vertex_map.dtype)})
         return Messages.of_records(records, 2 * bounds, active=len(number) > 0, frontier=len(rows))
 
-    def _chosen(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def _chosen(self, part: Part, state: TraversalState, inbox: Inbox, env: Environment) -> Messages:
         """Homes: three records for an edge: (instance, position), (number of the edge, -), (place in the row, -)."""
         xp, here = env.xp, state.frontiers[-1]
         lengths = xp.zeros(len(here.vertices), np.int64)
@@ -277,7 +306,7 @@ class Layers(Traversal):
         """Records that say nothing of edges, as they travel."""
         return records | ({"edge": env.xp.zeros(len(records["number"]), np.int64)} if self.numbered else {})
 
-    def _edges(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def _edges(self, part: Part, state: TraversalState, inbox: Inbox, env: Environment) -> Messages:
         """Owners: the neighbours at these places."""
         (instances, edges, offsets), rows = self._requests(part, inbox, 3)
         places = state.rows.indptr[rows] + offsets

@@ -65,7 +65,7 @@ class PersonalizedPageRank(Samples):
 
 
 @dataclass
-class State:
+class WalkEndsState:
     starts: Array
     """Ids of all sources."""
     homes: Array
@@ -76,7 +76,7 @@ class State:
     """Sources, by their places, and ids of the vertices at which walks ended."""
 
 
-class WalkEnds(Sampler[State]):
+class WalkEnds(Sampler[WalkEndsState]):
     """The sampler: `walks` walkers from each of `sources`, which are vertex numbers; instance i is sources[i]."""
 
     name = "personalised PageRank"
@@ -97,7 +97,7 @@ class WalkEnds(Sampler[State]):
         here = walkers if part.size == 1 else min(walkers, -(-2 * walkers // part.size))
         return here * (3 * (12 + index) + 48) + 2 * index * len(self.sources) + index * part.num_slots
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[WalkEndsState, Messages]:
         xp, dtype = env.xp, part.vertex_map.dtype
         starts = env.backend.from_host(self.sources.astype(dtype))
         position = part.vertex_map.to_position(env.backend, starts).astype(dtype, copy=False)
@@ -110,9 +110,9 @@ class WalkEnds(Sampler[State]):
         at = xp.repeat(position[mine], self.walks)
         records = {"instance": number, "step": xp.zeros(len(number), np.int32), "at": at}
         bounds = np.where(np.arange(part.size + 1) > part.rank, len(number), 0)
-        return State(starts, homes, ids), Messages.of_records(records, bounds, active=len(number) > 0)
+        return WalkEndsState(starts, homes, ids), Messages.of_records(records, bounds, active=len(number) > 0)
 
-    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: WalkEndsState, inbox: Inbox, env: Environment) -> Messages:
         came, csr = inbox.records, part.out
         instance, step = came["instance"], came["step"].copy()
         at = came["at"] - came["at"].dtype.type(part.first_position)
@@ -138,7 +138,7 @@ class WalkEnds(Sampler[State]):
         target = at[onward]
         return sent_to(part, env, records, target, active=len(target) > 0, frontier=len(at), edges=edges)
 
-    def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
+    def result(self, part: Part, state: WalkEndsState, env: Environment) -> dict[str, Array]:
         xp = env.xp
         none = xp.zeros(0, np.int64), state.starts[:0]
         instance, vertex = (xp.concatenate(pieces) for pieces in zip(none, *state.ended, strict=True))

@@ -250,10 +250,10 @@ class Spec:
 
     def _check_alias(self) -> None:
         bias = translated("edge_bias", self.edge_bias)
-        told = sorted(set(bias.fields) & OF_WALK)
-        if told:
+        reported = sorted(set(bias.fields) & OF_WALK)
+        if reported:
             raise InputError(
-                f"select='alias' is for biases that depend on the edge alone, and {bias.name} reads {told[0]}; use "
+                f"select='alias' is for biases that depend on the edge alone, and {bias.name} reads {reported[0]}; use "
                 f"'inverse', 'rejection' or 'reservoir'"
             )
         if bias.called is not None:

@@ -22,7 +22,7 @@ from graphdask.engine.loop import Environment, RankResult
 from graphdask.kernels.common.compiling import clock
 from graphdask.partition.part import Csr, Part
 from graphdask.sample.streamed import PREPARING, HostRows, Layout, Streamed, laid_out, prepared, record, report
-from graphdask.sample.traversal import Edges, State, Traversal, in_order
+from graphdask.sample.traversal import Edges, Traversal, TraversalState, in_order
 
 
 def run(sampler: Traversal, part: Part, host: Environment, env: Environment, options: Streamed) -> RankResult:
@@ -84,7 +84,7 @@ class _Run:
 
     def _batch(self, sampler: Traversal) -> dict[str, Array]:
         env, xp = self.env, self.env.xp
-        state = State(Csr(*(xp.empty(0, np.int64) for _ in range(2))), None, self.kernels)
+        state = TraversalState(Csr(*(xp.empty(0, np.int64) for _ in range(2))), None, self.kernels)
         state.frontiers.append(sampler._seeds_at_home(self.part, env))
         for hop in range(len(sampler.fanouts)):
             started = clock()
@@ -97,7 +97,7 @@ class _Run:
             record(env, sampler.name, frontier, len(edges.dst), started)
         return sampler.result(self.part, state, env)
 
-    def _hop(self, sampler: Traversal, state: State, hop: int) -> Edges:
+    def _hop(self, sampler: Traversal, state: TraversalState, hop: int) -> Edges:
         """The edges of a frontier."""
         env, xp, count, here = self.env, self.env.xp, self.layout.cut.count, state.frontiers[-1]
         places = xp.searchsorted(self.cuts[1:], here.vertices, side="right").astype(np.uint16)
@@ -118,7 +118,7 @@ class _Run:
         of_graph = xp.concatenate(edges) if sampler.numbered else None
         return in_order(xp, here, xp.concatenate(numbers), xp.concatenate(reached), of_graph)
 
-    def _rows_of(self, group: Sequence[int], vertices: Array, counts: list[int]) -> tuple[State, Array]:
+    def _rows_of(self, group: Sequence[int], vertices: Array, counts: list[int]) -> tuple[TraversalState, Array]:
         """What edges of vertices are drawn from, and the row of each; of each partition of a group so many, in turn.
 
         Of several partitions together it is all the free memory of the device, of which each vertex has two rows, the
@@ -128,7 +128,7 @@ class _Run:
         if len(group) == 1:
             of = self.resident.in_place(number) if number not in self.resident else self.resident[number]
             rows = vertices - vertices.dtype.type(int(cut.cuts[number]))
-            return State(Csr(of["indptr"], of["indices"]), of.get("sums"), self.kernels), rows
+            return TraversalState(Csr(of["indptr"], of["indices"]), of.get("sums"), self.kernels), rows
         xp, pools, bounds = self.env.xp, self.resident.pools, self.env.xp.empty(2 * len(vertices), np.int64)
         begin = 0
         for number, count in zip(group, counts, strict=True):
@@ -138,7 +138,7 @@ class _Run:
                 bounds[side::2][here] = of[rows + rows.dtype.type(side)] + np.int64(slot * cut.most_edges)
             begin += count
         rows = xp.arange(0, 2 * len(vertices), 2, dtype=vertices.dtype)
-        return State(Csr(bounds, pools["indices"]), pools.get("sums"), self.kernels), rows
+        return TraversalState(Csr(bounds, pools["indices"]), pools.get("sums"), self.kernels), rows
 
     def _of_the_graph(self, places: Array, group: Sequence[int]) -> Array:
         """Numbers of edges, by their places in a partition, or in the buffer for several."""
@@ -177,7 +177,7 @@ class _Run:
         yield from ([k] for k in far)
 
 
-def _host_rows(made: State) -> HostRows:
+def _host_rows(made: TraversalState) -> HostRows:
     edges = {"indices": made.rows.indices}
     if made.sums is not None:
         edges["sums"] = made.sums

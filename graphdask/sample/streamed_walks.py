@@ -21,7 +21,7 @@ from graphdask.errors import OverBudget
 from graphdask.kernels.common.compiling import clock
 from graphdask.kernels.walks.walk_pack import StreamedWalks
 from graphdask.partition.part import Csr, Part
-from graphdask.sample._arcs import STEP, told
+from graphdask.sample._arcs import STEP, reported
 from graphdask.sample._walkers import LAUNCH, threads_for
 from graphdask.sample.streamed import (
     PREPARING,
@@ -174,7 +174,7 @@ class _Run:
             vertices=part.num_vertices, degrees=self.degrees, cuts=self.cuts, parts=cut.count, whole=int(self.whole),
             method=method, **tables,
         )  # fmt: skip
-        types = {"index_t": part.vertex_map.dtype, "bias_t": self.biases.dtype, **told(tables["arcs"])}
+        types = {"index_t": part.vertex_map.dtype, "bias_t": self.biases.dtype, **reported(tables["arcs"])}
         self.kernels = env.kernels("walk", **types)
         self.queues = env.kernels("queues")
         self.sweep: list[int] = []
@@ -182,7 +182,7 @@ class _Run:
         self.imbalances: list[float] = []
         self.in_place = env.xp.zeros(1, np.uint64)
         """Steps from vertices whose edges were read in place."""
-        self.pack.told = self.in_place
+        self.pack.reported = self.in_place
 
     def result(self) -> RankResult:
         sampler, n = self.sampler, self.sampler.instances
@@ -200,8 +200,8 @@ class _Run:
                     fetched(drawn, columns[name][rows])
         imbalance = float(np.mean(self.imbalances)) if self.imbalances else 0.0
         in_place = int(self.env.backend.to_host(self.in_place)[0])
-        told = report(self.scheme, self.layout, self.resident, imbalance, len(batches), in_place)
-        values = {"streamed": {**told, "nbytes": told["nbytes"] + self.of_rows}}
+        reported = report(self.scheme, self.layout, self.resident, imbalance, len(batches), in_place)
+        values = {"streamed": {**reported, "nbytes": reported["nbytes"] + self.of_rows}}
         return RankResult(
             columns, values, {name: column.dtype for name, column in columns.items()}, self.env.history, "",
             self.env.backend.description, self.layout.memory,
@@ -244,8 +244,8 @@ class _Run:
         tally = self.env.xp.zeros(2 * count + 1, np.int64)
         self.queues.queues_count(n, self.places, self.lengths, count, tally, per_processor=COUNTING, shared=4 * count)
         self.queues.queues_fill(n, self.places, count, tally, self.queue, shared=12 * count)
-        told = self.env.backend.to_host(tally[: count + 1])
-        return np.concatenate([[0], np.cumsum(told[:-1])]), int(told[-1])
+        reported = self.env.backend.to_host(tally[: count + 1])
+        return np.concatenate([[0], np.cumsum(reported[:-1])]), int(reported[-1])
 
     def _chosen(self, active: dict[int, int], left: int) -> tuple[list[int], dict[int, int]]:
         """The partitions whose queues are sampled next, and how each that walkers go on over is read; those that are to
@@ -295,7 +295,7 @@ class _Run:
                     self.resident.release(next(k for k in self.resident.numbers if k not in kept))
                 self.resident.start(number)
 
-    def _told(self, read: dict[int, int]) -> Array:
+    def _reported(self, read: dict[int, int]) -> Array:
         """What a launch receives of partitions that it reads in these ways (kernels/walks/walk.py)."""
         cut, ways = self.layout.cut, np.zeros((3, self.layout.cut.count), np.int64)
         ways[2] = WAITS
@@ -312,7 +312,7 @@ class _Run:
 
     def _launch(self, chosen: list[int], read: dict[int, int], active: dict[int, int], bounds: np.ndarray) -> int:
         """Sample the queues of partitions beside each other, or together; how many walkers they have."""
-        self.pack.ways, count = self._told(read), self.layout.cut.count
+        self.pack.ways, count = self._reported(read), self.layout.cut.count
         queues = {k: slice(int(bounds[k]), int(bounds[k + 1])) for k in chosen}
         total, blocks = sum(active[k] for k in chosen), dict.fromkeys(chosen, PER_PROCESSOR)
         if self.scheme == "in-place":

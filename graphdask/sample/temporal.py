@@ -30,13 +30,13 @@ from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample.hops import checked_options, checked_seeds, checked_sizes, numbered
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import Placement, sampled
-from graphdask.sample.traversal import State, Traversal
+from graphdask.sample.traversal import Traversal, TraversalState
 
 STRATEGIES = ("uniform", "last")
 
 
 @dataclass
-class TemporalState(State):
+class TemporalState(TraversalState):
     limits: Array | None = None
     """int64 or float64, of the sampler's instances from its origin on."""
 
@@ -86,7 +86,9 @@ class TemporalNeighbors(Traversal):
             made, None, kernels, kept=kept, edge_rows=numbers, limits=env.backend.from_host(self.limits)
         )  # fmt: skip
 
-    def _seen(self, state: State, env: Environment, rows: Array, instances: Array, hop: int) -> tuple[State, Array]:
+    def _seen(
+        self, state: TraversalState, env: Environment, rows: Array, instances: Array, hop: int
+    ) -> tuple[TraversalState, Array]:
         n, dtype, times = len(rows), rows.dtype, state.rows.weights
         assert isinstance(state, TemporalState)
         assert times is not None

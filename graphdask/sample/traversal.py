@@ -77,7 +77,7 @@ def in_order(xp: Any, here: Frontier, places: Array, dst: Array, numbers: Array 
 
 
 @dataclass
-class State:
+class TraversalState:
     rows: Csr
     """What neighbours are drawn from; without those of bias 0."""
     sums: Array | None
@@ -104,7 +104,7 @@ class State:
         return places.astype(np.int64, copy=False)
 
 
-class Traversal(Fanouts[State]):
+class Traversal(Fanouts[TraversalState]):
     """The sampler: `fanouts[h]` neighbours of each vertex in the frontier of hop h; -1 stands for all."""
 
     name = "neighbour sampling"
@@ -121,7 +121,7 @@ class Traversal(Fanouts[State]):
     def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Taken:
         return listed(columns, bool(self.replace))
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[TraversalState, Messages]:
         state = self._prepared(part, env)
         if type(self) is Traversal and not self.numbered:
             state.columns = neighbors_together(self, part, env, state.rows, state.sums)
@@ -155,18 +155,18 @@ class Traversal(Fanouts[State]):
     def prepare(self, part: Part, env: Environment) -> None:
         self._prepared(part, env)
 
-    def _prepared(self, part: Part, env: Environment) -> State:
+    def _prepared(self, part: Part, env: Environment) -> TraversalState:
         kernels = env.kernels("neighbors", index_t=part.vertex_map.dtype)
         rows = part.inward if self.inward else part.out
         assert rows is not None
         numbers = edge_rows(part, rows) if self.numbered else None
         if self.bias is None:
-            return State(rows, None, kernels, edge_rows=numbers)
+            return TraversalState(rows, None, kernels, edge_rows=numbers)
         state = self._biased(part, env, rows)
         state.edge_rows = numbers
         return state
 
-    def _biased(self, part: Part, env: Environment, rows: Csr) -> State:
+    def _biased(self, part: Part, env: Environment, rows: Csr) -> TraversalState:
         """Rows without the edges of bias 0, and the sums of the others."""
         kernels, found = env.kernels("neighbors", index_t=part.vertex_map.dtype), part.tables.get(self._table)
         held = int(found is not None)
@@ -175,9 +175,9 @@ class Traversal(Fanouts[State]):
             nbytes = sums.nbytes + (0 if made is rows else made.nbytes) + (0 if kept is None else kept.nbytes)
             part.tables.keep(self._table, found, nbytes)
         made, sums, kept = found
-        return State(made, sums, kernels, kept=kept)
+        return TraversalState(made, sums, kernels, kept=kept)
 
-    def superstep(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: TraversalState, inbox: Inbox, env: Environment) -> Messages:
         hop = len(state.hops)
         if part.size == 1:
             here = state.frontiers[-1]
@@ -204,7 +204,7 @@ class Traversal(Fanouts[State]):
         none = {name: part.ids[:0].astype(types[name]) for name in self.record_columns}
         return Messages.of_records(none, np.zeros(part.size + 1, np.int64), **more)
 
-    def _asked(self, part: Part, state: State, env: Environment, edges: int = 0) -> Messages:
+    def _asked(self, part: Part, state: TraversalState, env: Environment, edges: int = 0) -> Messages:
         """The frontier, to the owners; two records for a vertex: (instance, position), (place in the frontier, -)."""
         xp, here = env.xp, state.frontiers[-1]
         positions = part.vertex_map.to_position(env.backend, here.vertices)
@@ -220,7 +220,7 @@ class Traversal(Fanouts[State]):
             sent["edge"] = xp.zeros(len(number), np.int64)
         return Messages.of_records(sent, 2 * bounds, active=len(positions) > 0, edges=edges)
 
-    def _answered(self, part: Part, state: State, inbox: Inbox, env: Environment) -> Messages:
+    def _answered(self, part: Part, state: TraversalState, inbox: Inbox, env: Environment) -> Messages:
         """The neighbours of vertices that are asked for, to the homes, which have asked in the order of their ranks."""
         xp, came = env.xp, inbox.records
         instances = xp.ascontiguousarray(came["number"][0::2])
@@ -242,14 +242,21 @@ class Traversal(Fanouts[State]):
     def _hop(self, env: Environment) -> int:
         return len(env.history) // 2
 
-    def _take_in(self, state: State, inbox: Inbox, env: Environment) -> None:
+    def _take_in(self, state: TraversalState, inbox: Inbox, env: Environment) -> None:
         """The edges of the frontier, in its order; each vertex's came from one rank in theirs."""
         records = inbox.records
         numbers = records["edge"] if self.numbered else None
         state.hops.append(in_order(env.xp, state.frontiers[-1], records["number"], records["vertex"], numbers))
 
     def _draw(
-        self, state: State, env: Environment, rows: Array, vertices: Array, instances: Array, tags: Array, hop: int
+        self,
+        state: TraversalState,
+        env: Environment,
+        rows: Array,
+        vertices: Array,
+        instances: Array,
+        tags: Array,
+        hop: int,
     ) -> tuple[Array, Array, Array, Array, Array | None]:
         """Draw for the vertices of a frontier: src, dst (slots), tag of each edge's vertex, where each vertex begins,
         and numbers of the edges if they are asked for."""
@@ -283,13 +290,13 @@ class Traversal(Fanouts[State]):
         src, places, tag = out
         if state.edge_rows is not None:
             numbers = xp.empty(total, np.int64)
-            told = env.kernels("edge_rows", index_t=dtype, row_t=state.edge_rows.dtype).edge_rows_told
-            told(total, places, state.rows.indices, state.kept, state.edge_rows, numbers)
+            reported = env.kernels("edge_rows", index_t=dtype, row_t=state.edge_rows.dtype).edge_rows_reported
+            reported(total, places, state.rows.indices, state.kept, state.edge_rows, numbers)
             return src, places, tag, offsets, numbers
         slots = state.rows.indices[places]
         return src, slots, tag, offsets, state.numbers_at(places)
 
-    def targets(self, state: State) -> Array | None:
+    def targets(self, state: TraversalState) -> Array | None:
         """What kernels say of an edge: the slot that it leads to, or with None its place."""
         return None if self.numbered else state.rows.indices
 
@@ -316,12 +323,21 @@ class Traversal(Fanouts[State]):
         env.backend.synchronize()
         env.check_deadline(self.name, f"hop {hop}")
 
-    def _seen(self, state: State, env: Environment, rows: Array, instances: Array, hop: int) -> tuple[State, Array]:
+    def _seen(
+        self, state: TraversalState, env: Environment, rows: Array, instances: Array, hop: int
+    ) -> tuple[TraversalState, Array]:
         """What instances see of the graph: a state with rows, and which of them is that of each vertex."""
         return state, rows
 
     def _draw_alike(
-        self, state: State, env: Environment, items: list[Array], offsets: Array, fanout: int, seed: np.uint64, out: Any
+        self,
+        state: TraversalState,
+        env: Environment,
+        items: list[Array],
+        offsets: Array,
+        fanout: int,
+        seed: np.uint64,
+        out: Any,
     ) -> None:
         self._launch_alike(
             state.kernels, env, items, state.rows.indptr, self.targets(state), offsets, fanout, seed, out
@@ -347,7 +363,7 @@ class Traversal(Fanouts[State]):
         drawn, table = env.xp.empty(stop - origin, np.int64), env.xp.empty(2 * (stop - origin), np.int64)
         kernels.neighbors_uniform_long(n, origin, drawn, table, draws, per_item=256)
 
-    def _fresh(self, part: Part, state: State, env: Environment) -> Frontier:
+    def _fresh(self, part: Part, state: TraversalState, env: Environment) -> Frontier:
         """What the last hop has reached that was not visited."""
         xp, dtype, kernels, edges = env.xp, part.vertex_map.dtype, state.kernels, state.hops[-1]
         regions = sum((frontier.bounds for frontier in state.frontiers), edges.starts)
@@ -372,8 +388,8 @@ class Traversal(Fanouts[State]):
         )  # fmt: skip
         return made
 
-    def result(self, part: Part, state: State, env: Environment) -> dict[str, Array]:
-        if isinstance(state, State) and state.columns is not None:
+    def result(self, part: Part, state: TraversalState, env: Environment) -> dict[str, Array]:
+        if isinstance(state, TraversalState) and state.columns is not None:
             return state.columns
         xp, hops = env.xp, state.hops
         total = sum(len(edges.dst) for edges in hops)

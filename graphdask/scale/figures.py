@@ -304,8 +304,8 @@ def _model(group: list[Record], title: str, until: int) -> Any:
         _plain_log(each)
         _ticks(each, sorted({*sizes(until), *(record["workers"] for record in group)}))
     grey = [
-        Line2D([], [], linestyle=dashes, color="0.4", linewidth=1.3, label=f"model, {told}")
-        for dashes, told in zip(DASHES.values(), ("each tells every other", "told along a tree"), strict=True)
+        Line2D([], [], linestyle=dashes, color="0.4", linewidth=1.3, label=f"model, {way}")
+        for dashes, way in zip(DASHES.values(), ("each tells every other", "told along a tree"), strict=True)
     ]
     _legend(figure, axes, grey)
     return figure

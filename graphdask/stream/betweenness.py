@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._levels import Level, State
+from graphdask.algorithms._levels import BetweennessState, Level
 from graphdask.algorithms.betweenness import HUB, Betweenness
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
@@ -57,13 +57,13 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
         """Bytes of the state."""
         return state_bytes(self.lanes, part.size > 1)
 
-    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
+    def init(self, part: StreamedPart, env: Environment) -> tuple[BetweennessState, Messages]:  # type: ignore[override]
         xp, owned, lanes, n, index = env.xp, part.num_owned, self.lanes, part.num_vertices, part.vertex_map.dtype
         store = part.store
         put_aside = self._put_aside(part)
         self.open_windows(part, env, self.memory(part, env.allocation) + put_aside * (3 * index.itemsize + 8 * lanes))
         with_edges = env.backend.from_host(np.flatnonzero(degrees_of(part, gathered(store))).astype(index))
-        state = State(
+        state = BetweennessState(
             seen=xp.empty(n, self.mask), bits=xp.empty((n + 31) // 32, np.uint32), front=xp.empty(n, self.mask),
             values=xp.empty(n * lanes), sigma=xp.empty((owned, lanes)), delta=xp.empty((owned, lanes)),
             score=xp.zeros(owned), queue=env.buffer("a level of betweenness", owned, index),
@@ -74,12 +74,17 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
         )  # fmt: skip
         return state, self._begin(part, state, env, 0)
 
-    def _push(self, part: StreamedPart, state: State, env: Environment) -> Messages:  # type: ignore[override]
+    def _push(self, part: StreamedPart, state: BetweennessState, env: Environment) -> Messages:  # type: ignore[override]
         """Every level is pulled: rows of out-edges would be read from the store for it."""
         return self._forward(part, state, env)
 
     def _forward(  # type: ignore[override]
-        self, part: StreamedPart, state: State, env: Environment, candidates: None = None, edges_before: int = 0
+        self,
+        part: StreamedPart,
+        state: BetweennessState,
+        env: Environment,
+        candidates: None = None,
+        edges_before: int = 0,
     ) -> Messages:
         kernels, name, to_index = self._kernels(part, env), gathered(part.store), part.vertex_map.dtype.type
         queue, masks, (left, spare) = state.queue.array, state.masks.array, state.spare
@@ -117,7 +122,9 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
         """A level that is found, in the order of positions."""
         return Level(rows.copy(), masks.copy())
 
-    def _gather(self, part: Part, state: State, level: Level, csr: Csr, out: Array, env: Environment) -> None:
+    def _gather(
+        self, part: Part, state: BetweennessState, level: Level, csr: Csr, out: Array, env: Environment
+    ) -> None:
         """What the way back asks for."""
         assert isinstance(part, StreamedPart)
         to_index = part.vertex_map.dtype.type
@@ -125,7 +132,9 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
             rows = level.rows[some] - to_index(base)
             self._sum(part, state, rows, level.masks[some], csr, out[base:], env)
 
-    def _sum(self, part: Part, state: State, rows: Array, masks: Array, csr: Csr, out: Array, env: Environment) -> None:
+    def _sum(
+        self, part: Part, state: BetweennessState, rows: Array, masks: Array, csr: Csr, out: Array, env: Environment
+    ) -> None:
         """Sum the contributions of the neighbours in the frontier to some rows of a chunk."""
         kernels = self._kernels(part, env)
         shared = Lanes(

@@ -50,11 +50,11 @@ PIECES = 8
 
 
 @dataclass
-class State:
+class ComponentsState:
     turns: list[range]
     """Chunks that are still to be joined, before the rounds of each turn."""
     tree: Array = field(default_factory=lambda: np.zeros(0, np.int32))
-    told: Array = field(default_factory=lambda: np.zeros(0, np.int32))
+    reported: Array = field(default_factory=lambda: np.zeros(0, np.int32))
     """The forest as it was when a round began."""
     window: Any = None
     number: Array | None = None
@@ -79,31 +79,31 @@ class Components(Streaming):
         self.per_vertex = BYTES if part.size == 1 else SHARED
         self.kernels: Any = None
 
-    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
+    def init(self, part: StreamedPart, env: Environment) -> tuple[ComponentsState, Messages]:  # type: ignore[override]
         chunks, whole = part.own.chunks["out"], part.size == 1 or part.store.header["directed"]
         middle = chunks.stop if whole else chunks.start + -(-len(chunks) // FIRST)
         turns = [range(chunks.start, middle), range(middle, chunks.stop)][: 1 if whole else 2]
-        state = State(turns)
+        state = ComponentsState(turns)
         self.kernels = env.kernels("components", index_t=part.vertex_map.dtype)
         self.begin(part, state, env)
         state.tree = env.xp.arange(part.num_vertices, dtype=part.vertex_map.dtype)
         return state, self._turn(part, state, env)
 
-    def begin(self, part: StreamedPart, state: State, env: Environment) -> None:
+    def begin(self, part: StreamedPart, state: ComponentsState, env: Environment) -> None:
         """Open a window on the own chunks."""
         state.window = self.window(part, "out", env, once=True)
         state.window.ask(state.turns[0])
         if not part.store.by_number:
             state.number = np.full(part.num_vertices, -1, np.int32)
 
-    def join(self, part: StreamedPart, state: State, chunks: range) -> None:
+    def join(self, part: StreamedPart, state: ComponentsState, chunks: range) -> None:
         """Join trees over the edges of some chunks."""
         choose = part.size == 1 and not part.store.header["directed"]
         join_chunks(
             part.store, state.window, chunks, state.tree, state.anchor, state.counters, self.log, choose, state.number
         )
 
-    def labels(self, part: StreamedPart, state: State) -> Array:
+    def labels(self, part: StreamedPart, state: ComponentsState) -> Array:
         """The smallest vertex number of each own row's tree, of a flat forest, in the order of results."""
         tree, number, own = state.tree, state.number, part.own
         if number is None:
@@ -119,7 +119,7 @@ class Components(Streaming):
             label[number[some]] = least[tree[some]]
         return label
 
-    def _turn(self, part: StreamedPart, state: State, env: Environment) -> Messages:
+    def _turn(self, part: StreamedPart, state: ComponentsState, env: Environment) -> Messages:
         """Join trees over the edges of the next chunks, and begin to send the forest."""
         worked, looked = state.counters[:2].tolist()
         self.join(part, state, state.turns.pop(0))
@@ -129,32 +129,32 @@ class Components(Streaming):
         messages.frontier, messages.edges = done.worked - worked, done.looked - looked
         return messages
 
-    def _nothing(self, part: StreamedPart, state: State) -> Messages:
+    def _nothing(self, part: StreamedPart, state: ComponentsState) -> Messages:
         none = state.tree[:0]
         return Messages.of_records({"vertex": none, "root": none}, np.zeros(part.size + 1, np.int64), active=False)
 
-    def _piece(self, part: StreamedPart, state: State, env: Environment) -> Messages:
+    def _piece(self, part: StreamedPart, state: ComponentsState, env: Environment) -> Messages:
         """Send the next piece of the forest to the rank of this round."""
         n, xp = part.num_vertices, env.xp
         if state.piece == 0:
             self.kernels.components_compress(n, state.tree)
-            state.told = state.tree.copy()
+            state.reported = state.tree.copy()
         pieces = PIECES if n > LEAST else 1
         begin, end = n * state.piece // pieces, n * (state.piece + 1) // pieces
-        dtype = state.told.dtype
-        some = (xp.flatnonzero(state.told[begin:end] != xp.arange(begin, end, dtype=dtype)) + begin).astype(dtype)
+        dtype = state.reported.dtype
+        some = (xp.flatnonzero(state.reported[begin:end] != xp.arange(begin, end, dtype=dtype)) + begin).astype(dtype)
         peer = (part.rank + (1 << state.round)) % part.size
         bounds = np.zeros(part.size + 1, np.int64)
         bounds[peer + 1 :] = len(some)
-        records = {"vertex": some, "root": state.told[some]}
+        records = {"vertex": some, "root": state.reported[some]}
         state.piece += 1
         if state.piece == pieces:
             state.piece, state.round = 0, state.round + 1
             if 1 << state.round >= part.size:
-                state.told = state.told[:0]  # a copy is no longer needed
+                state.reported = state.reported[:0]  # a copy is no longer needed
         return Messages.of_records(records, bounds, active=True)
 
-    def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
+    def superstep(self, part: StreamedPart, state: ComponentsState, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
         vertices, roots = inbox.records["vertex"], inbox.records["root"]
         self.kernels.components_pairs(len(vertices), vertices, roots, state.tree)
         if 1 << state.round >= part.size:  # all ranks have the same forest now
@@ -164,7 +164,7 @@ class Components(Streaming):
             return self._turn(part, state, env)
         return self._piece(part, state, env)
 
-    def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
+    def result(self, part: StreamedPart, state: ComponentsState, env: Environment) -> dict[str, Any]:  # type: ignore[override]
         self.kernels.components_compress(len(state.tree), state.tree)
         return {"label": self.labels(part, state)}
 

@@ -14,7 +14,7 @@ from graphdask.algorithms.components import ConnectedComponents
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.kernels.stream.layered_hooks_pack import COUNTS, TreesThere
-from graphdask.stream.components import SHARED, Components, State, largest
+from graphdask.stream.components import SHARED, Components, ComponentsState, largest
 from graphdask.stream.in_place import RowsInPlace, possible
 from graphdask.stream.on_device import Flags, Run, join_chunks, labelled
 from graphdask.stream.shared import StreamedPart
@@ -33,7 +33,7 @@ class DeviceComponents(Components):
         self.windows = stack.enter_context(ExitStack())
         run.require(self.per_vertex, self.name)
 
-    def begin(self, part: StreamedPart, state: State, env: Environment) -> None:
+    def begin(self, part: StreamedPart, state: ComponentsState, env: Environment) -> None:
         self.log.context = env
         alone, undirected = part.size == 1 and part.num_vertices > 0, not part.store.header["directed"]
         self.in_place = alone and undirected and possible(self.run, 12)
@@ -42,7 +42,7 @@ class DeviceComponents(Components):
             state.window = self.windows.enter_context(self.run.window("out", per_vertex, self.name))
             self.flags = Flags(self.run, part.store.sections["out"], state.window.buffers + 2)
 
-    def join(self, part: StreamedPart, state: State, chunks: range) -> None:
+    def join(self, part: StreamedPart, state: ComponentsState, chunks: range) -> None:
         if self.in_place:
             self._join_in_place(state)
             return
@@ -53,7 +53,7 @@ class DeviceComponents(Components):
             self.windows.close()
             state.window = None
 
-    def _join_in_place(self, state: State) -> None:
+    def _join_in_place(self, state: ComponentsState) -> None:
         run, tree = self.run, state.tree
         n, rows, kernels = len(tree), RowsInPlace(run), run.backend.kernels("layered_hooks", index_t=np.int32)
         pack = TreesThere(link=tree, counters=run.xp.zeros(len(COUNTS), np.int64), **rows.fields)
@@ -63,7 +63,7 @@ class DeviceComponents(Components):
         rows.settle(done.sectors)
         state.counters[:2] = done.worked, done.looked
 
-    def labels(self, part: StreamedPart, state: State) -> Array:
+    def labels(self, part: StreamedPart, state: ComponentsState) -> Array:
         own, ids = part.own, self.run.ids()
         label = labelled(self.run, state.tree, ids)
         return self.run.by_number(label, ids) if part.size == 1 else label[own.begin : own.end].copy()

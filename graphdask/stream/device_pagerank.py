@@ -23,7 +23,7 @@ from graphdask.stream.device import DeviceWindow
 from graphdask.stream.device_shared import with_mirrors
 from graphdask.stream.device_sums import PER_EDGE, TOGETHER, Sums, table_bytes
 from graphdask.stream.on_device import THREADS, Run
-from graphdask.stream.pagerank import Progress, State, StreamedPageRank, gathered
+from graphdask.stream.pagerank import PageRankState, Progress, StreamedPageRank, gathered
 from graphdask.stream.pagerank import shares as of_host
 from graphdask.stream.shared import EXCHANGE, StreamedPart
 
@@ -70,7 +70,7 @@ class DeviceRanks:
         if primitive.personalization is not None:
             self._teleport = run.backend.from_host(of_host(store, primitive.personalization, own))
         self._sums, self._place = xp.empty(count, np.float64), xp.arange(own.begin, own.end, dtype=np.int32)
-        self._counters, self._told = xp.zeros((2, 3), np.uint64), run.host.told(3)
+        self._counters, self._reported = xp.zeros((2, 3), np.uint64), run.host.reported(3)
         self._sent: int | None = None
         self._begun = False
         """Whether the first chunk of the next iteration has been summed."""
@@ -90,7 +90,7 @@ class DeviceRanks:
         if self._sent is None:
             counters = self._run.backend.to_host(self._counters[(self.progress.iterations + 1) % 2])
         else:
-            counters = self._told.read(self._sent)
+            counters = self._reported.read(self._sent)
         self._sent = None
         return self._primitive.votes_of(counters)
 
@@ -118,12 +118,12 @@ class DeviceRanks:
                 personalized=int(primitive.personalization is not None), extra=self._extra,
                 has_extra=int(primitive.self_loops), place=self._place, slot=self._place, damping=primitive.damping,
                 base=state.base(primitive), dangling_scale=DANGLING_SCALE, change_scale=state.change_scale, tells=0,
-                rank=self.rank, x=self.x, told=self.x[:0], counters=self._counters[turn], cleared=self._counters[1 -
+                rank=self.rank, x=self.x, reported=self.x[:0], counters=self._counters[turn], cleared=self._counters[1 -
                 turn],
             ),
         )  # fmt: skip
         state.iterations += 1
-        self._sent = self._told.send(self._counters[turn])
+        self._sent = self._reported.send(self._counters[turn])
         self._begin()
         self._window.settle()
         return self._edges
@@ -151,10 +151,10 @@ class DevicePageRank(StreamedPageRank):
         self.per_vertex += EXCHANGE if part.size > 1 else 0
         run.require(self.per_vertex + 16, self.name, PER_EDGE, more=_more(run, gathered(run.store)))
 
-    def begin(self, part: StreamedPart, env: Environment) -> State:
+    def begin(self, part: StreamedPart, env: Environment) -> PageRankState:
         self.log.context = env
         ranks = DeviceRanks(self.run, self.primitive, self.per_vertex, self.stack)
-        return State(ranks, ranks.iterate)
+        return PageRankState(ranks, ranks.iterate)
 
     def view(self, part: StreamedPart, backend: Backend) -> StreamedPart:
         return with_mirrors(part, backend) if part.size > 1 else part

@@ -31,7 +31,7 @@ window has until then; and of both by several ranks."""
 
 
 @dataclass
-class State:
+class DeviceSearchState:
     """State by position; for vertices of other ranks, the lowest label that was seen on this rank."""
 
     label: Array
@@ -60,7 +60,7 @@ class DeviceFalling(OnDevice):
         self.source, self.weighted = source, weighted
         self.windows = stack.enter_context(ExitStack())
 
-    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
+    def init(self, part: StreamedPart, env: Environment) -> tuple[DeviceSearchState, Messages]:  # type: ignore[override]
         self.log.context = env
         label = env.xp.full(part.num_vertices, unreached(np.dtype(self.value)), self.value)
         window = self.windows.enter_context(self.run.window("out", self.beside_window, self.name))
@@ -68,19 +68,19 @@ class DeviceFalling(OnDevice):
         place = self.run.position(self.source)
         if part.own.begin <= place < part.own.end:
             label[place], fall.marks[place] = self.source if self.packed else 0, 1
-        state = State(label, fall, window)
+        state = DeviceSearchState(label, fall, window)
         return state, self._swept(part, state)
 
-    def ends(self, state: State, votes: np.ndarray) -> bool:
+    def ends(self, state: DeviceSearchState, votes: np.ndarray) -> bool:
         state.unsent = bool(votes.any())
         return False
 
-    def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
+    def superstep(self, part: StreamedPart, state: DeviceSearchState, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
         assert state.fall is not None
         state.fall.take(inbox.records["position"], inbox.records["value"])
         return self._swept(part, state)
 
-    def _swept(self, part: StreamedPart, state: State) -> Messages:
+    def _swept(self, part: StreamedPart, state: DeviceSearchState) -> Messages:
         """Sweep, and return messages with labels that fell at vertices of other ranks."""
         fall = state.fall
         assert fall is not None
@@ -109,16 +109,16 @@ class DeviceSearch(DeviceFalling):
         self.beside_window = SHARED if part.size > 1 else 9
         run.require(self.per_vertex, self.name)
 
-    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
+    def init(self, part: StreamedPart, env: Environment) -> tuple[DeviceSearchState, Messages]:  # type: ignore[override]
         if part.size > 1 or self.weighted or not in_place(self.run):
             return super().init(part, env)
         self.log.context = env
         label, ids = labels_in_place(self.run, self.source, self.pulls)
-        state = State(label, ids=ids)
+        state = DeviceSearchState(label, ids=ids)
         nothing = env.xp.zeros(0, np.uint8)
         return state, self.said(part, nothing, np.zeros(0, bool), state.label, False, 0, 0)
 
-    def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
+    def result(self, part: StreamedPart, state: DeviceSearchState, env: Environment) -> dict[str, Any]:  # type: ignore[override]
         far, own, ids, label = self.column == "distance", part.own, state.ids, state.label
         state.fall = state.window = None  # answers take the memory of the window
         self.windows.close()

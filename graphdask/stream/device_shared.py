@@ -16,7 +16,7 @@ import numpy as np
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import Messages
 from graphdask.stream.on_device import Run
-from graphdask.stream.shared import StreamedPart, Streaming, most_told
+from graphdask.stream.shared import StreamedPart, Streaming, most_reported
 
 
 class OnDevice(Streaming):
@@ -43,7 +43,7 @@ class OnDevice(Streaming):
         The marks of positions that are sent are cleared. The vote is whether marks are left. `elsewhere` (bool) says
         which chunks of other ranks have marks.
         """
-        xp, backend, left, unsent = self.run.xp, self.run.backend, most_told(part), False
+        xp, backend, left, unsent = self.run.xp, self.run.backend, most_reported(part), False
         found, bounds = [xp.zeros(0, np.int32)], np.zeros(part.size + 1, np.int64)
         for begin, end in _ranges(part, elsewhere, left):
             some = xp.flatnonzero(marks[begin:end])

@@ -21,7 +21,7 @@ from graphdask.errors import Unsupported
 from graphdask.kernels.stream.chunk_pack import COUNTS
 from graphdask.kernels.stream.layered_paths_pack import TightEdges
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps
-from graphdask.stream.paths import UNIT, Falling, Search, State
+from graphdask.stream.paths import UNIT, Falling, Search, SearchState
 from graphdask.stream.shared import (
     EXCHANGE,
     BySlot,
@@ -29,7 +29,7 @@ from graphdask.stream.shared import (
     Streaming,
     any_marked,
     marked,
-    most_told,
+    most_reported,
     numbers_of,
     places,
 )
@@ -72,7 +72,7 @@ class Distances(Falling):
     def start(self, own: np.ndarray) -> Any:
         return 0
 
-    def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
+    def result(self, part: StreamedPart, state: SearchState, env: Environment) -> dict[str, Any]:  # type: ignore[override]
         own, none = part.own, unreached(self.dtype)
         if part.size > 1:
             (by_slot,) = env.fetch_ghosts(part, [state.pack.labels[own.begin : own.end]])
@@ -151,7 +151,7 @@ class Offers(Streaming):
 
     def said(self, part: StreamedPart, state: Tree) -> Messages:
         """Return messages with the parents of vertices that other ranks own."""
-        slots = marked(part, state.active, most_told(part))
+        slots = marked(part, state.active, most_reported(part))
         unsent = any_marked(part, state.active)
         edges, state.edges = state.edges, 0
         return Messages(

@@ -153,11 +153,11 @@ def write_section(
     finally:
         dealt.close()
     offset, crc = writer.append(table)
-    told: dict[str, Any] = {"offset": offset, "chunks": len(table), "crc": crc, "with_ids": section.with_ids}
+    reported: dict[str, Any] = {"offset": offset, "chunks": len(table), "crc": crc, "with_ids": section.with_ids}
     if numbered:
         offset, crc = writer.append(section.numbers)
-        told["numbers"] = {"offset": offset, "crc": crc}
-    return told
+        reported["numbers"] = {"offset": offset, "crc": crc}
+    return reported
 
 
 def sorting_bytes(weights: np.dtype | None, numbered: bool = False) -> int:

@@ -26,7 +26,7 @@ LEAST = 256
 
 
 @dataclass
-class State:
+class FallingState:
     """Tables and masks, see kernels/betweenness/falling.py."""
 
     distance: Array
@@ -38,7 +38,7 @@ class State:
     """Whether a rank still has values to send."""
 
 
-class FallingDistances(Primitive[State]):
+class FallingDistances(Primitive[FallingState]):
     """The primitive: the table of distances over slots, of which those of own vertices are right."""
 
     name = "search for betweenness by weight"
@@ -57,9 +57,9 @@ class FallingDistances(Primitive[State]):
     def memory(self, part: Any, allocation: Allocation) -> int:
         return 8 * (self.lanes + 1) * part.num_slots + 8 * part.num_owned
 
-    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
+    def init(self, part: StreamedPart, env: Environment) -> tuple[FallingState, Messages]:  # type: ignore[override]
         xp, n, owned, dtype = env.xp, part.num_slots, part.num_owned, np.dtype(self.types["dist_t"])
-        state = State(
+        state = FallingState(
             xp.full((n, self.lanes), unreached(dtype), dtype), xp.zeros(n, np.uint64), xp.zeros(owned, np.uint64),
             xp.zeros(2, np.int64), xp.empty(self.hubs, part.vertex_map.dtype),
         )  # fmt: skip
@@ -68,9 +68,9 @@ class FallingDistances(Primitive[State]):
             if rank == part.rank:
                 state.distance[local, lane] = 0
                 state.active[local] |= np.uint64(1 << lane)
-        return state, self._told(part, state, env, 0, 0)
+        return state, self._reported(part, state, env, 0, 0)
 
-    def _told(self, part: StreamedPart, state: State, env: Environment, worked: int, edges: int) -> Messages:
+    def _reported(self, part: StreamedPart, state: FallingState, env: Environment, worked: int, edges: int) -> Messages:
         """What has fallen elsewhere, for the owners, as much at a time as fits."""
         xp, owned, index = env.xp, part.num_owned, part.vertex_map.dtype
         none = xp.zeros(0, index)
@@ -84,11 +84,11 @@ class FallingDistances(Primitive[State]):
             none, ghosts, {"value": state.distance}, waiting or unsent, worked, edges, votes=(float(unsent),)
         )  # fmt: skip
 
-    def ends(self, state: State, votes: np.ndarray) -> bool:
+    def ends(self, state: FallingState, votes: np.ndarray) -> bool:
         state.unsent = bool(votes.any())
         return False
 
-    def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
+    def superstep(self, part: StreamedPart, state: FallingState, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
         kernels = env.kernels("falling", **self.types)
         for message in inbox.received:
             values = message.columns["value"]
@@ -98,9 +98,9 @@ class FallingDistances(Primitive[State]):
         worked, edges = 0, 0
         if not state.unsent:
             worked, edges = self._sweep(part, state, env)
-        return self._told(part, state, env, worked, edges)
+        return self._reported(part, state, env, worked, edges)
 
-    def _sweep(self, part: StreamedPart, state: State, env: Environment) -> tuple[int, int]:
+    def _sweep(self, part: StreamedPart, state: FallingState, env: Environment) -> tuple[int, int]:
         """Relax the edges of active rows, chunk by chunk; how many rows, and edges."""
         xp, index, owned, worked = env.xp, part.vertex_map.dtype, part.num_owned, 0
         kernels = env.kernels("falling", **self.types)
@@ -126,5 +126,5 @@ class FallingDistances(Primitive[State]):
             self.rows.log.check()
         return worked, int(env.backend.to_host(state.counters)[1])
 
-    def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
+    def result(self, part: StreamedPart, state: FallingState, env: Environment) -> dict[str, Any]:  # type: ignore[override]
         return {"distance": state.distance}

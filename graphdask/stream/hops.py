@@ -17,7 +17,7 @@ from graphdask.kernels.common.compiling import clock
 from graphdask.partition.part import Csr
 from graphdask.sample.biases import EdgeBiases
 from graphdask.sample.streamed import record
-from graphdask.sample.traversal import Edges, State, Traversal, in_order
+from graphdask.sample.traversal import Edges, Traversal, TraversalState, in_order
 from graphdask.stream.rows import ChunkEnvironment, StoredRows
 from graphdask.stream.shared import StreamedPart
 
@@ -45,7 +45,7 @@ def run(sampler: Traversal, part: StreamedPart, env: ChunkEnvironment) -> tuple[
 
 def _drawn(sampler: Traversal, part: StreamedPart, env: ChunkEnvironment, stored: StoredRows) -> dict[str, Any]:
     kernels, none = env.kernels("neighbors", index_t=part.vertex_map.dtype), env.xp.zeros(0, np.int64)
-    state = State(Csr(none, none), None, kernels)
+    state = TraversalState(Csr(none, none), None, kernels)
     state.frontiers.append(sampler._seeds_at_home(part, env))
     for hop in range(len(sampler.fanouts)):
         started = clock()
@@ -59,7 +59,7 @@ def _drawn(sampler: Traversal, part: StreamedPart, env: ChunkEnvironment, stored
     return sampler.result(part, state, env)
 
 
-def _hop(sampler: Traversal, state: State, env: ChunkEnvironment, stored: StoredRows, hop: int) -> Edges:
+def _hop(sampler: Traversal, state: TraversalState, env: ChunkEnvironment, stored: StoredRows, hop: int) -> Edges:
     """The edges of a frontier."""
     here, xp = state.frontiers[-1], env.xp
     positions = stored.positions(here.vertices)

@@ -72,7 +72,7 @@ class Progress:
 
 
 @dataclass
-class State:
+class PageRankState:
     ranks: Any
     """`Ranks`, or what is like it."""
     iterate: Callable[[], int]
@@ -166,7 +166,7 @@ class Ranks:
                     personalized=int(primitive.personalization is not None), extra=self.extra[rows],
                     has_extra=int(primitive.self_loops), place=self.place[rows], slot=self.place[rows],
                     damping=primitive.damping, base=base, dangling_scale=DANGLING_SCALE, change_scale=change_scale,
-                    tells=0, rank=self.rank[rows], x=self.x, told=self.x[:0], counters=counters[0],
+                    tells=0, rank=self.rank[rows], x=self.x, reported=self.x[:0], counters=counters[0],
                     cleared=counters[1],
                 ),
             )  # fmt: skip
@@ -203,11 +203,11 @@ class StreamedPageRank(Streaming):
     def columns(self) -> Mapping[str, Any]:  # type: ignore[override]
         return {"contribution": self.primitive.real}
 
-    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
+    def init(self, part: StreamedPart, env: Environment) -> tuple[PageRankState, Messages]:  # type: ignore[override]
         state = self.begin(part, env)
         return state, self._said(part, state, 0)
 
-    def begin(self, part: StreamedPart, env: Environment) -> State:
+    def begin(self, part: StreamedPart, env: Environment) -> PageRankState:
         """The state before the first iteration."""
         store, primitive, name = part.store, self.primitive, gathered(part.store)
         self.log.context, self.beside = env, copied_weights(store, primitive)
@@ -221,7 +221,7 @@ class StreamedPageRank(Streaming):
         window.ask(part.own.chunks[name])
         ranks = made() if ranks is None else ranks
         cores = self.stack.enter_context(Cores())
-        return State(ranks, partial(ranks.iterate, window, cores))
+        return PageRankState(ranks, partial(ranks.iterate, window, cores))
 
     def answer(self, part: StreamedPart, ranks: Any) -> Array:
         """The ranks of own rows, in the order of results."""
@@ -232,15 +232,15 @@ class StreamedPageRank(Streaming):
             answer[ids] = ranks.rank[first : first + len(ids)]
         return answer
 
-    def _said(self, part: StreamedPart, state: State, edges: int) -> Messages:
+    def _said(self, part: StreamedPart, state: PageRankState, edges: int) -> Messages:
         ranks, nothing = state.ranks, np.zeros(0, part.vertex_map.dtype)
-        told, worked = {"contribution": ranks.x[part.own.begin : part.own.end]}, part.own.count if edges else 0
-        return Messages(ALL, nothing, told, True, worked, edges, to="ghosts", votes=ranks.votes)
+        reported, worked = {"contribution": ranks.x[part.own.begin : part.own.end]}, part.own.count if edges else 0
+        return Messages(ALL, nothing, reported, True, worked, edges, to="ghosts", votes=ranks.votes)
 
-    def ends(self, state: State, votes: np.ndarray) -> bool:
+    def ends(self, state: PageRankState, votes: np.ndarray) -> bool:
         return self.primitive.ends(state.ranks.progress, votes)  # type: ignore[arg-type]
 
-    def superstep(self, part: StreamedPart, state: State, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
+    def superstep(self, part: StreamedPart, state: PageRankState, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
         n = part.num_vertices
         for message in inbox.received:
             assert message.run is not None  # all of a rank's
@@ -248,7 +248,7 @@ class StreamedPageRank(Streaming):
             state.ranks.x[first : first + message.count] = message.columns["contribution"]
         return self._said(part, state, state.iterate())
 
-    def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
+    def result(self, part: StreamedPart, state: PageRankState, env: Environment) -> dict[str, Any]:  # type: ignore[override]
         return {"rank": self.answer(part, state.ranks)} | state.ranks.progress.found(self.primitive.tol)
 
 

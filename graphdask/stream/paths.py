@@ -37,7 +37,7 @@ from graphdask.stream.shared import (
     Streaming,
     any_marked,
     marked,
-    most_told,
+    most_reported,
     part_of,
     places,
 )
@@ -56,7 +56,7 @@ SHARED = SEARCH + 4 + EXCHANGE
 
 
 @dataclass
-class State:
+class SearchState:
     """State by position; for vertices of other ranks, the lowest label that was seen on this rank."""
 
     window: Window
@@ -102,7 +102,7 @@ class Falling(Streaming):
         """The fields of packed labels."""
         return {}
 
-    def relax(self, state: State, rows: int) -> None:
+    def relax(self, state: SearchState, rows: int) -> None:
         """Let labels fall in a chunk."""
         cpu().kernels("layered_paths").layered_relax_chunk(rows, state.pack)
 
@@ -122,17 +122,17 @@ class Falling(Streaming):
             weights=UNIT, each=-1 if self.weighted else 0, begin=own.begin, end=own.end, active=active, labels=label,
             queue=window.queue, counters=counters, **self.tables(part),
         )  # fmt: skip
-        state = State(window, sweeps, pack, number)
+        state = SearchState(window, sweeps, pack, number)
         return state, self._swept(part, state)
 
-    def _swept(self, part: StreamedPart, state: State) -> Messages:
+    def _swept(self, part: StreamedPart, state: SearchState) -> Messages:
         """Sweep, and return messages with labels that fell at vertices of other ranks."""
         pack = state.pack
         if not state.unsent:
             for chunk in state.sweeps.once():
                 pack.hold(chunk, state.window.indptr(chunk))
                 self.relax(state, len(chunk.degrees))
-        slots = marked(part, pack.active, most_told(part))
+        slots = marked(part, pack.active, most_reported(part))
         unsent = any_marked(part, pack.active)
         worked, looked, *_ = pack.read_counters(cpu())
         pack.counters[:] = 0
@@ -193,7 +193,7 @@ class Search(Falling):
         near, highest = np.full(part.num_vertices, NEAR, np.uint8), np.full(NEAR, -1, np.int64)
         return {"packed": 1, "near": near, "highest": highest}
 
-    def relax(self, state: State, rows: int) -> None:
+    def relax(self, state: SearchState, rows: int) -> None:
         if state.number is not None:
             cpu().kernels("layered_reach").layered_reach(rows, state.number, state.pack)
         elif self.weighted:
@@ -232,7 +232,7 @@ class Labels(Search):
     def start(self, own: np.ndarray) -> Any:
         return np.int64(self.depth) << 32 | own
 
-    def result(self, part: StreamedPart, state: State, env: Environment) -> dict[str, Any]:  # type: ignore[override]
+    def result(self, part: StreamedPart, state: SearchState, env: Environment) -> dict[str, Any]:  # type: ignore[override]
         return {"label": state.pack.labels}
 
 

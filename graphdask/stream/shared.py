@@ -121,7 +121,7 @@ class BySlot:
         return self.array[places]
 
 
-def most_told(part: StreamedPart) -> int:
+def most_reported(part: StreamedPart) -> int:
     """Return the number of vertices, at most, whose values a rank sends in a superstep."""
     return max(LEAST, part.num_vertices // (4 * part.size))
 

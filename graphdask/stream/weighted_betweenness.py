@@ -18,7 +18,7 @@ import numpy as np
 
 from graphdask.algorithms._levels import Level
 from graphdask.algorithms._shortest_tree import unreached
-from graphdask.algorithms._weighted_paths import CHUNKED, PathCounts, State
+from graphdask.algorithms._weighted_paths import CHUNKED, PathCounts, WeightedPathsState
 from graphdask.algorithms.sssp import NO_VERTEX
 from graphdask.algorithms.weighted_betweenness import (
     Nothing,
@@ -72,7 +72,7 @@ class StreamedPathCounts(PathCounts):
     def memory(self, part: StreamedPart, allocation: Allocation) -> int:  # type: ignore[override]
         return self.lanes * (8 * part.num_slots + 12 * part.num_owned)
 
-    def init(self, part: StreamedPart, env: Environment) -> tuple[State, Messages]:  # type: ignore[override]
+    def init(self, part: StreamedPart, env: Environment) -> tuple[WeightedPathsState, Messages]:  # type: ignore[override]
         xp, owned = env.xp, part.num_owned
         self.waiting = xp.zeros(owned, np.uint64)
         """Lanes in which an own vertex is reached and not counted."""
@@ -91,13 +91,13 @@ class StreamedPathCounts(PathCounts):
         self.waiting[level.rows] &= ~level.masks
         self.left = env.xp.flatnonzero(self.waiting).astype(part.vertex_map.dtype)
 
-    def _count_tight(self, part: StreamedPart, state: State, env: Environment) -> int:  # type: ignore[override]
+    def _count_tight(self, part: StreamedPart, state: WeightedPathsState, env: Environment) -> int:  # type: ignore[override]
         for first, csr in self.rows.every_piece(part, gathered(part.store)):
             state.counters[:1] = 0
             self._count_tight_in(state, first, csr, env)
         return self._counted_tight(state, env)
 
-    def _forward(self, part: StreamedPart, state: State, slots: Array, env: Environment) -> Messages:  # type: ignore[override]
+    def _forward(self, part: StreamedPart, state: WeightedPathsState, slots: Array, env: Environment) -> Messages:  # type: ignore[override]
         """Count the vertices that were waiting only for those in the frontier."""
         kernels, queue, counters = self._kernels(env), state.queue.array, env.xp.zeros(6, np.int64)
         before, edges = 0, 0
@@ -124,7 +124,7 @@ class StreamedPathCounts(PathCounts):
         self._take_out(part, level, env)
         return self._counted(part, state, level, env, edges + looked)
 
-    def _sum_successors(self, part: StreamedPart, state: State, level: Level, env: Environment) -> int:  # type: ignore[override]
+    def _sum_successors(self, part: StreamedPart, state: WeightedPathsState, level: Level, env: Environment) -> int:  # type: ignore[override]
         edges = 0
         for some, first, csr in self.rows.pieces(part, "out", level.rows, env):
             piece = Level(level.rows[some], level.masks[some])

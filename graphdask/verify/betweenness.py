@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._levels import Level, State
+from graphdask.algorithms._levels import BetweennessState, Level
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, Messages, RankContext, RankResult, run_primitive
@@ -73,18 +73,20 @@ class InnerVertices(Betweenness):
         """Whether every source comes twice."""
         return len(self.sources) > 1 and self.sources[0] == self.sources[1]
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[BetweennessState, Messages]:
         self.inner, self.weight = 0, 0.0
         return super().init(part, env)
 
-    def _show_paths(self, part: Part, state: State, level: Level, shown: int, env: Environment, edges: int) -> Messages:
+    def _show_paths(
+        self, part: Part, state: BetweennessState, level: Level, shown: int, env: Environment, edges: int
+    ) -> Messages:
         piece = max(1, PIECE[env.backend.name] // self.lanes)
         for begin in range(0, len(level.rows), piece):
             some = slice(begin, begin + piece)
             self._add_up(part, state, level.rows[some], level.masks[some], env)
         return super()._show_paths(part, state, level, shown, env, edges)
 
-    def _add_up(self, part: Part, state: State, rows: Array, masks: Array, env: Environment) -> None:
+    def _add_up(self, part: Part, state: BetweennessState, rows: Array, masks: Array, env: Environment) -> None:
         """Take in some rows of a new level, and add what they weigh to what they send."""
         xp, depth, step = env.xp, len(state.levels), 2 if self.pairs else 1
         here = (masks[:, None] >> xp.arange(0, self.lanes, step, dtype=self.mask)) & self.mask(1) != 0
@@ -102,7 +104,7 @@ class InnerVertices(Betweenness):
         table[:, 1::2] = weighed
         state.sigma[rows] = table
 
-    def _turn(self, part: Part, state: State, env: Environment) -> Messages:
+    def _turn(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
         return self._next_batch(part, state, env, 0)
 
 

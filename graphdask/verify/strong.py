@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms.bfs import BreadthFirstSearch
-from graphdask.algorithms.strong import SENT, State, StrongComponents
+from graphdask.algorithms.strong import SENT, StrongComponents, StrongState
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import Environment, RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
@@ -45,7 +45,7 @@ class _SearchFrom(BreadthFirstSearch):
 class _TakeApart(StrongComponents):
     """Ends when nothing is without in-edges."""
 
-    def ends(self, state: State, votes: np.ndarray) -> bool:
+    def ends(self, state: StrongState, votes: np.ndarray) -> bool:
         return super().ends(state, votes) or not votes[:, SENT].any()
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms._levels import Level
-from graphdask.algorithms._weighted_paths import PathCounts, State
+from graphdask.algorithms._weighted_paths import PathCounts, WeightedPathsState
 from graphdask.algorithms.weighted_betweenness import Nothing, WeightedBetweenness
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, Messages, RankContext, RankResult
@@ -33,18 +33,18 @@ class CountInner(PathCounts):
 
     name = "search for betweenness by weight"
 
-    def init(self, part: Part, env: Environment) -> tuple[State, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[WeightedPathsState, Messages]:
         self.inner, self.weight = 0.0, 0.0
         return super().init(part, env)
 
-    def _counted(self, part: Part, state: State, level: Level, env: Environment, edges: int) -> Messages:
+    def _counted(self, part: Part, state: WeightedPathsState, level: Level, env: Environment, edges: int) -> Messages:
         piece = max(1, PIECE[env.backend.name] // self.lanes)
         for begin in range(0, len(level.rows), piece):
             some = slice(begin, begin + piece)
             self._add_up(part, state, level.rows[some], level.masks[some], env)
         return super()._counted(part, state, level, env, edges)
 
-    def _add_up(self, part: Part, state: State, rows: Array, masks: Array, env: Environment) -> None:
+    def _add_up(self, part: Part, state: WeightedPathsState, rows: Array, masks: Array, env: Environment) -> None:
         """Add what paths to some rows have inside, and put each row inside the paths that go on from it."""
         xp = env.xp
         lanes = xp.arange(0, self.lanes, 3, dtype=np.uint64)
@@ -63,7 +63,7 @@ class CountInner(PathCounts):
             table[:, column::3] = xp.where(here, found, table[:, column::3])
         state.paths[rows] = table
 
-    def _backward(self, part: Part, state: State, env: Environment) -> Messages:
+    def _backward(self, part: Part, state: WeightedPathsState, env: Environment) -> Messages:
         return self._end(state)
 
 

@@ -17,7 +17,7 @@
 enum {
     INDPTR = ROW_OWN, INDICES, IN_INDPTR, IN_INDICES, SEEN, BITS, FRONT = BITS + 2, VALUE, SIGMA, DELTA, SCORE, ROWS,
     MASKS, LEVELS, LEFTS, HUB_ROWS = LEFTS + 3, CHUNKS, PARTIAL, CHOSEN, CANDIDATES, GHOST_QUEUE, LONG_ROWS, COUNTERS,
-    VOTES, TOLD, VALUES_OUT, FIRST_OUT = VALUES_OUT + TEAM_RANKS, FRONTS_OUT = FIRST_OUT + TEAM_RANKS
+    VOTES, REPORTED, VALUES_OUT, FIRST_OUT = VALUES_OUT + TEAM_RANKS, FRONTS_OUT = FIRST_OUT + TEAM_RANKS
 };
 // What ranks vote of a level: its vertices, the edges out of them, how many are left to look for it; and to each rank
 // its lanes. TEAM_SENT is of ghosts that are candidates.
@@ -115,7 +115,7 @@ struct Batch {
     // Find who is at the ends of the edges out of the front, with the help of all.
     GD_PHASE bool push(long long level, unsigned long long alive, gd_count *next) {
         const long long *const indptr = indptr_at(INDPTR);
-        gd_count *const told = (gd_count *)row[TOLD];
+        gd_count *const reported = (gd_count *)row[REPORTED];
         const Ends ends{ids_at(INDICES), masks_at(SEEN), {bits(level), masks_at(FRONT), nullptr, (lanes_t)alive, 0},
                         row[ROW_OWNED], (unsigned int *)row[CHOSEN], ids_at(CANDIDATES), ids_at(GHOST_QUEUE), next, own,
                         others};
@@ -126,15 +126,15 @@ struct Batch {
             gd_for_hubs((const index_t *)ids_at(LONG_ROWS), next + LONG, indptr, ends);
             team.barrier();
         }
-        team.tell_owners<index_t, Nothing>(LISTS, (long long)team.read(next + GHOSTS), ids_at(GHOST_QUEUE), told,
+        team.tell_owners<index_t, Nothing>(LISTS, (long long)team.read(next + GHOSTS), ids_at(GHOST_QUEUE), reported,
                                            TEAM_SENT, [](index_t) { return Nothing{}; });
-        if (!team.meet(told, agreed)) return false;
+        if (!team.meet(reported, agreed)) return false;
         if (agreed[TEAM_SENT])
-            team.take_told<index_t, Nothing>(LISTS, agreed, [&](index_t v, Nothing) { ends.take(v); },
+            team.take_reported<index_t, Nothing>(LISTS, agreed, [&](index_t v, Nothing) { ends.take(v); },
                                              [&](bool all) { ends.flush(all); });
         team.barrier();
         if (team.leads())
-            for (int i = 0; i < TEAM_WORDS; i++) ((volatile gd_count *)told)[i] = 0;
+            for (int i = 0; i < TEAM_WORDS; i++) ((volatile gd_count *)reported)[i] = 0;
         return true;
     }
     __device__ __forceinline__ void forget(const index_t *listed, long long count) const {
@@ -212,7 +212,7 @@ struct Batch {
             unsigned int *const out = (unsigned int *)row[ROW_OUT + WORDS * TEAM_RANKS + step];
             double *const values = table(VALUES_OUT + step) + row[FIRST_OUT + step] * columns;
             mask_t *const fronts = masks_at(FRONTS_OUT + step);
-            team.told += (gd_count)(4 * words);
+            team.reported += (gd_count)(4 * words);
             for (long long base = warp; 32 * base < words; base += warps) {
                 unsigned int kept = 0;
                 for (int j = 0; j < 32; j += BC_AT_ONCE) {

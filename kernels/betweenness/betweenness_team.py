@@ -14,7 +14,7 @@ LEFTS           own vertices that have in-edges; and two buffers for as many
 HUB_ROWS .. PARTIAL  hubs, chunks and partial of betweenness.py
 CHOSEN .. LONG_ROWS  the lists of _candidates.py, empty
 COUNTERS        two rows of BC_ROW zeros
-VOTES, TOLD     TEAM_WORDS zeros
+VOTES, REPORTED TEAM_WORDS zeros
 VALUES_OUT, FIRST_OUT, FRONTS_OUT  by step: the peer's `value`; its first slot of ghosts of this rank; its `front` there
 Areas: lists of ghosts, and bits.
 """
@@ -28,7 +28,7 @@ GPU_ONLY = ("betweenness_team",)
 INDPTR, INDICES, IN_INDPTR, IN_INDICES, SEEN, BITS = range(OWN, OWN + 6)
 FRONT, VALUE, SIGMA, DELTA, SCORE, ROWS, MASKS, LEVELS, LEFTS = range(BITS + 2, BITS + 11)
 HUB_ROWS, CHUNKS, PARTIAL, CHOSEN, CANDIDATES, GHOST_QUEUE, LONG_ROWS = range(LEFTS + 3, LEFTS + 10)
-COUNTERS, VOTES, TOLD, VALUES_OUT = range(LONG_ROWS + 1, LONG_ROWS + 5)
+COUNTERS, VOTES, REPORTED, VALUES_OUT = range(LONG_ROWS + 1, LONG_ROWS + 5)
 FIRST_OUT, FRONTS_OUT, ROW = (VALUES_OUT + k * TEAM_RANKS for k in (1, 2, 3))
 LEVEL_WORDS, BC_ROW = 4, 11
 END_LEVEL, END_BACK, END_PULLS = END_OWN, END_OWN + 1, END_OWN + 2

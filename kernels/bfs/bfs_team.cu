@@ -86,7 +86,7 @@ struct TeamSearch {
         const Search a = arrays(level);
         const Visit visit{a.depth, a.parent, a.seen};
         gd_count weight = 0;
-        team.take_told<index_t, index_t>(LISTS, agreed, [&](index_t v, index_t parent) {
+        team.take_reported<index_t, index_t>(LISTS, agreed, [&](index_t v, index_t parent) {
             if (!visit.reach(v, parent, level)) return;
             weight += bfs_weight(a.out_indptr, v);
             own->push(v);
@@ -165,7 +165,7 @@ struct TeamSearch {
             unsigned int *const out = (unsigned int *)row[ROW_OUT + LISTS * TEAM_RANKS + step];
             const long long last = (end + 31) / 32 - 1;
             const int shift = (int)(first & 31);
-            team.told += (gd_count)(4 * words);
+            team.reported += (gd_count)(4 * words);
             GD_FOR(w, words) {
                 const long long at = (first >> 5) + w;
                 out[w] = bits[at] >> shift | (shift && at < last ? bits[at + 1] << (32 - shift) : 0);
@@ -182,18 +182,18 @@ struct TeamSearch {
             for (long long begin = (long long)blockIdx.x * blockDim.x + threadIdx.x; begin < held;
                  begin += BFS_AHEAD * threads) {
                 index_t v[BFS_AHEAD];
-                bool told[BFS_AHEAD], known[BFS_AHEAD];
+                bool reported[BFS_AHEAD], known[BFS_AHEAD];
 #pragma unroll
                 for (int k = 0; k < BFS_AHEAD; k++) {
                     const long long i = min(begin + k * threads, held - 1);  // the last one may be taken in again
-                    told[k] = gd_bit(in, i);
+                    reported[k] = gd_bit(in, i);
                     v[k] = mirror ? mirror[i] : (index_t)i;
                 }
 #pragma unroll
                 for (int k = 0; k < BFS_AHEAD; k++) known[k] = gd_bit(bits, v[k]);
 #pragma unroll
                 for (int k = 0; k < BFS_AHEAD; k++)
-                    if (told[k] && !known[k]) gd_set_bit(bits, v[k]);
+                    if (reported[k] && !known[k]) gd_set_bit(bits, v[k]);
             }
         }
         team.barrier();

@@ -108,8 +108,8 @@ def _began() -> None:
             if not _process.active:
                 _process.since = time.perf_counter()
             _process.active += 1
-            told = list(_process.observers)
-        for observer in told:
+            reported = list(_process.observers)
+        for observer in reported:
             observer(True)
 
 
@@ -124,8 +124,8 @@ def _ended() -> None:
             _process.kernels += 1
             if not _process.active:
                 _process.spent += time.perf_counter() - _process.since
-            told = list(_process.observers)
-        for observer in told:
+            reported = list(_process.observers)
+        for observer in reported:
             observer(False)
 
 

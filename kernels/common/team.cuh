@@ -59,11 +59,11 @@ struct Team {
     gd_count *local;
     int rank, size;
     gd_count meeting;
-    gd_count waited, exchanged, told;  // nanoseconds, and bytes of bitmaps: known to the thread that leads
+    gd_count waited, exchanged, reported;  // nanoseconds, and bytes of bitmaps: known to the thread that leads
 
     // `follows` where another kernel with the same rows ran just before: it goes on with the words behind the first's.
     __device__ __forceinline__ explicit Team(const long long *description, bool follows = false)
-        : row(description), waited(0), exchanged(0), told(0) {
+        : row(description), waited(0), exchanged(0), reported(0) {
         rank = (int)row[ROW_RANK];
         size = (int)row[ROW_SIZE];
         local = (gd_count *)row[ROW_LOCAL] + (follows ? TEAM_LOCAL : 0);
@@ -183,7 +183,7 @@ struct Team {
     // take(i, slot, value) for all that was told to this rank in `area`, once `agreed` says how much; flush(all) where all
     // threads of a block are together. All threads of this rank call it.
     template <class Index, class Value, class Take, class Flush>
-    __device__ __forceinline__ void take_told(int area, const gd_count *agreed, const Take &take, const Flush &flush) const {
+    __device__ __forceinline__ void take_reported(int area, const gd_count *agreed, const Take &take, const Flush &flush) const {
         const long long threads = (long long)gridDim.x * blockDim.x;
         for (int step = 1; step < size; step++) {
             const long long count = (long long)agreed[TEAM_TO + (rank + step) % size], room = row[ROW_HELD + step];
@@ -204,7 +204,7 @@ struct Team {
             const long long held = row[ROW_HELD + step], words = (held + 31) / 32;
             const Index *const mirror = (const Index *)row[ROW_MIRRORS + step];
             unsigned int *const out = (unsigned int *)row[ROW_OUT + area * TEAM_RANKS + step];
-            told += (gd_count)(4 * words);
+            reported += (gd_count)(4 * words);
             if (!mirror) {
                 GD_FOR(w, words) out[w] = bits[w];
                 continue;
@@ -249,11 +249,11 @@ struct Team {
         entry[LOG_FRONTIER] = frontier;
         entry[LOG_EDGES] = edges;
         entry[LOG_SENT] = sent;
-        entry[LOG_BYTES] = bytes + told;
+        entry[LOG_BYTES] = bytes + reported;
         entry[LOG_COMPUTE] = gd_nanoseconds() - began - exchanged - waited;
         entry[LOG_EXCHANGE] = exchanged;
         entry[LOG_WAIT] = waited;
-        waited = exchanged = told = 0;
+        waited = exchanged = reported = 0;
     }
     __device__ __forceinline__ volatile gd_count *ends() const { return (volatile gd_count *)row[ROW_LOG]; }
 

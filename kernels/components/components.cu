@@ -45,12 +45,12 @@ extern "C" __global__ void components_outside(long long n, const index_t *link, 
 }
 
 extern "C" __global__ void components_meet(long long n, long long owned, const index_t *link, const index_t *label,
-                                           const index_t *told, const long long *bounds, const index_t *giants,
+                                           const index_t *reported, const long long *bounds, const index_t *giants,
                                            int *found, index_t *here, index_t *there, unsigned long long *counters) {
     GD_FOR(i, n) {
         const index_t ghost = (index_t)(owned + i), root = link[ghost];
         if (root == ghost) continue;
-        const index_t mine = label[root], theirs = told[i];
+        const index_t mine = label[root], theirs = reported[i];
         if (mine == theirs) continue;
         int step = 1;
         while (ghost >= bounds[step + 1]) step++;
@@ -114,7 +114,7 @@ extern "C" __global__ void components_label(long long n, const index_t *ids, con
 
 extern "C" __global__ void components_witness(long long n, const index_t *rows, const long long *indptr,
                                               const index_t *indices, const index_t *link, long long root,
-                                              long long owned, const index_t *told, const long long *bounds,
+                                              long long owned, const index_t *reported, const long long *bounds,
                                               const index_t *wanted, int *found) {
     const long long warps = (long long)gridDim.x * blockDim.x / 32;
     const int lane = threadIdx.x & 31;
@@ -126,7 +126,7 @@ extern "C" __global__ void components_witness(long long n, const index_t *rows, 
             if (ghost < owned) continue;
             int step = 1;
             while (ghost >= bounds[step + 1]) step++;
-            if (told[ghost - owned] == wanted[step] && !*(volatile int *)(found + step)) found[step] = 1;
+            if (reported[ghost - owned] == wanted[step] && !*(volatile int *)(found + step)) found[step] = 1;
         }
     }
 }

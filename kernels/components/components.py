@@ -61,7 +61,7 @@ def components_outside(n, link, root, indptr, other_indptr, rows, counters):
 
 
 @twin
-def components_meet(n, owned, link, label, told, bounds, giants, found, here, there, counters):
+def components_meet(n, owned, link, label, reported, bounds, giants, found, here, there, counters):
     """List pairs of labels that ghosts show to be one component: this rank's label and the one that the owner sent.
 
     Ghosts are the slots from `owned` on. The labels of two giants make no pair, but set found[step] to 1.
@@ -71,16 +71,16 @@ def components_meet(n, owned, link, label, told, bounds, giants, found, here, th
         root = link[ghost]
         if root == ghost:  # no edge to it was scanned
             continue
-        if label[root] == told[i]:
+        if label[root] == reported[i]:
             continue
         step = 1
         while ghost >= bounds[step + 1]:
             step += 1
-        if label[root] == giants[0] and told[i] == giants[step]:
+        if label[root] == giants[0] and reported[i] == giants[step]:
             found[step] = 1
         else:
             here[counters[0]] = label[root]
-            there[counters[0]] = told[i]
+            there[counters[0]] = reported[i]
             counters[0] += 1
 
 
@@ -118,10 +118,10 @@ def components_label(n, ids, link, label):
 
 
 @twin
-def components_witness(n, rows, indptr, indices, link, root, owned, told, bounds, wanted, found):
+def components_witness(n, rows, indptr, indices, link, root, owned, reported, bounds, wanted, found):
     """Find edges from the tree `root` to ghosts whose label, as their owner sent it, is the one wanted for its step.
 
-    Ghosts of the owner `step` ranks on stand from slot bounds[step] on; `told` has the labels from slot `owned` on.
+    Ghosts of the owner `step` ranks on stand from slot bounds[step] on; `reported` has the labels from slot `owned` on.
     found[step] becomes 1.
     """
     steps, missing = len(wanted), 0
@@ -140,7 +140,7 @@ def components_witness(n, rows, indptr, indices, link, root, owned, told, bounds
             step = 1
             while ghost >= bounds[step + 1]:
                 step += 1
-            if found[step] == 0 and told[ghost - owned] == wanted[step]:
+            if found[step] == 0 and reported[ghost - owned] == wanted[step]:
                 found[step] = 1
                 missing -= 1
 

@@ -138,10 +138,10 @@ struct Finish {
     }
     GD_PHASE void take() {
         gd_count mine = ~0ULL, news = 0;
-        team.take_told<index_t, index_t>(LISTS, agreed, [&](index_t v, index_t told) {
+        team.take_reported<index_t, index_t>(LISTS, agreed, [&](index_t v, index_t reported) {
             const index_t root = root_of(v);
-            if (root == whole) mine = min(mine, (gd_count)told);
-            else if (told < *(volatile index_t *)(label() + root)) news += told < gd_atomic_min(label() + root, told);
+            if (root == whole) mine = min(mine, (gd_count)reported);
+            else if (reported < *(volatile index_t *)(label() + root)) news += reported < gd_atomic_min(label() + root, reported);
         }, [](bool) {});
         vote_least(mine);
         gd_add(news, votes() + NEWS);

@@ -340,8 +340,8 @@ extern "C" __global__ void dynamic_judge(long long n, double damping, double sca
     if (by_error) {
         const unsigned long long spread = counters[5], untold = counters[6];
         const double left = __dmul_rn(damping, __ddiv_rn((double)untold, scale));
-        const double told = __dmul_rn(damping, __ddiv_rn((double)(spread - untold), scale));
-        now = __ddiv_rn(__dadd_rn(left, told), __dadd_rn(1.0, -damping));
+        const double reported = __dmul_rn(damping, __ddiv_rn((double)(spread - untold), scale));
+        now = __ddiv_rn(__dadd_rn(left, reported), __dadd_rn(1.0, -damping));
     }
     counters[11] = now <= goal ? 0 : ~0ull;
 }

@@ -117,7 +117,7 @@ extern "C" __global__ void dynamic_batch_note(long long n, const unsigned long l
 }
 
 // Where the rows of one direction are, and may go.
-struct Room {
+struct Slack {
     const long long *begin, *length, *room;
     long long used;
 };
@@ -125,7 +125,7 @@ struct Room {
 // What is to be done with the row whose first entry is entry i; nothing of others.
 __device__ __forceinline__ void gd_plan(long long i, long long n, const unsigned long long *keys, long long owned,
                                         unsigned long long capacity, const long long *sums, long long most,
-                                        const Room &out, const Room &in, long long hub, long long room,
+                                        const Slack &out, const Slack &in, long long hub, long long room,
                                         long long *pieces, long long *listed, long long *plan,
                                         unsigned long long *counters) {
     const long long outward = (long long)counters[0], needed = (long long)counters[1];
@@ -154,7 +154,7 @@ __device__ __forceinline__ void gd_plan(long long i, long long n, const unsigned
         else high = middle;
     }
     const bool inward = i >= outward;
-    const Room &rows = inward ? in : out;
+    const Slack &rows = inward ? in : out;
     const long long local = (long long)of - (inward ? owned : 0), length = rows.length[local];
     const long long step = sums[end] - sums[i], after = length + (step & 0xffffffffll) - (step >> 32);
     const long long size = max(length, after), stays = rows.begin[local];
@@ -184,7 +184,7 @@ __device__ __forceinline__ void gd_plan(long long i, long long n, const unsigned
 }
 
 extern "C" __global__ void dynamic_batch_plan(long long n, BatchEntries a) {
-    const Room out = {a.out_begin, a.out_length, a.out_room, a.out_used}, in = {a.in_begin, a.in_length, a.in_room, a.in_used};
+    const Slack out = {a.out_begin, a.out_length, a.out_room, a.out_used}, in = {a.in_begin, a.in_length, a.in_room, a.in_used};
     GD_FOR(i, n) {
         gd_plan(i, n, a.keys, a.owned, (unsigned long long)a.capacity, a.sums, a.most, out, in, a.hub, a.room, a.pieces, a.listed, a.plan,
                 a.counters);
@@ -291,7 +291,7 @@ dynamic_batch_prepare(long long n, BatchEntries a) {
         if (i < n) a.sums[i + 1] += all;
     }
     gd_grid_barrier(arrived);
-    const Room to_out = {a.out_begin, a.out_length, a.out_room, a.out_used}, to_in = {a.in_begin, a.in_length, a.in_room, a.in_used};
+    const Slack to_out = {a.out_begin, a.out_length, a.out_room, a.out_used}, to_in = {a.in_begin, a.in_length, a.in_room, a.in_used};
     const long long outward = (long long)a.counters[0];
     GD_FOR(i, n) {
         if (a.size > 1 && i < outward) gd_note(i, a.row, a.slot, a.bounds, a.size, a.rank, a.owned, a.says, a.held, a.said);

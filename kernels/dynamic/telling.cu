@@ -8,7 +8,7 @@
 
 // How many contributions go to each rank are added up in a block, of GD_RANKS ranks at a time.
 extern "C" __global__ void telling_count(long long n, const unsigned long long *count, const index_t *listed,
-                                         const double *x, const double *told, const unsigned char *held,
+                                         const double *x, const double *reported, const unsigned char *held,
                                          long long owned, long long size, long long rank,
                                          unsigned long long *counts) {
     __shared__ unsigned long long block[GD_RANKS];
@@ -23,7 +23,7 @@ extern "C" __global__ void telling_count(long long n, const unsigned long long *
              base += (long long)gridDim.x * blockDim.x) {
             const long long i = base + lane;
             const index_t v = i < end ? listed[i] : (index_t)0;
-            const bool changed = i < end && x[v] != told[v];
+            const bool changed = i < end && x[v] != reported[v];
             for (long long r = ranks; r < until; r++) {
                 const bool goes = changed && r != rank && (r == size || held[r * owned + v]);
                 const unsigned mask = __ballot_sync(0xffffffffu, goes);
@@ -62,7 +62,7 @@ extern "C" __global__ void telling_fill(long long n, Telling a) {
         const long long i = tile + threadIdx.x;
         const index_t v = i < n ? a.listed[i] : (index_t)0;
         const double now = i < n ? a.x[v] : 0.0;
-        const bool changed = i < n && now != a.told[v];
+        const bool changed = i < n && now != a.reported[v];
         for (long long r = 0; r <= a.size; r++) {
             if (r == a.rank) continue;
             const bool goes = changed && (r == a.size || a.held[r * a.owned + v]);
@@ -75,7 +75,7 @@ extern "C" __global__ void telling_fill(long long n, Telling a) {
                 a.contribution[at] = now;
             }
         }
-        if (changed) a.told[v] = now;
+        if (changed) a.reported[v] = now;
     }
 }
 

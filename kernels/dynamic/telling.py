@@ -20,10 +20,10 @@ MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 
 @twin
-def telling_count(n, count, listed, x, told, held, owned, size, rank, counts):
+def telling_count(n, count, listed, x, reported, held, owned, size, rank, counts):
     for i in range(min(n, np.int64(count[0]))):
         v = listed[i]
-        if x[v] != told[v]:
+        if x[v] != reported[v]:
             counts[size] += 1
             for r in range(size):
                 if r != rank and held[r, v]:
@@ -35,7 +35,7 @@ def telling_fill(n, a: Telling):
     for i in range(n):
         v = a.listed[i]
         now = a.x[v]
-        if now == a.told[v]:
+        if now == a.reported[v]:
             continue
         for r in range(a.size):
             if r != a.rank and a.held[r, v]:
@@ -44,7 +44,7 @@ def telling_fill(n, a: Telling):
                 a.next[r] += 1
         a.last[a.next[a.size]] = v
         a.next[a.size] += 1
-        a.told[v] = now
+        a.reported[v] = now
 
 
 @twin

@@ -6,7 +6,7 @@ from graphdask.kernels.common.packs import Pack
 class Telling(Pack):
     listed = "const index_t *", "own vertices that may have changed, each once"
     x = "const double *", "per slot: contributions"
-    told = "double *", "per own vertex: contributions as the other ranks know them"
+    reported = "double *", "per own vertex: contributions as the other ranks know them"
     held = "const unsigned char *", "whether a rank needs to know of an own vertex; its own row does not count"
     shifts = "const long long *", "per rank: the first slot that own vertices have there"
     owned = "long long", "the number of own vertices"

@@ -36,7 +36,7 @@ __device__ __forceinline__ void gd_walk_all(long long n, gd_i64 first, int begin
     }
     const bool warps = blockDim.x >= 32;
     for (int by = 16; warps && by; by >>= 1) edges += __shfl_down_sync(0xffffffffu, edges, by);
-    if (edges && (!warps || (threadIdx.x & 31) == 0)) atomicAdd(a.told, edges);
+    if (edges && (!warps || (threadIdx.x & 31) == 0)) atomicAdd(a.reported, edges);
 }
 
 extern "C" __global__ void functions_walk(long long n, gd_i64 first, gd_i64 begin, gd_i64 end, FunctionWalks a) {
@@ -70,6 +70,6 @@ functions_walk_keyed(long long n, gd_i64 first, gd_i64 begin, gd_i64 end, Functi
         a.lengths[i] = made;
         a.here[i] = w.v;
         a.before[i] = w.previous;
-        if (made > begin) atomicAdd(a.told, (gd_u64)(made - begin));
+        if (made > begin) atomicAdd(a.reported, (gd_u64)(made - begin));
     }
 }

@@ -219,7 +219,7 @@ def functions_walk(n, first, begin, end, a: FunctionWalks):
                         following = -1
                     a.put[i, step] = slot = following
                 a.lengths[i] += 1
-                a.told[0] += _1
+                a.reported[0] += _1
                 a.before[i] = v
                 a.here[i] = slot
 

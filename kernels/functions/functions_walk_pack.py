@@ -12,4 +12,4 @@ class FunctionWalks(FunctionRows):
     dst = "index_t *__restrict__", "(n, depth): the vertices that edges lead to"
     put = "index_t *__restrict__", "(n, depth): what `update` made of them, if there is one"
     lengths = "int *__restrict__", "edges so far; before the first step it is not read"
-    told = "gd_u64 *", "(1,): the edges of all walks are added"
+    reported = "gd_u64 *", "(1,): the edges of all walks are added"

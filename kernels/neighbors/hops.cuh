@@ -80,7 +80,7 @@ struct Reached {
 };
 
 // What a warp has in shared memory.
-struct Room {
+struct Scratch {
     index_t *stage, *lists;
     index_t *sources;  // from which those of the lists were reached, where the drawer asks
     int *tables;
@@ -107,7 +107,7 @@ struct Progress {
 
 // Draw the edges of a hop from frontiers to `src` and `dst`; how many each instance gets.
 template <class Drawer>
-__device__ __forceinline__ int hops_drawn(const Drawer &drawer, const Room &room, gd_u64 instance, int hop,
+__device__ __forceinline__ int hops_drawn(const Drawer &drawer, const Scratch &room, gd_u64 instance, int hop,
                                           gd_i64 fanout, bool more, const Progress &one, int lane, index_t *src,
                                           index_t *dst) {
     const bool staged = fanout <= GD_STAGED;
@@ -164,7 +164,7 @@ __device__ __forceinline__ int hops_drawn(const Drawer &drawer, const Room &room
 // in the order of edges, the list keeps one each, or all that there are where vertices are revisited. -1 is no vertex.
 // Where it ends then.
 template <class Drawer>
-__device__ __forceinline__ int hops_entered(const Drawer &drawer, const Room &room, int end, int count, int lane) {
+__device__ __forceinline__ int hops_entered(const Drawer &drawer, const Scratch &room, int end, int count, int lane) {
     const bool once = !drawer.revisits();
     if (once) {
         for (Dealt items(lane, count); items.from < items.all; items.from += 32) {
@@ -212,7 +212,7 @@ __device__ __forceinline__ void hops_all(const Drawer &drawer, long long n, gd_i
     const gd_i64 listed = a.together * a.places, lists = Drawer::TRACES ? 2 * listed : listed;
     const gd_i64 words = ((32 * GD_STAGED + lists) * (gd_i64)sizeof(index_t) + a.together * a.slots * 4 + 7) / 8;
     index_t *const stage = (index_t *)&gd_rooms[warp * words], *const list = stage + 32 * GD_STAGED;
-    const Room room = {stage, list, list + listed, (int *)(list + lists), (int)a.places, (int)a.slots};
+    const Scratch room = {stage, list, list + listed, (int *)(list + lists), (int)a.places, (int)a.slots};
     for (gd_i64 group = (gd_i64)blockIdx.x * warps + warp; group * a.together < n; group += (gd_i64)gridDim.x * warps) {
         const gd_i64 i = group * a.together + lane;
         const bool mine = lane < instances && i < n;

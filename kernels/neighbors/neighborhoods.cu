@@ -241,10 +241,10 @@ __device__ __forceinline__ void gd_neighborhoods(long long n, gd_i64 first, cons
         a.edge[out] = gd_now(a.drawn + e);
     }
     if (blockIdx.x == 0 && t == 0) {
-        a.told->instances = n;
-        a.told->vertices = node_at[a.hops + 1];
-        a.told->edges = edge_at[a.hops];
-        a.told->needed = 0;
+        a.reported->instances = n;
+        a.reported->vertices = node_at[a.hops + 1];
+        a.reported->edges = edge_at[a.hops];
+        a.reported->needed = 0;
     }
 }
 

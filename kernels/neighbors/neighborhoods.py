@@ -67,7 +67,7 @@ def _draw(n, first, a: NeighborhoodDraws):
     count, made = 0, 0
     table = np.full(64, -1, np.int64)
     offsets, marks, owners = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
-    for i in range(a.told.instances, n):
+    for i in range(a.reported.instances, n):
         base, begin = count, made
         for s in range(a.seed_bounds[i], a.seed_bounds[i + 1]):
             a.nodes[count] = a.seeds[s]
@@ -89,7 +89,12 @@ def _draw(n, first, a: NeighborhoodDraws):
             offsets[size] = total
             stop = made + total
             if stop > a.room:
-                a.told.instances, a.told.vertices, a.told.edges, a.told.needed = i, base, begin, stop - begin
+                a.reported.instances, a.reported.vertices, a.reported.edges, a.reported.needed = (
+                    i,
+                    base,
+                    begin,
+                    stop - begin,
+                )
                 return
             if a.method is None:
                 neighbors_uniform(
@@ -126,7 +131,7 @@ def _draw(n, first, a: NeighborhoodDraws):
                 a.col[e] = table[slot] - base
             a.node_sizes[i, hop + 1], a.edge_sizes[i, hop] = count - here, total
             made = stop
-    a.told.instances, a.told.vertices, a.told.edges, a.told.needed = n, count, made, 0
+    a.reported.instances, a.reported.vertices, a.reported.edges, a.reported.needed = n, count, made, 0
 
 
 @twin
@@ -143,7 +148,7 @@ def neighborhoods_draw(n, first, a: NeighborhoodDraws):
         n, first, NeighborhoodDraws(
             seeds=a.seeds, seed_bounds=a.seed_bounds, indptr=a.indptr, indices=a.indices, fanouts=a.fanouts,
             hops=a.hops, replace=a.replace, seed=a.seed, room=a.room, nodes=a.nodes, row=a.row, col=a.col, edge=a.edge,
-            node_sizes=a.node_sizes, edge_sizes=a.edge_sizes, told=a.told,
+            node_sizes=a.node_sizes, edge_sizes=a.edge_sizes, reported=a.reported,
         ),
     )  # fmt: skip
 

@@ -25,7 +25,7 @@ class NeighborhoodDraws(Pack):
     edge = "gd_i64 *__restrict__", "the place of each edge"
     node_sizes = "gd_i64 *__restrict__", "(n, hops + 1): seeds, and vertices that each hop reaches first"
     edge_sizes = "gd_i64 *__restrict__", "(n, hops): edges of each hop"
-    told = DONE, "how far the kernel has come; where it begins, the number of instances that are done"
+    reported = DONE, "how far the kernel has come; where it begins, the number of instances that are done"
     # the others are for a GPU, and need no values before unless one is named
     each = "gd_i64", "slots of `entries` for every seed"
     vertices = "index_t *", "per vertex of `nodes`: its number"

@@ -141,8 +141,8 @@ extern "C" __global__ void pagerank_relabel(long long n, const index_t *indices,
     GD_FOR(k, n) out[k] = place[gd_stream(indices + k)];
 }
 
-extern "C" __global__ void pagerank_scatter(long long n, const real_t *told, const index_t *place, real_t *x) {
-    GD_FOR(i, n) x[place[i]] = told[i];
+extern "C" __global__ void pagerank_scatter(long long n, const real_t *reported, const index_t *place, real_t *x) {
+    GD_FOR(i, n) x[place[i]] = reported[i];
 }
 
 struct Loop : NoQueue {
@@ -178,7 +178,7 @@ __device__ __forceinline__ Changed update_rows(long long n, const double *sums, 
                                                const double *teleport, const unsigned char *extra,
                                                const index_t *place, const index_t *slot, double damping, double base,
                                                double dangling_scale, double change_scale, real_t *rank, real_t *x,
-                                               real_t *told) {
+                                               real_t *reported) {
     Changed all{0, 0, 0.0};
 #pragma unroll 1
     GD_FOR(v, n) {
@@ -193,7 +193,7 @@ __device__ __forceinline__ Changed update_rows(long long n, const double *sums, 
         if (part > 0.0) {
             const real_t contribution = (real_t)__dmul_rn(now, part);
             x[at] = contribution;
-            if (tells) told[to] = contribution;
+            if (tells) reported[to] = contribution;
         } else {
             all.dangling += (unsigned long long)__double2ull_rn(__dmul_rn(now, dangling_scale));
         }
@@ -215,7 +215,7 @@ extern "C" __global__ void pagerank_update(long long n, RankRows a) {
 #define GD_WAY(number, P, E, T)                                                                                      \
     if (way == number)                                                                                               \
         all = update_rows<P, E, T>(n, a.sums, a.inverse, a.teleport, a.extra, a.place, a.slot, a.damping, a.base, a.dangling_scale,    \
-                                   a.change_scale, a.rank, a.x, a.told);
+                                   a.change_scale, a.rank, a.x, a.reported);
     GD_WAY(0, false, false, false)
     GD_WAY(1, false, false, true)
     GD_WAY(2, false, true, false)

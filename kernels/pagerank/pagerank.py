@@ -99,9 +99,9 @@ def pagerank_laid_out(n, indptr, indices, goes, begin, place, out):
 
 
 @twin
-def pagerank_scatter(n, told, place, x):
+def pagerank_scatter(n, reported, place, x):
     for i in range(n):
-        x[place[i]] = told[i]
+        x[place[i]] = reported[i]
 
 
 @twin
@@ -128,7 +128,7 @@ def pagerank_update(n, a: RankRows):
         if a.inverse[v] > 0.0:
             a.x[at] = new * a.inverse[v]
             if a.tells:
-                a.told[a.slot[v]] = a.x[at]
+                a.reported[a.slot[v]] = a.x[at]
         else:
             dangling += np.uint64(np.rint(new * a.dangling_scale))
         moved = abs(new - old)

@@ -29,6 +29,6 @@ class RankRows(Pack):
     change_scale = "double", "of the fixed point of the changes"
     tells = "long long", "1 if there are other partitions"
     rank = "real_t *", "per own vertex"
-    told = "real_t *", "per slot: the same contributions, which travel between partitions"
+    reported = "real_t *", "per slot: the same contributions, which travel between partitions"
     counters = "unsigned long long *", "see pagerank.py"
     cleared = "unsigned long long *", "the counters of the next update, which this one sets to 0"

@@ -1,7 +1,7 @@
 // Rows of edges that are drawn. Twins and what the arguments are: edge_rows.py.
 #include "common/common.cuh"
 
-extern "C" __global__ void edge_rows_told(long long n, index_t *places, const index_t *indices, const long long *kept,
+extern "C" __global__ void edge_rows_reported(long long n, index_t *places, const index_t *indices, const long long *kept,
                                           const row_t *rows, long long *numbers) {
     GD_FOR(i, n) {
         const index_t place = places[i];

@@ -14,7 +14,7 @@ MACROS = [{"index_t": index, "row_t": row} for index in ("int", "long long") for
 
 
 @twin
-def edge_rows_told(n, places, indices, kept, rows, numbers):
+def edge_rows_reported(n, places, indices, kept, rows, numbers):
     """The row of each edge, and in the place of its place what it leads to."""
     for i in range(n):
         place = places[i]

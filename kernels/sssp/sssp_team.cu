@@ -78,17 +78,17 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
         vote(here, ghosts > 0);
         fine = team.meet(here, agreed);
         if (!fine) break;
-        const gd_count told = gd_nanoseconds();
+        const gd_count reported = gd_nanoseconds();
         if (agreed[TEAM_SENT]) {
             double mine = Distance<double>::none();
             const Relax relax = bucket.relax(0, superstep, &mine);
-            team.take_told<index_t, label_t>(area, agreed, [&](index_t v, label_t label) { relax.reach(v, label); },
+            team.take_reported<index_t, label_t>(area, agreed, [&](index_t v, label_t label) { relax.reach(v, label); },
                                              [&](bool all) { relax.flush(all); });
             gd_least(mine, least + bucket.split % 3);
             team.barrier();
         }
         if (leads) {
-            team.exchanged += gd_nanoseconds() - told;
+            team.exchanged += gd_nanoseconds() - reported;
             const gd_count sent = team.read(here + TEAM_SENT), now = team.read(counters + ACTED);
             const gd_count looked = team.read(counters + EDGES);
             team.log(steps, began, 0, now - acted, looked - edges, sent, (sizeof(index_t) + sizeof(label_t)) * sent);

@@ -185,7 +185,7 @@ struct Parts {
 // The same over partitions, where neighbours are vertices, not slots.
 template <int METHOD>
 __device__ __forceinline__ void walk_some(long long n, const long long *queue, long long first, int budget,
-                                          const Rows near, const Moves moves, const Parts parts, gd_u64 *told,
+                                          const Rows near, const Moves moves, const Parts parts, gd_u64 *reported,
                                           const StreamedWalks &a) {
     const int length = (int)a.length;
     const Single alone{};
@@ -226,7 +226,7 @@ __device__ __forceinline__ void walk_some(long long n, const long long *queue, l
         a.lengths[r] = s;
         a.places[r] = id >= 0 && s < length ? place : parts.count;
     }
-    if (in_place) atomicAdd(told, in_place);
+    if (in_place) atomicAdd(reported, in_place);
 }
 
 extern "C" __global__ void walk(long long n, long long first, long long begin, long long end, WholeWalks a) {
@@ -282,5 +282,5 @@ extern "C" __global__ void walk_streamed(long long n, const long long *queue, lo
     else if (a.method == GD_INVERSE) walk_some<GD_INVERSE>(n, queue, first, (int)budget, near, moves, of, &in_place, a);
     else walk_some<GD_TELLS ? GD_ALIAS : GD_CELLS>(n, queue, first, (int)budget, near, moves, of, &in_place, a);
     __syncthreads();
-    if (threadIdx.x == 0 && in_place) atomicAdd(a.told, in_place);
+    if (threadIdx.x == 0 && in_place) atomicAdd(a.reported, in_place);
 }

@@ -266,7 +266,7 @@ def walk_streamed(n, queue, first, budget, a: StreamedWalks):
             if a.ways[2 * a.parts + place] == NEAR:
                 v, _, taken = following(key, begin, after, walker, np.uint64(s + 1), v, row, a.starts[r], one, two, a)
             else:
-                a.told[0] += np.uint64(1)
+                a.reported[0] += np.uint64(1)
                 v, _, taken = following(
                     key, begin, after, walker, np.uint64(s + 1), v, row, a.starts[r], one, two, MovingRows(
                         restart=a.restart, leave=a.leave, dead=a.dead, vertices=a.vertices, indices=a.far_indices,

@@ -80,4 +80,4 @@ class StreamedWalks(MovingRows):
     parts = "long long", "partitions"
     whole = "long long", "whether rows are those of all vertices, and nothing is to be added to look them up"
     places = "int *", "per row of `walks`: the partition where its walker stands; `parts` where it has ended"
-    told = "gd_u64 *", "(1,): steps from vertices that are far are added"
+    reported = "gd_u64 *", "(1,): steps from vertices that are far are added"

@@ -214,20 +214,20 @@ def test_entries_are_looked_up_and_others_left_out(backend, dtype, directed):
     )
     backend.synchronize()
     np.testing.assert_array_equal(backend.to_host(sorted_weights), np.tile(given, 2)[order])
-    expected, told = [], []
+    expected, reported = [], []
     for i, (own, other) in enumerate(zip(ends.tolist(), np.roll(ends, len(pairs)).tolist(), strict=True)):
         edge, backward = i % len(pairs), i >= len(pairs)
         kind = int(backward and directed)
         mine = own in local and (directed or not backward or own != other)
         there = mine and other in sets[kind][local[own]]
         if not backward:
-            told.append(int(there))
+            reported.append(int(there))
         needed = mine and there != inserts[edge]
         expected.append((kind * owned + local[own]) * vertices + other if needed else int(NOTHING))
         if there and inserts[edge]:
             weights[kind][20 * local[own] + sorted(sets[kind][local[own]]).index(other)] = given[edge]
     assert backend.to_host(keys).tolist() == expected
-    assert backend.to_host(found).tolist() == told
+    assert backend.to_host(found).tolist() == reported
     for one, other in zip(on, weights, strict=True):
         np.testing.assert_array_equal(backend.to_host(one), other)
 

@@ -165,9 +165,9 @@ def test_the_ends_of_the_edges_out_of_the_front_are_listed_once(backend, dtype, 
     assert (candidates[count:] == POISON).all()
     assert (ghosts[others:] == POISON).all()
     assert edges == indptr[-1]
-    told = rng.permutation(OWNED)[:100].astype(dtype)
-    kernels.candidates_take(len(told), backend.from_host(told), lists.pack)
-    count, expected = lists.counts().own, expected | {int(u) for u in told if u < owned}
+    reported = rng.permutation(OWNED)[:100].astype(dtype)
+    kernels.candidates_take(len(reported), backend.from_host(reported), lists.pack)
+    count, expected = lists.counts().own, expected | {int(u) for u in reported if u < owned}
     assert sorted(lists.host("own")[:count].tolist()) == sorted(u for u in expected if u < owned)
     marked = np.unpackbits(lists.host("chosen").view(np.uint8), bitorder="little")[:OWNED]
     assert set(np.flatnonzero(marked).tolist()) == expected

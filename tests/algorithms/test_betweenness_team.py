@@ -165,10 +165,10 @@ def test_memory_that_ranks_write_to_holds_what_comes_before_the_areas(monkeypatc
     graph = gd.generate.preferential_attachment(200, degree=3)
     gd.betweenness(graph.partition(3, "random", "1-hop", device="cuda"), 3)
     for memory, before in made:
-        told = [word for word in memory.row[_team.at.IN : _team.at.OWN].tolist() if word]
+        reported = [word for word in memory.row[_team.at.IN : _team.at.OWN].tolist() if word]
         rank = memory.peers.comm.rank
         assert before > 0
-        assert min(told) >= memory.addresses[rank] + before
+        assert min(reported) >= memory.addresses[rank] + before
 
 
 @pytest.mark.multigpu

@@ -176,22 +176,22 @@ def test_arrivals_of_this_level_are_taken_in(backend, dtype, rng, repeat):
 
 def test_ghosts_of_which_their_owners_tell_are_settled(backend, dtype, rng):
     world = World(rng, dtype)
-    told = rng.choice(np.arange(OWNED, SLOTS), 20, replace=False).astype(dtype)
-    expected = bits([*np.flatnonzero(world.depth >= 0), *told])
-    Launch(backend, "codec", dtype)(20, told, world.seen, SLOTS, names=("codec_set_bits",))
+    reported = rng.choice(np.arange(OWNED, SLOTS), 20, replace=False).astype(dtype)
+    expected = bits([*np.flatnonzero(world.depth >= 0), *reported])
+    Launch(backend, "codec", dtype)(20, reported, world.seen, SLOTS, names=("codec_set_bits",))
     np.testing.assert_array_equal(world.seen, expected)
 
 
 @pytest.mark.parametrize(("first", "universe"), [(70, 40), (64, 46), (95, 1), (78, 32), (65, 31), (77, 33), (96, 14)])
-def test_ghosts_told_of_in_a_bitmap_are_settled(backend, dtype, rng, first, universe):
+def test_ghosts_reported_of_in_a_bitmap_are_settled(backend, dtype, rng, first, universe):
     world = World(rng, dtype)
-    told = np.flatnonzero(rng.random(universe) < 0.5)
+    reported = np.flatnonzero(rng.random(universe) < 0.5)
     if universe == 1:
-        told = np.array([0])
-    words = bits(told, universe)
+        reported = np.array([0])
+    words = bits(reported, universe)
     if universe % 32:
         words[-1] |= np.uint32(0xFFFFFFFF << universe % 32 & 0xFFFFFFFF)  # these count for nothing
-    expected = bits([*np.flatnonzero(world.depth >= 0), *(first + told)])
+    expected = bits([*np.flatnonzero(world.depth >= 0), *(first + reported)])
     Launch(backend, "codec", dtype)(len(words), words, first, universe, world.seen, names=("codec_or_bits",))
     np.testing.assert_array_equal(world.seen, expected)
 

@@ -318,20 +318,20 @@ def test_ranks_are_kept_where_more_vertices_appear_than_there_is_room_for(device
         early.verify()
 
 
-def test_ranks_of_the_gang_are_told_only_what_they_do_not_know():
+def test_ranks_of_the_gang_are_reported_only_what_they_do_not_know():
     rng = np.random.default_rng(1)
     src = rng.integers(0, 1000, 4000)
     G = gd.from_edges(src, (src + rng.integers(1, 9, 4000)) % 1000, num_vertices=1000)
     D = gd.DynamicGraph(G.partition(3))
 
-    def told(method):
+    def reported(method):
         return sum(step["messages"] for step in gd.pagerank(D, method=method).stats)
 
-    every = told("static")
-    told("dfp")  # what the last iteration had to say
-    assert told("dfp") == 0
+    every = reported("static")
+    reported("dfp")  # what the last iteration had to say
+    assert reported("dfp") == 0
     D.update(insert=([5], [900]))
-    assert 0 < told("dfp") < every / 10
+    assert 0 < reported("dfp") < every / 10
 
 
 def test_the_host_waits_for_a_device_once_in_an_iteration_and_once_for_a_batch(monkeypatch):

@@ -115,22 +115,33 @@ def test_sampling_hooks_the_first_neighbours_and_pairs_are_hooked(backend, dtype
 
 
 @pytest.mark.parametrize("repeat", range(3))
-def test_a_witness_is_an_edge_to_a_ghost_that_was_told_the_wanted_label(backend, dtype, rng, repeat):
+def test_a_witness_is_an_edge_to_a_ghost_that_was_reported_the_wanted_label(backend, dtype, rng, repeat):
     owned, bounds = 60, np.array([0, 60, 80, 80, 110])
     indptr, indices = random_rows(rng, owned, 110, dtype)
     root = 3
     link = np.where(rng.random(110) < 0.2, root, np.arange(110)).astype(dtype)
-    told = rng.integers(0, 12, 110 - owned).astype(dtype)
+    reported = rng.integers(0, 12, 110 - owned).astype(dtype)
     wanted, found = np.array([5, 5, 7, 9 if repeat else -1], dtype), np.zeros(4, np.int32)
     rows = rng.permutation(owned)[:50].astype(dtype)
     expected = np.zeros(4, np.int32)
     for v in rows[link[rows] == root]:
         for ghost in indices[indptr[v] : indptr[v + 1]]:
             step = int(np.searchsorted(bounds, ghost, side="right")) - 1
-            if step and told[ghost - owned] == wanted[step]:
+            if step and reported[ghost - owned] == wanted[step]:
                 expected[step] = 1
     Launch(backend, "components", dtype)(
-        len(rows), rows, indptr, indices, link, root, owned, told, bounds, wanted, found, names=("components_witness",)
+        len(rows),
+        rows,
+        indptr,
+        indices,
+        link,
+        root,
+        owned,
+        reported,
+        bounds,
+        wanted,
+        found,
+        names=("components_witness",),
     )
     np.testing.assert_array_equal(found, expected)
 
@@ -152,11 +163,11 @@ def test_ghosts_show_which_labels_meet(backend, dtype, rng, repeat):
     owned, slots, bounds = 60, 160, np.array([0, 60, 80, 80, 160])
     link = np.where(rng.random(slots) < 0.7, rng.integers(0, owned, slots), np.arange(slots)).astype(dtype)
     label = rng.integers(0, 4, slots).astype(dtype)
-    told, giants = rng.integers(0, 4, slots - owned).astype(dtype), np.array([2, 1, -1, repeat % 4], dtype)
+    reported, giants = rng.integers(0, 4, slots - owned).astype(dtype), np.array([2, 1, -1, repeat % 4], dtype)
     pairs, joined = [], np.zeros(4, np.int32)
     for ghost in range(owned, slots):
         if link[ghost] != ghost:
-            step, pair = (1 if ghost < 80 else 3), (int(label[link[ghost]]), int(told[ghost - owned]))
+            step, pair = (1 if ghost < 80 else 3), (int(label[link[ghost]]), int(reported[ghost - owned]))
             if pair[0] == pair[1]:
                 continue
             if pair == (2, giants[step]):
@@ -166,7 +177,7 @@ def test_ghosts_show_which_labels_meet(backend, dtype, rng, repeat):
     here, there = np.full(slots - owned, POISON, dtype), np.full(slots - owned, POISON, dtype)
     found, counters = np.zeros(4, np.int32), np.zeros(1, np.int64)
     Launch(backend, "components", dtype)(
-        slots - owned, owned, link, label, told, bounds, giants, found, here, there, counters,
+        slots - owned, owned, link, label, reported, bounds, giants, found, here, there, counters,
         names=("components_meet",),
     )  # fmt: skip
     np.testing.assert_array_equal(found, joined)

@@ -197,17 +197,19 @@ def test_update(backend, real, has_extra, personalized, rng):
     sums, teleport = rng.random(n) / n, rng.random(n)
     inverse = np.where(rng.random(n) < 0.3, 0.0, rng.random(n))
     extra = rng.integers(0, 2, n).astype(np.uint8)
-    rank, x, told = (rng.random(n) / n).astype(real), rng.random(slots).astype(real), np.full(slots, POISON, real)
+    rank, x, reported = (rng.random(n) / n).astype(real), rng.random(slots).astype(real), np.full(slots, POISON, real)
     scales = 2.0**40, 2.0**50
     update = Packed(
         backend, RankRows, sums=sums, inverse=inverse, teleport=teleport, personalized=personalized, extra=extra,
         has_extra=has_extra, place=at, slot=slot, damping=damping, base=base, dangling_scale=scales[0],
-        change_scale=scales[1], tells=1, rank=rank, x=x, told=told, counters=np.array([5, 7, 0], np.uint64),
+        change_scale=scales[1], tells=1, rank=rank, x=x, reported=reported, counters=np.array([5, 7, 0], np.uint64),
         cleared=np.full(3, 9, np.uint64),
     )  # fmt: skip
     kernels = backend.kernels("pagerank", index_t=np.int32, real_t=real, weight_t=np.float32)
     kernels.pagerank_update(n, update.pack)
-    found_rank, found_x, found_told, counters, cleared = map(update.host, ("rank", "x", "told", "counters", "cleared"))
+    found_rank, found_x, found_reported, counters, cleared = map(
+        update.host, ("rank", "x", "reported", "counters", "cleared")
+    )
     gathered = sums + (x[at].astype(float) * extra if has_extra else 0.0)
     new = ((base * teleport if personalized else base) + damping * gathered).astype(real)
     contribution = (new * inverse).astype(real)
@@ -215,9 +217,9 @@ def test_update(backend, real, has_extra, personalized, rng):
     expected_x[at[some]] = contribution[some]
     np.testing.assert_array_equal(found_rank, new)
     np.testing.assert_array_equal(found_x, expected_x)
-    expected_told = np.full(slots, POISON, real)
-    expected_told[slot[some]] = contribution[some]
-    np.testing.assert_array_equal(found_told, expected_told)
+    expected_reported = np.full(slots, POISON, real)
+    expected_reported[slot[some]] = contribution[some]
+    np.testing.assert_array_equal(found_reported, expected_reported)
     moved = np.abs(new.astype(float) - rank.astype(float))
     in_fixed_point = [
         5 + sum(round(Fraction(value) * 2**40) for value in new[~some].tolist()),
@@ -244,10 +246,10 @@ def test_self_loops_and_ghosts(backend, hub, rng):
     rows = np.repeat(np.arange(owned), np.diff(indptr))
     expected[rows[rows == indices]] = 1
     np.testing.assert_array_equal(backend.to_host(sent[2]), expected)
-    told, place, x = rng.random(20), rng.permutation(slots)[:20].astype(np.int32), np.full(slots, float(POISON))
-    sent = [backend.from_host(array) for array in (told, place, x.copy())]
+    reported, place, x = rng.random(20), rng.permutation(slots)[:20].astype(np.int32), np.full(slots, float(POISON))
+    sent = [backend.from_host(array) for array in (reported, place, x.copy())]
     kernels.pagerank_scatter(20, *sent)
-    x[place] = told
+    x[place] = reported
     np.testing.assert_array_equal(backend.to_host(sent[2]), x)
 
 

@@ -133,7 +133,7 @@ def test_an_iteration_reads_the_device_once_and_launches_little(parts, monkeypat
     read, send = backend.to_host, Readback.send
     monkeypatch.setattr(EmulatedKernels, "__getattr__", counted)
     monkeypatch.setattr(backend, "to_host", lambda array: counts.update(["read"]) or read(array))
-    monkeypatch.setattr(Readback, "send", lambda told, words: counts.update(["read"]) or send(told, words))
+    monkeypatch.setattr(Readback, "send", lambda reported, words: counts.update(["read"]) or send(reported, words))
     graph = divided(parts, "cuda", "star inward")
     gd.pagerank(graph, max_iter=1)
     seen = []

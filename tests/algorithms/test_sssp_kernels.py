@@ -155,7 +155,7 @@ class Search:
         )  # fmt: skip
         self.call.fetch()
         self.split = int(self.counters[SPLIT])
-        self.told = sorted(self.ghosts[: self.counters[GHOSTS + 1]].tolist())
+        self.reported = sorted(self.ghosts[: self.counters[GHOSTS + 1]].tolist())
         self.waiting = self.far[self.split % 2][: self.counters[FAR + self.split % 3]].tolist()
         assert self.counters[NEAR + self.counters[STEP] % 3] == 0
         assert len(set(self.waiting)) == len(self.waiting)
@@ -172,7 +172,7 @@ def test_steps_of_relaxation_reach_the_fixed_point(backend, types, rng, repeat, 
     search.advance(0)
     np.testing.assert_array_equal(rows.labels, expected)
     ends = rows.distances(expected)
-    assert search.told == [v for v in range(OWNED, SLOTS) if ends[v] < LIMIT and expected[v] < before[v]]
+    assert search.reported == [v for v in range(OWNED, SLOTS) if ends[v] < LIMIT and expected[v] < before[v]]
     assert set(search.waiting) >= {v for v in range(SLOTS) if LIMIT <= ends[v] != rows.none}
     fell = [float(ends[v]) for v in range(SLOTS) if ends[v] >= LIMIT and expected[v] < before[v]]
     assert LIMIT <= search.least[2] <= min(fell, default=np.inf)
@@ -218,7 +218,7 @@ def test_the_split_moves_a_bucket_on(backend, types, rng):
     bucket = far[(d >= 5) & (d < LIMIT)]
     assert (search.split, search.limit[0]) == (6, LIMIT)
     assert search.counters[ACTED] == (bucket < OWNED).sum()
-    assert search.told == sorted(bucket[bucket >= OWNED].tolist())
+    assert search.reported == sorted(bucket[bucket >= OWNED].tolist())
     assert sorted(search.waiting) == sorted(far[d >= LIMIT].tolist())
     assert search.least[0] == d[d >= LIMIT].min()
     assert sorted(np.flatnonzero(search.stamp == 9).tolist()) == sorted(bucket[bucket >= OWNED].tolist())

@@ -232,14 +232,14 @@ def test_a_delta_that_is_given_stays(parts):
 class LastingPeers(peers.ThreadPeers):
     """Their memory outlives a run, as that of processes does."""
 
-    told = 0
+    reported = 0
 
     def __init__(self, comm, backend, timeout):
         super().__init__(comm, backend, timeout)
         self.kept, self.known = PeerMemory(), []
 
     def memory(self, nbytes, said):
-        self.told += 1
+        self.reported += 1
         addresses, all_said = super().memory(nbytes, said)
         self.kept.number, self.kept.moved = self.kept.number + 1, self.kept.moved + (addresses != self.known)
         self.known = addresses
@@ -253,7 +253,7 @@ class LastingPeers(peers.ThreadPeers):
 
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("ghosts", ["all", "1-hop"])
-def test_memory_that_lasts_is_told_once(ghosts, monkeypatch):
+def test_memory_that_lasts_is_reported_once(ghosts, monkeypatch):
     lasting, parts = {}, {}
 
     def of(comm, backend, timeout):
@@ -265,8 +265,8 @@ def test_memory_that_lasts_is_told_once(ghosts, monkeypatch):
         parts[part.rank] = part
         init(self, peers, part, *others)
 
-    def told():
-        counts = {found.told for found in lasting.values()}
+    def reported():
+        counts = {found.reported for found in lasting.values()}
         assert len(counts) == 1
         return counts.pop()
 
@@ -280,11 +280,11 @@ def test_memory_that_lasts_is_told_once(ghosts, monkeypatch):
 
     def search():
         np.testing.assert_array_equal(gd.bfs(divided, 1).depth, depth)
-        return told()
+        return reported()
 
     def join():
         np.testing.assert_array_equal(gd.connected_components(divided).label, label)
-        return told()
+        return reported()
 
     assert [search(), search(), join(), join(), search()] == [1, 1, 2, 2, 2]
     while parts[1].tables.forget():  # one of the ranks needs its memory for something else
@@ -346,11 +346,11 @@ def test_a_rank_that_does_not_come_is_lost(call, monkeypatch):
 
 
 @pytest.mark.usefixtures("device")
-def test_supersteps_are_told_as_they_were():
+def test_supersteps_are_reported_as_they_were():
     graph = gd.from_edges([0, 1, 2, 3, 0], [1, 2, 3, 4, 2], num_vertices=6, directed=False)
     found = gd.bfs(graph.partition(2, "range", "1-hop", device="cuda"), 0, direction="push")
-    told = [(step["frontier"], step["edges"]) for step in found.stats]
-    assert told == [(1, 2), (2, 5), (1, 2), (1, 1), (0, 0)]
+    reported = [(step["frontier"], step["edges"]) for step in found.stats]
+    assert reported == [(1, 2), (2, 5), (1, 2), (1, 1), (0, 0)]
     assert sum(step["messages"] for step in found.stats) > 0
     assert all(step["seconds"] > 0 for step in found.stats)
 

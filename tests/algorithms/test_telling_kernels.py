@@ -9,18 +9,18 @@ from graphdask.kernels.dynamic.telling_pack import Telling
 OWNED, SLOTS = 700, 1500
 
 
-def test_each_rank_is_told_what_it_needs_and_has_not_been_told(backend, dtype):
+def test_each_rank_is_reported_what_it_needs_and_has_not_been_reported(backend, dtype):
     rng = np.random.default_rng(3)
     size, rank = 67, 2  # more ranks than a block counts at a time
     x = rng.integers(1, 4, SLOTS).astype(np.float64)
-    told = np.where(rng.random(OWNED) < 0.5, x[:OWNED], -1.0)
+    reported = np.where(rng.random(OWNED) < 0.5, x[:OWNED], -1.0)
     held = (rng.random((size, OWNED)) < 0.2).astype(np.uint8)
     shifts = rng.integers(0, SLOTS - OWNED, size)
     listed = rng.permutation(OWNED)[:600].astype(dtype)
-    changed = [v for v in listed.tolist() if x[v] != told[v]]
+    changed = [v for v in listed.tolist() if x[v] != reported[v]]
     expected = [[v for v in changed if r != rank and held[r, v]] for r in range(size)]
     kernels = backend.kernels("telling", index_t=dtype)
-    sent = [backend.from_host(array) for array in (listed, x, told.copy(), held)]
+    sent = [backend.from_host(array) for array in (listed, x, reported.copy(), held)]
     counts = backend.xp.zeros(size + 1, np.uint64)
     count = backend.from_host(np.array([len(listed)], np.uint64))
     kernels.telling_count(len(listed) + 40, count, *sent, OWNED, size, rank, counts)
@@ -31,7 +31,7 @@ def test_each_rank_is_told_what_it_needs_and_has_not_been_told(backend, dtype):
     vertex, last = backend.xp.zeros(sum(found[:-1]), dtype), backend.xp.zeros(len(changed), dtype)
     contribution = backend.xp.zeros(len(vertex), np.float64)
     shifted = backend.from_host(shifts)
-    names = ("listed", "x", "told", "held")
+    names = ("listed", "x", "reported", "held")
     pack = Telling(
         **dict(zip(names, sent, strict=True)), shifts=shifted, owned=OWNED, size=size, rank=rank, next=places,
         vertex=vertex, contribution=contribution, last=last,
@@ -43,11 +43,11 @@ def test_each_rank_is_told_what_it_needs_and_has_not_been_told(backend, dtype):
         assert sorted(vertex[came].tolist()) == sorted((shift + np.array(own)).tolist())
         np.testing.assert_array_equal(contribution[came], x[vertex[came] - shift])
     assert sorted(backend.to_host(last).tolist()) == sorted(changed)
-    told[changed] = x[changed]
-    np.testing.assert_array_equal(backend.to_host(sent[2]), told)
+    reported[changed] = x[changed]
+    np.testing.assert_array_equal(backend.to_host(sent[2]), reported)
 
 
-def test_marks_of_other_ranks_are_told_to_their_owners_who_take_what_comes(backend, dtype):
+def test_marks_of_other_ranks_are_reported_to_their_owners_who_take_what_comes(backend, dtype):
     rng = np.random.default_rng(4)
     size, rank = 5, 3
     bounds = np.array([0, 100, 100, 1259, 1260, SLOTS])  # of the ranks 3, 4, 0, 1, 2
@@ -64,8 +64,8 @@ def test_marks_of_other_ranks_are_told_to_their_owners_who_take_what_comes(backe
     kernels.telling_marks(SLOTS, sent, ends, size, rank, backend.from_host(begin.astype(np.uint64)), vertex, word)
     x = backend.from_host(np.arange(SLOTS) / 2)
     for r, slots in marked.items():
-        told, flags = slice(begin[r], begin[r] + found[r]), backend.xp.zeros(SLOTS, np.uint8)
-        kernels.telling_take(int(found[r]), vertex[told], word[told], x, flags)
+        reported, flags = slice(begin[r], begin[r] + found[r]), backend.xp.zeros(SLOTS, np.uint8)
+        kernels.telling_take(int(found[r]), vertex[reported], word[reported], x, flags)
         assert np.flatnonzero(backend.to_host(flags)).tolist() == slots.tolist()
     affected[bounds[1] :] = 0
     np.testing.assert_array_equal(backend.to_host(sent), affected)

@@ -105,9 +105,9 @@ def test_the_two_kernels_do_what_the_fused_one_does(backend, dtype, rng, repeat,
     )  # fmt: skip
     launch(len(frontier) + 300, frontier, search, names=("bfs_advance", "bfs_advance_hubs"))
     assert COUNTS.of(after).led == COUNTS.of(after).edges == len(edges)
-    told = [tuple(pair) for pair in led[: 2 * len(edges)].reshape(-1, 2).tolist()]
+    reported = [tuple(pair) for pair in led[: 2 * len(edges)].reshape(-1, 2).tolist()]
     check_queue(led[2 * len(edges) :], 0, [])
-    assert sorted(told) == sorted(zip(indices[edges].tolist(), ids[rows].tolist(), strict=True))
+    assert sorted(reported) == sorted(zip(indices[edges].tolist(), ids[rows].tolist(), strict=True))
     launch(300, search, names=("bfs_filter",))
     np.testing.assert_array_equal(parent, expected)
     mine, fused = COUNTS.of(after), COUNTS.of(counters)

@@ -10,16 +10,16 @@ from graphdask.errors import GraphdaskError, InputError, VerificationError
 
 
 def test_the_first_call_does_not_count():
-    calls, told = [], []
+    calls, reported = [], []
 
     def call():
         calls.append(len(calls))
         return len(calls)
 
-    runs = harness.repeat(call, 3, before=lambda: calls.append("before"), each=lambda *of: told.append(of))
+    runs = harness.repeat(call, 3, before=lambda: calls.append("before"), each=lambda *of: reported.append(of))
     assert calls == [0, "before", 2, "before", 4, "before", 6]
     assert runs.result == 7
-    assert told == list(zip([3, 5, 7], runs.seconds, strict=True))
+    assert reported == list(zip([3, 5, 7], runs.seconds, strict=True))
     assert len(runs.seconds) == len(runs.cpu) == 3
     assert runs.median == sorted(runs.seconds)[1] > 0
     assert runs.first > 0 == runs.compiled
@@ -36,22 +36,22 @@ def test_a_generator_of_records_becomes_a_function():
         """Measure."""
         yield from ({"n": n} for n in range(count))
 
-    told = []
-    assert run(2, each=told.append) == told == [{"n": 0}, {"n": 1}]
+    reported = []
+    assert run(2, each=reported.append) == reported == [{"n": 0}, {"n": 1}]
     assert run(count=1) == [{"n": 0}]
     assert run.__doc__ == "Measure."
 
 
-def test_records_before_a_failure_are_told():
+def test_records_before_a_failure_are_reported():
     @harness.recorded
     def run():
         yield {"n": 0}
         raise GraphdaskError("no more")
 
-    told = []
+    reported = []
     with pytest.raises(GraphdaskError):
-        run(each=told.append)
-    assert told == [{"n": 0}]
+        run(each=reported.append)
+    assert reported == [{"n": 0}]
 
 
 def test_what_is_missing_is_named():

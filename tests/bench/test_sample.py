@@ -77,8 +77,10 @@ def test_ranks_and_placements():
 def test_walks_may_be_as_many_as_one_says_and_stay_where_they_are():
     some = {"device": "cpu", "repeats": 1, "peers": False, "samplers": ("random_walk",)}
     rows = sample.run(walks=(40, 200), gather=False, **some)
-    told = [(row["starts"], row["instances"]) for row in rows if row["sampler"] == "random_walk" and not row["bias"]]
-    assert told == [("array", 40), ("range", 40), ("array", 200), ("range", 200)]  # of 64 vertices
+    reported = [
+        (row["starts"], row["instances"]) for row in rows if row["sampler"] == "random_walk" and not row["bias"]
+    ]
+    assert reported == [("array", 40), ("range", 40), ("array", 200), ("range", 200)]  # of 64 vertices
     assert all("host_ms" not in row and row["ms"] >= row["draw_ms"] for row in rows)
 
 
@@ -321,8 +323,8 @@ def cugraph_of_tests(monkeypatch):
 
     def draw(name):
         def call(handle, graph, seeds, bounds, fanouts, **named):
-            told = None if bounds is None else bounds.tolist()
-            asked.append((name, graph, len(seeds), told, fanouts.tolist(), named["with_replacement"], len(named)))
+            reported = None if bounds is None else bounds.tolist()
+            asked.append((name, graph, len(seeds), reported, fanouts.tolist(), named["with_replacement"], len(named)))
             return {"majors": np.zeros(11), "minors": np.zeros(11)}
 
         return call

@@ -144,7 +144,7 @@ def test_the_answer_in_this_process_is_scipys(call, slashdot, options, tmp_path)
 
 
 @pytest.mark.parametrize(("scheme", "shown"), [("just-enough", "just-enough"), ("1.0", "fixed 1"), ("maximal",) * 2])
-def test_queues_are_allocated_as_asked_for_and_what_they_took_is_told(call, tmp_path, scheme, shown):
+def test_queues_are_allocated_as_asked_for_and_what_they_took_is_reported(call, tmp_path, scheme, shown):
     file = tmp_path / "star.txt"
     file.write_text("0 1\n" + "".join(f"1 {leaf}\n" for leaf in range(2, 8_000)) + "0 8000\n8000 8001\n8002 8003\n")
     where = (
@@ -160,13 +160,13 @@ def test_queues_are_allocated_as_asked_for_and_what_they_took_is_told(call, tmp_
         "--allocation",
         scheme,
     )
-    told = call("run", "bfs", file, *where)
-    assert told.exit_code == 0, told.output
-    assert f"memory      {shown}: " in told.stdout
+    reported = call("run", "bfs", file, *where)
+    assert reported.exit_code == 0, reported.output
+    assert f"memory      {shown}: " in reported.stdout
     stats = json.loads(call("profile", "bfs", file, *where, "--json").stdout)["stats"]
     assert stats["allocation"] == shown
     assert 0 < stats["allocated_start"] <= stats["allocated_end"]
-    assert (stats["growths"] > 0) == (scheme == "just-enough") == ("grown" in told.stdout)
+    assert (stats["growths"] > 0) == (scheme == "just-enough") == ("grown" in reported.stdout)
     assert f"{shown}: " in call("profile", "bfs", file, *where).stdout
 
 

@@ -179,14 +179,14 @@ def test_a_list_and_its_payload_do_not_depend_on_the_order_of_threads(rng):
     values = random_values(rng, {"label": np.int32}, case.shift + int(case.entries[-1]))
     for count in (300, 5000):
         chosen = rng.permutation(case.slots)[:count]
-        told = set()
+        reported = set()
         for seed in range(3):
             backend = EmulatedCuda(seed)
             sets, room = case.segments(backend, np.int32, {"label": np.int32}), SendBuffer(backend)
             label = backend.from_host(values["label"])
             coded = sets.encode(backend.from_host(rng.permutation(chosen)), {"label": label}, room.take)
-            told.add(tuple((*meta, backend.to_host(payload).tobytes()) for meta, payload in coded))
-        assert len(told) == 1
+            reported.add(tuple((*meta, backend.to_host(payload).tobytes()) for meta, payload in coded))
+        assert len(reported) == 1
 
 
 def test_a_bitmap_takes_its_bytes_only_where_it_saves_many(backend, rng):

@@ -148,15 +148,15 @@ def test_a_plane_stays_connected_between_runs_of_a_gang():
 
 
 @pytest.mark.parametrize(("buses", "own"), [("01", True), ("00", False)], ids=["two GPUs", "one GPU"])
-def test_ranks_that_share_a_gpu_are_told_from_those_with_one_each(buses, own):
+def test_ranks_that_share_a_gpu_are_reported_from_those_with_one_each(buses, own):
     planes = [ShmPlane(CPU) for _ in buses]
     for plane, bus in zip(planes, buses, strict=True):
         device = SimpleNamespace(pci_bus_id=f"0000:{bus}3:00.0")
         cuda = SimpleNamespace(Device=lambda _, device=device: device)
         plane.backend = SimpleNamespace(name="cuda", device=0, xp=SimpleNamespace(cuda=cuda))
-    told = np.array([plane.announce(2) for plane in planes])
+    reported = np.array([plane.announce(2) for plane in planes])
     for rank, plane in enumerate(planes):
-        assert "GPUs share memory between processes" in plane.connect(rank, told)
+        assert "GPUs share memory between processes" in plane.connect(rank, reported)
         assert plane.own_devices == own
         plane.close()
 

@@ -16,7 +16,7 @@ from gangs import active, dask_cluster
 
 import graphdask as gd
 from graphdask.dashboard import attach
-from graphdask.dashboard.board import KEPT, NAME, RUNS, STEPS, Board, told
+from graphdask.dashboard.board import KEPT, NAME, RUNS, STEPS, Board, reported
 
 WAIT = 120.0
 
@@ -31,14 +31,14 @@ def until(found, what: str):
 
 
 def message(stats, topic: str = "graphdask-0", run: int = 1):
-    return [told(stats, [f"w{rank}" for rank in range(stats.ranks)]) | {"topic": topic, "run": run}]
+    return [reported(stats, [f"w{rank}" for rank in range(stats.ranks)]) | {"topic": topic, "run": run}]
 
 
 def search(length: int, parts: int):
     return gd.bfs(gd.from_edges(range(length), range(1, length + 1)).partition(parts), 0).stats
 
 
-def test_a_run_is_told_as_columns_of_its_supersteps():
+def test_a_run_is_reported_as_columns_of_its_supersteps():
     stats = search(3, 2)
     board = Board()
     board.log_event(RUNS, message(stats))

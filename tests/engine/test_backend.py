@@ -219,7 +219,7 @@ def test_the_status_of_kernels_is_read_once_after_a_launch_by_each_thread(cuda_k
 
 
 def test_the_cpu_takes_what_a_launch_says(rng):
-    told, x, place = rng.random(3), np.zeros(3), np.array([2, 0, 1], np.int32)
+    reported, x, place = rng.random(3), np.zeros(3), np.array([2, 0, 1], np.int32)
     kernels = get_backend("cpu").kernels("pagerank")
-    kernels.pagerank_scatter(3, told, place, x, threads=1024, per_processor=1, shared=1 << 16)
-    assert x[place].tolist() == told.tolist()
+    kernels.pagerank_scatter(3, reported, place, x, threads=1024, per_processor=1, shared=1 << 16)
+    assert x[place].tolist() == reported.tolist()

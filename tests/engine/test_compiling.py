@@ -61,13 +61,13 @@ def plain():
 
 def in_new_process(script: str, cache: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Python with Numba's files in a folder."""
-    told = os.environ | {"NUMBA_CACHE_DIR": str(cache), "XDG_CACHE_HOME": str(cache)} | environment
+    reported = os.environ | {"NUMBA_CACHE_DIR": str(cache), "XDG_CACHE_HOME": str(cache)} | environment
     command = [sys.executable, "-c", script, *arguments] if script else [sys.executable, "-m", "graphdask", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=told, check=True)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=reported, check=True)
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def reported(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What a person is told, of any compilation however short."""
     monkeypatch.setattr(first_use, "LONG", 0.0)
     return []
@@ -219,10 +219,10 @@ def test_what_cupy_compiles_is_counted_and_what_it_loads_is_not():
     compiling.listen_to_cupy(types.SimpleNamespace())  # a CuPy that has no such function
 
 
-def test_a_person_is_told_at_the_beginning_and_at_the_end(told, capsys):
-    with FirstUse("bfs", True, told.append):
+def test_a_person_is_reported_at_the_beginning_and_at_the_end(reported, capsys):
+    with FirstUse("bfs", True, reported.append):
         plain()(1)
-    begun, ended = told
+    begun, ended = reported
     assert begun == "bfs: compiling kernels, which this machine uses for the first time ..."
     assert ended.startswith("bfs: compiled 1 kernel in ")
     assert ended.endswith(" s; the next call does not")
@@ -233,30 +233,30 @@ def test_a_person_is_told_at_the_beginning_and_at_the_end(told, capsys):
     assert err.count("bfs: compil") == 2
 
 
-def test_nobody_is_told_who_does_not_watch_or_where_nothing_is_compiled(told, capsys):
+def test_nobody_is_reported_who_does_not_watch_or_where_nothing_is_compiled(reported, capsys):
     kernel = plain()
-    with FirstUse("bfs", False, told.append):
+    with FirstUse("bfs", False, reported.append):
         kernel(1)
-    with FirstUse("bfs", None, told.append):  # the tests' standard error is no terminal
+    with FirstUse("bfs", None, reported.append):  # the tests' standard error is no terminal
         plain()(1)
-    with FirstUse("bfs", True, told.append):
+    with FirstUse("bfs", True, reported.append):
         kernel(2)
-    assert not told
+    assert not reported
     assert capsys.readouterr() == ("", "")
 
 
-def test_the_outermost_call_tells(told):
-    with FirstUse("bfs", True, told.append), FirstUse("partitioning", True, told.append):
+def test_the_outermost_call_tells(reported):
+    with FirstUse("bfs", True, reported.append), FirstUse("partitioning", True, reported.append):
         plain()(1)
-    assert [line.partition(":")[0] for line in told] == ["bfs", "bfs"]
+    assert [line.partition(":")[0] for line in reported] == ["bfs", "bfs"]
 
 
-def test_what_workers_compile_is_told_too(told):
-    with FirstUse("bfs", True, told.append), FirstUse("partitioning", True, told.append) as inner:
+def test_what_workers_compile_is_reported_too(reported):
+    with FirstUse("bfs", True, reported.append), FirstUse("partitioning", True, reported.append) as inner:
         inner.elsewhere(1.0)
         inner.elsewhere(2.0)
         charge(Compiled(6, 4.2))
-    begun, ended = told
+    begun, ended = reported
     assert "compiling" in begun
     assert ended.startswith("bfs: compiled 6 kernels in 4.2 s of ")
 

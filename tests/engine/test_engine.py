@@ -60,8 +60,8 @@ def test_messages_are_the_vertices_reached_for_others(parts):
         owner[part.ids] = rank
     src, dst = matrix.tocoo().row, matrix.tocoo().col
     # a rank tells the owner of v once, when it first reaches v
-    told = {(owner[u], v) for u, v in zip(src, dst, strict=True) if depth[u] >= 0 and owner[u] != owner[v]}
-    assert sum(step["messages"] for step in result.stats) == len(told)
+    reported = {(owner[u], v) for u, v in zip(src, dst, strict=True) if depth[u] >= 0 and owner[u] != owner[v]}
+    assert sum(step["messages"] for step in result.stats) == len(reported)
     assert result.stats.bytes_sent > 0
     assert result.stats.transport == "threads"
     rank_sums = sum(step.bytes_sent for rank in result.stats.ranks_detail for step in rank)

@@ -41,16 +41,16 @@ class Tell(Primitive):
         small = xp.full(part.num_slots, -1, np.int16)
         wide[: part.num_owned] = part.ids * 0.5
         small[: part.num_owned] = part.ids % 1000
-        state = SimpleNamespace(wide=wide, small=small, told=0, heard=None)
+        state = SimpleNamespace(wide=wide, small=small, reported=0, heard=None)
         return state, self._messages(part, state, env)
 
     def _messages(self, part, state, env):
         slots = env.xp.arange(part.num_owned, dtype=part.vertex_map.dtype)
-        own = ALL if self.every == 0 else slots[part.ids % self.every == state.told][::-1]
-        state.told += 1
+        own = ALL if self.every == 0 else slots[part.ids % self.every == state.reported][::-1]
+        state.reported += 1
         votes = (float(part.num_owned), 0.1 * env.rank)
         values = {"wide": state.wide, "small": state.small}
-        return Messages(own, slots[:0], values, state.told < self.every, to="ghosts", votes=votes)
+        return Messages(own, slots[:0], values, state.reported < self.every, to="ghosts", votes=votes)
 
     def superstep(self, part, state, inbox, env):
         assert inbox.votes.shape == (part.size, 2)
@@ -58,7 +58,7 @@ class Tell(Primitive):
         inbox.put("wide", state.wide)
         inbox.put("small", state.small)
         np.testing.assert_array_equal(state.wide[inbox.slots], inbox.columns["wide"])
-        if state.told >= self.every:
+        if state.reported >= self.every:
             none = inbox.slots[:0]
             return Messages(none, none, {"wide": state.wide, "small": state.small}, False, to="ghosts")
         return self._messages(part, state, env)
@@ -117,7 +117,7 @@ def test_a_floating_column_becomes_a_dask_array_of_its_own_dtype(parts):
     assert sorted(column.compute().tolist()) == [0.0, 0.5, 1.0]
 
 
-def test_ghosts_that_in_edges_add_are_told_too():
+def test_ghosts_that_in_edges_add_are_reported_too():
     graph = gd.from_edges([0, 1, 2, 3, 4], [1, 2, 3, 4, 0], num_vertices=9).partition(3, device="cpu", ghosts="1-hop")
     execute.run(graph, Tell(0))
     gd.connected_components(graph)

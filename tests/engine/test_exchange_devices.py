@@ -58,11 +58,11 @@ def conversation(device, size, ghosts, exchange, to, columns):
         for kind in KINDS:
             dtype = part.vertex_map.dtype
             own = backend.from_host(subset(rng, kind, np.arange(part.num_owned)).astype(dtype))
-            told = backend.from_host(subset(rng, kind, np.arange(part.num_owned, part.num_slots)).astype(dtype))
+            reported = backend.from_host(subset(rng, kind, np.arange(part.num_owned, part.num_slots)).astype(dtype))
             if to == "ghosts":
-                told = told[:0]
+                reported = reported[:0]
                 own = ALL if kind == "all" and columns else own
-            sends, meta, codes = exchanger.pack(Messages(own, told, values, False, to=to))
+            sends, meta, codes = exchanger.pack(Messages(own, reported, values, False, to=to))
             assert len(codes) == sum(payload is not None for payload in sends)
             if device == "cuda":
                 memory = comm.outgoing(backend, 1)

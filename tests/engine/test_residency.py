@@ -80,10 +80,10 @@ def test_arrays_are_fetched_whole(device):
 class Noted:
     """A stream or an event of a GPU that notes what it is told."""
 
-    told: ClassVar[list[str]] = []
+    reported: ClassVar[list[str]] = []
 
     def __init__(self, **options):
-        self.told.append("made")
+        self.reported.append("made")
 
     def __enter__(self):
         return self
@@ -92,22 +92,22 @@ class Noted:
         pass
 
     def record(self, stream):
-        self.told.append("record")
+        self.reported.append("record")
 
     def wait_event(self, event):
-        self.told.append("wait")
+        self.reported.append("wait")
 
 
 def test_no_more_lanes_are_taken_than_there_are_launches(monkeypatch):
-    monkeypatch.setattr(Noted, "told", [])
+    monkeypatch.setattr(Noted, "reported", [])
     backend = CudaBackend.__new__(CudaBackend)
     backend.xp = SimpleNamespace(cuda=SimpleNamespace(Stream=Noted, Event=Noted, get_current_stream=Noted))
     lanes = Lanes(backend, 4)
     for launches, taken in ((1, 0), (3, 3), (9, 4)):
-        Noted.told.clear()
+        Noted.reported.clear()
         lanes.fork(launches)
         streams = {id(lanes[launch]) for launch in range(launches)}
         lanes.join()
         assert len(streams) == max(taken, 1)
-        assert Noted.told.count("record") == (taken and taken + 1)
-        assert Noted.told.count("wait") == 2 * taken
+        assert Noted.reported.count("record") == (taken and taken + 1)
+        assert Noted.reported.count("wait") == 2 * taken

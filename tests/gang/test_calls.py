@@ -109,13 +109,13 @@ class SlowToRelease:
     """The scheduler, as a client speaks to it, where locks are released when it is told to."""
 
     def __init__(self, client):
-        self.scheduler, self.told = client.scheduler, asyncio.Event()
+        self.scheduler, self.reported = client.scheduler, asyncio.Event()
 
     def __getattr__(self, name):
         return getattr(self.scheduler, name)
 
     async def multi_lock_release(self, **arguments):
-        await self.told.wait()
+        await self.reported.wait()
         return await self.scheduler.multi_lock_release(**arguments)
 
 
@@ -129,7 +129,7 @@ def test_only_who_is_next_waits_until_the_lock_is_free(two_workers, monkeypatch)
         locked(two_workers, ["b"], 0.2),
     ):
         pass
-    two_workers.loop.add_callback(slow.told.set)
+    two_workers.loop.add_callback(slow.reported.set)
     with locked(two_workers, ["b", "a"], 120.0):
         pass
     with pytest.raises(ZeroDivisionError), locked(two_workers, ["b"], 120.0):

@@ -23,7 +23,7 @@ from gangs import (
     occupy,
     path,
     rank_of,
-    rank_when_told,
+    rank_when_reported,
     size_and_given,
     too_much,
     values_kept,
@@ -126,7 +126,7 @@ def test_dask_sees_a_worker_at_work_on_a_long_run(two_workers, tasks, tmp_path):
         gang = path(5).persist(client=two_workers).built.gang
         tasks.clear()
         over, found = tmp_path / "over", []
-        runner = threading.Thread(target=lambda: found.append(run(gang, rank_when_told, str(over))))
+        runner = threading.Thread(target=lambda: found.append(run(gang, rank_when_reported, str(over))))
         runner.start()
         try:
             eventually(lambda: [len(keys) for keys in two_workers.processing().values()] == [1, 1])
@@ -248,7 +248,7 @@ def test_values_become_dasks_after_a_moment_or_are_dropped():
 
 
 @pytest.fixture
-def told(two_workers):
+def reported(two_workers):
     """Gives what a worker answers to an order for the next run of a gang, changed."""
     gang = path(5).partition(parts=1).persist(client=two_workers).built.gang
     host = gang.hosts[0]
@@ -266,9 +266,9 @@ def told(two_workers):
     return tell
 
 
-def test_an_order_is_carried_out_once(told):
-    assert told() == {0: 0}
-    assert isinstance(told(), StaleMessage)
+def test_an_order_is_carried_out_once(reported):
+    assert reported() == {0: 0}
+    assert isinstance(reported(), StaleMessage)
 
 
 @pytest.mark.parametrize(
@@ -282,21 +282,21 @@ def test_an_order_is_carried_out_once(told):
         ({"arguments": (Known("not here"),)}, Declined),
     ],
 )
-def test_an_order_that_does_not_fit_is_refused(told, changes, error):
-    assert type(told(**changes)) is error
-    assert told() == {0: 0}
+def test_an_order_that_does_not_fit_is_refused(reported, changes, error):
+    assert type(reported(**changes)) is error
+    assert reported() == {0: 0}
 
 
-def test_an_order_for_a_run_that_was_ended_is_stale(told):
-    ended = told.gang._run + 1
-    told.client.run(leave, told.gang.gang, ended, "over", workers=[told.host.address])
-    assert isinstance(told(), StaleMessage)
+def test_an_order_for_a_run_that_was_ended_is_stale(reported):
+    ended = reported.gang._run + 1
+    reported.client.run(leave, reported.gang.gang, ended, "over", workers=[reported.host.address])
+    assert isinstance(reported(), StaleMessage)
 
 
-def test_a_registration_ends_with_the_gang(told):
-    key = told.gang._registration.tasks[told.host.address].key
-    told.gang._registration = None
-    eventually(lambda: not any(told.client.run(lambda k, dask_worker: k in dask_worker.data, key).values()))
+def test_a_registration_ends_with_the_gang(reported):
+    key = reported.gang._registration.tasks[reported.host.address].key
+    reported.gang._registration = None
+    eventually(lambda: not any(reported.client.run(lambda k, dask_worker: k in dask_worker.data, key).values()))
 
 
 def test_a_call_that_is_declined_is_registered_again(two_workers, tasks):

@@ -32,9 +32,9 @@ def measured(
     for count in edges:
         share, sent = count * grown / workers, (count * grown / 50 if workers > 1 else 0.0)
         compute = w * share + l
-        told = (g * sent / workers + m * (workers - 1)) if workers > 1 else 0.0
+        reported = (g * sent / workers + m * (workers - 1)) if workers > 1 else 0.0
         compute += v * VERTICES * (grown if kind == "weak-vertex" else 1) / workers if not steps else 0.0
-        steps.append([count * grown, share, sent, sent / workers, compute, compute + told])
+        steps.append([count * grown, share, sent, sent / workers, compute, compute + reported])
     seconds = sum(step[5] for step in steps)
     times = seconds * (1 + noise * rng.normal(size=9)) if noise else np.full(9, seconds)
     reached = int(sum(edges)) * grown

@@ -160,8 +160,8 @@ def test_estimates_are_no_less_than_what_reading_and_building_take(kind, directi
     words = [str(first), str(path), direction, "weighted" if weighted else "plain"]
     done = subprocess.run([sys.executable, "-c", PEAKS, *words], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    found, off, told = json.loads(done.stdout.splitlines()[-1])
+    found, off, reported = json.loads(done.stdout.splitlines()[-1])
     assert found == {"apart": "wide"}.get(kind, kind)
     assert off < 0.05
-    for peak, estimate in told:
-        assert peak <= estimate <= 2.5 * peak, told
+    for peak, estimate in reported:
+        assert peak <= estimate <= 2.5 * peak, reported

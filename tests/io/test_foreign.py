@@ -78,7 +78,7 @@ def test_signs_between_the_ends_of_edges_are_no_vertices(sign, one, other, third
     assert gd.read_graph(path, ids="str", na_values=()).num_vertices == 3  # two sources, and the sign
 
 
-def test_relations_between_the_ends_of_edges_are_told(tmp_path):
+def test_relations_between_the_ends_of_edges_are_reported(tmp_path):
     path = tmp_path / "g.txt"
     path.write_text("ann likes bob\nbob likes cleo\ncleo knows ann\n")
     with pytest.warns(GraphdaskWarning, match=r"'ann likes bob' is read as an edge .*pass columns=\(0, 2\)"):
@@ -88,7 +88,7 @@ def test_relations_between_the_ends_of_edges_are_told(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["01234 2345\n1234 777\n", "1 2\n3 04\n", "007 7\n"])
-def test_ids_that_lose_zeros_are_told(text, tmp_path):
+def test_ids_that_lose_zeros_are_reported(text, tmp_path):
     path = tmp_path / "g.txt"
     path.write_text(text)
     with pytest.warns(GraphdaskWarning, match=r"ids are numbers, so that '0\d+' .*pass ids='str' to keep"):

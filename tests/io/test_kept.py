@@ -64,24 +64,24 @@ def lost(G, H) -> set[str]:
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("ids", IDS)
 @pytest.mark.parametrize("target", [*FILES, *FOLDERS])
-def test_a_graph_is_kept_or_the_loss_is_told(tmp_path, target, ids, weights, isolated, directed):
+def test_a_graph_is_kept_or_the_loss_is_reported(tmp_path, target, ids, weights, isolated, directed):
     a, b, c, d = IDS[ids]
     vertices = [a, b, c, d] if isolated else [a, b, c]
     G = gd.from_edges([a, b, a], [b, c, c], WEIGHTS[weights], directed=directed, vertices=vertices)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         G.write(f"{tmp_path}/{target}", target[:-1] if target.endswith("/") else None)
-    told = " ".join(str(warning.message) for warning in said)
-    text = "looks like a number" in told
+    reported = " ".join(str(warning.message) for warning in said)
+    text = "looks like a number" in reported
     H = gd.read_graph(tmp_path / target, ids="str" if text else None)  # warnings are errors here
     expected = set()
-    if "without edges are not written" in told:
+    if "without edges are not written" in reported:
         expected.add("vertices")
-    if "does not say the type of weights" in told:
+    if "does not say the type of weights" in reported:
         expected.add("type of weights")
     assert lost(G, H) == expected
     if target in FOLDERS or target in ("g.npz", "g.gdg"):
-        assert not told
+        assert not reported
     assert len(said) == len(expected) + text
 
 
@@ -90,7 +90,7 @@ def test_a_graph_is_kept_or_the_loss_is_told(tmp_path, target, ids, weights, iso
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("ids", ["consecutive", "sparse", "names"])
 @pytest.mark.parametrize("name", [*FILES, "g.mtx"])
-def test_an_edge_list_is_kept_or_the_loss_is_told(tmp_path, name, ids, weights, isolated, directed):
+def test_an_edge_list_is_kept_or_the_loss_is_reported(tmp_path, name, ids, weights, isolated, directed):
     a, b, c, d = given = [7, 9, 5, 12] if ids == "sparse" else IDS[ids]
     array = string_array if ids == "names" else np.array
     vertices = np.sort(np.array(given)) if ids != "names" else string_array(sorted(given))
@@ -104,16 +104,16 @@ def test_an_edge_list_is_kept_or_the_loss_is_told(tmp_path, name, ids, weights, 
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         write_edges(edges, tmp_path / name)
-    told = " ".join(str(warning.message) for warning in said)
+    reported = " ".join(str(warning.message) for warning in said)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*the file declares")
         G, H = (
             gd.from_edges(edges.src, edges.dst, edges.weights, vertices=edges.vertices, directed=directed),
             gd.read_graph(tmp_path / name),
         )
-    expected = {"vertices"} if "without edges are not written" in told or "have all" in told else set()
-    expected |= {"vertices"} if "has all numbers from 1 on" in told else set()
-    expected |= {"type of weights"} if "does not say the type of weights" in told else set()
+    expected = {"vertices"} if "without edges are not written" in reported or "have all" in reported else set()
+    expected |= {"vertices"} if "has all numbers from 1 on" in reported else set()
+    expected |= {"type of weights"} if "does not say the type of weights" in reported else set()
     assert lost(G, H) == expected
     assert len(said) == len(expected)
 
@@ -202,7 +202,7 @@ def test_negative_zeros_keep_their_sign(tmp_path, ending, dtype):
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int32"])
 @pytest.mark.parametrize("n", [0, 5])
-def test_weights_of_no_edges_are_kept_or_the_loss_is_told(tmp_path, dtype, n):
+def test_weights_of_no_edges_are_kept_or_the_loss_is_reported(tmp_path, dtype, n):
     G = gd.from_edges([], [], np.array([], dtype), num_vertices=n)
     for ending in ("txt", "txt.gz", "parquet", "npz", "gdg"):
         G.write(tmp_path / f"g.{ending}")

@@ -103,18 +103,18 @@ def rows() -> list[list[str]]:
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
 def test_both_sides_of_a_row_are_of_one_clock_and_one_file(row):
-    told = [figure for figure in figures() if figure.row == row[0]]
-    assert [figure.shown for figure in told] == row[1:3]
-    assert {figure.clock for figure in told} == {"call"}
-    assert len({figure.file for figure in told}) == 1
-    records = [figure.records()[0] for figure in told]
-    fields = ["graphdask_edges" if figure.field == "graphdask_ms" else "edges" for figure in told]
+    reported = [figure for figure in figures() if figure.row == row[0]]
+    assert [figure.shown for figure in reported] == row[1:3]
+    assert {figure.clock for figure in reported} == {"call"}
+    assert len({figure.file for figure in reported}) == 1
+    records = [figure.records()[0] for figure in reported]
+    fields = ["graphdask_edges" if figure.field == "graphdask_ms" else "edges" for figure in reported]
     edges = [record[field] for record, field in zip(records, fields, strict=True)]
     assert max(edges) <= 1.05 * min(edges)
     assert not any("differs" in record for record in records)
 
 
-def test_no_figure_is_told_without_its_record():
+def test_no_figure_is_reported_without_its_record():
     text = prose("\n".join(PAGE_TEXTS))
     known = {figure.shown for figure in figures()}
     said = [match for match in MEASURED.findall(text) if match not in SETTINGS]

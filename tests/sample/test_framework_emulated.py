@@ -397,16 +397,16 @@ TABLE = np.array([3, 700, 10**12, 2**62])
 
 
 @pytest.mark.parametrize(
-    ("ids", "told", "devices"),
+    ("ids", "reported", "devices"),
     [
         pytest.param(TABLE, TABLE, ("cpu", "cuda"), id="a table"),
         pytest.param(np.arange(5, 9), np.arange(5, 9), ("cpu",), id="from 5 on"),
         pytest.param(np.array(list("abcd")), np.arange(4), ("cpu",), id="strings"),
     ],
 )
-def test_functions_are_told_the_ids_of_the_caller(ids, told, devices, monkeypatch):
+def test_functions_are_reported_the_ids_of_the_caller(ids, reported, devices, monkeypatch):
     stand_in(monkeypatch, emulated())
-    graph, spec = gd.from_edges(ids[[0, 0, 1, 2, 3]], ids[[1, 2, 3, 3, 0]]), naming(*told[:3].tolist())
+    graph, spec = gd.from_edges(ids[[0, 0, 1, 2, 3]], ids[[1, 2, 3, 3, 0]]), naming(*reported[:3].tolist())
     for device in devices:
         for placement in ("replicated", "partitioned"):
             divided = graph.partition(2, by="random", device=device)

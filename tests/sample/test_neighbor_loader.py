@@ -39,7 +39,7 @@ def weighted():
     return gd.from_edges(src, dst, np.random.default_rng(7).integers(0, 4, len(src)), num_vertices=N)
 
 
-def told(batches):
+def reported(batches):
     return [
         [getattr(batch, name).tolist() for name in ARRAYS]
         + [batch.batch_size, batch.num_sampled_nodes, batch.num_sampled_edges]
@@ -123,14 +123,14 @@ def test_epochs_differ_and_come_again(graph):
     options = {"batch_size": 8, "shuffle": True, "drop_last": True}
     loader = NeighborLoader(graph, [2], **options)
     assert len(loader) == 7
-    first, second = told(loader), told(loader)
+    first, second = reported(loader), reported(loader)
     assert loader.epoch == 2
     assert first != second
     assert len(first) == 7
     loader.epoch = 1
-    assert told(loader) == second
-    assert told(NeighborLoader(graph, [2], **options)) == first
-    assert told(NeighborLoader(graph, [2], seed=1, **options)) != first
+    assert reported(loader) == second
+    assert reported(NeighborLoader(graph, [2], **options)) == first
+    assert reported(NeighborLoader(graph, [2], seed=1, **options)) != first
     order = np.concatenate([row[3] for row in first])
     keys = np.random.Philox(key=np.array([0, 0x4E4C], np.uint64), counter=np.zeros(4, np.uint64)).random_raw(N)
     assert order.tolist() == np.argsort(keys)[:56].tolist()
@@ -141,14 +141,14 @@ def test_epochs_differ_and_come_again(graph):
 )
 def test_batches_are_the_same_wherever_they_are_drawn(weighted, options):
     options = {"batch_size": 4, "shuffle": True, **options}
-    expected = told(NeighborLoader(weighted, [3, 2], prefetch=0, batches_per_run=1, **options))
-    assert told(NeighborLoader(weighted, [3, 2], batches_per_run=4, prefetch=2, **options)) == expected
+    expected = reported(NeighborLoader(weighted, [3, 2], prefetch=0, batches_per_run=1, **options))
+    assert reported(NeighborLoader(weighted, [3, 2], batches_per_run=4, prefetch=2, **options)) == expected
     for batch in (None, 3):
         where = gd.sample.Streamed(partitions=4, resident=2, batch=batch)
-        assert told(NeighborLoader(weighted, [3, 2], batches_per_run=7, placement=where, **options)) == expected
+        assert reported(NeighborLoader(weighted, [3, 2], batches_per_run=7, placement=where, **options)) == expected
     for by in ("range", "random"):
         H = weighted.partition(3, by=by)
-        assert told(NeighborLoader(H, [3, 2], batches_per_run=6, placement="partitioned", **options)) == expected
+        assert reported(NeighborLoader(H, [3, 2], batches_per_run=6, placement="partitioned", **options)) == expected
 
 
 def test_edge_numbers_tell_parallel_edges_apart(weighted):
@@ -162,7 +162,7 @@ def test_edge_numbers_tell_parallel_edges_apart(weighted):
     assert sorted(batch.e_id.tolist()) == np.flatnonzero(weights).tolist()
 
 
-def told_on_host(batches):
+def reported_on_host(batches):
     return [[batch.n_id.get().tolist(), batch.edge_index.get().tolist()] for batch in batches]
 
 
@@ -175,8 +175,8 @@ def test_a_batch_stays_on_the_gpu_and_is_the_same(weighted, monkeypatch, device)
     H = weighted.partition(device="cuda")
     found = list(NeighborLoader(H, [3, 40], INPUT, bias="weight", **options))
     lonely = gd.from_edges([0], [0], num_vertices=3).partition(device="cuda")
-    assert told_on_host(NeighborLoader(lonely, [], batch_size=2)) == [[[0, 1], [[], []]], [[2], [[], []]]]
-    assert told_on_host(NeighborLoader(lonely, [1], [1, 2])) == [[[1], [[], []]], [[2], [[], []]]]
+    assert reported_on_host(NeighborLoader(lonely, [], batch_size=2)) == [[[0, 1], [[], []]], [[2], [[], []]]]
+    assert reported_on_host(NeighborLoader(lonely, [1], [1, 2])) == [[[1], [[], []]], [[2], [[], []]]]
     for mine, theirs in zip(found, expected, strict=True):
         for name in ARRAYS:
             assert not isinstance(getattr(mine, name), np.ndarray)
@@ -342,9 +342,9 @@ def test_data_of_pytorch_geometric_have_what_its_own_loader_gives(graph):
 
 
 def test_workers_of_a_cluster_draw_the_same_batches(two_workers, graph):
-    expected = told(NeighborLoader(graph, [3, 2], batch_size=8))
+    expected = reported(NeighborLoader(graph, [3, 2], batch_size=8))
     for placement in ("replicated", "partitioned"):
         loader = NeighborLoader(
             graph.partition(), [3, 2], batch_size=8, batches_per_run=3, placement=placement, client=two_workers
         )
-        assert told(loader) == expected
+        assert reported(loader) == expected

@@ -31,12 +31,12 @@ DRAWN = {
 @pytest.mark.parametrize("placement", ["replicated", "partitioned", "streamed"])
 @pytest.mark.parametrize("name", DRAWN)
 def test_progress_while_it_runs(name, placement, monkeypatch, capsys):
-    told: dict[int, list[tuple[int, int]]] = {}
+    reported: dict[int, list[tuple[int, int]]] = {}
     note = progress.Progress.note
 
     def noting(self, rank, superstep, frontier, edges, done):
         if self.label == name:
-            told.setdefault(rank, []).append((superstep, edges))
+            reported.setdefault(rank, []).append((superstep, edges))
         note(self, rank, superstep, frontier, edges, done)
 
     monkeypatch.setattr(progress.Progress, "note", noting)
@@ -46,12 +46,12 @@ def test_progress_while_it_runs(name, placement, monkeypatch, capsys):
     found = DRAWN[name](graph, placement=placement, progress=True)
     shown = capsys.readouterr().err
     assert f"{name}: superstep" in shown
-    assert len(told) == found.stats.ranks
-    for steps in told.values():
+    assert len(reported) == found.stats.ranks
+    for steps in reported.values():
         numbers, edges = zip(*steps, strict=True)
         assert list(numbers) == list(range(numbers[0], numbers[0] + len(steps)))
         assert len(set(edges)) > 2  # more than once while it ran
         assert list(edges) == sorted(edges)
-    assert sum(steps[-1][1] for steps in told.values()) == found.stats.edges > 0
+    assert sum(steps[-1][1] for steps in reported.values()) == found.stats.edges > 0
     DRAWN[name](graph, placement=placement, progress=False)
     assert capsys.readouterr().err == ""

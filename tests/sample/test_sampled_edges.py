@@ -257,20 +257,20 @@ def test_a_function_that_takes_all_parallel_edges_has_the_rows_of_all():
 
 @pytest.mark.parametrize("row_t", [np.int32, np.int64])
 @pytest.mark.parametrize("some", [False, True])
-def test_rows_are_told_and_put_in_their_places(backend, dtype, rng, row_t, some):
+def test_rows_are_reported_and_put_in_their_places(backend, dtype, rng, row_t, some):
     """Against NumPy's own indexing."""
     n, m = 3000, 500
     kept = np.sort(rng.choice(2 * m, m, replace=False)) if some else None
     rows, indices = rng.integers(0, 2**31 - 1, 2 * m).astype(row_t), rng.integers(0, 99, m).astype(dtype)
     places = rng.integers(0, m, n).astype(dtype)
-    told, numbers = backend.from_host(places.copy()), backend.from_host(np.full(n, -77, np.int64))
+    reported, numbers = backend.from_host(places.copy()), backend.from_host(np.full(n, -77, np.int64))
     kernels = backend.kernels("edge_rows", index_t=dtype, row_t=np.dtype(row_t))
     given = None if kept is None else backend.from_host(kept)
-    kernels.edge_rows_told(n, told, backend.from_host(indices), given, backend.from_host(rows), numbers)
+    kernels.edge_rows_reported(n, reported, backend.from_host(indices), given, backend.from_host(rows), numbers)
     backend.synchronize()
     expected = rows[places if kept is None else kept[places]]
     assert backend.to_host(numbers).tolist() == expected.tolist()
-    assert backend.to_host(told).tolist() == indices[places].tolist()
+    assert backend.to_host(reported).tolist() == indices[places].tolist()
     instances = np.sort(rng.integers(5, 25, n))
     shifts = np.cumsum(rng.integers(0, 9, 20))
     out = backend.from_host(np.full(n + 200, -77, np.int64))

@@ -38,8 +38,8 @@ def test_walks_from_a_range_are_those_from_its_numbers(graph, parts):
     for starts, each in ((range(n), 2), (range(n - 1, 4, -3), 1), ([4, 4, 7], 3)):
         for walk in (gd.sample.random_walk, gd.sample.node2vec):
             found = walk(G, starts, 5, walks_per_start=each, seed=3)
-            told = walk(G, np.repeat(np.array(starts), each), 5, seed=3)
-            np.testing.assert_array_equal(found.walks, told.walks)
+            reported = walk(G, np.repeat(np.array(starts), each), 5, seed=3)
+            np.testing.assert_array_equal(found.walks, reported.walks)
     found.verify()
 
 

@@ -145,16 +145,16 @@ def test_what_a_scheme_saves():
         scheme: drawn(graph, "simple", Streamed(4, 2, scheme, batch=batch), 300).stats
         for scheme, batch in dict.fromkeys(streamed.SCHEMES).items()
     }
-    told = {scheme: stat.streamed for scheme, stat in stats.items()}
-    assert [told[scheme]["batches"] for scheme in streamed.SCHEMES] == [2, 1, 1, 1, 1]
-    assert told["baseline"]["transfers"] > told["BA"]["transfers"] > told["WS"]["transfers"] >= 4
-    assert told["WS"]["transfers"] == told["BAL"]["transfers"]
-    assert told["BAL"]["imbalance"] < told["WS"]["imbalance"]
-    assert all(t["nbytes"] > 0 and (t["partitions"], t["resident"]) == (4, 2) for t in told.values())
-    assert told["in-place"]["transfers"] < told["BAL"]["transfers"]
-    assert [told[scheme]["in_place"] > 0 for scheme in streamed.SCHEMES] == [False] * 4 + [True]
+    reported = {scheme: stat.streamed for scheme, stat in stats.items()}
+    assert [reported[scheme]["batches"] for scheme in streamed.SCHEMES] == [2, 1, 1, 1, 1]
+    assert reported["baseline"]["transfers"] > reported["BA"]["transfers"] > reported["WS"]["transfers"] >= 4
+    assert reported["WS"]["transfers"] == reported["BAL"]["transfers"]
+    assert reported["BAL"]["imbalance"] < reported["WS"]["imbalance"]
+    assert all(t["nbytes"] > 0 and (t["partitions"], t["resident"]) == (4, 2) for t in reported.values())
+    assert reported["in-place"]["transfers"] < reported["BAL"]["transfers"]
+    assert [reported[scheme]["in_place"] > 0 for scheme in streamed.SCHEMES] == [False] * 4 + [True]
     assert len(stats["WS"]) > 1
-    assert stats["WS"].to_dict()["streamed"] == told["WS"]
+    assert stats["WS"].to_dict()["streamed"] == reported["WS"]
 
 
 @pytest.mark.parametrize("device", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
@@ -217,8 +217,8 @@ def test_walkers_go_on_over_all_that_is_read():
 def test_each_partition_comes_once_where_all_fit():
     graph = made("scale-free").partition(1, device="cpu")
     for kind in ("alias", "all alike"):
-        told = drawn(graph, kind, Streamed(6, 6, "WS")).stats.streamed
-        assert told["transfers"] <= 6
+        reported = drawn(graph, kind, Streamed(6, 6, "WS")).stats.streamed
+        assert reported["transfers"] <= 6
     assert drawn(graph, "simple", Streamed(6)).stats.streamed["resident"] == 6
 
 
@@ -263,9 +263,9 @@ def test_hops_of_partitions_that_are_there_are_one_launch(monkeypatch):
     for scheme in ("WS", "BAL"):
         for resident in (1, 4, 6, 12):
             launched.clear()
-            told = drawn(graph, "all alike", Streamed(12, resident, scheme), 300).stats.streamed
+            reported = drawn(graph, "all alike", Streamed(12, resident, scheme), 300).stats.streamed
             launches[scheme, resident] = len(launched)
-            assert told["transfers"] >= 12
+            assert reported["transfers"] >= 12
     assert launches["WS", 1] == launches["WS", 4] == launches["WS", 12] == launches["BAL", 1] == 3 * 12
     assert launches["BAL", 4] == 6 + 2 * (1 + 4)  # two at a time; four are there when the next hop begins
     assert launches["BAL", 12] == 2 + 1 + 1
@@ -325,9 +325,9 @@ def test_queues_have_the_walkers_of_each_partition(device):
         kernels.queues_count(n, given, backend.from_host(lengths), parts, tally, per_processor=4, shared=4 * parts)
         kernels.queues_fill(n, given, parts, tally, queue, shared=12 * parts)
         backend.synchronize()
-        told, found = backend.to_host(tally)[: parts + 1], backend.to_host(queue)
-        np.testing.assert_array_equal(told, [*np.bincount(places, minlength=parts + 1)[:parts], lengths.sum()])
-        ends = np.cumsum(told[:parts])
+        reported, found = backend.to_host(tally)[: parts + 1], backend.to_host(queue)
+        np.testing.assert_array_equal(reported, [*np.bincount(places, minlength=parts + 1)[:parts], lengths.sum()])
+        ends = np.cumsum(reported[:parts])
         for part, queued in enumerate(np.split(found, ends)[:parts]):
             np.testing.assert_array_equal(np.sort(queued), np.flatnonzero(places == part))
         assert (found[ends[-1] :] == -7).all()

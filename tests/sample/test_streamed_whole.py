@@ -146,10 +146,10 @@ def test_no_edges_are_on_the_device(kind, page_locked, monkeypatch):
     assert peak.bytes < 1.1 * found.stats.memory + (1 << 13)
     if "spec" not in kind:  # a spec looks at the edges of some vertices at a time
         assert found.stats.memory < 2 * len(src)
-    told = found.stats.streamed
-    assert told["scheme"] == "in-place"
-    assert 8 * 50 <= told["nbytes"] < 40 * 50
-    assert told["in_place"] >= 0
+    reported = found.stats.streamed
+    assert reported["scheme"] == "in-place"
+    assert 8 * 50 <= reported["nbytes"] < 40 * 50
+    assert reported["in_place"] >= 0
 
 
 def test_rows_stay_in_host_memory_where_the_device_has_no_room_for_them(page_locked):

@@ -25,7 +25,7 @@ def graph():
     return gd.from_edges(SRC, DST, TIMES, num_vertices=N)
 
 
-def told(batches):
+def reported(batches):
     return [
         [getattr(batch, name).tolist() for name in ARRAYS]
         + [batch.batch_size, batch.num_sampled_nodes, batch.num_sampled_edges]
@@ -102,13 +102,13 @@ def test_seeds_are_instances_of_temporal_sampling(graph):
 @pytest.mark.parametrize("options", [{}, {"temporal_strategy": "last", "direction": "out"}])
 def test_batches_are_the_same_wherever_they_are_drawn(graph, options):
     options = {"batch_size": 4, "shuffle": True, "input_time": INPUT_TIME, **options}
-    expected = told(NeighborLoader(graph, [3, 2], INPUT, prefetch=0, batches_per_run=1, **options))
-    assert told(NeighborLoader(graph, [3, 2], INPUT, batches_per_run=4, **options)) == expected
+    expected = reported(NeighborLoader(graph, [3, 2], INPUT, prefetch=0, batches_per_run=1, **options))
+    assert reported(NeighborLoader(graph, [3, 2], INPUT, batches_per_run=4, **options)) == expected
     bare = gd.from_edges(SRC, DST, num_vertices=N)
-    assert told(NeighborLoader(bare, [3, 2], INPUT, times=TIMES, **options)) == expected
+    assert reported(NeighborLoader(bare, [3, 2], INPUT, times=TIMES, **options)) == expected
     for placement in ("partitioned", "replicated", "streamed"):
         parts = graph.partition(3, by="random", device="cpu")
-        assert told(NeighborLoader(parts, [3, 2], INPUT, placement=placement, **options)) == expected
+        assert reported(NeighborLoader(parts, [3, 2], INPUT, placement=placement, **options)) == expected
 
 
 @pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
@@ -122,7 +122,7 @@ def test_batches_of_a_gpu_are_the_same_and_stay_there(graph, monkeypatch, device
     for kind, theirs in zip(kinds, expected, strict=True):
         found = list(NeighborLoader(on_gpu, [3, 2], INPUT, **options, **kind))
         assert not isinstance(found[0].batch, np.ndarray)
-        assert told(found) == told(theirs)
+        assert reported(found) == reported(theirs)
         assert [batch.x.tolist() for batch in found] == [(2 * batch.n_id).tolist() for batch in theirs]
 
 

@@ -170,7 +170,7 @@ def test_what_has_no_rows_to_keep_is_refused(tmp_path):
         gd.stream.build(merged, tmp_path / "g.gdl", edge_rows=2)
 
 
-def test_damaged_rows_are_not_told(tmp_path):
+def test_damaged_rows_are_not_reported(tmp_path):
     path = tmp_path / "g.gdl"
     S = gd.stream.build(gd.from_edges(SRC, DST, num_vertices=N), path, edge_rows=True)
     offset = int(S.store.sections["out"].numbers["offset"][0])

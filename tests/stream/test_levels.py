@@ -12,15 +12,15 @@ from graphdask.stream import levels, paths
 @pytest.fixture
 def levels_of(monkeypatch):
     """How many searches went level by level."""
-    told = {"searches": 0}
+    reported = {"searches": 0}
 
     def counted(*given, **more):
         found = levels.by_levels(*given, **more)
-        told["searches"] += found is not None
+        reported["searches"] += found is not None
         return found
 
     monkeypatch.setattr(paths, "by_levels", counted)
-    return told
+    return reported
 
 
 def graphs(rng):

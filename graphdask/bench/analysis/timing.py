@@ -44,13 +44,13 @@ def timed(run: Callable[[Any], Any], sources: Sequence[Any]) -> list[Timed]:
     for source in sources:
         with quiet():
             call_seconds, result = timed_call(partial(run, source))
-        stats, iterations = _told(result)
+        stats, iterations = _reported(result)
         del result
         runs.append(Timed(stats.bsp.seconds, call_seconds, stats, iterations))
     return runs
 
 
-def _told(result: Any) -> tuple[Any, int | None]:
+def _reported(result: Any) -> tuple[Any, int | None]:
     """What is kept of a result."""
     return result.stats, getattr(result, "iterations", None)
 
