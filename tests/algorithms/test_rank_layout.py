@@ -99,7 +99,7 @@ def test_it_makes_way_where_memory_is_short(made, monkeypatch, rng):
     tables = graph.built.parts.values[0].tables
     assert len(tables.values) == 2
     most = double.stats.memory + tables.nbytes // 4
-    monkeypatch.setattr(get_backend("cpu"), "free_memory", lambda: most - tables.nbytes)
+    monkeypatch.setattr(type(get_backend("cpu")), "free_memory", lambda self: most - tables.nbytes)
     with dask.config.set({"graphdask.memory-fraction": 1.0}):
         for before in (double, single, double):
             found = gd.pagerank(graph, dtype=before.rank.dtype, **FEW)

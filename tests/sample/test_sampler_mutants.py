@@ -133,12 +133,12 @@ KERNELS = {
 HOST = {
     "sums of roots off by one": (saint._roots, 'side="right"', 'side="left"', check_saint),
     "one generator for all roots": (
-        saint._roots, "count, of_all = np.arange(instances), np", "count, of_all = np.zeros(instances, np.int64), np",
+        saint._roots, "instances=np.arange(instances)", "instances=np.zeros(instances, np.int64)",
         check_saint,
     ),
     "roots are those of random nodes": (saint._roots, "-(1 << 62) - 1", "-(1 << 62)", check_saint),
     "random nodes with replacement": (
-        one_pass.random_nodes, "np.array([0, int(k)]), 0,", "np.array([0, int(k)]), 1,", check_random_nodes,
+        one_pass.random_nodes, "replace=0", "replace=1", check_random_nodes,
         one_pass_law,
     ),
     "never the last vertex": (
