@@ -72,10 +72,10 @@ class BfsState:
         """Where the frontier is."""
         return self.queue_buffer.array
 
-    def read(self, env: Environment) -> Any:
-        """Return the counters of a superstep at its end, by name; the next one has the others."""
+    def read(self, env: Environment) -> list[int]:
+        """Return the counters of a superstep at its end, by `COUNTS.place`; the next one has the others."""
         search = self.search
-        found = search.read_counters(env.backend)
+        found: list[int] = env.backend.to_host(search.counters).tolist()
         search.counters, search.after = search.after, search.counters
         return found
 

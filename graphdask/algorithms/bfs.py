@@ -55,6 +55,7 @@ from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.results.result import Result
 
+AT = COUNTS.place
 DIRECTIONS = ("auto", "push", "pull")
 LEVEL_THREADS = 1 << 13
 """Threads of a launch that goes through many levels: few blocks, so that these soon have met at the barrier."""
@@ -164,7 +165,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
         if state.count:
             search.own_queue = state.queues[0].fit(state.count)
             kernels.bfs_start(state.count, env.backend.from_host(sources), search)
-            state.weight = state.read(env).weight
+            state.weight = state.read(env)[AT.weight]
         votes = state.direction.votes(state.count, state.weight % LONG, part.out.num_edges)
         frontier = state.queue[: state.count]
         return state, Messages(
@@ -254,19 +255,19 @@ class BreadthFirstSearch(Primitive[BfsState]):
             state.direction.edges_left, search,
         )  # fmt: skip
         found = state.read(env)
-        state.level += found.levels
-        state.direction.skip(found.edges)
-        state.unreached -= found.visited - count
-        return self._said(state, found, found.visited, before + found.edges)
+        state.level += found[AT.levels]
+        state.direction.skip(found[AT.edges])
+        state.unreached -= found[AT.visited] - count
+        return self._said(state, found, found[AT.visited], before + found[AT.edges])
 
     def _push(self, part: Part, state: BfsState, env: Environment) -> Messages:
         here = state.queue
         state.level += 1
         if state.count == 0 and not state.pulled:  # a pull leaves a number in the counters
-            return self._said(state, COUNTS.of([0] * len(COUNTS)), 0, 0)
+            return self._said(state, [0] * len(COUNTS), 0, 0)
         state.push(part, here, self.either_way, env)
         found = state.read(env)
-        return self._said(state, found, found.here, found.edges)
+        return self._said(state, found, found[AT.here], found[AT.edges])
 
     def _pull(self, part: Part, state: BfsState, env: Environment) -> Messages:
         csr, kernels, search = part.inward, state.kernels, state.search
@@ -286,13 +287,13 @@ class BreadthFirstSearch(Primitive[BfsState]):
         kernels.bfs_pull_hubs(min(32 * state.waiting, HUB_THREADS), state.level, search)
         kernels.bfs_mark(max(1, min(state.waiting, HUB_THREADS)), search)
         found = state.read(env)
-        state.left, state.waiting = (left, unvisited), found.left
-        return self._said(state, found, state.count, found.edges, "ghosts")
+        state.left, state.waiting = (left, unvisited), found[AT.left]
+        return self._said(state, found, state.count, found[AT.edges], "ghosts")
 
-    def _said(self, state: BfsState, found: Any, frontier: int, edges: int, to: Any = "owners") -> Messages:
+    def _said(self, state: BfsState, found: list[int], frontier: int, edges: int, to: Any = "owners") -> Messages:
         """Make the vertices found the frontier, and send them."""
-        own, ghosts = found.next, found.ghosts
-        state.count, state.weight = own, found.weight
+        own, ghosts = found[AT.next], found[AT.ghosts]
+        state.count, state.weight = own, found[AT.weight]
         state.unreached -= own
         votes = state.direction.votes(own + ghosts, state.weight % LONG * (own + ghosts) // max(own, 1))
         values = {} if to == "ghosts" else {"parent": state.parent}
