@@ -14,25 +14,22 @@ import numpy as np
 
 from graphdask.device.backend import BLOCK, Array
 from graphdask.engine.loop import Environment
-from graphdask.kernels.choice.aliases_pack import AliasDraws
-from graphdask.kernels.choice.selection_pack import Selections
 from graphdask.kernels.common.tuning import FEW_CHOSEN
 from graphdask.kernels.functions.functions_pack import FunctionItems, FunctionVertices
 from graphdask.kernels.neighbors.steps_pack import StepEdges
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample import _fanouts
-from graphdask.sample._choosing import Choices, Chooser, Found, choose, chosen_of_sums, launches, room_for_counts
+from graphdask.sample._choosing import Choices, Chooser, Found, choose, launches, room_for_counts
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample._items import Chosen, Items, Numbers
+from graphdask.sample._kept_biases import DRAW_EDGE, aliased, layered, summed
 from graphdask.sample._methods import Method
 from graphdask.sample._near import asks_near, near_rows
 from graphdask.sample._sums import Aliases, Sums, aliases_of, looked_at, pays, sums_of
 from graphdask.sample.spec import MOST_DRAWN, MOST_KEPT, MOST_TRIED
 from graphdask.sample.translate import Translated
 
-DRAW_EDGE = 265
-"""What is drawn, as in kernels/common/philox.py."""
 TRIALS = 128
 """Of rejection; then a vertex's edges are scanned after all, which changes no probability."""
 LAUNCH = 1 << 20
@@ -41,9 +38,9 @@ LOOKED_AT = {"cpu": 1 << 18, "cuda": 1 << 33}
 """Edges in one launch by a reservoir, of which nothing is kept: some tens of milliseconds."""
 OF_STEP = (
     "rows", "vertices", "previous", "near", "instances", "places", "seeds", "at", "values", "starts", "counts",
-    "chosen", "owner", "longs", "keys", "done", "of_items", "edges", "numbers", "put",
+    "chosen", "owner", "longs", "keys", "done", "of_items", "edges", "numbers", "put", "bound",
 )  # fmt: skip
-"""Arrays in `FunctionItems` of one step."""
+"""Fields of `FunctionItems` of one step: arrays, and a bound of the type of its biases."""
 UNFIT = {
     -1: "returned a bias that is negative, infinite or NaN",
     -2: "returned a bias above edge_bound",
@@ -273,11 +270,11 @@ class Expander:
         if self.method.name == "rejection":
             found = self._tried(items, choices, step, chooser)
         elif self.method.name == "alias":
-            found = self._aliased(items, choices, step, chooser)
+            found = aliased(self, items, choices, step, chooser)
         elif self.method.name == "reservoir":
             found = self._by_keys(items, choices, step, chooser)
         elif (few or chooser.redraws) and self._has_sums(choices):
-            found = self._summed(items, choices, step, chooser)
+            found = summed(self, items, choices, step, chooser)
         else:
             found = choose(chooser, choices, replace, self.weigher(items, choices.bounds, None, step), few=few)
         return self._with_ends(items, found.owners, found.chosen, begins, lambda: found.numbers(xp))
@@ -299,7 +296,7 @@ class Expander:
             few = self._has_few(fanout) or (weigh is None and fanout < 0)
             found = choose(chooser, choices, self.options.replace, weigh, few=few)
         else:
-            found = self._layered(rows.astype(np.int64), at, groups, choices, step, chooser)
+            found = layered(self, rows.astype(np.int64), at, groups, choices, step, chooser)
         n = len(found.owners)
         places, items, owners, of_row = (xp.empty(n, np.int64) for _ in range(4))
         self.steps.steps_places(n, found.owners, found.chosen, bounds, groups, at, places, items)
@@ -354,60 +351,9 @@ class Expander:
         self.sums = sums_of(self, self.part, self.env)
         self.by_sums = self.sums is not None or not pays(self.part, self.options)
 
-    def _summed(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
-        """Edges by sums that are kept."""
-        assert self.sums is not None
-        room, of = chooser.room(choices), self.sums
-        if chooser.redraws:
-            everything, rows = slice(0, len(choices.wanted)), items.rows.astype(np.int64)
-            chosen_of_sums(chooser, choices, everything, rows, self.rows.indptr, of.values, of.positives, room)
-            return room.filled(self.env.xp)
-        self.env.kernels("selection").selection_summed(
-            len(choices.wanted), Selections(
-                rows=items.rows.astype(np.int64), bounds=self.rows.indptr, sums=of.values, positives=of.positives,
-                starts=room.starts, counts=choices.wanted, replace=int(self.options.replace), seed=self.seed,
-                what=DRAW_EDGE, tags=items.places, instances=items.instances, step=step, chosen=room.chosen,
-                owner=room.owners,
-            ),
-        )  # fmt: skip
-        return room.filled(self.env.xp)
-
-    def _layered(
-        self, rows: Array, at: Array, groups: Array, choices: Choices, step: int, chooser: Chooser
-    ) -> Found:  # fmt: skip
-        """Edges of groups of items by sums that are kept."""
-        assert self.sums is not None
-        xp, indptr, room, of = self.env.xp, self.rows.indptr, chooser.room(choices), self.sums
-        ends, totals = indptr[rows + 1], xp.zeros(len(rows) + 1, np.uint64)
-        if len(of.values):
-            own = xp.where(ends > indptr[rows], of.values[xp.maximum(ends - 1, 0)], 0).view(np.uint64)
-            xp.cumsum(own, out=totals[1:])
-        self.env.kernels("selection").selection_layered(
-            len(choices.wanted), Selections(
-                groups=groups, rows=rows, bounds=indptr, sums=of.values, positives=of.positives, at=at, totals=totals,
-                starts=room.starts, counts=choices.wanted, replace=int(self.options.replace), seed=self.seed,
-                what=DRAW_EDGE, tags=choices.tags, instances=choices.instances, step=step, chosen=room.chosen,
-                owner=room.owners, failure=chooser.failure,
-            ),
-        )  # fmt: skip
-        return room.filled(xp)
-
     def _has_few(self, size: int) -> bool:
         """Whether what is drawn of one is distinguished without a table."""
         return bool(self.options.replace) or 0 <= size <= FEW_CHOSEN
-
-    def _aliased(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
-        """Edges by an alias table."""
-        assert self.aliases is not None
-        room, of = chooser.room(choices), self.aliases
-        self.env.kernels("aliases", index_t=self.dtype).aliases_draw(
-            len(choices.wanted), AliasDraws(
-                rows=items.rows, indptr=self.rows.indptr, totals=of.totals, share=of.share, other=of.other,
-                starts=room.starts, counts=choices.wanted, seed=self.seed, what=DRAW_EDGE, tags=items.places,
-                instances=items.instances, step=step, chosen=room.chosen, owner=room.owners,
-            ),
-        )  # fmt: skip
-        return room.filled(self.env.xp)
 
     def _by_keys(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
         """Edges by exponential keys."""

@@ -11,8 +11,7 @@ from specs import COLUMNS, by_degree, by_weight, same, second_order, specs
 import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
-from graphdask.sample import _choosing, _sums
-from graphdask.sample._expand import Expander
+from graphdask.sample import _choosing, _expand, _sums
 from graphdask.sample._steps import Framework
 from graphdask.sample.spec import Spec
 from graphdask.sample.translate import Translated
@@ -338,13 +337,13 @@ def test_layers_by_sums_that_are_kept_are_those_by_all_biases(device, monkeypatc
         stand_in(monkeypatch, emulated())
     calls = {}
     monkeypatch.setattr(_choosing, "LAUNCH", {"cpu": 1000, "cuda": 1000})
-    layered = Expander._layered
+    layered = _expand.layered
 
     def counted(self, *arguments):
         calls["layered"] = calls.get("layered", 0) + 1
         return layered(self, *arguments)
 
-    monkeypatch.setattr(Expander, "_layered", counted)
+    monkeypatch.setattr(_expand, "layered", counted)
     graph = made(hubs)
     seeds = [np.arange(20), [], [0], [89], [0, 7, 5], np.arange(60, 90)]
     for bias in (by_weight, of_few):
