@@ -122,8 +122,8 @@ def search_memory(part: Part, allocation: Allocation, pulls: bool, fused: bool =
     slots, owned = part.num_slots, part.num_owned
     ghosts = slots - owned
     if allocation.partial:
-        own, reported = allocation.first(owned), allocation.first(ghosts)
-        most = 2 * own + put_aside(part.out) + reported + max(7 * reported // 2, 0 if part.size == 1 else 2 * owned)
+        own, listed = allocation.first(owned), allocation.first(ghosts)
+        most = 2 * own + put_aside(part.out) + listed + max(7 * listed // 2, 0 if part.size == 1 else 2 * owned)
         if pulls:
             assert part.inward is not None
             left = allocation.first(owned, reachable(part))

@@ -113,8 +113,8 @@ class Parents(Primitive[ParentsState]):
         kernels.sssp_parents(owned, shared)
         kernels.sssp_parents_hubs(HUB_THREADS, shared)
         _, edges, ghosts = (int(x) for x in env.backend.to_host(counters))
-        reported = ghost_queue[:ghosts]
-        return ParentsState(parent, level), Messages(reported[:0], reported, {"parent": parent}, False, owned, edges)
+        found = ghost_queue[:ghosts]
+        return ParentsState(parent, level), Messages(found[:0], found, {"parent": parent}, False, owned, edges)
 
     def superstep(self, part: Part, state: ParentsState, inbox: Inbox, env: Environment) -> Messages:
         for message in inbox.received:

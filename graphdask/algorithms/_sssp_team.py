@@ -25,8 +25,8 @@ that others know better (R-MAT 24 on four H200: 24 ms, and 28 from 2^16 on). One
 
 
 def _areas(part: Part, label: np.dtype) -> Areas:
-    reported = part.vertex_map.dtype.itemsize + label.itemsize
-    return (reported, 0), (reported, 0)
+    nbytes = part.vertex_map.dtype.itemsize + label.itemsize
+    return (nbytes, 0), (nbytes, 0)
 
 
 class TeamPaths(TeamRun):

@@ -241,10 +241,10 @@ class PathCounts(Primitive[WeightedPathsState]):
             state.too_far = True
             return self._end(state)
         if found:
-            reported = [message.slots for message in inbox.received]
+            arrived = [message.slots for message in inbox.received]
             if len(state.levels) == 1:
                 state.starts += [Level(x.slots.copy(), x.columns["mask"].copy()) for x in inbox.received]
-            return self._forward(part, state, env.xp.concatenate([state.levels[-1].rows, *reported]), env)
+            return self._forward(part, state, env.xp.concatenate([state.levels[-1].rows, *arrived]), env)
         if left:
             state.stuck = True
             return self._end(state)

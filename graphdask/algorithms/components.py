@@ -99,8 +99,8 @@ class ConnectedComponents(Primitive[ComponentsState]):
         return words * part.vertex_map.dtype.itemsize
 
     def memory_together(self, part: Part, env: Environment) -> int | None:
-        reported = flood_memory(part, env)
-        return None if reported is None else self.memory(part, env.allocation) + reported
+        flood = flood_memory(part, env)
+        return None if flood is None else self.memory(part, env.allocation) + flood
 
     def init(self, part: Part, env: Environment) -> tuple[ComponentsState, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned

@@ -365,7 +365,7 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
         total: list[float] = votes.sum(axis=0).tolist()  # of whole numbers, but for the first
         state.affected_vertices += int(total[1])
         if not state.num_vertices:
-            state.residual = state.left.left = state.left.reported = 0.0
+            state.residual = state.left.left = state.left.affected = 0.0
             return True
         state.all_edges = total[8]
         if state.traversing:

@@ -50,7 +50,7 @@ def scale_of(change: float, noise: float) -> float:
 
 
 @dataclass
-class Told:
+class Reported:
     """Contributions that ranks exchange, in the order of x on both sides, so that memory is read and written in order.
 
     A broadcast has them by slot instead.
@@ -66,7 +66,7 @@ class Told:
     """Where in x the contributions of the ghosts stand, in the order in which they come."""
 
     @classmethod
-    def of(cls, part: Part, env: Environment, layout: Layout, real: Any) -> Told:
+    def of(cls, part: Part, env: Environment, layout: Layout, real: Any) -> Reported:
         xp, owned, order = env.xp, part.num_owned, layout.order
         if part.size == 1:
             return cls(xp.zeros(0, real), order[:0], None, layout.ghosts)
@@ -98,7 +98,7 @@ class PageRankState:
     """float64 per own vertex, empty where every vertex has the same."""
     x: Array
     """real_t, contributions, those of vertices of many out-edges first, which the caches then keep."""
-    reported: Told
+    reported: Reported
     """Contributions sent to other ranks, and the places in x of those received."""
     sums: Array
     """float64 per own vertex."""
@@ -236,7 +236,7 @@ class PageRank(Primitive[PageRankState]):
             rank=xp.zeros(owned, self.real),
             teleport=teleport,
             x=xp.zeros(part.num_slots, self.real),
-            reported=Told.of(part, env, layout, self.real),
+            reported=Reported.of(part, env, layout, self.real),
             sums=xp.full(owned, 1.0 / max(part.num_vertices, 1)) if self.start is None else first,
             partial=layout.rows.room(xp),
             counters=xp.zeros((2, 4), np.uint64),

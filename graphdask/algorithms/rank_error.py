@@ -38,12 +38,12 @@ class Residual:
     damping: float
     left: float
     """Of the vertices that are not affected."""
-    reported: float = FIRST
+    affected: float = FIRST
     """Of those that are."""
 
     @property
     def sum(self) -> float:
-        return self.left + self.reported
+        return self.left + self.affected
 
     @property
     def error(self) -> float:
@@ -60,7 +60,7 @@ class Residual:
         if wrong <= FACTOR * self.sum or not mass > 0.5:
             return None
         factor = 1.0 / mass
-        self.reported, self.left = factor * self.reported, factor * self.left + (1.0 - self.damping) * abs(1.0 - factor)
+        self.affected, self.left = factor * self.affected, factor * self.left + (1.0 - self.damping) * abs(1.0 - factor)
         return factor
 
     @property
@@ -74,7 +74,7 @@ class Residual:
         if everywhere:
             self.left = 0.0
         self.left += self.damping * (untold / scale)
-        self.reported = self.damping * ((spread - untold) / scale)
+        self.affected = self.damping * ((spread - untold) / scale)
 
 
 def halves(number: int) -> tuple[float, float]:

@@ -98,15 +98,15 @@ class Selection(Bench):
         here, before = graph.partition(1, device="cpu"), 0.0
         for row, counted in self._counts(here, samplers):
             drawn, tries, searched, bits = counted.tolist()
-            reported = row | common | {"device": "cpu"}
+            on_cpu = row | common | {"device": "cpu"}
             each = tries / max(drawn, 1)
             before = each if row["method"] == WAYS[0][0] else before
             yield (
                 {"table": eleven}
-                | reported
+                | on_cpu
                 | {"drawn": drawn, "tries": tries, "tries_each": each, "fewer": before / each}
             )
-            yield {"table": twelve} | reported | {"searched": searched, "bits": bits, "ratio": bits / max(searched, 1)}
+            yield {"table": twelve} | on_cpu | {"searched": searched, "bits": bits, "ratio": bits / max(searched, 1)}
 
     def _cases(self, graph: Any) -> Iterator[tuple[dict[str, Any], Callable[[], Any]]]:
         from graphdask.sample.framework import run

@@ -368,8 +368,8 @@ def _print_line(record: dict[str, Any], columns: Columns) -> None:
     from tqdm.auto import tqdm
 
     names = columns[record["table"]] if isinstance(columns, Mapping) else columns or list(record)
-    reported = [f"{name}={_cell(record[name])}" for name in names if record.get(name) is not None]
-    tqdm.write("  ".join(reported), file=sys.stderr)
+    cells = [f"{name}={_cell(record[name])}" for name in names if record.get(name) is not None]
+    tqdm.write("  ".join(cells), file=sys.stderr)
     sys.stderr.flush()
 
 

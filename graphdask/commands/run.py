@@ -70,7 +70,7 @@ graph_options = stacked(
 
 shared_options = stacked(
     input_stream,
-    click.option("--verify", is_flag=True, help="Prove partitions and answer in linear time; exit code 3 if wrong."),
+    click.option("--verify", is_flag=True, help="Prove partitions and answer; exit code 3 if wrong."),
     click.option("--output", metavar="FILE", type=OUTPUT_FILE,
                  help="Write a row for each vertex; .parquet, .csv, .txt or .npz; - is standard output."),
     click.option("--output-format", type=click.Choice(["csv", "txt"]),

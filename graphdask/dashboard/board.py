@@ -32,7 +32,7 @@ QUIET = 10.0
 """Seconds without a message after which a run is over, or lost."""
 
 
-def reported(stats: Any, workers: Sequence[str]) -> dict[str, Any]:
+def report_of(stats: Any, workers: Sequence[str]) -> dict[str, Any]:
     """Return what a client sends of a run, with its topic and number; `workers` names the worker of each rank."""
     steps = list(stats)
     each = max(-(-len(steps) // STEPS), 1)

@@ -62,10 +62,10 @@ async def _asked(client: Any, attach: Any) -> bool:
 
 
 async def _tell(client: Any) -> None:
-    from graphdask.dashboard.board import RUNS, reported
+    from graphdask.dashboard.board import RUNS, report_of
 
     over = _OVER.pop(client, deque())
     with suppress(Exception):
         if over and await _has_page(client):
-            runs = [reported(stats, names) | signature for stats, names, signature in over]
+            runs = [report_of(stats, names) | signature for stats, names, signature in over]
             await client.scheduler.log_event(topic=RUNS, msg=runs)

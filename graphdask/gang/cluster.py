@@ -261,8 +261,8 @@ class DaskGang:
         with self._new_run(progress) as watch:
             plans = {host.address: self._plan(host, watch.run) for host in self.hosts}
             asked = {self.submit(register, address, plan): address for address, plan in plans.items()}
-            reported = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout", watch.life)
-            planes = tuple(in_rank_order(reported))
+            answers = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout", watch.life)
+            planes = tuple(in_rank_order(answers))
             large = sent_ahead(self.client, self.hosts, arguments, LARGE, self.config.deadline)
             tasks, summaries = {}, {}
             for host in self.hosts:

@@ -93,7 +93,7 @@ def opened(graph: StreamedGraph, client: Any, workers: Workers, config: Config) 
     parts, built, store = graph.plan.parts, graph.built, graph.store
     store.check_open()
     if client is None and parts in (None, 1):
-        return _reported(graph, LocalGang(1, "cpu", config), graph, ())
+        return _opened(graph, LocalGang(1, "cpu", config), graph, ())
     device = Config.load(device=graph.device).device
     asked = device, graph.memory, graph.read_ahead, graph.passes, graph.host_memory
     there = built is not None and built.gang.is_whole(workers) and getattr(built.gang, "client", None) is client
@@ -101,15 +101,15 @@ def opened(graph: StreamedGraph, client: Any, workers: Workers, config: Config) 
         built.gang.use(config)
         return built
     if client is None:
-        graph.built = _reported(graph, LocalGang(parts or 1, device, config), graph, asked)
+        graph.built = _opened(graph, LocalGang(parts or 1, device, config), graph, asked)
     else:
         from graphdask.gang.cluster import DaskGang
 
-        graph.built = _reported(graph, DaskGang(client, workers, parts, device, config), store.path, asked)
+        graph.built = _opened(graph, DaskGang(client, workers, parts, device, config), store.path, asked)
     return graph.built
 
 
-def _reported(graph: StreamedGraph, gang: Any, given: Any, asked: tuple[Any, ...]) -> Opened:
+def _opened(graph: StreamedGraph, gang: Any, given: Any, asked: tuple[Any, ...]) -> Opened:
     """The graph, as every rank has it from `given`: what is open in this process, or a path."""
     if graph.passes == "one" and gang.size > 1:
         raise Unsupported('passes="one" is for one rank; open the file with passes="exact", or take S.partition(1)')

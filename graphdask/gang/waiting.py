@@ -128,10 +128,8 @@ async def _called(client: Any, address: str, function: Callable[..., Any], argum
     from distributed.core import clean_exception
     from distributed.protocol.pickle import dumps
 
-    reported = await client.rpc(address).run(
-        function=dumps(function), args=dumps(arguments), kwargs=dumps({}), wait=True
-    )
-    return reported["result"] if reported["status"] == "OK" else clean_exception(**reported)[1]
+    answer = await client.rpc(address).run(function=dumps(function), args=dumps(arguments), kwargs=dumps({}), wait=True)
+    return answer["result"] if answer["status"] == "OK" else clean_exception(**answer)[1]
 
 
 def _cause(errors: list[BaseException]) -> BaseException:

@@ -329,8 +329,8 @@ def decide(
     if pair is not None and not rows and not quoted[0] and (pair.twins or (pair.plain and not csv)):
         return Verdict(False, "its words name the ends of an edge, but no edge follows", False)
     if pair is not None:
-        reported = len(line) > 2 and all(map(_vocabulary, names))
-        certain = pair.compound or (csv and (not pair.plain or reported or quoted[0]))
+        known = len(line) > 2 and all(map(_vocabulary, names))
+        certain = pair.compound or (csv and (not pair.plain or known or quoted[0]))
         return Verdict(True, "its words name the ends of an edge", certain)
     if all(_vocabulary(names[c]) for c in ends):
         return Verdict(True, "its words are those of a header", csv and len(line) > 2 and all(map(_vocabulary, names)))

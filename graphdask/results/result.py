@@ -224,7 +224,7 @@ class Result:
         return self.graph.ids.to_caller(values) if name in self.vertex_valued else values
 
     def verify(self) -> Result:
-        """Prove the result in linear time, on the workers; return it.
+        """Prove the result on the workers, in linear time but for triangles, which are counted again; return it.
 
         Raises
         ------

@@ -43,6 +43,6 @@ def arcs_memory(part: Part, *name: Hashable) -> int:
     return 0 if ("edges and rows", *name) in part.tables else 2 * _dtype(part.out).itemsize * part.out.num_edges
 
 
-def reported(arcs: Array | None) -> dict[str, Any]:
+def arc_types(arcs: Array | None) -> dict[str, Any]:
     """What kernels of walks are compiled for beside the dtypes that they have in any case."""
     return {} if arcs is None else {"arc_t": arcs.dtype}

@@ -192,7 +192,7 @@ class Expander:
                 raise function.refused(UNFIT[found])
             function.check(found)
 
-    def reported(self, edges: Array) -> Array | None:
+    def caller_rows(self, edges: Array) -> Array | None:
         """int64: the rows of edges in what the caller gave; None where nobody asks."""
         if not self.options.numbered:
             return None

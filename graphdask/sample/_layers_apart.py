@@ -33,7 +33,7 @@ def layer_step(sampler: Any, part: Part, state: Any, env: Environment) -> Messag
     state.taken = sampler._taken(state, env, degrees)
     items = sampler._items(state, env, pool.vertices)
     lookup = RemoteLookup(part, env, items.vertices)
-    there = expander.with_near(part, _reported(lookup, items))
+    there = expander.with_near(part, _at_owners(lookup, items))
     ends = xp.zeros(len(there.rows) + 1, np.int64)
     xp.cumsum(_degrees(expander, there.rows), out=ends[1:])
     if "edge_bias" in sampler.functions:
@@ -55,17 +55,17 @@ def layer_step(sampler: Any, part: Part, state: Any, env: Environment) -> Messag
     chosen = items[of_items]
     lookup = RemoteLookup(part, env, chosen.vertices)
     there = (
-        expander.with_near(part, _reported(lookup, chosen))
+        expander.with_near(part, _at_owners(lookup, chosen))
         if "update" in sampler.functions
-        else _reported(lookup, chosen)
+        else _at_owners(lookup, chosen)
     )
     edges, number = expander.rows.indptr[there.rows] + lookup.send(places), lookup.send(numbers())
     dst = expander.destinations(edges)
     put = expander.put(there, xp.arange(len(edges)), edges, lambda: number, step, dst)
     expander.refuse_failures()
-    reported = expander.reported(edges)
-    reported = None if reported is None else lookup.answer(reported)
-    sampler._keep_answers(state, env, items, of_items, lookup.answer(dst), lookup.answer(put), reported)
+    caller_rows = expander.caller_rows(edges)
+    caller_rows = None if caller_rows is None else lookup.answer(caller_rows)
+    sampler._keep_answers(state, env, items, of_items, lookup.answer(dst), lookup.answer(put), caller_rows)
     more = step + 1 < len(sampler.fanouts) and len(state.pool.vertices) > 0
     found: Messages = sampler._nothing(part, active=more, frontier=len(items.vertices), edges=len(edges))
     return found
@@ -76,9 +76,9 @@ def _degrees(expander: Any, rows: Array) -> Array:
     return indptr[rows + rows.dtype.type(1)] - indptr[rows]
 
 
-def _reported(lookup: RemoteLookup, items: Items) -> Items:
+def _at_owners(lookup: RemoteLookup, items: Items) -> Items:
     """The items at the owners of their vertices."""
-    reported = (
+    columns = (
         lookup.send(column) for column in (items.vertices, items.previous, items.instances, items.places, items.seeds)
     )
-    return Items(lookup.rows, *reported)
+    return Items(lookup.rows, *columns)

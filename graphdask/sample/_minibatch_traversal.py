@@ -84,15 +84,15 @@ class MinibatchTraversal(NumberedTraversal):
         n, hops = self.instances, len(self.fanouts)
         sizes = np.zeros((n, hops + 1), np.int64), np.zeros((n, hops), np.int64)
         made: list[list[np.ndarray]] = []
-        reported = np.zeros(len(DONE), np.int64)
-        done = DONE.of(reported)
+        counts = np.zeros(len(DONE), np.int64)
+        done = DONE.of(counts)
         most = self.edges_at_most(state.rows.num_edges / max(state.rows.num_rows, 1))
         while not made or done.instances < n:
             room = max(int(min(most, ROOM)), done.needed + done.needed // 8)
             refuse_beyond_memory(env, self.name, f"batch {self.first + done.instances}", room, 24 + seeds.itemsize)
             columns = np.empty(len(seeds) + room, seeds.dtype), *(np.empty(room, np.int64) for _ in range(3))
-            self._call(env, state, self.first, seeds, bounds, (room, *columns, *sizes, reported), {})
-            done = DONE.of(reported)
+            self._call(env, state, self.first, seeds, bounds, (room, *columns, *sizes, counts), {})
+            done = DONE.of(counts)
             made.append([columns[0][: done.vertices], *(column[: done.edges] for column in columns[1:])])
             if done.instances < n:
                 env.check_deadline(self.name, f"batch {self.first + done.instances}")
@@ -125,9 +125,9 @@ class MinibatchTraversal(NumberedTraversal):
         each, dtype = self._vertices_of_a_seed, seeds.dtype
         most, room = len(seeds) * each, len(seeds) * (each - 1)
         refuse_beyond_memory(env, self.name, f"batch {first} and those after it", most, _bytes(dtype.itemsize))
-        reported, of_nodes = len(DONE), len(DONE) + n * (hops + 1)
+        of_done, of_nodes = len(DONE), len(DONE) + n * (hops + 1)
         counts = xp.zeros(of_nodes + n * hops, np.int64)
-        node_sizes, edge_sizes = counts[reported:of_nodes].reshape(n, hops + 1), counts[of_nodes:].reshape(n, hops)
+        node_sizes, edge_sizes = counts[of_done:of_nodes].reshape(n, hops + 1), counts[of_nodes:].reshape(n, hops)
         columns = xp.empty(most, dtype), *(xp.empty(room, np.int64) for _ in range(3))
         scratch = dict(
             each=2 * each, vertices=xp.empty(most, dtype), owners=xp.empty(most, np.int32),
@@ -138,12 +138,12 @@ class MinibatchTraversal(NumberedTraversal):
         )  # fmt: skip
         self._call(
             env, state, first, backend.from_host(seeds), backend.from_host(bounds),
-            (room, *columns, node_sizes, edge_sizes, counts[:reported]), scratch,
+            (room, *columns, node_sizes, edge_sizes, counts[:of_done]), scratch,
             per_item=-(-most // max(n, 1)), per_processor=BLOCKS,
         )  # fmt: skip
         found = backend.to_host(counts)
-        done = DONE.of(found[:reported])
-        sizes = found[reported:of_nodes].reshape(n, hops + 1), found[of_nodes:].reshape(n, hops)
+        done = DONE.of(found[:of_done])
+        sizes = found[of_done:of_nodes].reshape(n, hops + 1), found[of_nodes:].reshape(n, hops)
         return [columns[0][: done.vertices], *(column[: done.edges] for column in columns[1:]), *sizes]
 
     def _call(

@@ -212,8 +212,8 @@ class Framework(Traversal):
         put = expander.put(items, chosen.of_items, chosen.edges, chosen.numbers, step, chosen.dst)
         if not expander.heard:
             expander.refuse_failures()
-        reported = expander.reported(chosen.edges)
-        self._keep_edges(state, env, chosen.src, chosen.of_items, chosen.dst, put, chosen.instances, reported)
+        caller_rows = expander.caller_rows(chosen.edges)
+        self._keep_edges(state, env, chosen.src, chosen.of_items, chosen.dst, put, chosen.instances, caller_rows)
         more = step + 1 < len(self.fanouts) and len(state.pool.vertices) > 0
         return self._nothing(part, active=more, frontier=len(items.vertices), edges=len(chosen.edges))
 
@@ -317,7 +317,7 @@ class Framework(Traversal):
         stays = state.taken is not None and len(state.taken) < len(state.pool.vertices)
         records = {"number": number[2::3][chosen.of_items], "vertex": chosen.dst, "other": put}
         if self.numbered:
-            records["edge"] = expander.reported(chosen.edges)
+            records["edge"] = expander.caller_rows(chosen.edges)
         bounds = self._to_homes(part, env, chosen.instances)
         return Messages.of_records(records, bounds, active=edges > 0 or stays, frontier=len(rows), edges=edges)
 
@@ -368,20 +368,22 @@ class Framework(Traversal):
 
     def _keep_answers(
         self, state: SpecState, env: Environment, items: Items, of_items: Array, dst: Array, put: Array,
-        reported: Array | None = None,
+        caller_rows: Array | None = None,
     ) -> None:  # fmt: skip
         """Keep the edges of a step that others have chosen."""
-        self._keep_edges(state, env, items.vertices[of_items], of_items, dst, put, items.instances[of_items], reported)
+        self._keep_edges(
+            state, env, items.vertices[of_items], of_items, dst, put, items.instances[of_items], caller_rows
+        )
 
     def _keep_edges(
         self, state: SpecState, env: Environment, src: Array, of_items: Array, dst: Array, put: Array, instances: Array,
-        reported: Array | None = None,
+        caller_rows: Array | None = None,
     ) -> None:  # fmt: skip
-        """Keep the edges of a step, which stand in the order of the items, and fill the pools; `reported` are the rows
-        of the edges in what the caller gave, where they are asked for."""
+        """Keep the edges of a step, which stand in the order of the items, and fill the pools; `caller_rows` are
+        the rows of the edges in what the caller gave, where they are asked for."""
         xp, taken = env.xp, state.taken
         starts = xp.searchsorted(instances, state.instances, side="left")
-        state.hops.append(Edges(src, dst, instances, starts, reported))
+        state.hops.append(Edges(src, dst, instances, starts, caller_rows))
         if len(state.hops) == len(self.fanouts):
             return
         entering: Any = slice(None) if "update" not in self.functions else xp.flatnonzero(put >= 0)

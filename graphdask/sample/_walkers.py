@@ -270,15 +270,15 @@ class Walkers(Sampler[Any]):
                 pieces = [column[int(cuts[peer]) : int(cuts[peer + 1])] for peer in range(part.size)]
                 records[name] = xp.concatenate(env.comm.alltoallv(pieces))
             columns = list(records.values())
-        instance, step, vertex, *reported = columns
+        instance, step, vertex, *edge_rows = columns
         walks = xp.full((last - first, self.length + 1), -1, dtype)
         walks[:, 0] = state.starts[first - self.first : last - self.first]
         walks[instance - first, step] = vertex
         lengths = (walks >= 0).sum(axis=1).astype(np.int32) - np.int32(1)
-        if not reported:
+        if not edge_rows:
             return {"walks": walks, "lengths": lengths}
         edges = xp.full((last - first, self.length), -1, np.int64)
-        edges[instance - first, step - 1] = reported[0]
+        edges[instance - first, step - 1] = edge_rows[0]
         return {"walks": walks, "lengths": lengths, "edge": edges}
 
 

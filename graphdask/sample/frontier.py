@@ -159,7 +159,7 @@ class FrontierSampling(Sampler[FrontierState]):
         ids: Array,
         edge: Array,
         active: bool = False,
-        **reported: int,
+        **counts: int,
     ) -> Messages:
         """Questions to the owners of vertices."""
         dtype = part.vertex_map.dtype
@@ -169,8 +169,8 @@ class FrontierSampling(Sampler[FrontierState]):
         if self.numbered:
             records["row"] = edge  # the answer says it
         sent, bounds = routed(env, owner, records)
-        reported = reported or {"frontier": len(ids)}
-        return Messages.of_records(sent, bounds, active=active or len(ids) > 0, **reported)
+        counts = counts or {"frontier": len(ids)}
+        return Messages.of_records(sent, bounds, active=active or len(ids) > 0, **counts)
 
     def superstep(self, part: Part, state: FrontierState, inbox: Inbox, env: Environment) -> Messages:
         if is_whole(part):
@@ -200,13 +200,13 @@ class FrontierSampling(Sampler[FrontierState]):
         xp, csr, edge = env.xp, part.out, came["edge"]
         slot = came["at"] - came["at"].dtype.type(part.first_position)
         leads = edge >= 0
-        at, reported = csr.indptr[slot[leads]] + edge[leads], {}
+        at, row = csr.indptr[slot[leads]] + edge[leads], {}
         slot[leads] = csr.indices[at]
         if self.numbered:
             assert csr.rows is not None
-            reported["row"] = xp.full(len(edge), -1, np.int64)
-            reported["row"][leads] = csr.rows[at]
-        records = {**came, "at": state.ids[slot], "edge": state.of_slots[slot], **reported}
+            row["row"] = xp.full(len(edge), -1, np.int64)
+            row["row"][leads] = csr.rows[at]
+        records = {**came, "at": state.ids[slot], "edge": state.of_slots[slot], **row}
         bounds = self.homes(part.size)
         home = xp.searchsorted(env.backend.from_host(bounds[1:-1]), came["instance"], side="right")
         sent, cuts = routed(env, home, records)

@@ -89,7 +89,7 @@ class Layers(Traversal):
             items, offsets = self._picked(part, state, env, indptr[rows + 1] - indptr[rows])
             places = indptr[rows[items]] + offsets
             slots = state.rows.indices[places]
-            self._keep(state, env, items, ids_of_slots(part, env, slots), self._reported(state, places))
+            self._keep(state, env, items, ids_of_slots(part, env, slots), self._caller_rows(state, places))
             if more:
                 state.frontiers.append(self._fresh(part, state, env))
             return self._nothing(part, active=more, frontier=len(rows), edges=len(slots))
@@ -100,13 +100,13 @@ class Layers(Traversal):
             return self._chosen(part, state, inbox, env)
         if phase == 3:
             return self._edges(part, state, inbox, env)
-        dst, reported = xp.empty_like(inbox.records["vertex"]), None
+        dst, caller_rows = xp.empty_like(inbox.records["vertex"]), None
         dst[inbox.records["number"]] = inbox.records["vertex"]
         if self.numbered:
-            reported = xp.empty(len(dst), np.int64)
-            reported[inbox.records["number"]] = inbox.records["edge"]
+            caller_rows = xp.empty(len(dst), np.int64)
+            caller_rows[inbox.records["number"]] = inbox.records["edge"]
         assert state.items is not None
-        self._keep(state, env, state.items, dst, reported)
+        self._keep(state, env, state.items, dst, caller_rows)
         if not more:
             return self._nothing(part, active=False)
         state.frontiers.append(self._fresh(part, state, env))
@@ -124,8 +124,8 @@ class Layers(Traversal):
                 state.frontiers.append(self._fresh(part, state, env))
             return self._nothing(part, active=more, frontier=len(rows), edges=len(state.hops[-1].dst))
         if len(env.history) % 2 == 0:
-            reported, keys = came["edge"][0::2] if self.numbered else None, came["number"][1::2].view(np.float64)
-            self._merge(state, env, came["number"][0::2], keys, came["vertex"][0::2], reported)
+            caller_rows, keys = came["edge"][0::2] if self.numbered else None, came["number"][1::2].view(np.float64)
+            self._merge(state, env, came["number"][0::2], keys, came["vertex"][0::2], caller_rows)
             drawn = len(state.hops[-1].dst)
             if not more:
                 return self._nothing(part, active=False, edges=drawn)
@@ -133,13 +133,13 @@ class Layers(Traversal):
             return self._asked(part, state, env, edges=drawn)
         instances, places = (xp.ascontiguousarray(came["number"][k::2]) for k in range(2))
         rows = came["vertex"][0::2] - part.vertex_map.dtype.type(part.first_position)
-        items, keys, dst, reported = self._keyed(part, state, env, rows, part.ids[rows], instances, self._hop(env))
+        items, keys, dst, caller_rows = self._keyed(part, state, env, rows, part.ids[rows], instances, self._hop(env))
         number = xp.empty(2 * len(items), np.int64)
         number[0::2], number[1::2] = places[items], keys.view(np.int64)
         bounds = 2 * self._to_homes(part, env, instances[items])
         records = {"number": number, "vertex": xp.repeat(dst, 2)}
-        if reported is not None:
-            records["edge"] = xp.repeat(reported, 2)
+        if caller_rows is not None:
+            records["edge"] = xp.repeat(caller_rows, 2)
         return Messages.of_records(records, bounds, active=len(items) > 0, frontier=len(rows))
 
     def _keyed(
@@ -172,9 +172,9 @@ class Layers(Traversal):
         (kept,) = xp.nonzero(places >= 0)
         items = xp.searchsorted(offsets[1:], kept, side="right")
         places = csr.indptr[rows[items]] + places[kept]
-        return items, keys[kept], ids_of_slots(part, env, csr.indices[places]), self._reported(state, places)
+        return items, keys[kept], ids_of_slots(part, env, csr.indices[places]), self._caller_rows(state, places)
 
-    def _reported(self, state: TraversalState, places: Array) -> Array | None:
+    def _caller_rows(self, state: TraversalState, places: Array) -> Array | None:
         """Rows of the edges at some places in what the caller gave; None where nobody asks."""
         return state.numbers_at(places) if self.numbered else None
 
@@ -185,17 +185,17 @@ class Layers(Traversal):
         items: Array,
         keys: Array,
         dst: Array,
-        reported: Array | None = None,
+        caller_rows: Array | None = None,
     ) -> None:
         """Keep the edges of the smallest keys of each instance, in the order of the frontier and the neighbours."""
         xp, here = env.xp, state.frontiers[-1]
         order = xp.argsort(dst, kind="stable")
         order = order[xp.argsort(items[order], kind="stable")]
-        items, keys, dst, reported = (
+        items, keys, dst, caller_rows = (
             items[order],
             keys[order],
             dst[order],
-            None if reported is None else reported[order],
+            None if caller_rows is None else caller_rows[order],
         )
         instances = here.instances[items]
         order = xp.argsort(keys, kind="stable")
@@ -203,14 +203,14 @@ class Layers(Traversal):
         starts = xp.searchsorted(instances, instances, side="left")  # of each edge's instance, in either order
         places = xp.arange(len(order)) - starts
         chosen = xp.sort(order[places < self.fanouts[len(state.hops)]])
-        self._keep(state, env, items[chosen], dst[chosen], None if reported is None else reported[chosen])
+        self._keep(state, env, items[chosen], dst[chosen], None if caller_rows is None else caller_rows[chosen])
 
     def _keep(
-        self, state: TraversalState, env: Environment, items: Array, dst: Array, reported: Array | None = None
+        self, state: TraversalState, env: Environment, items: Array, dst: Array, caller_rows: Array | None = None
     ) -> None:
         here = state.frontiers[-1]
         starts = env.xp.searchsorted(items, here.bounds, side="left")
-        state.hops.append(Edges(here.vertices[items], dst, here.instances[items], starts, reported))
+        state.hops.append(Edges(here.vertices[items], dst, here.instances[items], starts, caller_rows))
 
     def _picked(self, part: Part, state: TraversalState, env: Environment, lengths: Array) -> tuple[Array, Array]:
         """Of each edge drawn, its vertex's place in the frontier, and its place in the row of that; in their order."""

@@ -198,9 +198,9 @@ class Samples:
         columns = self.parts.delayed(PickColumns(self.columns))
         facts = delayed((self.graph.ids, self.vertex_valued), traverse=False)
         made = [delayed(_rows_frame, pure=False)(columns[rank], facts) for rank in filled]
-        reported = self.parts.summary[0]
-        shapes = {name: tuple(reported.values.get(f"{name}.shape", ())) for name in self.columns}
-        none = {name: np.zeros((0, *shapes[name]), reported.dtypes[name]) for name in self.columns}
+        summary = self.parts.summary[0]
+        shapes = {name: tuple(summary.values.get(f"{name}.shape", ())) for name in self.columns}
+        none = {name: np.zeros((0, *shapes[name]), summary.dtypes[name]) for name in self.columns}
         meta = _rows_frame(none, (self.graph.ids, self.vertex_valued))
         return frames.from_delayed(made, meta=meta, verify_meta=False)
 

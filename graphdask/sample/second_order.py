@@ -26,7 +26,7 @@ from graphdask.interface.parameters import documented
 from graphdask.kernels.common.tuning import ONE
 from graphdask.kernels.walks.second_order_pack import FactorRows, PartSecondWalks, WholeSecondWalks
 from graphdask.partition.part import Part
-from graphdask.sample._arcs import arcs_memory, arcs_of, reported
+from graphdask.sample._arcs import arc_types, arcs_memory, arcs_of
 from graphdask.sample._walkers import (
     BUDGET,
     PartState,
@@ -88,7 +88,7 @@ class SecondOrder(Walkers):
 
     def walk(self, part: Part, env: Environment, state: WholeState, rows: slice, begin: int, end: int) -> None:
         n, reservoir, of = rows.stop - rows.start, self.method == "reservoir", state.rows
-        types = {"index_t": part.vertex_map.dtype, "bias_t": of.biases.dtype, **reported(of.arcs)}
+        types = {"index_t": part.vertex_map.dtype, "bias_t": of.biases.dtype, **arc_types(of.arcs)}
         kernels = env.kernels("second_order", **types)
         launched = together_for(env, n) if reservoir else {"threads": threads_for(env, n)}
         kernel = kernels.second_order_reservoir if reservoir else kernels.second_order
@@ -122,7 +122,7 @@ class SecondOrder(Walkers):
         path, made = xp.empty((n, min(BUDGET, self.length)), dtype), xp.empty(n, np.int32)
         target, of = xp.empty(n, dtype), state.rows
         edges = None if of.arcs is None else xp.empty(path.shape, np.int64)
-        kernels = env.kernels("second_order", index_t=dtype, bias_t=of.biases.dtype, **reported(of.arcs))
+        kernels = env.kernels("second_order", index_t=dtype, bias_t=of.biases.dtype, **arc_types(of.arcs))
         reservoir = self.method == "reservoir"
         pack = self.pack(PartSecondWalks, of)
         columns = "instance", "step", "draw", "at", "previous", "here", "candidate"

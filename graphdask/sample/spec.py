@@ -250,10 +250,10 @@ class Spec:
 
     def _check_alias(self) -> None:
         bias = translated("edge_bias", self.edge_bias)
-        reported = sorted(set(bias.fields) & OF_WALK)
-        if reported:
+        of_walk = sorted(set(bias.fields) & OF_WALK)
+        if of_walk:
             raise InputError(
-                f"select='alias' is for biases that depend on the edge alone, and {bias.name} reads {reported[0]}; use "
+                f"select='alias' is for biases that depend on the edge alone, and {bias.name} reads {of_walk[0]}; use "
                 f"'inverse', 'rejection' or 'reservoir'"
             )
         if bias.called is not None:

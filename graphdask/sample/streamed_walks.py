@@ -21,7 +21,7 @@ from graphdask.errors import OverBudget
 from graphdask.kernels.common.compiling import clock
 from graphdask.kernels.walks.walk_pack import StreamedWalks
 from graphdask.partition.part import Csr, Part
-from graphdask.sample._arcs import STEP, reported
+from graphdask.sample._arcs import STEP, arc_types
 from graphdask.sample._walkers import LAUNCH, threads_for
 from graphdask.sample.streamed import (
     PREPARING,
@@ -174,7 +174,7 @@ class _Run:
             vertices=part.num_vertices, degrees=self.degrees, cuts=self.cuts, parts=cut.count, whole=int(self.whole),
             method=method, **tables,
         )  # fmt: skip
-        types = {"index_t": part.vertex_map.dtype, "bias_t": self.biases.dtype, **reported(tables["arcs"])}
+        types = {"index_t": part.vertex_map.dtype, "bias_t": self.biases.dtype, **arc_types(tables["arcs"])}
         self.kernels = env.kernels("walk", **types)
         self.queues = env.kernels("queues")
         self.sweep: list[int] = []
@@ -200,8 +200,8 @@ class _Run:
                     fetched(drawn, columns[name][rows])
         imbalance = float(np.mean(self.imbalances)) if self.imbalances else 0.0
         in_place = int(self.env.backend.to_host(self.in_place)[0])
-        reported = report(self.scheme, self.layout, self.resident, imbalance, len(batches), in_place)
-        values = {"streamed": {**reported, "nbytes": reported["nbytes"] + self.of_rows}}
+        figures = report(self.scheme, self.layout, self.resident, imbalance, len(batches), in_place)
+        values = {"streamed": {**figures, "nbytes": figures["nbytes"] + self.of_rows}}
         return RankResult(
             columns, values, {name: column.dtype for name, column in columns.items()}, self.env.history, "",
             self.env.backend.description, self.layout.memory,
@@ -244,8 +244,8 @@ class _Run:
         tally = self.env.xp.zeros(2 * count + 1, np.int64)
         self.queues.queues_count(n, self.places, self.lengths, count, tally, per_processor=COUNTING, shared=4 * count)
         self.queues.queues_fill(n, self.places, count, tally, self.queue, shared=12 * count)
-        reported = self.env.backend.to_host(tally[: count + 1])
-        return np.concatenate([[0], np.cumsum(reported[:-1])]), int(reported[-1])
+        counts = self.env.backend.to_host(tally[: count + 1])
+        return np.concatenate([[0], np.cumsum(counts[:-1])]), int(counts[-1])
 
     def _chosen(self, active: dict[int, int], left: int) -> tuple[list[int], dict[int, int]]:
         """The partitions whose queues are sampled next, and how each that walkers go on over is read; those that are to

@@ -24,7 +24,7 @@ from graphdask.interface.parameters import documented
 from graphdask.kernels.common.tuning import ONE
 from graphdask.kernels.walks.walk_pack import MovingRows, PartWalks, WholeWalks
 from graphdask.partition.part import Csr, Part
-from graphdask.sample._arcs import arcs_memory, arcs_of, reported
+from graphdask.sample._arcs import arc_types, arcs_memory, arcs_of
 from graphdask.sample._walkers import (
     BUDGET,
     PartState,
@@ -132,7 +132,7 @@ class FirstOrder(Walkers):
         self, of: Rows, part: Part, env: Environment, state: WholeState, rows: slice, begin: int, end: int
     ) -> None:
         """The same along the edges of `of`."""
-        types = {"index_t": part.vertex_map.dtype, "bias_t": of.biases.dtype, **reported(of.arcs)}
+        types = {"index_t": part.vertex_map.dtype, "bias_t": of.biases.dtype, **arc_types(of.arcs)}
         kernels, n = env.kernels("walk", **types), rows.stop - rows.start
         reservoir = self.method == "reservoir"
         launched = together_for(env, n) if reservoir else {"threads": threads_for(env, n)}
@@ -156,7 +156,7 @@ class FirstOrder(Walkers):
         n, dtype = len(came["at"]), part.vertex_map.dtype
         path, made = env.xp.empty((n, min(budget, self.length)), dtype), env.xp.empty(n, np.int32)
         edges, reservoir = None if of.arcs is None else env.xp.empty(path.shape, np.int64), self.method == "reservoir"
-        kernels = env.kernels("walk", index_t=dtype, bias_t=of.biases.dtype, **reported(of.arcs))
+        kernels = env.kernels("walk", index_t=dtype, bias_t=of.biases.dtype, **arc_types(of.arcs))
         pack = self.pack(PartWalks, of, part)
         pack.first_instance, pack.starts, pack.ids, pack.owned = self.first, state.starts, state.ids, part.num_owned
         pack.instance, pack.step, pack.at = came["instance"], came["step"], came["at"]

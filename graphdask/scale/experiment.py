@@ -129,7 +129,7 @@ def run(
     for name, called in (("each", each), ("say", say), ("doing", doing)):
         if called is not None and not callable(called):
             raise InputError(f"{name}={shown(called)} cannot be called")
-    there = None if client is None else _Told.by(client, device)
+    there = None if client is None else _Described.by(client, device)
     settings = Settings(get_backend(device).name if there is None else there.device, sources, repeats, seed, max_weight)
     planned = measurements(settings, workers, kinds, algorithms, scales, edge_factor, transports)
     most = max(one.workers for one in planned)
@@ -201,14 +201,14 @@ def about_machine() -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Described:
     """What a worker of somebody's cluster says of its machine."""
 
     machine: dict[str, Any]
     device: str
 
     @classmethod
-    def by(cls, client: Any, device: str) -> _Told:
+    def by(cls, client: Any, device: str) -> _Described:
         addresses = list(client.nthreads())
         if not addresses:
             raise InputError("the Dask cluster has no workers; start some, or wait with client.wait_for_workers(1)")

@@ -156,9 +156,9 @@ class DeviceOffers(OnDevice):
         if own.begin <= place < own.end:
             state.parent[place] = self.of.source
         state.marks[:n] = state.parent != NOBODY
-        return state, self.reported(part, state, False, int(reached[own.begin : own.end].sum()))
+        return state, self.messages(part, state, False, int(reached[own.begin : own.end].sum()))
 
-    def reported(self, part: StreamedPart, state: Tree, active: bool, frontier: int) -> Messages:
+    def messages(self, part: StreamedPart, state: Tree, active: bool, frontier: int) -> Messages:
         """Return messages with the parents of vertices that other ranks own."""
         elsewhere, looked = self.tight.elsewhere(state.marks), self.tight.looked()
         return self.said(part, state.marks, elsewhere, state.parent, active, frontier, looked)
@@ -174,7 +174,7 @@ class DeviceOffers(OnDevice):
 
     def superstep(self, part: StreamedPart, state: Tree, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
         self.take(state, inbox.records["position"], inbox.records["value"])
-        return self.reported(part, state, False, 0)
+        return self.messages(part, state, False, 0)
 
     def result(self, part: StreamedPart, state: Tree, env: Environment) -> dict[str, Any]:  # type: ignore[override]
         return {"parent": state.parent[part.own.begin : part.own.end].copy()}
@@ -194,7 +194,7 @@ class DeviceFlat(DeviceOffers):
         state.parent[own] = self.parent
         state.hops[own] = env.xp.where(self.parent != NOBODY, 0, -1).astype(np.int32)
         state.marks[own] = (self.parent != NOBODY) & (self.tight.pack.flat[own] != 0)
-        return state, self.reported(part, state, bool(state.marks[own].any()), 0)
+        return state, self.messages(part, state, bool(state.marks[own].any()), 0)
 
     def superstep(self, part: StreamedPart, state: Tree, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
         own, n, frontier = slice(part.own.begin, part.own.end), part.num_vertices, 0
@@ -211,4 +211,4 @@ class DeviceFlat(DeviceOffers):
             self.tight.pack.hop, self.tight.pack.active = state.hop, state.marks
             self.tight.over(chosen, "layered_further")
             state.hop += 1
-        return self.reported(part, state, bool(state.marks[own].any()), frontier)
+        return self.messages(part, state, bool(state.marks[own].any()), frontier)

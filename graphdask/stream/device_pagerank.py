@@ -70,7 +70,7 @@ class DeviceRanks:
         if primitive.personalization is not None:
             self._teleport = run.backend.from_host(of_host(store, primitive.personalization, own))
         self._sums, self._place = xp.empty(count, np.float64), xp.arange(own.begin, own.end, dtype=np.int32)
-        self._counters, self._reported = xp.zeros((2, 3), np.uint64), run.host.reported(3)
+        self._counters, self._readback = xp.zeros((2, 3), np.uint64), run.host.readback(3)
         self._sent: int | None = None
         self._begun = False
         """Whether the first chunk of the next iteration has been summed."""
@@ -90,7 +90,7 @@ class DeviceRanks:
         if self._sent is None:
             counters = self._run.backend.to_host(self._counters[(self.progress.iterations + 1) % 2])
         else:
-            counters = self._reported.read(self._sent)
+            counters = self._readback.read(self._sent)
         self._sent = None
         return self._primitive.votes_of(counters)
 
@@ -123,7 +123,7 @@ class DeviceRanks:
             ),
         )  # fmt: skip
         state.iterations += 1
-        self._sent = self._reported.send(self._counters[turn])
+        self._sent = self._readback.send(self._counters[turn])
         self._begin()
         self._window.settle()
         return self._edges

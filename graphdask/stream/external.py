@@ -153,11 +153,11 @@ def write_section(
     finally:
         dealt.close()
     offset, crc = writer.append(table)
-    reported: dict[str, Any] = {"offset": offset, "chunks": len(table), "crc": crc, "with_ids": section.with_ids}
+    entry: dict[str, Any] = {"offset": offset, "chunks": len(table), "crc": crc, "with_ids": section.with_ids}
     if numbered:
         offset, crc = writer.append(section.numbers)
-        reported["numbers"] = {"offset": offset, "crc": crc}
-    return reported
+        entry["numbers"] = {"offset": offset, "crc": crc}
+    return entry
 
 
 def sorting_bytes(weights: np.dtype | None, numbered: bool = False) -> int:

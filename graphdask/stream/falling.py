@@ -68,9 +68,9 @@ class FallingDistances(Primitive[FallingState]):
             if rank == part.rank:
                 state.distance[local, lane] = 0
                 state.active[local] |= np.uint64(1 << lane)
-        return state, self._reported(part, state, env, 0, 0)
+        return state, self._messages(part, state, env, 0, 0)
 
-    def _reported(self, part: StreamedPart, state: FallingState, env: Environment, worked: int, edges: int) -> Messages:
+    def _messages(self, part: StreamedPart, state: FallingState, env: Environment, worked: int, edges: int) -> Messages:
         """What has fallen elsewhere, for the owners, as much at a time as fits."""
         xp, owned, index = env.xp, part.num_owned, part.vertex_map.dtype
         none = xp.zeros(0, index)
@@ -98,7 +98,7 @@ class FallingDistances(Primitive[FallingState]):
         worked, edges = 0, 0
         if not state.unsent:
             worked, edges = self._sweep(part, state, env)
-        return self._reported(part, state, env, worked, edges)
+        return self._messages(part, state, env, worked, edges)
 
     def _sweep(self, part: StreamedPart, state: FallingState, env: Environment) -> tuple[int, int]:
         """Relax the edges of active rows, chunk by chunk; how many rows, and edges."""

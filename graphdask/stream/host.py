@@ -78,7 +78,7 @@ class HostChunks:
         """Of those that stay, what kernels read in place."""
         self._coming: dict[Key, tuple[Future[np.ndarray], int | None]] = {}
         self._columns: dict[str, np.ndarray] = {}
-        self._reported: dict[int, Readback] = {}
+        self._readbacks: dict[int, Readback] = {}
         self._pool: ThreadPoolExecutor | None = None
         self._memory = self._room = memory - 8 * store.num_vertices
         self._stages: list[np.ndarray] = []
@@ -220,14 +220,14 @@ class HostChunks:
             self._columns[name] = made
         return self._columns[name]
 
-    def reported(self, length: int) -> Readback:
+    def readback(self, length: int) -> Readback:
         """Return the `Readback` that copies `length` words of the device to the host, one copy at a time.
 
         It is kept, because it takes long to make page-locked memory.
         """
-        if length not in self._reported:
-            self._reported[length] = readback_of(self._backend, length, 1)
-        return self._reported[length]
+        if length not in self._readbacks:
+            self._readbacks[length] = readback_of(self._backend, length, 1)
+        return self._readbacks[length]
 
 
 def _ignore(done: Done) -> None:

@@ -131,7 +131,7 @@ class Flags:
         self.counters, self.flags = self._words[:counters], self._words[counters:]
         self._cleared = self._words[CLEARED:]
         self.firsts = run.backend.from_host(section.table["first"].astype(np.int64))
-        self._reported = readback_of(run.backend, counters + len(section), depth)
+        self._readback = readback_of(run.backend, counters + len(section), depth)
         self.totals = np.zeros(2, np.int64)
         """Rows processed and edges scanned, as far as the host knows."""
         self.elsewhere = np.zeros(len(section), bool)
@@ -147,11 +147,11 @@ class Flags:
         self._run.trees.layered_active(len(words), words, self.firsts, self._chunks, self.flags)
 
     def send(self) -> int:
-        return self._reported.send(self._words)
+        return self._readback.send(self._words)
 
     def read(self, number: int) -> np.ndarray:
         """The flags of own chunks, bool; False for the others."""
-        words, own = self._reported.read(number), self._own
+        words, own = self._readback.read(number), self._own
         self.totals[:] = words[:2]
         flags = words[len(words) - self._chunks :] != 0
         if len(own) < self._chunks:
@@ -291,8 +291,8 @@ def join_chunks(
     needed = np.ones(len(table), bool)
     for number in chunks:
         if len(under_way) > window.buffers:
-            a, b, reported = under_way.popleft()
-            needed[a:b] &= flags.read(reported)[a:b]
+            a, b, ticket = under_way.popleft()
+            needed[a:b] &= flags.read(ticket)[a:b]
         if not needed[number]:
             window.traffic.skipped += 1
             continue

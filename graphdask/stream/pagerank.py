@@ -234,8 +234,8 @@ class StreamedPageRank(Streaming):
 
     def _said(self, part: StreamedPart, state: PageRankState, edges: int) -> Messages:
         ranks, nothing = state.ranks, np.zeros(0, part.vertex_map.dtype)
-        reported, worked = {"contribution": ranks.x[part.own.begin : part.own.end]}, part.own.count if edges else 0
-        return Messages(ALL, nothing, reported, True, worked, edges, to="ghosts", votes=ranks.votes)
+        values, worked = {"contribution": ranks.x[part.own.begin : part.own.end]}, part.own.count if edges else 0
+        return Messages(ALL, nothing, values, True, worked, edges, to="ghosts", votes=ranks.votes)
 
     def ends(self, state: PageRankState, votes: np.ndarray) -> bool:
         return self.primitive.ends(state.ranks.progress, votes)  # type: ignore[arg-type]

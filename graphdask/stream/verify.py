@@ -1,4 +1,4 @@
-"""Results over a store, proved in linear time: one pass over the edges, and for PageRank an iteration.
+"""Results over a store, proved by one pass over the edges, for PageRank an iteration, for triangles another count.
 
 Searches and shortest paths: as `graphdask.verify.sssp` describes; an edge of a search has the length 1. If parents are
 at the same distance as their children, the path along parents is followed by doubling, and must leave that distance.

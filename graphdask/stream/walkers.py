@@ -126,10 +126,10 @@ class _Run:
             queue, tally = self.xp.flatnonzero(self.places == number), self.xp.zeros(len(stored) + 2, np.int64)
             for begin in range(0, len(queue), self.launched):
                 self._walked(sampler, part, state, queue[begin : begin + self.launched], tally)
-            reported = self.env.backend.to_host(tally)
+            counts = self.env.backend.to_host(tally)
             waiting[number] = 0
-            waiting += reported[:-1]
-            frontier, edges = frontier + len(queue), edges + int(reported[-1])
+            waiting += counts[:-1]
+            frontier, edges = frontier + len(queue), edges + int(counts[-1])
             self.env.check_deadline(sampler.name, f"chunk {number}")
         return frontier, edges
 

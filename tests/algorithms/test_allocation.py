@@ -314,7 +314,7 @@ def test_what_was_announced_with_what_has_grown_is_the_peak(name, allocation):
     assert peak < 1.1 * (stats.memory + (0 if allocation != "just-enough" else grown)) + OTHERS
 
 
-def test_a_room_keeps_what_it_is_reported_to_keep():
+def test_a_buffer_keeps_what_it_is_asked_to_keep():
     from graphdask.device.backend import get_backend
 
     growth = Growth()

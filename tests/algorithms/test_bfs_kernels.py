@@ -183,7 +183,7 @@ def test_ghosts_of_which_their_owners_tell_are_settled(backend, dtype, rng):
 
 
 @pytest.mark.parametrize(("first", "universe"), [(70, 40), (64, 46), (95, 1), (78, 32), (65, 31), (77, 33), (96, 14)])
-def test_ghosts_reported_of_in_a_bitmap_are_settled(backend, dtype, rng, first, universe):
+def test_ghosts_in_a_bitmap_are_settled(backend, dtype, rng, first, universe):
     world = World(rng, dtype)
     reported = np.flatnonzero(rng.random(universe) < 0.5)
     if universe == 1:

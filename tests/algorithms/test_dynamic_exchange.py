@@ -10,7 +10,7 @@ from graphdask.device.backend import CpuBackend
 
 
 @pytest.mark.parametrize("parts", [2, 7])
-def test_ranks_are_reported_what_they_need_and_not_of_whom_it_is(parts):
+def test_ranks_are_sent_what_they_need_and_not_of_whom_it_is(parts):
     src, dst = np.random.default_rng(3).integers(0, 200, (2, 300))
     D = gd.DynamicGraph(gd.from_edges(src, dst, num_vertices=200).partition(parts))
     for method in ("static", "nd"):

@@ -209,13 +209,13 @@ def test_all_rows_move(backend, kind):
 @pytest.mark.parametrize("goal", [0.0, 1e-3, 1.0])
 def test_the_device_says_as_the_host_does_whether_all_are_ranked_well_enough(backend, dtype, goal):
     kernels = backend.kernels("dynamic", index_t=dtype)
-    residual = Residual(0.85, 0.3, reported=0.7)
+    residual = Residual(0.85, 0.3, affected=0.7)
     for by_error in (0, 1):
         counters = np.zeros(COUNTERS, np.uint64)
         counters[3:4] = np.array([goal if goal else 1e-300]).view(np.uint64)
         spread, untold = int(0.5 * goal * residual.scale), int(0.01 * goal * residual.scale)
         counters[5:7] = spread, untold
-        after = Residual(0.85, 0.3, reported=0.7)
+        after = Residual(0.85, 0.3, affected=0.7)
         after.take(spread, untold, everywhere=True)
         for limit in (after.error, np.nextafter(after.error, 0.0)) if by_error else (goal, np.nextafter(goal, -1.0)):
             on_device = backend.from_host(counters)

@@ -318,7 +318,7 @@ def test_ranks_are_kept_where_more_vertices_appear_than_there_is_room_for(device
         early.verify()
 
 
-def test_ranks_of_the_gang_are_reported_only_what_they_do_not_know():
+def test_ranks_of_the_gang_are_sent_only_what_they_do_not_know():
     rng = np.random.default_rng(1)
     src = rng.integers(0, 1000, 4000)
     G = gd.from_edges(src, (src + rng.integers(1, 9, 4000)) % 1000, num_vertices=1000)

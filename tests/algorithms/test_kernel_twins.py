@@ -115,7 +115,7 @@ def test_sampling_hooks_the_first_neighbours_and_pairs_are_hooked(backend, dtype
 
 
 @pytest.mark.parametrize("repeat", range(3))
-def test_a_witness_is_an_edge_to_a_ghost_that_was_reported_the_wanted_label(backend, dtype, rng, repeat):
+def test_a_witness_is_an_edge_to_a_ghost_with_the_wanted_label(backend, dtype, rng, repeat):
     owned, bounds = 60, np.array([0, 60, 80, 80, 110])
     indptr, indices = random_rows(rng, owned, 110, dtype)
     root = 3

@@ -253,7 +253,7 @@ class LastingPeers(peers.ThreadPeers):
 
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("ghosts", ["all", "1-hop"])
-def test_memory_that_lasts_is_reported_once(ghosts, monkeypatch):
+def test_memory_that_lasts_is_announced_once(ghosts, monkeypatch):
     lasting, parts = {}, {}
 
     def of(comm, backend, timeout):

@@ -9,7 +9,7 @@ from graphdask.kernels.dynamic.telling_pack import Telling
 OWNED, SLOTS = 700, 1500
 
 
-def test_each_rank_is_reported_what_it_needs_and_has_not_been_reported(backend, dtype):
+def test_each_rank_is_sent_what_it_needs_and_has_not_been_sent(backend, dtype):
     rng = np.random.default_rng(3)
     size, rank = 67, 2  # more ranks than a block counts at a time
     x = rng.integers(1, 4, SLOTS).astype(np.float64)
@@ -47,7 +47,7 @@ def test_each_rank_is_reported_what_it_needs_and_has_not_been_reported(backend, 
     np.testing.assert_array_equal(backend.to_host(sent[2]), reported)
 
 
-def test_marks_of_other_ranks_are_reported_to_their_owners_who_take_what_comes(backend, dtype):
+def test_marks_of_other_ranks_are_sent_to_their_owners_who_take_what_comes(backend, dtype):
     rng = np.random.default_rng(4)
     size, rank = 5, 3
     bounds = np.array([0, 100, 100, 1259, 1260, SLOTS])  # of the ranks 3, 4, 0, 1, 2

@@ -145,7 +145,7 @@ def test_times_are_found_where_a_sampler_needs_them(call, tmp_path):
     assert (found["weights"], found["weighted"]) == ("used", True)
 
 
-def test_betweenness_uses_them_unless_it_is_reported_otherwise(call, tmp_path):
+def test_betweenness_uses_them_unless_an_option_says_otherwise(call, tmp_path):
     file = tmp_path / "triangle.txt"
     file.write_text("1 2 1\n2 3 1\n1 3 5\n")
     graph = nx.read_weighted_edgelist(file, nodetype=int)

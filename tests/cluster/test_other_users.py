@@ -237,7 +237,7 @@ def test_processes_of_jobs_listen_on_their_network_and_have_no_pages(tmp_path):
             process.wait(60)
 
 
-def test_jobs_are_reported_to_have_no_pages():
+def test_jobs_are_set_to_have_no_pages():
     text = jobs.script(Job("/work/job", ("run", "bfs", "g.txt"), workers=2, directory="/"))
     for role in "SCHEDULER", "WORKER":
         assert f"export DASK_DISTRIBUTED__{role}__HTTP__ROUTES='[]'\n" in text

@@ -84,7 +84,7 @@ def test_who_has_the_certificate_gets_in_and_nobody_else(encrypted, tmp_path, mo
         pass
 
 
-def test_a_scheduler_without_tls_is_reported_from_one_with():
+def test_a_scheduler_without_tls_is_distinguished_from_one_with():
     with gd.cluster.start(1, "cpu", tls=False) as cluster:
         address = cluster.address.replace("tcp://", "tls://")
         tls.security_of_cluster()
@@ -122,7 +122,7 @@ def test_a_cluster_that_cannot_be_reached_as_asked_is_not_started(where, message
         gd.cluster.start(1, "cpu", **where)
 
 
-def test_a_script_that_workers_would_run_too_is_reported_what_it_lacks(tmp_path):
+def test_an_error_says_what_a_script_lacks_that_workers_would_run_too(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import graphdask as gd\nwith gd.cluster.start(1, 'cpu'):\n    print('started')\n")
     run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=100)

@@ -106,7 +106,7 @@ def test_certificates_differ_and_a_run_keeps_its_own_in_memory(folder):
     assert not folder.exists()
 
 
-def test_a_client_without_a_certificate_is_reported_where_to_get_it():
+def test_an_error_says_where_a_client_gets_a_certificate():
     with pytest.raises(InputError, match="give the file that graphdask cluster start wrote"), connect("tls://a:1"):
         pass
 

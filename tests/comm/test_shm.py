@@ -148,7 +148,7 @@ def test_a_plane_stays_connected_between_runs_of_a_gang():
 
 
 @pytest.mark.parametrize(("buses", "own"), [("01", True), ("00", False)], ids=["two GPUs", "one GPU"])
-def test_ranks_that_share_a_gpu_are_reported_from_those_with_one_each(buses, own):
+def test_ranks_that_share_a_gpu_are_distinguished_from_those_with_one_each(buses, own):
     planes = [ShmPlane(CPU) for _ in buses]
     for plane, bus in zip(planes, buses, strict=True):
         device = SimpleNamespace(pci_bus_id=f"0000:{bus}3:00.0")

@@ -16,7 +16,7 @@ from gangs import active, dask_cluster
 
 import graphdask as gd
 from graphdask.dashboard import attach
-from graphdask.dashboard.board import KEPT, NAME, RUNS, STEPS, Board, reported
+from graphdask.dashboard.board import KEPT, NAME, RUNS, STEPS, Board, report_of
 
 WAIT = 120.0
 
@@ -31,7 +31,7 @@ def until(found, what: str):
 
 
 def message(stats, topic: str = "graphdask-0", run: int = 1):
-    return [reported(stats, [f"w{rank}" for rank in range(stats.ranks)]) | {"topic": topic, "run": run}]
+    return [report_of(stats, [f"w{rank}" for rank in range(stats.ranks)]) | {"topic": topic, "run": run}]
 
 
 def search(length: int, parts: int):

@@ -61,9 +61,9 @@ def plain():
 
 def in_new_process(script: str, cache: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Python with Numba's files in a folder."""
-    reported = os.environ | {"NUMBA_CACHE_DIR": str(cache), "XDG_CACHE_HOME": str(cache)} | environment
+    settings = os.environ | {"NUMBA_CACHE_DIR": str(cache), "XDG_CACHE_HOME": str(cache)} | environment
     command = [sys.executable, "-c", script, *arguments] if script else [sys.executable, "-m", "graphdask", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=reported, check=True)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=settings, check=True)
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ def test_what_cupy_compiles_is_counted_and_what_it_loads_is_not():
     compiling.listen_to_cupy(types.SimpleNamespace())  # a CuPy that has no such function
 
 
-def test_a_person_is_reported_at_the_beginning_and_at_the_end(reported, capsys):
+def test_a_person_is_notified_at_the_beginning_and_at_the_end(reported, capsys):
     with FirstUse("bfs", True, reported.append):
         plain()(1)
     begun, ended = reported
@@ -233,7 +233,7 @@ def test_a_person_is_reported_at_the_beginning_and_at_the_end(reported, capsys):
     assert err.count("bfs: compil") == 2
 
 
-def test_nobody_is_reported_who_does_not_watch_or_where_nothing_is_compiled(reported, capsys):
+def test_nobody_is_notified_who_does_not_watch_or_where_nothing_is_compiled(reported, capsys):
     kernel = plain()
     with FirstUse("bfs", False, reported.append):
         kernel(1)

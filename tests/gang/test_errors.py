@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from gangs import busy_until_reported, dask_cluster, generated, path, rank_of
+from gangs import busy_until_notified, dask_cluster, generated, path, rank_of
 from ranks import needs_ucx
 
 import graphdask as gd
@@ -120,7 +120,7 @@ def test_an_abandoned_run_ends_before_its_worker_is_used_again():
         gang = G.built.gang
         plan = gang._plan(gang.hosts[0], 100)
         gang.submit(register, gang.hosts[0].address, plan).result(timeout=120)
-        abandoned = gang.submit(run_ranks, gang.hosts[0].address, plan, (b"",), busy_until_reported)
+        abandoned = gang.submit(run_ranks, gang.hosts[0].address, plan, (b"",), busy_until_notified)
         summary = gang.submit(select_all, gang.hosts[0].address, abandoned, rank_of)
         assert gd.bfs(G, 0, client=client).depth.tolist() == [0, 1, 2, 3, 4]
         assert "another call has taken the worker" in str(summary.result(timeout=120).error)

@@ -23,7 +23,7 @@ from gangs import (
     occupy,
     path,
     rank_of,
-    rank_when_reported,
+    rank_when_notified,
     size_and_given,
     too_much,
     values_kept,
@@ -126,7 +126,7 @@ def test_dask_sees_a_worker_at_work_on_a_long_run(two_workers, tasks, tmp_path):
         gang = path(5).persist(client=two_workers).built.gang
         tasks.clear()
         over, found = tmp_path / "over", []
-        runner = threading.Thread(target=lambda: found.append(run(gang, rank_when_reported, str(over))))
+        runner = threading.Thread(target=lambda: found.append(run(gang, rank_when_notified, str(over))))
         runner.start()
         try:
             eventually(lambda: [len(keys) for keys in two_workers.processing().values()] == [1, 1])

@@ -104,13 +104,13 @@ def rank_of(context) -> int:
     return context.comm.rank
 
 
-def busy_until_reported(context) -> None:
+def busy_until_notified(context) -> None:
     while True:
         context.comm.check()
         time.sleep(0.001)
 
 
-def rank_when_reported(context, over: str) -> int:
+def rank_when_notified(context, over: str) -> int:
     """Its rank, once there is a file of that name."""
     path = Path(over)
     while not path.exists():

@@ -359,7 +359,7 @@ def test_the_first_two_columns_are_the_ends_where_nothing_speaks_against_it(name
 
 
 @pytest.mark.parametrize("names", ["источник,цель", "来源,目标", "πηγή,στόχος", "von,nach"])
-def test_headers_in_other_languages_are_reported_by_what_stands_below(names, tmp_path):
+def test_headers_in_other_languages_are_known_by_what_stands_below(names, tmp_path):
     (tmp_path / "g.csv").write_text(f"{names}\nann,bob\nbob,cleo\ncleo,ann\n", encoding="utf-8")
     with pytest.warns(GraphdaskWarning, match="is read as a header .* which is not certain"):
         assert read_edges(tmp_path / "g.csv").num_edges == 3

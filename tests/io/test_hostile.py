@@ -375,7 +375,7 @@ def test_the_dictionary_of_xz_is_held_to_the_memory(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("skip", [0, 1, 2, 3, 4, 7])
 @pytest.mark.parametrize("ending", ["gz", "bz2", "xz"])
-def test_compressed_text_begins_where_it_is_reported_to(skip, ending, tmp_path):
+def test_compressed_text_begins_where_the_option_says(skip, ending, tmp_path):
     module = {"gz": gzip, "bz2": bz2, "xz": lzma}[ending]
     for mark in (b"", b"\xef\xbb\xbf"):
         for text in (b"", b"1", b"1 2", b"1 2\n3 4\n"):

@@ -218,7 +218,7 @@ def test_importing_io_loads_nothing_heavy():
     assert not loaded & {"pandas", "scipy", "numba", "distributed", "dask", "pyarrow"}
 
 
-def test_gz_is_reported_by_its_content(tmp_path):
+def test_gz_is_known_by_its_content(tmp_path):
     (tmp_path / "g.txt").write_bytes(gzip.compress(b"1 2\n"))
     (tmp_path / "h.txt.gz").write_bytes(b"1 2\n")
     assert read_edges(tmp_path / "g.txt").num_edges == read_edges(tmp_path / "h.txt.gz").num_edges == 1

@@ -403,7 +403,7 @@ TABLE = np.array([3, 700, 10**12, 2**62])
         pytest.param(np.array(list("abcd")), np.arange(4), ("cpu",), id="strings"),
     ],
 )
-def test_functions_are_reported_the_ids_of_the_caller(ids, reported, devices, monkeypatch):
+def test_functions_are_given_the_ids_of_the_caller(ids, reported, devices, monkeypatch):
     stand_in(monkeypatch, emulated())
     graph, spec = gd.from_edges(ids[[0, 0, 1, 2, 3]], ids[[1, 2, 3, 3, 0]]), naming(*reported[:3].tolist())
     for device in devices:

@@ -83,7 +83,7 @@ def test_edges_of_walks_are_steps(name):
 
 @pytest.mark.parametrize("parts", [2, 4])
 @pytest.mark.parametrize("name", [*TRAVERSALS, *WALKS])
-def test_every_byte_between_ranks_is_reported_of(name, parts, monkeypatch):
+def test_every_byte_between_ranks_is_counted(name, parts, monkeypatch):
     """Also what is asked within a superstep, before the first, and after the last."""
     graph, lock, sent = graph_of(parts), threading.Lock(), []
     draw = (TRAVERSALS | WALKS)[name]

@@ -436,7 +436,7 @@ def test_a_closure_without_a_value_is_named():
     assert translate(function, FIELDS, int).fields == ("src",)
 
 
-def test_functions_on_one_line_are_reported_apart():
+def test_functions_on_one_line_are_distinguished():
     functions = [lambda e: 1, lambda e: 2]
     assert translate(functions[1], FIELDS, int).python.endswith("return np.int64(2)\n")
 

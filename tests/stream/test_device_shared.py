@@ -112,7 +112,7 @@ def test_betweenness_with_room_for_any_number_of_chunks(streamed, directed):
 
 
 @pytest.mark.parametrize("kind", ["whole", "nothing"])
-def test_a_path_to_and_fro_among_ranks_is_reported_in_pieces(streamed, monkeypatch, kind):
+def test_a_path_to_and_fro_among_ranks_is_sent_in_pieces(streamed, monkeypatch, kind):
     monkeypatch.setattr(shared, "LEAST", 2)
     n, rng = 120, np.random.default_rng(5)
     order = np.concatenate([np.arange(n), np.tile(rng.permutation(n), 2)])

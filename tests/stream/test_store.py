@@ -255,7 +255,7 @@ def test_what_cannot_be_streamed_says_what_to_do(stored):
         gd.bfs(S, 0)
 
 
-def test_who_reads_it_like_any_file_is_reported_what_opens_it(stored):
+def test_an_error_of_reading_it_like_any_file_says_what_opens_it(stored):
     with pytest.raises(gd.InputError, match=r"is a graph that is streamed: run, profile and info"):
         gd.read_graph(stored(G).store.path)
 
