@@ -19,6 +19,7 @@ from graphdask.kernels.functions.functions_pack import FunctionItems, FunctionVe
 from graphdask.kernels.neighbors.steps_pack import StepEdges
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
+from graphdask.program.translate import Translated
 from graphdask.sample import _fanouts
 from graphdask.sample._choosing import Choices, Chooser, Found, choose, launches, room_for_counts
 from graphdask.sample._fanouts import REDRAWN
@@ -28,7 +29,6 @@ from graphdask.sample._methods import Method
 from graphdask.sample._near import asks_near, near_rows
 from graphdask.sample._sums import Aliases, Sums, aliases_of, looked_at, pays, sums_of
 from graphdask.sample.spec import MOST_DRAWN, MOST_KEPT, MOST_TRIED
-from graphdask.sample.translate import Translated
 
 TRIALS = 128
 """Of rejection; then a vertex's edges are scanned after all, which changes no probability."""

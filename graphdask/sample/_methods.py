@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphdask.kernels.functions.functions_fields import OF_EDGE, OF_WALK
+from graphdask.program.translate import Translated
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample.biases import REUSE
-from graphdask.sample.translate import Translated
 
 METHODS = ("auto", "inverse", "alias", "rejection", "reservoir", "repeated", "updated", "bipartite")
 DISTINCT = ("repeated", "updated", "bipartite")

@@ -22,6 +22,7 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.kernels.functions.functions_pack import FunctionVertices
 from graphdask.partition.part import Csr, Part
+from graphdask.program.translate import Translated
 from graphdask.sample import _spec_pools
 from graphdask.sample._choosing import Choices, choose
 from graphdask.sample._expand import Expander
@@ -38,7 +39,6 @@ from graphdask.sample._sums import memory_of_aliases
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import owners, routed
 from graphdask.sample.spec import Spec
-from graphdask.sample.translate import Translated
 from graphdask.sample.traversal import Edges, Frontier, Traversal
 
 DRAW_POOL = 264

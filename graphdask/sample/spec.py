@@ -18,9 +18,9 @@ from graphdask.interface.kinds import choice, whole
 from graphdask.interface.suggest import public
 from graphdask.kernels.functions.functions_fields import HOOKS, OF_WALK
 from graphdask.partition.given import given_sequence
+from graphdask.program.translate import Translated, translate
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample._methods import DISTINCT, METHODS, known_bound
-from graphdask.sample.translate import Translated, translate
 
 MOST_TRIED = (1 << 24) - 1
 """Neighbours that are drawn with `edge_bound`, or again until they are new, at most: trials are counted in 32 bits."""
@@ -115,7 +115,7 @@ class Spec:
 
     Notes
     -----
-    Functions are translated as `graphdask.sample.translate.translate` says, or are given as CUDA C++ by
+    Functions are translated as `graphdask.program.translate.translate` says, or are given as CUDA C++ by
     `Translated.from_cuda`. Both the fields and the results of functions name vertices by the caller's ids if these are
     whole numbers of 0 or more; else (strings, negative numbers) by numbers from 0 on, in the order of the ids. Integer
     biases add up to less than 2^63 for each choice, exactly (2^59 by `alias`). Those of floats are first made multiples

@@ -3,7 +3,7 @@
 Families FAMILY and FAMILY_... that call such functions have defaults for them in FAMILY_default.{cuh,py}, and
 FAMILY_fields.py says what they hand over and which fields that makes. The caller's functions go before the `#include`
 of the defaults, and after their import in Python, whose names they take. A function is what
-`graphdask.sample.translate` makes.
+`graphdask.program.translate` makes.
 """
 
 from __future__ import annotations

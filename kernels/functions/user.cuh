@@ -1,8 +1,8 @@
-// Arithmetic of a user's Python function, as graphdask.sample.translate writes it: Python's semantics on 64-bit integers
-// and doubles, the same bits as the twins in user.py.
+// Arithmetic of a user's Python function, as graphdask.program.translate writes it: Python's semantics on 64-bit
+// integers and doubles, the same bits as the twins in user.py.
 //
 // What Python raises for (a division by zero, the root of a negative number) and what does not fit 64 bits stores
-// 16 * site + reason in `*failure`, unless there is something already, and is 0; graphdask.sample.translate knows the
+// 16 * site + reason in `*failure`, unless there is something already, and is 0; graphdask.program.translate knows the
 // line of the site. No product is fused with a sum, and exp, log and powers are computed here from sums and products,
 // because the libraries of a CPU and a GPU round them differently: the argument is reduced by multiples of log 2, and
 // the rest is the series of exp, or that of 2 artanh(f / (2 + f)) = log(1 + f) (J.-M. Muller, "Elementary Functions",

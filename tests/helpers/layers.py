@@ -16,6 +16,7 @@ LAYERS = (
     "graph",
     "engine",
     "results",
+    "program",
     "dynamic",
     "algorithms",
     "generate",

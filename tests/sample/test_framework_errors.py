@@ -11,8 +11,8 @@ from specs import by_weight, specs
 
 import graphdask as gd
 from graphdask.errors import DeadlineExceeded, FunctionError, InputError, OverBudget, VertexNotFound
+from graphdask.program.translate import Translated, translate
 from graphdask.sample.spec import Spec
-from graphdask.sample.translate import Translated, translate
 
 
 @pytest.fixture

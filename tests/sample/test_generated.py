@@ -12,7 +12,7 @@ import pytest
 
 from graphdask.kernels.functions import generated, inserted
 from graphdask.kernels.functions.functions_pack import FunctionVertices
-from graphdask.sample.translate import translate
+from graphdask.program.translate import translate
 
 SOURCE = """from graphdask.kernels.functions.user import *
 

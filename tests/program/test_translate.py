@@ -16,8 +16,8 @@ from nvrtc import compile_ptx
 from user_functions import DTYPES, FIELDS, ROUNDS, expression, in_python, kernels_of, on_cpu, on_emulator, rows
 
 from graphdask.errors import FunctionError
-from graphdask.sample import translate as translate_module
-from graphdask.sample.translate import translate
+from graphdask.program import translate as translate_module
+from graphdask.program.translate import translate
 
 SCALE = 2.5
 LIMIT = 7

@@ -11,9 +11,9 @@ import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from graphdask.sample._expressions import Expressions
-from graphdask.sample._function_source import FunctionSource, Place
-from graphdask.sample._typed_texts import C_TYPE, WIDTH, Value, converted, either, local, number, numbers_of
+from graphdask.program._expressions import Expressions
+from graphdask.program._function_source import FunctionSource, Place
+from graphdask.program._typed_texts import C_TYPE, WIDTH, Value, converted, either, local, number, numbers_of
 
 RESULT = {"bool": "False", "int": "0", "float": "0.0"}
 LONGEST = 100_000

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphdask.errors import FunctionError, InputError, Unsupported, shown
-from graphdask.sample._function_source import MOST_READ, FunctionSource, Place, outside, read
-from graphdask.sample._statements import Statements
-from graphdask.sample._typed_texts import C_TYPE
+from graphdask.program._function_source import MOST_READ, FunctionSource, Place, outside, read
+from graphdask.program._statements import Statements
+from graphdask.program._typed_texts import C_TYPE
 
 NAME = "user_function"
 """What the Python function is called; `cuda` is given a name."""
@@ -220,7 +220,7 @@ def translate(function: Callable[[Any], Any], fields: Mapping[str, Any], result:
 
     Examples
     --------
-    >>> from graphdask.sample.translate import translate
+    >>> from graphdask.program.translate import translate
     >>> def heavy(e):
     ...     return e.weight * 2 if e.dst_degree > 10 else 1.0
     >>> translate(heavy, {"weight": "float", "dst_degree": "int"}, "float").fields

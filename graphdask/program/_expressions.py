@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.sample._function_source import FunctionSource, Place
-from graphdask.sample._typed_texts import Value, converted, either, local, negated, number, numbers_of, truth_of, wider
+from graphdask.program._function_source import FunctionSource, Place
+from graphdask.program._typed_texts import Value, converted, either, local, negated, number, numbers_of, truth_of, wider
 
 OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"}
 INT_CALLS = {

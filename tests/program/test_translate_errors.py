@@ -13,7 +13,7 @@ import pytest
 from user_functions import FIELDS, on_emulator, rows
 
 from graphdask.errors import FunctionError, InputError, Unsupported
-from graphdask.sample.translate import REASONS, Translated, translate
+from graphdask.program.translate import REASONS, Translated, translate
 
 TEXT = "words"
 HUGE = 1 << 70
