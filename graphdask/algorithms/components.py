@@ -34,6 +34,7 @@ from graphdask.engine.loop import ALL, HUB_THREADS, INDEX, Environment, Inbox, M
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import algorithm
+from graphdask.kernels.components.components_pack import COUNTS, MET, OUTSIDE, Meetings, Outside, Trees
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
 
@@ -116,20 +117,25 @@ class ConnectedComponents(Primitive[ComponentsState]):
         kernels.components_compress(slots, link)
         giant = _most_frequent(env, link[:owned])
         room = env.buffer("the list of rows outside the giant", owned, dtype)
-        counters = xp.zeros(1, np.int64)
         if env.allocation.partial:
             room.fit(int((link[:owned] != giant).sum()))
         rows = room.array
-        kernels.components_outside(
-            owned, link, giant, part.directions[0].indptr, part.directions[-1].indptr, rows, counters
-        )
-        rows = rows[: int(counters[0])]
-        hubs = xp.empty(put_aside(*part.directions) if env.allocation.partial else len(rows), dtype)
+        outside = Outside(
+            link=link, root=giant, indptr=part.directions[0].indptr, other_indptr=part.directions[-1].indptr, rows=rows,
+            counters=xp.zeros(len(OUTSIDE), np.int64),
+        )  # fmt: skip
+        kernels.components_outside(owned, outside)
+        rows = rows[: outside.read_counters(env.backend).rows]
+        pack = Trees(
+            link=link, hubs=xp.empty(put_aside(*part.directions) if env.allocation.partial else len(rows), dtype),
+            counters=xp.zeros(len(COUNTS), np.int64),
+        )  # fmt: skip
         for csr in part.directions:
-            counters = xp.zeros(2, np.int64)
-            kernels.components_hook(len(rows), rows, csr.indptr, csr.indices, link, hubs, counters)
-            kernels.components_hook_hubs(HUB_THREADS, csr.indptr, csr.indices, link, hubs, counters)
-            edges += int(counters[1])
+            pack.assign(indptr=csr.indptr, indices=csr.indices)
+            pack.set_counters(hubs=0)
+            kernels.components_hook(len(rows), rows, pack)
+            kernels.components_hook_hubs(HUB_THREADS, pack)
+        edges += pack.read_counters(env.backend).edges
         kernels.components_compress(slots, link)
         label = xp.full(slots, np.iinfo(dtype).max, dtype)
         kernels.components_label(owned, part.ids, link, label)
@@ -151,15 +157,16 @@ class ConnectedComponents(Primitive[ComponentsState]):
         # labels of the giants, by the steps to their ranks, as slot_bounds counts them
         giants = np.roll(inbox.votes[:, 0], -part.rank).astype(dtype)
         bounds, found = env.backend.from_host(part.slot_bounds), xp.zeros(part.size, np.int32)
-        here, there, counters = xp.empty(ghosts, dtype), xp.empty(ghosts, dtype), xp.zeros(1, np.int64)
-        env.kernels("components", index_t=dtype).components_meet(
-            ghosts, owned, state.link, state.label, reported, bounds, env.backend.from_host(giants), found, here, there,
-            counters,
+        pack = Meetings(
+            owned=owned, link=state.link, label=state.label, reported=reported, bounds=bounds,
+            giants=env.backend.from_host(giants), found=found, here=xp.empty(ghosts, dtype),
+            there=xp.empty(ghosts, dtype), counters=xp.zeros(len(MET), np.int64),
         )  # fmt: skip
+        env.kernels("components", index_t=dtype).components_meet(ghosts, pack)
         others = giants[self._giants_joined(part, state, reported, giants, bounds, found, env)]
         joined = np.stack([np.full_like(others, giants[0]), others], axis=1)
-        count = int(counters[0])
-        pairs = [*_distinct(xp, here[:count], there[:count]), env.backend.from_host(joined)]
+        count = pack.read_counters(env.backend).pairs
+        pairs = [*_distinct(xp, pack.here[:count], pack.there[:count]), env.backend.from_host(joined)]
         state.pairs = xp.concatenate(pairs).reshape(-1)
         none = state.link[:0]
         return Messages(none, none, {"label": state.label}, False, owned, 0, to="ghosts")

@@ -15,6 +15,7 @@ from graphdask.algorithms.components import ConnectedComponents
 from graphdask.device.backend import Array
 from graphdask.engine.loop import HUB_THREADS, Environment, RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
+from graphdask.kernels.components.components_pack import COUNTS, Trees
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Csr, Part
 from graphdask.verify.path_edges import edge_ends
@@ -62,10 +63,12 @@ def _edges(context: RankContext, part: Part, csr: Csr, label: Array) -> Violatio
     xp = context.backend.xp
     kernels = context.backend.kernels("components", index_t=part.vertex_map.dtype)
     first_bad = xp.full(1, np.iinfo(np.int64).max, np.int64)
-    hubs, counters = xp.empty(part.num_owned, part.vertex_map.dtype), xp.zeros(2, np.int64)
-    shared = (csr.indptr, csr.indices, label, first_bad, hubs, counters)
-    kernels.components_check(part.num_owned, *shared)
-    kernels.components_check_hubs(HUB_THREADS, *shared)
+    shared = Trees(
+        indptr=csr.indptr, indices=csr.indices, hubs=xp.empty(part.num_owned, part.vertex_map.dtype),
+        counters=xp.zeros(len(COUNTS), np.int64),
+    )  # fmt: skip
+    kernels.components_check(part.num_owned, label, first_bad, shared)
+    kernels.components_check_hubs(HUB_THREADS, label, first_bad, shared)
     edge = int(first_bad[0])
     if edge == np.iinfo(np.int64).max:
         return None

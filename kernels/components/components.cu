@@ -1,6 +1,7 @@
 // Connected components of one partition by hooking trees of slots, and the labels that travel between partitions.
 // Twins and arguments: components.py.
 #include "components/trees.cuh"
+#include "components/components_pack.py"
 
 struct Hook : NoQueue {
     const index_t *indices;
@@ -18,48 +19,42 @@ extern "C" __global__ void components_sample(long long n, const long long *indpt
     }
 }
 
-extern "C" __global__ void components_hook(long long n, const index_t *rows, const long long *indptr,
-                                           const index_t *indices, index_t *link, index_t *hubs,
-                                           unsigned long long *counters) {
-    gd_for_edges(n, rows, indptr, hubs, counters, counters + 1, Hook{{}, indices, link});
+extern "C" __global__ void components_hook(long long n, const index_t *rows, Trees a) {
+    gd_for_edges(n, rows, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, Hook{{}, a.indices, a.link});
 }
 
-extern "C" __global__ void components_hook_hubs(long long n, const long long *indptr, const index_t *indices,
-                                                index_t *link, const index_t *hubs, unsigned long long *counters) {
-    gd_for_hubs(hubs, counters, indptr, Hook{{}, indices, link});
+extern "C" __global__ void components_hook_hubs(long long n, Trees a) {
+    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, Hook{{}, a.indices, a.link});
 }
 
-extern "C" __global__ void components_outside(long long n, const index_t *link, long long root, const long long *indptr,
-                                              const long long *other_indptr, index_t *rows,
-                                              unsigned long long *counters) {
+extern "C" __global__ void components_outside(long long n, Outside a) {
     __shared__ Queue<index_t> outside;
     outside.open();
     const long long threads = (long long)gridDim.x * blockDim.x;
     for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
         const long long v = begin + threadIdx.x;
-        if (v < n && link[v] != root && (indptr[v + 1] > indptr[v] || other_indptr[v + 1] > other_indptr[v]))
+        if (v < n && a.link[v] != a.root &&
+            (a.indptr[v + 1] > a.indptr[v] || a.other_indptr[v + 1] > a.other_indptr[v]))
             outside.push((index_t)v);
-        outside.flush(rows, counters, false);
+        outside.flush(a.rows, &a.counters->rows, false);
     }
-    outside.flush(rows, counters, true);
+    outside.flush(a.rows, &a.counters->rows, true);
 }
 
-extern "C" __global__ void components_meet(long long n, long long owned, const index_t *link, const index_t *label,
-                                           const index_t *reported, const long long *bounds, const index_t *giants,
-                                           int *found, index_t *here, index_t *there, unsigned long long *counters) {
+extern "C" __global__ void components_meet(long long n, Meetings a) {
     GD_FOR(i, n) {
-        const index_t ghost = (index_t)(owned + i), root = link[ghost];
+        const index_t ghost = (index_t)(a.owned + i), root = a.link[ghost];
         if (root == ghost) continue;
-        const index_t mine = label[root], theirs = reported[i];
+        const index_t mine = a.label[root], theirs = a.reported[i];
         if (mine == theirs) continue;
         int step = 1;
-        while (ghost >= bounds[step + 1]) step++;
-        if (mine == giants[0] && theirs == giants[step]) {
-            if (!*(volatile int *)(found + step)) found[step] = 1;
+        while (ghost >= a.bounds[step + 1]) step++;
+        if (mine == a.giants[0] && theirs == a.giants[step]) {
+            if (!*(volatile int *)(a.found + step)) a.found[step] = 1;
         } else {
-            const long long at = gd_reserve(counters);
-            here[at] = mine;
-            there[at] = theirs;
+            const long long at = gd_reserve(&a.counters->pairs);
+            a.here[at] = mine;
+            a.there[at] = theirs;
         }
     }
 }
@@ -140,14 +135,12 @@ struct Check : NoQueue {
     }
 };
 
-extern "C" __global__ void components_check(long long n, const long long *indptr, const index_t *indices,
-                                            const index_t *label, unsigned long long *first_bad, index_t *hubs,
-                                            unsigned long long *counters) {
-    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, Check{{}, indices, label, first_bad});
+extern "C" __global__ void components_check(long long n, const index_t *label, unsigned long long *first_bad, Trees a) {
+    gd_for_edges(n, (const index_t *)nullptr, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges,
+                 Check{{}, a.indices, label, first_bad});
 }
 
-extern "C" __global__ void components_check_hubs(long long n, const long long *indptr, const index_t *indices,
-                                                 const index_t *label, unsigned long long *first_bad,
-                                                 const index_t *hubs, unsigned long long *counters) {
-    gd_for_hubs(hubs, counters, indptr, Check{{}, indices, label, first_bad});
+extern "C" __global__ void components_check_hubs(long long n, const index_t *label, unsigned long long *first_bad,
+                                                 Trees a) {
+    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, Check{{}, a.indices, label, first_bad});
 }

@@ -3,13 +3,13 @@
 link     index dtype per slot: a tree of slots, each pointing to a smaller one, roots to themselves; after
          components_compress straight to the root
 label    index dtype per root slot: the smallest id of the tree's own vertices
-counters int64: hubs, edges scanned
 """
 
 import numba
 import numpy as np
 
 from graphdask.kernels.common.twin import twin
+from graphdask.kernels.components.components_pack import Meetings, Outside, Trees
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
@@ -40,48 +40,48 @@ def components_sample(n, indptr, indices, link, few):
 
 
 @twin
-def components_hook(n, rows, indptr, indices, link, hubs, counters):
+def components_hook(n, rows, a: Trees):
     """Hook each of the rows to all of its neighbours."""
     for i in range(n):
         u = rows[i]
-        a = np.int64(u)
-        for e in range(indptr[u], indptr[u + 1]):
-            if link[a] != link[indices[e]]:
-                a = np.int64(_hook(link, a, np.int64(indices[e])))
-        counters[1] += indptr[u + 1] - indptr[u]
+        root = np.int64(u)
+        for e in range(a.indptr[u], a.indptr[u + 1]):
+            if a.link[root] != a.link[a.indices[e]]:
+                root = np.int64(_hook(a.link, root, np.int64(a.indices[e])))
+        a.counters.edges += a.indptr[u + 1] - a.indptr[u]
 
 
 @twin
-def components_outside(n, link, root, indptr, other_indptr, rows, counters):
+def components_outside(n, a: Outside):
     """Queue the rows that are in another tree than `root` and have edges, in either direction."""
     for v in range(n):
-        if link[v] != root and (indptr[v + 1] > indptr[v] or other_indptr[v + 1] > other_indptr[v]):
-            rows[counters[0]] = v
-            counters[0] += 1
+        if a.link[v] != a.root and (a.indptr[v + 1] > a.indptr[v] or a.other_indptr[v + 1] > a.other_indptr[v]):
+            a.rows[a.counters.rows] = v
+            a.counters.rows += 1
 
 
 @twin
-def components_meet(n, owned, link, label, reported, bounds, giants, found, here, there, counters):
+def components_meet(n, a: Meetings):
     """List pairs of labels that ghosts show to be one component: this rank's label and the one that the owner sent.
 
-    Ghosts are the slots from `owned` on. The labels of two giants make no pair, but set found[step] to 1.
+    The labels of two giants make no pair, but set found[step] to 1.
     """
     for i in range(n):
-        ghost = owned + i
-        root = link[ghost]
+        ghost = a.owned + i
+        root = a.link[ghost]
         if root == ghost:  # no edge to it was scanned
             continue
-        if label[root] == reported[i]:
+        if a.label[root] == a.reported[i]:
             continue
         step = 1
-        while ghost >= bounds[step + 1]:
+        while ghost >= a.bounds[step + 1]:
             step += 1
-        if label[root] == giants[0] and reported[i] == giants[step]:
-            found[step] = 1
+        if a.label[root] == a.giants[0] and a.reported[i] == a.giants[step]:
+            a.found[step] = 1
         else:
-            here[counters[0]] = label[root]
-            there[counters[0]] = reported[i]
-            counters[0] += 1
+            a.here[a.counters.pairs] = a.label[root]
+            a.there[a.counters.pairs] = a.reported[i]
+            a.counters.pairs += 1
 
 
 @twin
@@ -146,8 +146,8 @@ def components_witness(n, rows, indptr, indices, link, root, owned, reported, bo
 
 
 @twin
-def components_check(n, indptr, indices, label, first_bad, hubs, counters):
+def components_check(n, label, first_bad, a: Trees):
     for u in range(n):
-        for e in range(indptr[u], indptr[u + 1]):
-            if label[u] != label[indices[e]] and e < first_bad[0]:
+        for e in range(a.indptr[u], a.indptr[u + 1]):
+            if label[u] != label[a.indices[e]] and e < first_bad[0]:
                 first_bad[0] = e

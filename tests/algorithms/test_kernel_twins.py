@@ -12,6 +12,7 @@ import pytest
 from kernel_launch import POISON, Launch, check_queue, random_rows
 
 from graphdask.device.backend import get_backend
+from graphdask.kernels.components.components_pack import COUNTS, MET, OUTSIDE, Meetings, Outside, Trees
 from graphdask.partition.vertex_map import DealtMap
 
 
@@ -81,16 +82,19 @@ def test_hook_and_compress_find_the_smallest_of_each_tree(backend, dtype, rng, r
         keep = np.repeat(rng.random(owned) < 0.25, np.diff(indptr))
         degrees = np.array([keep[a:b].sum() for a, b in pairwise(indptr)])
         indices, indptr = indices[keep], np.concatenate([[0], np.cumsum(degrees)])
-    link, hubs, counters = np.arange(slots, dtype=dtype), np.full(owned, POISON, dtype), np.zeros(2, np.int64)
+    link, counters = np.arange(slots, dtype=dtype), np.zeros(len(COUNTS), np.int64)
+    pack = Trees(
+        indptr=indptr, indices=indices, link=link, hubs=np.full(owned, POISON, dtype), counters=counters
+    )  # fmt: skip
     launch = Launch(backend, "components", dtype)
     rows = rng.permutation(owned).astype(dtype)
-    launch(owned, rows, indptr, indices, link, hubs, counters, names=("components_hook", "components_hook_hubs"))
+    launch(owned, rows, pack, names=("components_hook", "components_hook_hubs"))
     launch(slots, link, names=("components_compress",))
     root = link
     sources = np.repeat(np.arange(owned), np.diff(indptr))
     expected = trees(slots, zip(sources.tolist(), indices.tolist(), strict=True))
     np.testing.assert_array_equal(root, expected)
-    assert counters[1] == len(indices)
+    assert COUNTS.of(counters).edges == len(indices)
     ids = rng.permutation(10**6)[:owned].astype(dtype)
     label = np.full(slots, np.iinfo(dtype).max, dtype)
     launch(owned, ids, link, label, names=("components_label",))
@@ -150,12 +154,11 @@ def test_a_witness_is_an_edge_to_a_ghost_with_the_wanted_label(backend, dtype, r
 def test_rows_outside_a_tree_are_queued(backend, dtype, rng, rows):
     link = rng.choice([4, 4, 4, 7, 9], rows).astype(dtype)
     out, inward = (rng.choice([0, 0, 2], rows) for _ in range(2))
-    queue, counters = np.full(rows, POISON, dtype), np.zeros(1, np.int64)
-    Launch(backend, "components", dtype)(
-        rows, link, 4, *(np.concatenate([[0], np.cumsum(degree)]) for degree in (out, inward)), queue, counters,
-        names=("components_outside",),
-    )  # fmt: skip
-    check_queue(queue, counters[0], np.flatnonzero((link != 4) & (out + inward > 0)).tolist())
+    queue, counters = np.full(rows, POISON, dtype), np.zeros(len(OUTSIDE), np.int64)
+    indptr, other_indptr = (np.concatenate([[0], np.cumsum(degree)]) for degree in (out, inward))
+    pack = Outside(link=link, root=4, indptr=indptr, other_indptr=other_indptr, rows=queue, counters=counters)
+    Launch(backend, "components", dtype)(rows, pack, names=("components_outside",))
+    check_queue(queue, OUTSIDE.of(counters).rows, np.flatnonzero((link != 4) & (out + inward > 0)).tolist())
 
 
 @pytest.mark.parametrize("repeat", range(3))
@@ -175,14 +178,16 @@ def test_ghosts_show_which_labels_meet(backend, dtype, rng, repeat):
             else:
                 pairs.append(pair)
     here, there = np.full(slots - owned, POISON, dtype), np.full(slots - owned, POISON, dtype)
-    found, counters = np.zeros(4, np.int32), np.zeros(1, np.int64)
-    Launch(backend, "components", dtype)(
-        slots - owned, owned, link, label, reported, bounds, giants, found, here, there, counters,
-        names=("components_meet",),
+    found, counters = np.zeros(4, np.int32), np.zeros(len(MET), np.int64)
+    pack = Meetings(
+        owned=owned, link=link, label=label, reported=reported, bounds=bounds, giants=giants, found=found, here=here,
+        there=there, counters=counters,
     )  # fmt: skip
+    Launch(backend, "components", dtype)(slots - owned, pack, names=("components_meet",))
     np.testing.assert_array_equal(found, joined)
-    assert sorted(zip(here[: counters[0]].tolist(), there[: counters[0]].tolist(), strict=True)) == sorted(pairs)
-    assert (here[counters[0] :] == POISON).all()
+    count = MET.of(counters).pairs
+    assert sorted(zip(here[:count].tolist(), there[:count].tolist(), strict=True)) == sorted(pairs)
+    assert (here[count:] == POISON).all()
 
 
 def test_roots_take_new_names(backend, dtype):
@@ -249,9 +254,11 @@ def test_check_of_labels(backend, dtype, rng, wrong, hub):
         bad = np.flatnonzero(label[rows] != label[indices])
         expected = bad[0] if len(bad) else expected
     first_bad = np.array([np.iinfo(np.int64).max])
+    pack = Trees(
+        indptr=indptr, indices=indices, hubs=np.full(80, POISON, dtype), counters=np.zeros(len(COUNTS), np.int64)
+    )  # fmt: skip
     Launch(backend, "components", dtype)(
-        80, indptr, indices, label, first_bad, np.full(80, POISON, dtype), np.zeros(2, np.int64),
-        names=("components_check", "components_check_hubs"),
+        80, label, first_bad, pack, names=("components_check", "components_check_hubs")
     )  # fmt: skip
     assert first_bad[0] == expected
 
