@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
 import math
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from graphdask.program._fields import Field, Fields
 from graphdask.program._function_source import FunctionSource, Place
 from graphdask.program._typed_texts import Value, converted, either, local, negated, number, numbers_of, truth_of, wider
 
@@ -54,12 +54,12 @@ class Expressions:
     Parameters
     ----------
     source : FunctionSource
-    fields : mapping of str to str
-        The type of every field there is.
+    fields : Fields
+        The fields there are.
     """
 
-    def __init__(self, source: FunctionSource, fields: Mapping[str, str]):
-        self.source, self.known = source, fields
+    def __init__(self, source: FunctionSource, fields: Fields):
+        self.source, self.fields = source, fields
         self.used: set[str] = set()
         self.sites: list[Place] = []
         self.variables: dict[str, str] = {}
@@ -78,12 +78,12 @@ class Expressions:
         self.sites.append(self.source.place(node))
         return len(self.sites) - 1
 
-    def write(self, python: str, cuda: str) -> None:
-        """Add a statement."""
+    def write(self, python: str, *cuda: str) -> None:
+        """Add a statement, which may be several in CUDA C++."""
         if self.depth > DEEPEST:
             self.source.fail(self.source.tree, f"{self.source.name} is nested too deeply")
         self.python.append("    " * self.depth + python)
-        self.cuda.append("    " * self.depth + cuda)
+        self.cuda += ["    " * self.depth + statement for statement in cuda]
 
     @contextmanager
     def indented(self) -> Iterator[None]:
@@ -142,6 +142,11 @@ class Expressions:
             return self._chosen(node, self.truth)
         return truth_of(self.value(node))
 
+    def field(self, field: Field) -> Value:
+        """The value of a field, which is read from here on."""
+        self.used.add(field.name)
+        return Value(field.type, f"f_{field.name}", f"f_{field.name}", simple=True)
+
     def constant(self, node: ast.AST, value: Any, name: str) -> Value:
         if isinstance(value, np.bool_ | np.integer | np.float64):
             value = value.item()
@@ -159,7 +164,7 @@ class Expressions:
             root: ast.expr = node.value
             while isinstance(root, ast.Attribute):
                 root = root.value
-            outside = isinstance(root, ast.Name) and root.id not in self.locals and root.id != self.source.parameter
+            outside = isinstance(root, ast.Name) and root.id not in {*self.locals, *self.source.parameters}
             module = self.outer(node.value) if outside else None
             if not isinstance(module, types.ModuleType):
                 self.source.refuse(node, f"the attribute {node.attr}")
@@ -168,11 +173,6 @@ class Expressions:
             return getattr(module, node.attr)
         if not isinstance(node, ast.Name):
             self.source.refuse(node, _name_of(node))
-        if node.id == self.source.parameter:
-            self.source.fail(
-                node,
-                f"{node.id} is used as a value: read one of its fields, such as {node.id}.{next(iter(self.known))}",
-            )
         if node.id in self._closure:
             try:
                 return self._closure[node.id].cell_contents
@@ -189,6 +189,9 @@ class Expressions:
         return self.constant(node, node.value, repr(node.value))
 
     def _name(self, node: ast.Name) -> Value:
+        field = self.fields.find(node)
+        if field is not None:
+            return self.field(field)
         if node.id not in self.locals:
             return self.constant(node, self.outer(node), node.id)
         name = local(node.id)
@@ -197,15 +200,16 @@ class Expressions:
         return Value(self.variables[name], name, name, simple=True)
 
     def _attribute(self, node: ast.Attribute) -> Value:
-        owner = node.value
-        if not (isinstance(owner, ast.Name) and owner.id == self.source.parameter):
+        field = self.fields.find(node)
+        if field is None:
             return self.constant(node, self.outer(node), ast.unparse(node))
-        if node.attr not in self.known:
-            near = difflib.get_close_matches(node.attr, self.known, 1, 0.4)
-            hint = f", did you mean {near[0]}?" if near else "."
-            self.source.fail(node, f"there is no field {node.attr}{hint} Fields: {', '.join(self.known)}")
-        self.used.add(node.attr)
-        return Value(self.known[node.attr], f"f_{node.attr}", f"f_{node.attr}", simple=True)
+        return self.field(field)
+
+    def _subscript(self, node: ast.Subscript) -> Value:
+        field = self.fields.find(node)
+        if field is None:
+            self.source.refuse(node, "indexing")
+        return self.field(field)
 
     def _unaryop(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
@@ -289,6 +293,8 @@ class Expressions:
         name = ast.unparse(node.func)
         if isinstance(node.func, ast.Name) and node.func.id in self.locals:
             self.source.refuse(node, f"a call of the number {name}")
+        if self.fields.find(node.func) is not None:
+            self.source.refuse(node, f"a call of the number {name}")
         function = self.outer(node.func)
         translate = next((made for known, made in CALLS if known is function), None)
         if translate is None:
@@ -363,7 +369,6 @@ CALLS: tuple[tuple[Any, tuple[int, int, Callable[..., Value]]], ...] = (
 _WORDS = {ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}
 _NAMES = {
     ast.NamedExpr: "an assignment inside an expression (:=)",
-    ast.Subscript: "indexing",
     ast.JoinedStr: "a string",
     ast.Lambda: "a function inside the function",
     ast.ListComp: "a list",

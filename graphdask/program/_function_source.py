@@ -25,6 +25,8 @@ ALLOWED = (
 )
 Definition = ast.FunctionDef | ast.Lambda
 
+_COUNTS = {0: "no parameters", 1: "one parameter, without a default", 2: "two parameters, without defaults"}
+
 MOST_READ = 256
 """Functions whose text is kept."""
 
@@ -51,15 +53,17 @@ class FunctionSource:
     lines: tuple[str, ...]
     """Of the whole file."""
     tree: Definition
+    called: str = ""
+    """What messages call it; its own name where this is empty."""
 
     @property
     def name(self) -> str:
-        return self.function.__name__
+        return self.called or self.function.__name__
 
     @property
-    def parameter(self) -> str:
+    def parameters(self) -> tuple[str, ...]:
         arguments = self.tree.args
-        return (arguments.posonlyargs + arguments.args)[0].arg
+        return tuple(argument.arg for argument in arguments.posonlyargs + arguments.args)
 
     def place(self, node: ast.AST) -> Place:
         line = getattr(node, "lineno", self.function.__code__.co_firstlineno)
@@ -77,8 +81,16 @@ _READ: dict[tuple[str, types.CodeType], tuple[tuple[str, ...], Definition]] = {}
 """The lines of the file, and the tree, of functions that were read: each call of a sampler translates its functions."""
 
 
-def read(function: Callable[..., Any]) -> FunctionSource:
-    """The source of a function written with `def` or `lambda`, with one parameter.
+def read(function: Callable[..., Any], head: str = "", count: int = 1) -> FunctionSource:
+    """The source of a function written with `def` or `lambda`.
+
+    Parameters
+    ----------
+    function : function
+    head : str
+        What messages call it, with parameters that it may have, such as `apply(v, m)`; by default its own name.
+    count : int
+        The number of its parameters.
 
     Raises
     ------
@@ -93,7 +105,7 @@ def read(function: Callable[..., Any]) -> FunctionSource:
     try:
         lines = tuple(inspect.findsource(function)[0])
         if known is not None and known[0] == lines:
-            return FunctionSource(function, path, *known)
+            return _checked(FunctionSource(function, path, *known, called=head.partition("(")[0]), head, count)
         module = ast.parse("".join(lines))
     except (OSError, SyntaxError, IndexError) as error:
         raise FunctionError(
@@ -102,16 +114,24 @@ def read(function: Callable[..., Any]) -> FunctionSource:
             code.co_firstlineno,
         ) from None
     tree = _definition(module, function, path, lines)
-    source = FunctionSource(function, path, lines, tree)
-    count = code.co_argcount + code.co_kwonlyargcount
-    flags = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    if count != 1 or code.co_kwonlyargcount or flags or function.__defaults__:
-        source.fail(tree, f"{source.name} must have one parameter, without a default, such as def {source.name}(e)")
-    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        source.refuse(tree, "a generator or an async function")
+    source = _checked(FunctionSource(function, path, lines, tree, head.partition("(")[0]), head, count)
     if len(_READ) >= MOST_READ:
         _READ.clear()
     _READ[path, code] = lines, tree
+    return source
+
+
+def _checked(source: FunctionSource, head: str, count: int) -> FunctionSource:
+    """The source of a function that has the right number of parameters and returns a value at once."""
+    code, tree = source.function.__code__, source.tree
+    flags = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    if code.co_argcount != count or code.co_kwonlyargcount or flags or source.function.__defaults__:
+        few = _COUNTS.get(count) or f"{count} parameters, without defaults"
+        names = "e" if count == 1 else ", ".join("abcd"[:count])
+        example = head if "(" in head else f"{source.name}({names})"
+        source.fail(tree, f"{source.name} must have {few}, such as def {example}")
+    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        source.refuse(tree, "a generator or an async function")
     return source
 
 

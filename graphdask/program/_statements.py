@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from graphdask.program._expressions import Expressions
+from graphdask.program._fields import Fields
 from graphdask.program._function_source import FunctionSource, Place
-from graphdask.program._typed_texts import C_TYPE, WIDTH, Value, converted, either, local, number, numbers_of
+from graphdask.program._returns import Returns
+from graphdask.program._typed_texts import C_TYPE, Value, converted, local, number
 
-RESULT = {"bool": "False", "int": "0", "float": "0.0"}
 LONGEST = 100_000
 """Characters of a translation."""
 
@@ -48,14 +49,14 @@ class Statements:
     Parameters
     ----------
     source : FunctionSource
-    fields : mapping of str to str
-        The type of every field.
-    result : str
-        The type that the function returns.
+    fields : Fields
+        The fields there are.
+    returns : callable
+        Makes what writes the `return` statements.
     """
 
-    def __init__(self, source: FunctionSource, fields: Mapping[str, str], result: str):
-        self.source, self.fields, self.result = source, fields, result
+    def __init__(self, source: FunctionSource, fields: Fields, returns: Callable[[Expressions], Returns]):
+        self.source, self.fields, self._returns = source, fields, returns
 
     def translate(self) -> Body:
         types: dict[str, str] = {}
@@ -65,7 +66,7 @@ class Statements:
             self.to.locals = frozenset(_assigned(self.source))
             self.loops: list[Loop] = []
             self.ranges = 0
-            self.numbers: frozenset[float] | None = frozenset()
+            self.returns = self._returns(self.to)
             self._function()
             if self.to.variables == types:
                 break
@@ -76,7 +77,7 @@ class Statements:
         declared = [f"    {C_TYPE[kind]} {name};" for name, kind in types.items()]
         declared += ["    long long steps = 0;"] if self._has_loops else []
         python, cuda = (*first, *self.to.python), (*declared, *self.to.cuda)
-        return Body(python, cuda, frozenset(self.to.used), tuple(self.to.sites), self.numbers)
+        return Body(python, cuda, frozenset(self.to.used), tuple(self.to.sites), self.returns.numbers)
 
     @property
     def _has_loops(self) -> bool:
@@ -95,7 +96,7 @@ class Statements:
         ):
             body = body[1:]  # the docstring
         if self._block(body):
-            self.source.fail(tree, f"{self.source.name} does not return a value on every path")
+            self.returns.end()
 
     def _block(self, statements: list[ast.stmt]) -> bool:
         for statement in statements:
@@ -109,8 +110,8 @@ class Statements:
     def _target(self, node: ast.expr) -> str:
         if not isinstance(node, ast.Name):
             self.source.refuse(node, f"an assignment to {ast.unparse(node)}")
-        if node.id == self.source.parameter:
-            self.source.fail(node, f"{node.id} is the parameter and cannot be assigned to")
+        if node.id in self.source.parameters:
+            self.source.fail(node, f"{node.id} is a parameter and cannot be assigned to")
         return node.id
 
     def _pass(self, node: ast.Pass) -> bool:
@@ -143,15 +144,7 @@ class Statements:
         return True
 
     def _return(self, node: ast.Return) -> bool:
-        if node.value is None:
-            self.source.fail(node, f"{self.source.name} returns nothing here: it must return {self.result}")
-        value = self.to.value(node.value)
-        if WIDTH[value.type] > WIDTH[self.result]:
-            how = "compare it with something, or write bool(...)" if self.result == "bool" else "write int(...)"
-            self.source.fail(node, f"{self.source.name} must return {self.result}, and this is {value.type}: {how}")
-        self.numbers = either(self.numbers, numbers_of(value))
-        value = converted(value, self.result)
-        self.to.write(f"return {value.python}", f"return {value.cuda};")
+        self.returns.give(node)
         return False
 
     def _if(self, node: ast.If) -> bool:
@@ -225,9 +218,9 @@ class Statements:
         with self.to.indented():
             self.to.write("steps += 1", "steps += 1;")
             with self.to.under(Value("bool", "steps > MOST_STEPS", "steps > GD_MOST_STEPS")):
-                site, zero = self.to.site(node), RESULT[self.result]
+                site = self.to.site(node)
                 self.to.write(f"failed(failure, np.int64({site}), NO_END)", f"gd_failed(failure, {site}, GD_NO_END);")
-                self.to.write(f"return {zero}", f"return {zero.lower()};")
+                self.returns.stop()
             if test is not None:
                 true = self.to.truth(test)
                 with self.to.under(Value("bool", f"not {true.python}", f"!{true.cuda}")):
@@ -256,7 +249,7 @@ def _assigned(source: FunctionSource) -> set[str]:
     names = {
         node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
-    return names - {source.parameter}
+    return names - set(source.parameters)
 
 
 _NAMES = {

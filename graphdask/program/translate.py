@@ -1,40 +1,27 @@
 """A plain Python function of the user as code for CPU and GPU.
 
 The three functions of C-SAW, VertexBias, EdgeBias and Update (S. Pandey et al., "C-SAW: a framework for graph sampling
-and random walk on GPUs", SC 2020, section III), are written in Python over documented fields. Here such a function
-becomes two texts that compute the same bits: Python for Numba and CUDA C++, both in terms of
-kernels/functions/user.{py,cuh}. The fields it reads become arguments; after them comes `failure`, one int32 in which
+and random walk on GPUs", SC 2020, section III), and those of vertex programs, are written in Python over documented
+fields. Here such a function becomes two texts that compute the same bits: Python for Numba and CUDA C++, both in terms
+of kernels/functions/user.{py,cuh}. The fields it reads become arguments; after them comes `failure`, one int32 in which
 the first failure is stored.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from graphdask.errors import FunctionError, InputError, Unsupported, shown
-from graphdask.program._function_source import MOST_READ, FunctionSource, Place, outside, read
+from graphdask.errors import FunctionError, InputError, shown
+from graphdask.program._expressions import Expressions
+from graphdask.program._fields import Field, Fields
+from graphdask.program._function_source import MOST_READ, FunctionSource, outside, read
+from graphdask.program._kinds import IDENTIFIER, kind_of, kinds_of
+from graphdask.program._returns import ReturnedNumber, ReturnedRecord, Returns
 from graphdask.program._statements import Statements
-from graphdask.program._typed_texts import C_TYPE
-
-NAME = "user_function"
-"""What the Python function is called; `cuda` is given a name."""
-REASONS = {
-    1: "division by zero",
-    2: "an integer that does not fit 64 bits",
-    3: "square root of a negative number",
-    4: "logarithm of a number that is not positive",
-    5: "a result too large for a float",
-    6: "a fractional power of a negative number",
-    7: "a float that is not a 64-bit integer (too large, infinite or NaN)",
-    8: "a negative power of an integer; write float(a) ** b",
-    9: "range with a step of zero",
-    10: "loops of more than 2 ** 20 steps in one call",
-}
-"""What the low four bits of a failure mean; the others are the number of the site (kernels/functions/user.cuh)."""
+from graphdask.program._typed_texts import WIDTH
+from graphdask.program.translated import NAME, Translated
 
 _HEADER = """from numpy import ceil, floor
 
@@ -42,145 +29,6 @@ from graphdask.kernels.functions.user import *
 
 
 """
-_TYPES: dict[Any, str] = {"int": "int", "float": "float", "bool": "bool", int: "int", float: "float", bool: "bool"}
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-@dataclass(frozen=True)
-class Translated:
-    """A function of the user, ready for both devices. Equal functions have equal digests; it can be pickled."""
-
-    name: str
-    """Of the user's function, for messages."""
-    fields: tuple[str, ...]
-    """The fields that are read: the arguments, in this order."""
-    types: tuple[str, ...]
-    """The type of each: `int` (int64, `long long`), `float` (float64, `double`) or `bool`."""
-    result: str
-    """The type of the result, one of the same."""
-    python: str | None
-    """A module with `user_function(f_FIELD, ..., failure)`; None for a function given in CUDA C++."""
-    digest: str
-    """Of the code, with the constants in it and without names of files."""
-    path: str | None
-    """The user's file."""
-    sites: tuple[Place, ...]
-    """The lines where it can fail, by number."""
-    body: str
-    """In CUDA C++: what follows the head of the function, or, of one given so, its source."""
-    called: str | None = None
-    """The name of the function in a source given in CUDA C++."""
-    takes_failure: bool = True
-    """Whether a function given in CUDA C++ has the parameter `int *failure`."""
-    place: Place | None = None
-    """Its first line, of a Python function."""
-    numbers: frozenset[float] | None = None
-    """What it can return, where that does not depend on numbers that it reads."""
-
-    @property
-    def compiled(self) -> Callable[..., Any]:
-        """The function `(fields..., failure: int32 array of one)` for Numba's kernels and for Python, compiled.
-
-        Compiled on first use, or read from the user's cache folder (kernels/functions/generated.py).
-
-        Raises
-        ------
-        Unsupported
-            For a function given in CUDA C++.
-        """
-        if self.python is None:
-            raise Unsupported(
-                f'{self.name} is CUDA C++ and cannot run on a CPU: use device="cuda" or give a Python function'
-            )
-        from graphdask.kernels.functions.generated import compiled  # Numba takes long to import
-
-        return compiled(self.python, NAME, self.types, self.result)
-
-    def cuda(self, name: str) -> str:
-        """The function of this name in CUDA C++, for a source that includes `user.cuh`.
-
-        Its parameters are those of the Python twin: the fields, then `int *failure`, in global or shared memory.
-        """
-        if not _IDENTIFIER.fullmatch(name):
-            raise InputError(f"{name!r} is not a name of a function in CUDA C++")
-        parameters = [f"{C_TYPE[kind]} f_{field}" for field, kind in zip(self.fields, self.types, strict=True)]
-        head = (
-            f"__device__ __forceinline__ {C_TYPE[self.result]} {name}({', '.join([*parameters, 'int *failure'])}) {{\n"
-        )
-        if self.called is None:
-            return f"{head}{self.body}}}\n"
-        arguments = [f"f_{field}" for field in self.fields] + ["failure"] * self.takes_failure
-        return (
-            f"namespace {name}_source {{\n{self.body}\n}}\n"
-            f"{head}    return {name}_source::{self.called}({', '.join(arguments)});\n}}\n"
-        )
-
-    def error(self, failure: int) -> FunctionError:
-        """The error of a failure that a run has stored, not 0."""
-        site, reason = failure // 16, failure % 16
-        if self.called is not None:
-            return FunctionError(f"{self.name} stored failure {failure}")
-        return self.sites[site].error(f"{self.name} failed: {REASONS[reason]}")
-
-    def refused(self, reason: str) -> FunctionError:
-        """The error of a result that cannot be used."""
-        reason = f"{self.name} {reason}"
-        return FunctionError(reason) if self.place is None else self.place.error(reason)
-
-    def check(self, failure: int) -> None:
-        """Raise FunctionError, which names the user's line, if a run has stored a failure."""
-        if failure:
-            raise self.error(int(failure))
-
-    @classmethod
-    def from_cuda(cls, source: str, name: str, fields: Mapping[str, Any], result: Any) -> Translated:
-        """A function written in CUDA C++: the way out for what Python cannot say.
-
-        Parameters
-        ----------
-        source : str
-            With a definition `__device__ double name(long long source, double weight)`: one parameter for each field,
-            of type `long long`, `double` or `bool`, and, if wanted, `int *failure` at the end, in which a number that
-            is not 0 may be stored to make the run fail. It stands in a namespace, so there is no `#include` in it.
-        name : str
-        fields : mapping of str to {"int", "float", "bool"}
-            The fields to be passed, in this order.
-        result : {"int", "float", "bool"}
-
-        Raises
-        ------
-        FunctionError
-            If the source has no such function.
-        """
-        for argument, text in (("source", source), ("name", name)):
-            if not isinstance(text, str):
-                raise FunctionError(f"{argument}={shown(text)} is not text")
-        known, kind = _checked(fields, result)
-        if not _IDENTIFIER.fullmatch(name):
-            raise FunctionError(f"name={shown(name)} is not a name of a function in CUDA C++")
-        if re.search(r"^\s*#\s*include", source, re.MULTILINE):
-            raise FunctionError(
-                f"the source of {name} has an #include, which cannot stand in a namespace: leave it out"
-            )
-        bare = re.sub(r"//[^\n]*|/\*.*?\*/", " ", source, flags=re.DOTALL)
-        found = re.findall(rf"__device__\s([^;{{}}()]*?)\b{name}\s*\(([^)]*)\)\s*\{{", bare)
-        wanted = [C_TYPE[each] for each in known.values()]
-        shape = f"__device__ {C_TYPE[kind]} {name}({', '.join(f'{c} {f}' for f, c in zip(known, wanted, strict=True))})"
-        if len(found) != 1:
-            raise FunctionError(f"the source has {len(found)} definitions of {name}, and needs one: {shape}")
-        returns = _c_type(re.sub(r"\b(static|inline|constexpr|__forceinline__|__noinline__)\b", " ", found[0][0]))
-        given = [_c_type(re.sub(r"\w+\s*$", "", part)) for part in found[0][1].split(",") if part.strip()]
-        takes_failure = bool(given) and given[-1] == "int*"
-        if returns != C_TYPE[kind] or given[: len(given) - takes_failure] != wanted:
-            raise FunctionError(
-                f"{name} is {returns} ({', '.join(given)}) and must be {shape}, with int *failure at the end if wanted"
-            )
-        made_of = repr(("CUDA", source, name, list(known.items()), kind))
-        digest = hashlib.sha256(made_of.encode()).hexdigest()
-        types = tuple(known.values())
-        return cls(name, tuple(known), types, kind, None, digest, None, (), source, name, takes_failure)
-
-
 _MADE: dict[Any, tuple[Any, Translated | FunctionError]] = {}
 """What functions became, with their trees, by these and the numbers around them: each call of a sampler translates its
 own."""
@@ -226,18 +74,116 @@ def translate(function: Callable[[Any], Any], fields: Mapping[str, Any], result:
     >>> translate(heavy, {"weight": "float", "dst_degree": "int"}, "float").fields
     ('weight', 'dst_degree')
     """
-    known, kind = _checked(fields, result)
+    known, kind = kinds_of("fields", fields), kind_of("result", result)
+    parameters = ({name: Field(name, type) for name, type in known.items()},)
     source = read(function)
+    return _kept(
+        source,
+        (tuple(known.items()), kind),
+        lambda: _translated(source, parameters, (), lambda to: ReturnedNumber(to, kind), result=kind),
+    )
+
+
+def translate_record(
+    function: Callable[..., Any],
+    parameters: Sequence[Mapping[str, Field]],
+    results: Mapping[str, Any],
+    *,
+    defaults: Mapping[str, Field] | None = None,
+    optional: bool = False,
+    what: str = "",
+) -> Translated:
+    """Translate a Python function of several parameters that returns a record of results.
+
+    Parameters
+    ----------
+    function : function
+        With as many parameters as there are mappings, and in the language that `translate` describes. It returns a dict
+        whose keys are names of results, or a tuple of all of them in their order, or, where there is one result, a
+        number. `test and {...}` and `{...} if test else None` are nothing if the test is false, as are `None`, a
+        literal `False`, `return` without a value and the end of a function that has not returned. A literal `False` is
+        a number where the one result is a bool or must be given. `test and x` is a number, as Python's `and` is.
+    parameters : sequence of mapping of str to Field
+        For each parameter, the fields by how they are written after it: `source.distance` lets the function read
+        `e.source.distance`, `[0]` lets it read `m[0]`, and the empty text lets it read `m` itself as a number. The
+        fields that the function reads become arguments, in the order of the mappings.
+    results : mapping of str to {"int", "float", "bool"}
+        Names and types of the results. A narrower type is converted.
+    defaults : mapping of str to Field, optional
+        Results that a dict may leave out. They then have the values of these fields, which count as read.
+    optional : bool
+        Whether the function may return nothing. By default it must return the results on every path.
+    what : str
+        What messages call the function, with its parameters, such as `apply(v, m)`. Defaults to its own name.
+
+    Returns
+    -------
+    Translated
+        With `results`.
+
+    Raises
+    ------
+    FunctionError
+        If the function cannot be translated, with its file, the line and what is allowed.
+
+    Examples
+    --------
+    >>> from graphdask.program.translate import Field, translate_record
+    >>> made = translate_record(
+    ...     lambda v, m: m < v.distance and {"distance": m},
+    ...     [{"distance": Field("distance", "float")}, {"": Field("message", "float")}],
+    ...     {"distance": "float"},
+    ...     optional=True,
+    ... )
+    >>> made.fields, made.results
+    (('distance', 'message'), (('distance', 'float'),))
+    """
+    known = tuple(_checked(paths) for paths in parameters)
+    kinds, filled = kinds_of("results", results), _checked(defaults or {})
+    if not kinds:
+        raise InputError("results is empty: name at least one result")
+    for name, field in filled.items():
+        if name not in kinds or WIDTH[field.type] > WIDTH[kinds[name]]:
+            raise InputError(f"defaults: {shown(name)} ({field.type}) is no result of this type, or of a wider one")
+    given = {field.name: field for paths in (*known, filled) for field in paths.values()}
+    for field in (field for paths in (*known, filled) for field in paths.values()):
+        if given[field.name] != field:
+            raise InputError(f"the field {field.name} has two types: give each field a name of its own")
+    source = read(function, what, len(known))
+
+    def returns(to: Expressions) -> Returns:
+        return ReturnedRecord(to, kinds, filled, optional)
+
+    return _kept(
+        source,
+        (tuple(tuple(paths.items()) for paths in (*known, filled)), tuple(kinds.items()), optional, what),
+        lambda: _translated(
+            source, known, filled.values(), returns, result="bool", results=tuple(kinds.items()), optional=optional
+        ),
+    )
+
+
+def _checked(paths: Any) -> dict[str, Field]:
+    if not isinstance(paths, Mapping) or not all(isinstance(field, Field) for field in paths.values()):
+        raise InputError(f"{shown(paths)} is not a mapping of texts to Field")
+    for field in paths.values():
+        if not isinstance(field.name, str) or not IDENTIFIER.fullmatch(field.name):
+            raise InputError(f"the field {shown(field.name)} is not a name")
+    return {path: Field(field.name, kind_of(field.name, field.type)) for path, field in paths.items()}
+
+
+def _kept(source: FunctionSource, wanted: Any, make: Callable[[], Translated]) -> Translated:
+    """Return what a function became before, or raise the error of then; a new or changed function is translated."""
     numbers = outside(source.function)
-    key = id(source.tree), tuple(known.items()), kind, numbers
     if numbers is None:
-        return _translated(source, known, kind)
+        return make()
+    key = id(source.tree), wanted, numbers
     found = _MADE.get(key)  # another thread may clear them at any time
     if found is None:
         if len(_MADE) >= MOST_READ:
             _MADE.clear()
         try:
-            found = source.tree, _translated(source, known, kind)
+            found = source.tree, make()
         except FunctionError as error:
             found = source.tree, error
         _MADE[key] = found
@@ -247,31 +193,31 @@ def translate(function: Callable[[Any], Any], fields: Mapping[str, Any], result:
     return made
 
 
-def _translated(source: FunctionSource, known: Mapping[str, str], kind: str) -> Translated:
-    body = Statements(source, known, kind).translate()
-    used = tuple(field for field in known if field in body.used)
-    parameters = ", ".join([*(f"f_{field}" for field in used), "failure"])
-    python = f"{_HEADER}def {NAME}({parameters}):\n" + "".join(f"{line}\n" for line in body.python)
-    types = tuple(known[field] for field in used)
-    digest = hashlib.sha256(repr((python, types, kind)).encode()).hexdigest()
+def _translated(
+    source: FunctionSource,
+    parameters: Sequence[Mapping[str, Field]],
+    more: Iterable[Field],
+    returns: Callable[[Expressions], Returns],
+    **kinds: Any,
+) -> Translated:
+    body = Statements(source, Fields(source, parameters), returns).translate()
+    fields = [field for paths in parameters for field in paths.values()]
+    read = {field.name: field.type for field in (*fields, *more) if field.name in body.used}
+    arguments = ", ".join([*(f"f_{name}" for name in read), "failure"])
+    python = f"{_HEADER}def {NAME}({arguments}):\n" + "".join(f"{line}\n" for line in body.python)
+    types = tuple(read.values())
+    digest = hashlib.sha256(repr((python, types, *kinds.values())).encode()).hexdigest()
     cuda = "".join(f"{line}\n" for line in body.cuda)
-    place = source.place(source.tree)
     return Translated(
-        source.name, used, types, kind, python, digest, source.path, body.sites, cuda, place=place, numbers=body.numbers
+        source.name,
+        tuple(read),
+        types,
+        python=python,
+        digest=digest,
+        path=source.path,
+        sites=body.sites,
+        body=cuda,
+        place=source.place(source.tree),
+        numbers=body.numbers,
+        **kinds,
     )
-
-
-def _checked(fields: Mapping[str, Any], result: Any) -> tuple[dict[str, str], str]:
-    if not isinstance(fields, Mapping):
-        raise InputError(f"fields={shown(fields)} is not a mapping of names to types")
-    for name, kind in (*fields.items(), ("result", result)):
-        if not isinstance(kind, str | type) or kind not in _TYPES:
-            raise InputError(f"fields, result: the type of {shown(name)} is {shown(kind)}, not one of int, float, bool")
-        if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
-            raise InputError(f"the field {shown(name)} is not a name")
-    return {name: _TYPES[kind] for name, kind in fields.items()}, _TYPES[result]
-
-
-def _c_type(text: str) -> str:
-    words = text.replace("*", " * ").split()
-    return " ".join(word for word in words if word != "const").replace(" *", "*")

@@ -19,7 +19,7 @@ from graphdask.kernels.functions.functions_pack import FunctionItems, FunctionVe
 from graphdask.kernels.neighbors.steps_pack import StepEdges
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
-from graphdask.program.translate import Translated
+from graphdask.program.translated import Translated
 from graphdask.sample import _fanouts
 from graphdask.sample._choosing import Choices, Chooser, Found, choose, launches, room_for_counts
 from graphdask.sample._fanouts import REDRAWN

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphdask.kernels.functions.functions_fields import OF_EDGE, OF_WALK
-from graphdask.program.translate import Translated
+from graphdask.program.translated import Translated
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample.biases import REUSE
 

@@ -22,7 +22,7 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.kernels.functions.functions_pack import FunctionVertices
 from graphdask.partition.part import Csr, Part
-from graphdask.program.translate import Translated
+from graphdask.program.translated import Translated
 from graphdask.sample import _spec_pools
 from graphdask.sample._choosing import Choices, choose
 from graphdask.sample._expand import Expander

@@ -18,7 +18,8 @@ from graphdask.interface.kinds import choice, whole
 from graphdask.interface.suggest import public
 from graphdask.kernels.functions.functions_fields import HOOKS, OF_WALK
 from graphdask.partition.given import given_sequence
-from graphdask.program.translate import Translated, translate
+from graphdask.program.translate import translate
+from graphdask.program.translated import Translated
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample._methods import DISTINCT, METHODS, known_bound
 

@@ -28,7 +28,7 @@ TYPES = {"bool": numba.boolean, "int": numba.int64, "float": numba.float64}
 
 
 @cache
-def compiled(source: str, name: str, arguments: tuple[str, ...], result: str) -> Callable[..., Any]:
+def compiled(source: str, name: str, arguments: tuple[str, ...], result: str | tuple[str, ...]) -> Callable[..., Any]:
     """The function `name` of a Python text, compiled.
 
     Parameters
@@ -37,7 +37,8 @@ def compiled(source: str, name: str, arguments: tuple[str, ...], result: str) ->
     name : str
     arguments : tuple of {"bool", "int", "float"}
         The types of its parameters but the last, an int32 array in which it stores failures.
-    result : {"bool", "int", "float"}
+    result : {"bool", "int", "float"} or tuple of these
+        The type that it returns; a tuple of several.
 
     Returns
     -------
@@ -45,7 +46,8 @@ def compiled(source: str, name: str, arguments: tuple[str, ...], result: str) ->
         With that one signature.
     """
     failure = numba.types.Array(numba.int32, 1, "C")
-    signature = TYPES[result](*(TYPES[kind] for kind in arguments), failure)
+    returned = TYPES[result] if isinstance(result, str) else numba.types.Tuple([TYPES[kind] for kind in result])
+    signature = returned(*(TYPES[kind] for kind in arguments), failure)
     path = _stored(source)
     if path is not None:
         try:

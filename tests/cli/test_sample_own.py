@@ -119,7 +119,7 @@ def test_what_a_file_has_instead_is_said(call, square, specs, name, options, mes
         ("first = 1\nraise KeyError('x')\n", (), "mine.py:2: raises KeyError: 'x' raise KeyError('x')"),
         ("import no_such_module_of_mine\n", (), "mine.py:1: raises ModuleNotFoundError: No module named"),
         (FUNCTIONS, (), "give --depth, how many steps there are"),
-        ("def edge_bias(e):\n    x = e.wait\n    return x\n", ("--depth", 1), "mine.py:2: there is no field wait"),
+        ("def edge_bias(e):\n    x = e.wait\n    return x\n", ("--depth", 1), "mine.py:2: there is no field e.wait"),
         ("def edge_bias(e):\n    return -1\n", ("--depth", 1, "--select", "inverse"),
          "mine.py:1: edge_bias returned a bias that is negative"),
         ("def neighbor_size(v):\n    return 1\n", ("--depth", 1, "--neighbor-size", 2),

@@ -22,7 +22,7 @@ import graphdask as gd
 from graphdask import scale
 from graphdask.interface.registry import Algorithm, algorithms
 from graphdask.io import EdgeList
-from graphdask.program.translate import Translated
+from graphdask.program.translated import Translated
 
 
 def nothing(result: Any) -> Any:

@@ -12,7 +12,7 @@ MODULES = (
 )  # fmt: skip
 RETURNED = (
     "graphdask.results.result.Result", "graphdask.results.stats.Stats", "graphdask.dynamic.temporal.EdgeStream",
-    "graphdask.partition.blocks.EdgeArrays", "graphdask.program.translate.Translated",
+    "graphdask.partition.blocks.EdgeArrays", "graphdask.program.translated.Translated",
     "graphdask.sample.neighborhoods.Subgraph", "graphdask.scale.model.Fit", "graphdask.sample.neighborhoods.Subgraphs",
     "graphdask.sample.neighbor_loader.Batch", "graphdask.dynamic.graph.Update",
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from types import SimpleNamespace
 
 import emulated
@@ -12,6 +13,13 @@ FIELDS = {"weight": "float", "src": "int", "degree": "int", "depth": int, "time"
 C_TYPES = {"int": "long long", "float": "double", "bool": "bool"}
 DTYPES = {"int": np.int64, "float": np.float64, "bool": np.bool_}
 ROUNDS = 400
+
+
+def line_of(function, mark):
+    """Number and text of the line of a function that has this comment."""
+    lines, first = inspect.getsourcelines(function)
+    found = next(k for k, line in enumerate(lines) if mark in line)
+    return first + found, lines[found].strip()
 
 
 def rows(rng, count=ROUNDS):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import linecache
 import math
 import time
@@ -10,10 +9,11 @@ from functools import lru_cache, partial, wraps
 
 import numpy as np
 import pytest
-from user_functions import FIELDS, on_emulator, rows
+from user_functions import FIELDS, line_of, on_emulator, rows
 
 from graphdask.errors import FunctionError, InputError, Unsupported
-from graphdask.program.translate import REASONS, Translated, translate
+from graphdask.program.translate import translate
+from graphdask.program.translated import REASONS, Translated
 
 TEXT = "words"
 HUGE = 1 << 70
@@ -23,13 +23,6 @@ TABLE = np.arange(3)
 
 def branches(e):
     return e.weight if e.is_neighbor else e.src
-
-
-def line_of(function, mark):
-    """Number and text of the line of a function that has this comment."""
-    lines, first = inspect.getsourcelines(function)
-    found = next(k for k, line in enumerate(lines) if mark in line)
-    return first + found, lines[found].strip()
 
 
 def divides(e):
@@ -313,8 +306,8 @@ def keyword_only(*, e):  # here
 REFUSED = {
     returns_float: "returns_float must return int, and this is float: write int",
     returns_int: "must return bool, and this is int: compare it",
-    no_field: r"there is no field wieght, did you mean weight\? Fields: weight, src, degree, depth, time, is_neighbor",
-    no_field_at_all: r"there is no field xyzzy\. Fields: weight",
+    no_field: r"there is no field e.wieght, did you mean e.weight\? Fields: e.weight, e.src, e.degree, e.depth, e",
+    no_field_at_all: r"there is no field e.xyzzy\. Fields: e.weight",
     deeper: "the attribute degree cannot be translated",
     whole: "e is used as a value: read one of its fields, such as e.weight",
     passes_whole: "e is used as a value",
@@ -358,7 +351,7 @@ REFUSED = {
     inner: "a function inside the function cannot",
     pair: r"an assignment to \(a, b\) cannot|an assignment to a, b cannot",
     stores: "an assignment to e.src cannot",
-    rebinds: "e is the parameter and cannot be assigned to",
+    rebinds: "e is a parameter and cannot be assigned to",
     walks: r"a loop over anything but range\(...\) cannot",
     float_range: "range takes integers, and e.weight is a float",
     no_range: "range takes 1 to 3 integers, not 0",

@@ -11,7 +11,7 @@ from specs import COLUMNS, by_degree, by_weight, same, second_order, specs
 import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
-from graphdask.program.translate import Translated
+from graphdask.program.translated import Translated
 from graphdask.sample import _choosing, _expand, _sums
 from graphdask.sample._steps import Framework
 from graphdask.sample.spec import Spec

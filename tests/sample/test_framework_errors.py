@@ -11,7 +11,8 @@ from specs import by_weight, specs
 
 import graphdask as gd
 from graphdask.errors import DeadlineExceeded, FunctionError, InputError, OverBudget, VertexNotFound
-from graphdask.program.translate import Translated, translate
+from graphdask.program.translate import translate
+from graphdask.program.translated import Translated
 from graphdask.sample.spec import Spec
 
 

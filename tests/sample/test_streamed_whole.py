@@ -16,7 +16,7 @@ from graphdask.comm import outgoing
 from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, OverBudget, Unsupported
 from graphdask.partition.part import Tables
-from graphdask.program.translate import Translated
+from graphdask.program.translated import Translated
 from graphdask.sample import streamed, streamed_whole
 
 sample = gd.sample
