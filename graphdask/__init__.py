@@ -22,12 +22,14 @@ if not (_Path(__file__).parent / "kernels").is_dir():
 _HOME = {
     "DynamicGraph": "dynamic.graph",
     "Graph": "graph.graph",
+    "Program": "program.program",
     "from_dask_dataframe": "graph.adapters",
     "from_edges": "graph.construct",
     "from_networkx": "graph.adapters",
     "from_scipy": "graph.adapters",
     "read_graph": "graph.construct",
     "read_stream": "dynamic.temporal",
+    "run": "program.run",
 } | dict.fromkeys(
     (
         "ArgumentError",

@@ -35,7 +35,7 @@ from graphdask.errors import InputError, KernelError, MissingDependency
 from graphdask.kernels import kernel_files, text_of
 from graphdask.kernels.common.compiling import listen_to_cupy
 from graphdask.kernels.common.packs import with_packs
-from graphdask.kernels.functions.inserted import cuda_text, digests, python_module
+from graphdask.kernels.functions.inserted import Inserted, cuda_text, digests, python_module
 
 Array = Any
 """A NumPy or CuPy array; which one follows from the backend."""
@@ -90,7 +90,7 @@ class Backend(ABC):
 
     @abstractmethod
     def kernels(
-        self, family: str, *, cooperative: bool = False, functions: Mapping[str, Any] | None = None, **types: Any
+        self, family: str, *, cooperative: bool = False, functions: Inserted = None, **types: Any
     ) -> Any:
         """Return the kernels of a family as attributes, compiled for the given dtypes, or numbers, of some names.
 
@@ -134,7 +134,7 @@ def _nothing_deferred(*args: Any, **options: Any) -> None:
 
 
 class _CpuKernels:
-    def __init__(self, family: str, functions: Mapping[str, Any] | None = None):
+    def __init__(self, family: str, functions: Inserted = None):
         self._family = family
         self._module = python_module(family, functions)
 
@@ -171,7 +171,7 @@ class CpuBackend(Backend):
     xp = np
 
     def kernels(
-        self, family: str, *, cooperative: bool = False, functions: Mapping[str, Any] | None = None, **types: Any
+        self, family: str, *, cooperative: bool = False, functions: Inserted = None, **types: Any
     ) -> Any:
         return _CpuKernels(family, functions) if functions else _cpu_kernels(family)
 
@@ -226,7 +226,7 @@ class CudaBackend(Backend):
             self.shared_memory = cupy.cuda.runtime.deviceGetAttribute(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device)
 
     def kernels(
-        self, family: str, *, cooperative: bool = False, functions: Mapping[str, Any] | None = None, **types: Any
+        self, family: str, *, cooperative: bool = False, functions: Inserted = None, **types: Any
     ) -> Any:
         asked = (family, cooperative, *types.items()) if functions is None else None
         found = self._by_request.get(asked)
@@ -297,7 +297,7 @@ class _CudaKernels:
         family: str,
         macros: dict[str, str],
         cooperative: bool,
-        functions: Mapping[str, Any] | None,
+        functions: Inserted,
     ):
         self._backend, self._family, self._cooperative = backend, family, cooperative
         with as_file(files("graphdask.kernels")) as folder:

@@ -3,14 +3,18 @@
 Families FAMILY and FAMILY_... that call such functions have defaults for them in FAMILY_default.{cuh,py}, and
 FAMILY_fields.py says what they hand over and which fields that makes. The caller's functions go before the `#include`
 of the defaults, and after their import in Python, whose names they take. A function is what
-`graphdask.program.translate` makes.
+`graphdask.program.translate` makes. Instead of functions, all that takes the place of the defaults may be given as
+`Written`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import types
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -25,8 +29,25 @@ _C_TYPES = {"int": "long long", "float": "double", "bool": "bool"}
 _CASTS = {"int": "np.int64", "float": "np.float64", "bool": "bool"}
 
 
-def digests(functions: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
+@dataclass(frozen=True)
+class Written:
+    """What takes the place of the defaults of a family, in both languages."""
+
+    python: str
+    cuda: str
+
+    @cached_property
+    def digest(self) -> str:
+        return hashlib.sha256(f"{self.python}\0{self.cuda}".encode()).hexdigest()
+
+
+Inserted = Mapping[str, Any] | Written | None
+
+
+def digests(functions: Inserted) -> tuple[tuple[str, str], ...]:
     """Return the names and digests of the functions, which identify a family compiled with them."""
+    if isinstance(functions, Written):
+        return (("", functions.digest),)
     return tuple(sorted((name, function.digest) for name, function in (functions or {}).items()))
 
 
@@ -39,12 +60,15 @@ def _hooks(family: str) -> Mapping[str, Hook]:
     return importlib.import_module(module_name(f"{_first(family)}_fields")).HOOKS
 
 
-def cuda_text(family: str, text: str, functions: Mapping[str, Any] | None) -> str:
+def cuda_text(family: str, text: str, functions: Inserted) -> str:
     """The text of a family with functions in it."""
     if not functions:
         return text
-    hooks, mark = _hooks(family), f'#include "{_first(family)}/{_first(family)}_default.cuh"'
+    mark = f'#include "{_first(family)}/{_first(family)}_default.cuh"'
     assert text.count(mark) == 1
+    if isinstance(functions, Written):
+        return text.replace(mark, functions.cuda)
+    hooks = _hooks(family)
     made = []
     for name, function in sorted(functions.items()):
         made += [f"#define GD_HAS_{name}", function.cuda(f"{name}_of_caller")]
@@ -76,10 +100,13 @@ def _arguments(hook: Hook, function: Any, casts: str, assumed: str = "") -> str:
     return ", ".join([*(f"{_CASTS[kind]}({text})" if casts else text for kind, text in texts), hook.failure])
 
 
-def python_text(family: str, functions: Mapping[str, Any]) -> str:
+def python_text(family: str, functions: Mapping[str, Any] | Written) -> str:
     """The module of a family with functions in it."""
-    text, hooks = text_of(f"{family}.py"), _hooks(family)
+    text = text_of(f"{family}.py")
     assert text.count(_MARK) == 1
+    if isinstance(functions, Written):
+        return text.replace(_MARK, f"\n{functions.python}\n")
+    hooks = _hooks(family)
     made = [
         "from graphdask.kernels.functions.generated import compiled",
         "from graphdask.kernels.common.twin import twin",
@@ -105,7 +132,7 @@ def python_text(family: str, functions: Mapping[str, Any]) -> str:
     return text.replace(_MARK, "\n".join(["", *made, ""]))
 
 
-def python_module(family: str, functions: Mapping[str, Any] | None) -> types.ModuleType:
+def python_module(family: str, functions: Inserted) -> types.ModuleType:
     """The twins of a family, with functions in them.
 
     Raises
@@ -115,7 +142,7 @@ def python_module(family: str, functions: Mapping[str, Any] | None) -> types.Mod
     """
     if not functions:
         return importlib.import_module(module_name(family))
-    for function in functions.values():
+    for function in () if isinstance(functions, Written) else functions.values():
         if function.python is None:
             function.compiled  # noqa: B018  says that it cannot run here
     key = family, digests(functions)

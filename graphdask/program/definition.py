@@ -1,0 +1,273 @@
+"""A program for a graph: its functions translated, and what follows from what they read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import FunctionError, InputError
+from graphdask.kernels.program.program_pack import AGGREGATES, MESSAGES, STATES
+from graphdask.program.fields import Place, Places, of_change, of_edge, of_message, of_start, of_vertex
+from graphdask.program.translate import Field, translate_record
+from graphdask.program.translated import Translated
+
+DTYPES = {"float64": "float", "float32": "float", "int64": "int", "int32": "int", "bool": "bool"}
+"""Of a field of the state, with its type in functions."""
+PUSHED = ("min", "max", "any", "count")
+"""Ways to combine that come to the same in any order, by one operation of a processor."""
+
+
+@dataclass(frozen=True)
+class StateField:
+    """A field of the state."""
+
+    name: str
+    kind: str
+    """`int`, `float` or `bool`: its type in functions."""
+    dtype: str
+    """In arrays of the caller; a `bool` takes a byte in kernels."""
+    default: float | None
+    """None where a function gives it."""
+
+    @property
+    def stored(self) -> np.dtype:
+        """In kernels."""
+        return np.dtype("uint8" if self.kind == "bool" else self.dtype)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the caller in the kernels."""
+
+    name: str
+    """In their texts."""
+    code: Translated
+    places: Places
+
+    def reads(self, role: str) -> set[str]:
+        """What it reads of a role: fields of the state, `id`, `degree`, `in_degree`."""
+        places = {place.field.name: place for place in self.places.values()}
+        read = (places[name] for name in self.code.fields)
+        return {place.reads for place in read if place.role == role}
+
+    @property
+    def roles(self) -> set[str]:
+        """The roles of which it reads anything."""
+        places: dict[str, Place] = {place.field.name: place for place in self.places.values()}
+        return {places[name].role for name in self.code.fields}
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A number of all vertices."""
+
+    name: str
+    combine: str
+    kind: str
+    function: Function
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A program whose functions are translated. It can be pickled."""
+
+    state: tuple[StateField, ...]
+    message: Mapping[str, str]
+    """Types of the fields by name; "" is the name of the one of a message that is a number."""
+    combine: str
+    send: Function | None
+    """None where every edge sends True."""
+    apply: Function
+    begins: tuple[tuple[int, Function], ...]
+    """First states, by the number of the field."""
+    aggregates: tuple[Aggregate, ...]
+    direction: str
+    everyone: bool
+    """Whether all vertices send in every superstep, and get a new state."""
+
+    @cached_property
+    def functions(self) -> tuple[Function, ...]:
+        """All of them."""
+        first = [function for _, function in self.begins]
+        rest = [self.apply, *(aggregate.function for aggregate in self.aggregates)]
+        return (*first, *([] if self.send is None else [self.send]), *rest)
+
+    @cached_property
+    def by_source(self) -> bool:
+        """Whether a vertex sends the same along all of its edges."""
+        return self.send is not None and self.send.roles <= {"source", "run"}
+
+    @property
+    def chooses(self) -> bool:
+        """Whether one of the messages is chosen, and equal ones are told apart by who sent them."""
+        return self.combine == "first" or (self.combine in ("min", "max") and len(self.message) > 1)
+
+    @property
+    def adds_floats(self) -> bool:
+        """Whether the order matters in which messages are combined."""
+        return self.combine == "sum" and "float" in self.message.values()
+
+    @cached_property
+    def pushes(self) -> bool:
+        """Whether messages are combined where they arrive; else each vertex goes over its edges."""
+        plain = self.combine in PUSHED and len(self.message) == 1 and not self.everyone
+        return plain and (self.send is None or not self.send.reads("destination"))
+
+    @cached_property
+    def counts(self) -> bool:
+        """Whether a function asks how many messages came."""
+        return "received" in self.apply.reads("message")
+
+    @property
+    def reads_weights(self) -> bool:
+        """Whether messages depend on the weights of edges."""
+        return self.send is not None and "weight" in self.send.roles
+
+    def wants(self, what: str) -> bool:
+        """Whether a function asks for `id`, `degree` or `in_degree`."""
+        roles = "source", "destination", "vertex"
+        return any(what in function.reads(role) for function in self.functions for role in roles)
+
+    @cached_property
+    def sent(self) -> tuple[int, ...]:
+        """The fields of the state that other ranks have to know, where vertices go over their edges."""
+        read = set() if self.send is None or self.by_source else self.send.reads("source")
+        return tuple(i for i, field in enumerate(self.state) if field.name in read)
+
+    @property
+    def only_truth(self) -> bool:
+        """Whether of a message counts only whether it is true."""
+        return self.combine in ("any", "count")
+
+    @property
+    def sent_kinds(self) -> tuple[str, ...]:
+        """The types of what `send` returns."""
+        return tuple(_sendable(kind, self.combine) for kind in self.message.values())
+
+    @property
+    def message_dtypes(self) -> tuple[np.dtype, ...]:
+        """Of the messages in kernels."""
+        if self.combine == "any":
+            return (np.dtype(np.uint8),)
+        if self.combine == "count":
+            return (np.dtype(np.int64),)
+        return tuple(np.dtype(np.float64 if kind == "float" else np.int64) for kind in self.message.values())
+
+    @classmethod
+    def of(cls, program: Any, weight: str | None) -> Definition:
+        """Translate the functions of a `gd.Program`; `weight` is the type of the graph's weights, None without."""
+        state, message = state_of(program.state), message_of(*program.message)
+        kinds = {field.name: field.kind for field in state}
+        combine, positions = program.message[1], isinstance(program.message[0], tuple)
+        edge = of_edge(kinds, weight or "float")
+        send = None
+        if program.send is not None:
+            results = {name or "message": _sendable(kind, combine) for name, kind in message.items()}
+            send = _function("send_of_caller", "send", program.send, [edge], results, optional=True)
+            if weight is None and "weight" in send.roles:
+                raise send.code.refused("asks for the weight of an edge, but this graph has no weights")
+        begins = []
+        for i, (name, (_, default)) in enumerate(program.state.items()):
+            if callable(default) or isinstance(default, Translated):
+                results = {name: state[i].kind}
+                what = f"state[{name!r}]"
+                begins.append((i, _function(f"begin{i}_of_caller", what, default, [of_start(kinds)], results)))
+        aggregates: list[Aggregate] = []
+        for k, (name, (how, function)) in enumerate((program.aggregate or {}).items()):
+            aggregates.append(_aggregate(k, name, how, function, kinds))
+        vertex = of_vertex(kinds, {each.name: each.kind for each in aggregates})
+        received = of_message({name: _received(kind, combine) for name, kind in message.items()}, positions)
+        old = {field.name: vertex[field.name].field for field in state}
+        apply = _function("apply_of_caller", "apply", program.apply, [vertex, received], kinds, old, True)
+        return cls(
+            state, message, combine, send, apply, tuple(begins), tuple(aggregates), program.direction,
+            program.activity == "all",
+        )  # fmt: skip
+
+
+def _sendable(kind: str, combine: str) -> str:
+    """The type that `send` has to return: what is only counted may be any number."""
+    return "float" if combine in ("any", "count") else kind
+
+
+def _received(kind: str, combine: str) -> str:
+    return {"any": "bool", "count": "int"}.get(combine, kind)
+
+
+def _function(
+    name: str, what: str, given: Any, places: list[dict[str, Place]], results: Mapping[str, str],
+    defaults: Mapping[str, Field] | None = None, optional: bool = False,
+) -> Function:  # fmt: skip
+    if isinstance(given, Translated):
+        code = given
+    else:
+        fields = [{path: place.field for path, place in each.items()} for each in places]
+        code = translate_record(given, fields, results, defaults=defaults, optional=optional, what=what)
+    return Function(name, code, {f"{i}.{path}": place for i, each in enumerate(places) for path, place in each.items()})
+
+
+def _aggregate(k: int, name: str, combine: str, function: Any, kinds: Mapping[str, str]) -> Aggregate:
+    places = list(of_change(kinds))
+    kinds_tried = ("float",) if combine in ("count", "any") else ("int", "float")
+    for kind in kinds_tried:
+        try:
+            made = _function(f"aggregate{k}_of_caller", f"aggregate[{name!r}]", function, places, {name: kind})
+            break
+        except FunctionError:
+            if kind == kinds_tried[-1]:
+                raise
+    return Aggregate(name, combine, {"count": "int", "any": "bool"}.get(combine, kind), made)
+
+
+def state_of(given: Mapping[str, Any]) -> tuple[StateField, ...]:
+    """The fields of the state, in their order."""
+    if len(given) > STATES:
+        raise InputError(f"state has {len(given)} fields; a vertex has {STATES} at most")
+    fields = []
+    for name, (kind, default) in given.items():
+        dtype = dtype_of(f"state[{name!r}]", kind)
+        functional = callable(default) or isinstance(default, Translated)
+        fields.append(StateField(name, DTYPES[dtype], dtype, None if functional else default))
+    return tuple(fields)
+
+
+def message_of(given: Any, combine: str) -> dict[str, str]:
+    """The fields of a message: their types by name, "" for a message that is a number."""
+    if isinstance(given, Mapping):
+        fields = dict(given)
+    elif isinstance(given, tuple):
+        fields = {f"m{i}": kind for i, kind in enumerate(given)}
+    else:
+        fields = {"": given}
+    if not 1 <= len(fields) <= MESSAGES:
+        raise InputError(f"message has {len(fields)} fields; it has 1 to {MESSAGES}")
+    if len(fields) > 1 and combine in ("any", "count"):
+        raise InputError(f"message: {combine!r} combines messages of one field, and this has {len(fields)}")
+    return {name: DTYPES[dtype_of("message", kind)] for name, kind in fields.items()}
+
+
+def aggregates_of(given: Mapping[str, Any]) -> None:
+    """Raise InputError for too many."""
+    if len(given) > AGGREGATES:
+        raise InputError(f"aggregate has {len(given)} entries; there are {AGGREGATES} at most")
+
+
+def dtype_of(name: str, kind: Any) -> str:
+    """The dtype that stands for a type of the caller."""
+    known = {bool: "bool", int: "int64", float: "float64"}
+    if isinstance(kind, type) and kind in known:
+        return known[kind]
+    try:
+        dtype = np.dtype(kind).name
+    except TypeError:
+        dtype = ""
+    if dtype not in DTYPES:
+        raise InputError(
+            f"{name}: the type {kind!r} is not one of int, float, bool, numpy.int32, numpy.int64, numpy.float32, "
+            "numpy.float64"
+        )
+    return dtype

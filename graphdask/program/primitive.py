@@ -1,0 +1,550 @@
+"""The run of a program over one partition.
+
+A vertex that got a message computes a new state; if that differs, the vertex sends in the next superstep. There are two
+ways to send. Where messages come to the same in any order, and do not depend on the state of the vertex that gets them,
+they are pushed: combined where they arrive, own vertices here, ghosts here too and then at their owners. Otherwise
+they are pulled: each vertex goes over its edges and combines the messages of those that are active, in the order of
+ids; owners tell ghosts beforehand what their vertices send, or the fields of the state that `send` reads.
+
+Source: Pan et al., Multi-GPU Graph Analytics, Section III.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.device.backend import Array
+from graphdask.engine.bitmap import set_bits
+from graphdask.engine.buffers import Allocation, put_aside
+from graphdask.engine.loop import ALL, HUB_THREADS, Environment, Inbox, Messages, Primitive
+from graphdask.errors import FunctionError
+from graphdask.kernels.functions.inserted import Written
+from graphdask.kernels.program.program_pack import BINS, COUNTS
+from graphdask.kernels.program.program_pack import Program as Pack
+from graphdask.partition.part import Csr, Part
+from graphdask.program.definition import Definition, Function
+from graphdask.program.glue import NOT_A_NUMBER, TOO_LARGE_SUM, TOO_WIDE, written
+from graphdask.results.result import Result
+
+AT = COUNTS.place
+SMALLEST_EXPONENT = 1074
+"""Word 0 of an exact sum counts multiples of 2 to the power of minus this."""
+
+
+@dataclass
+class ProgramState:
+    """What a run keeps between supersteps."""
+
+    pack: Pack
+    kernels: Any
+    fields: list[Array]
+    """The state: per slot where other ranks have to know it, else per own vertex."""
+    values: list[Array]
+    """What vertices send, per slot, where it is the same along all edges."""
+    words: Array
+    """int64: the counters, the failure of each function, and the sums of aggregates."""
+    active: Array
+    """uint32 words, a bit for each slot: whether it sends. Empty where messages are pushed."""
+    changed: Array
+    """Own vertices, whose state changed."""
+    rows: list[Csr]
+    """Of the edges that are pulled or pushed along."""
+    everywhere: bool
+    """Whether all slots send now."""
+    count: int = 0
+    """How many own vertices send now."""
+    ghosts: int = 0
+    """How many ghosts got a message in the last superstep."""
+    done: int = 0
+    """Supersteps."""
+    aggregates: dict[str, Any] = field(default_factory=dict)
+    found: list[int] = field(default_factory=list)
+    """The words, as the host has read them last."""
+    pushing: Any = None
+    """Kernels of messages that are pushed."""
+    changes: int = 0
+    """How many vertices of all ranks changed."""
+
+
+class ProgramResult(Result):
+    """What `gd.run` returns: an attribute for each field of the state.
+
+    Attributes
+    ----------
+    iterations : int
+        The number of supersteps.
+    aggregates : dict of str to number
+        Of the last superstep.
+    """
+
+    @property
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the fields of the state."""
+        return tuple(each.name for each in self.primitive.definition.state)
+
+    def __getattr__(self, name: str) -> Any:
+        primitive = self.__dict__.get("primitive")
+        if primitive is None or name not in (each.name for each in primitive.definition.state):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return self._column(name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.columns})
+
+    @property
+    def iterations(self) -> int:
+        """The number of supersteps."""
+        return int(self._value("iterations"))
+
+    @property
+    def aggregates(self) -> dict[str, Any]:
+        """The aggregates of the last superstep."""
+        return dict(self._value("aggregates"))
+
+
+class VertexProgram(Primitive[ProgramState]):
+    """The primitive."""
+
+    name = "program"
+    result_type = ProgramResult
+    queues = False
+    columns: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(
+        self,
+        definition: Definition,
+        active: np.ndarray | None,
+        first: Mapping[str, tuple[np.ndarray | None, np.ndarray]],
+        most: int | None,
+        until: Callable[[Any], Any] | None,
+        names: np.ndarray | None,
+        base: int,
+        directed: bool,
+    ):
+        self.definition, self.active, self.first, self.most, self.until = definition, active, first, most, until
+        self.names, self.base, self.directed = names, base, directed
+        of = definition
+        if of.pushes:
+            self.columns = {"message0": of.message_dtypes[0], "counted": np.int32}  # type: ignore[misc]
+        told = of.message_dtypes if of.by_source else [of.state[i].stored for i in of.sent]
+        self.ghost_columns = {f"told{k}": dtype for k, dtype in enumerate(told)}  # type: ignore[misc]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "written"}
+
+    @cached_property
+    def written(self) -> Written:
+        """The functions in the kernels."""
+        return written(self.definition)
+
+    @property
+    def votes(self) -> int:  # type: ignore[override]
+        """How many vertices changed, the failure, and the upper and lower 32 bits of the words of aggregates."""
+        return 3 + sum(2 * _words(each.combine) for each in self.definition.aggregates)
+
+    @property
+    def tells_ghosts(self) -> bool:  # type: ignore[override]
+        return not self.definition.pushes
+
+    @property
+    def inward(self) -> bool:
+        of = self.definition
+        pulled = of.direction == "out" and not of.pushes
+        sending = of.direction == "in" and (of.pushes or of.by_source)
+        return self.directed and (of.direction == "both" or pulled or sending or of.wants("in_degree"))
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        of, slots, owned, index = self.definition, part.num_slots, part.num_owned, part.vertex_map.dtype.itemsize
+        message = sum(dtype.itemsize for dtype in of.message_dtypes) + 8 * of.chooses + 4
+        told = message if of.by_source else sum(of.state[i].stored.itemsize for i in of.sent)
+        asked = index * self._by_slot_ids + 8 * (of.wants("degree") + of.wants("in_degree"))
+        total = slots * (sum(each.stored.itemsize for each in of.state) + asked)
+        total += slots * message + (slots * told if of.by_source else 0)
+        total += owned * index * 2 + (slots - owned) * (index + told) + slots // 4
+        return total + sum(values.nbytes for _, values in self.first.values())
+
+    @property
+    def _by_slot_ids(self) -> bool:
+        return self.definition.wants("id") or self.definition.chooses
+
+    def _rows(self, part: Part, sending: bool) -> list[Csr]:
+        """The rows along which own vertices send, or along which messages come to them."""
+        of = self.definition
+        if not self.directed:
+            return [part.out]
+        if (of.direction == "out") == sending and of.direction != "both":
+            return [part.out]
+        assert part.inward is not None
+        if of.direction != "both":
+            return [part.inward]
+        return [part.out, part.inward] if sending else [part.inward, part.out]
+
+    def init(self, part: Part, env: Environment) -> tuple[ProgramState, Messages]:
+        state = self._made(part, env)
+        pack, of, owned = state.pack, self.definition, part.num_owned
+        if of.begins:
+            for i, function in of.begins:
+                pack.failure = self._failure(state, function)
+                state.kernels.program_begin(owned, i, pack)
+            self._set_first(part, state, env, {of.state[i].name for i, _ in of.begins})
+        if self.active is None or of.everyone:
+            state.everywhere, state.count = True, owned
+        else:
+            mine = self._own(part, env, self.active)
+            state.changed[: len(mine)] = mine
+            state.count = len(mine)
+        return state, self._send(part, state, env)
+
+    def _made(self, part: Part, env: Environment) -> ProgramState:
+        xp, of, slots, owned = env.xp, self.definition, part.num_slots, part.num_owned
+        dtype = part.vertex_map.dtype
+        size_of = [slots if i in of.sent else owned for i in range(len(of.state))]
+        fields = [
+            xp.full(size, 0 if each.default is None else each.default, each.stored)
+            for size, each in zip(size_of, of.state, strict=True)
+        ]
+        rows = self._rows(part, of.pushes)
+        values = [xp.zeros(slots, each) for each in of.message_dtypes] if of.by_source else []
+        functions = len(of.functions)
+        words = xp.zeros(len(COUNTS) + functions + BINS * len(of.aggregates), np.int64)
+        places = slots if of.pushes else owned
+        kernels = self._kernels("program", rows[0], part, env)
+        aggregates = self._identities()
+        pack = Pack(
+            names=env.backend.from_host(np.zeros(1, np.int64) if self.names is None else self.names), base=self.base,
+            superstep=0, everywhere=0, merges=0, everyone=int(of.everyone), counts_messages=int(of.counts), owned=owned,
+            received=xp.zeros(places, np.int32), changed=xp.empty(owned, dtype),
+            hubs=xp.empty(max(max(put_aside(each) for each in rows), 1), dtype),
+            counters=words[: len(COUNTS)], sums=words[len(COUNTS) + functions :],
+        )  # fmt: skip
+        bits = xp.zeros((slots + 31) // 32, np.uint32)
+        if of.pushes:
+            pack.assign(
+                marks=bits, marked=xp.empty(owned, dtype), ghosts=xp.empty(slots - owned, dtype),
+                sends=xp.zeros_like(bits) if of.by_source else None,
+            )  # fmt: skip
+        elif of.by_source:
+            pack.sends = bits
+        if not of.pushes:
+            pack.active = bits
+        for i, array in enumerate(fields):
+            setattr(pack, f"state{i}", array)
+        for k, each in enumerate(of.message_dtypes):
+            setattr(pack, f"message{k}", xp.full(places, self._nothing(k), each))
+            if of.by_source:
+                setattr(pack, f"value{k}", values[k])
+        if of.chooses:
+            pack.origin = xp.zeros(owned, np.int64)
+        if of.by_source:
+            ends = [csr.indptr for csr in self._rows(part, True)]
+            pack.assign(row_ends=ends[0], other_ends=ends[1] if len(ends) > 1 else None)
+        self._add_facts(part, env, pack)
+        state = ProgramState(
+            pack, kernels, fields, values, words, bits if not of.pushes else bits[:0], pack.changed, rows, False,
+            aggregates=aggregates,
+        )  # fmt: skip
+        for k, each in enumerate(of.aggregates):
+            setattr(pack, f"failure{k}", self._failure(state, each.function))
+        if of.pushes:
+            state.pushing = self._kernels("program_push", rows[0], part, env)
+        self._set_first(part, state, env, set(self.first))
+        self._write_aggregates(state, env)
+        return state
+
+    def _add_facts(self, part: Part, env: Environment, pack: Pack) -> None:
+        """Ids and degrees, per slot, where functions ask for them."""
+        of, wanted = self.definition, {}
+        if self._by_slot_ids:
+            wanted["ids"] = part.ids
+        if of.wants("degree"):
+            wanted["out_degree"] = part.out.indptr[1:] - part.out.indptr[:-1]
+        if of.wants("in_degree"):
+            csr = part.inward if self.directed else part.out
+            assert csr is not None
+            wanted["in_degree"] = csr.indptr[1:] - csr.indptr[:-1]
+        for name, array in zip(wanted, env.fetch_ghosts(part, list(wanted.values())), strict=True):
+            setattr(pack, name, array)
+
+    def _nothing(self, k: int) -> Any:
+        """What a field of a message is without one."""
+        of = self.definition
+        if of.combine not in ("min", "max") or k:
+            return 0
+        least, real = of.combine == "min", of.message_dtypes[0].kind == "f"
+        if real:
+            return math.inf if least else -math.inf
+        return np.iinfo(np.int64).max if least else np.iinfo(np.int64).min
+
+    def _set_first(self, part: Part, state: ProgramState, env: Environment, names: set[str]) -> None:
+        """Take over the states that the caller gave."""
+        for i, each in enumerate(self.definition.state):
+            if each.name not in names or each.name not in self.first:
+                continue
+            numbers, values = self.first[each.name]
+            values = env.backend.from_host(values)
+            if numbers is None:
+                state.fields[i][: part.num_owned] = values[part.ids]
+                continue
+            places = part.vertex_map.to_position(env.backend, env.backend.from_host(numbers)) - part.first_position
+            mine = (places >= 0) & (places < part.num_owned)
+            state.fields[i][places[mine]] = values[mine]
+
+    def _own(self, part: Part, env: Environment, numbers: np.ndarray) -> Array:
+        """Slots of those vertices that this rank owns."""
+        places = part.vertex_map.to_position(env.backend, env.backend.from_host(numbers)) - part.first_position
+        return places[(places >= 0) & (places < part.num_owned)].astype(part.vertex_map.dtype)
+
+    def _failure(self, state: ProgramState, function: Function | None) -> Array:
+        """The word for the failures of a function, as an int32 array of one."""
+        place = len(COUNTS) + (0 if function is None else self.definition.functions.index(function))
+        return state.words[place : place + 1].view(np.int32)[:1]
+
+    def _kernels(self, family: str, rows: Csr, part: Part, env: Environment) -> Any:
+        of = self.definition
+        types = {f"state{i}_t": each.stored for i, each in enumerate(of.state)}
+        types |= {f"message{k}_t": each for k, each in enumerate(of.message_dtypes)}
+        if of.reads_weights and rows.weights is not None:
+            types["weight_t"] = rows.weights.dtype
+        return env.backend.kernels(family, functions=self.written, index_t=part.vertex_map.dtype, **types)
+
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def superstep(self, part: Part, state: ProgramState, inbox: Inbox, env: Environment) -> Messages:
+        pack = state.pack
+        pack.superstep = state.done
+        if self.definition.pushes:
+            self._take(part, state, inbox, env)
+        else:
+            self._gather(part, state, inbox, env)
+        pack.failure = self._failure(state, self.definition.apply)
+        pack.sums[:] = 0
+        for k, each in enumerate(self.definition.aggregates):
+            if each.combine in ("min", "max"):
+                pack.sums[k * BINS] = np.iinfo(np.int64).max
+        pack.set_counters(changed=0)
+        if self.definition.pushes:
+            pack.listed = pack.marked
+            state.kernels.program_apply(state.count, pack)
+            state.kernels.program_clear(state.count, pack)
+        else:
+            pack.listed = None
+            state.kernels.program_apply(part.num_owned, pack)
+        state.done += 1
+        state.everywhere = self.definition.everyone
+        state.count = part.num_owned if state.everywhere else self._count(state, env, AT.changed)
+        return self._send(part, state, env)
+
+    def _take(self, part: Part, state: ProgramState, inbox: Inbox, env: Environment) -> None:
+        """Combine the messages of other ranks with those that were pushed here; `count` is how many vertices got one."""
+        pack = state.pack
+        if state.ghosts:  # they have been sent
+            pack.listed = pack.ghosts
+            state.kernels.program_clear(state.ghosts, pack)
+            state.ghosts = 0
+        for message in inbox.received:
+            pack.assign(slots=message.slots, given0=message.columns["message0"], counted=message.columns["counted"])
+            state.pushing.program_take(len(message), pack)
+        state.count = self._count(state, env, AT.marked)
+
+    def _gather(self, part: Part, state: ProgramState, inbox: Inbox, env: Environment) -> None:
+        """Go over the edges of all own vertices."""
+        pack, of, kernels = state.pack, self.definition, state.kernels
+        arrays = state.values if of.by_source else [state.fields[i] for i in of.sent]
+        for k, array in enumerate(arrays):
+            if part.size > 1:
+                inbox.put(f"told{k}", array)
+        if not state.everywhere:
+            for message in inbox.received:
+                set_bits(message, state.active, part, env)
+        pack.assign(listed=None, everywhere=int(state.everywhere), failure=self._failure(state, of.send))
+        for turn, csr in enumerate(state.rows):
+            pack.assign(merges=int(turn > 0), indptr=csr.indptr, indices=csr.indices, weights=self._weights(csr))
+            if env.backend.name == "cpu" and of.adds_floats:
+                kernels.program_sum(part.num_owned, pack)
+                continue
+            pack.set_counters(hubs=0)
+            kernels.program_gather(part.num_owned, pack, per_item=8)
+            kernels.program_gather_hubs(min(HUB_THREADS, csr.num_edges), pack)
+
+    def _weights(self, csr: Csr) -> Array | None:
+        of = self.definition
+        return csr.weights if of.reads_weights else None
+
+    def _count(self, state: ProgramState, env: Environment, place: int) -> int:
+        """One of the counters."""
+        return int(env.backend.to_host(state.words[place : place + 1])[0])
+
+    def _send(self, part: Part, state: ProgramState, env: Environment) -> Messages:
+        """What `count` own vertices send, those in `changed` or all."""
+        pack, of = state.pack, self.definition
+        pack.superstep = state.done
+        listed = None if state.everywhere else state.changed
+        edges = int(sum(csr.num_edges for csr in state.rows))
+        if of.by_source:
+            pack.assign(listed=listed, failure=self._failure(state, of.send))
+            pack.sends.fill(0)
+            state.kernels.program_tell(state.count, pack)
+        if of.pushes:
+            return self._push(part, state, env, listed)
+        own: Any = ALL if state.everywhere else state.changed[: state.count]
+        if of.by_source and self._may_be_silent:
+            everywhere = state.everywhere
+            state.everywhere = False
+            if everywhere:
+                own = env.xp.arange(part.num_owned, dtype=part.vertex_map.dtype)
+            own = own[_has_bits(own, pack.sends)]
+        elif not of.by_source and not state.everywhere:
+            state.active.fill(0)
+            kernels = env.kernels("codec", index_t=part.vertex_map.dtype)
+            kernels.codec_set_bits(state.count, own, state.active, part.num_slots)
+        arrays = state.values if of.by_source else [state.fields[i] for i in of.sent]
+        told = {f"told{k}": array for k, array in enumerate(arrays)}
+        votes = self._votes(state, env)
+        active = state.count > 0
+        return Messages(own, part.ids[:0], told, active, state.count, edges, to="ghosts", votes=votes)
+
+    @property
+    def _may_be_silent(self) -> bool:
+        """Whether `send` may give nothing."""
+        code = self.definition.send.code if self.definition.send is not None else None
+        return code is not None and (code.python is None or "(False" in code.python)
+
+    def _push(self, part: Part, state: ProgramState, env: Environment, listed: Array | None) -> Messages:
+        pack, kernels, of = state.pack, state.pushing, self.definition
+        pack.assign(listed=listed, failure=self._failure(state, of.send))
+        pack.set_counters(marked=0, ghosts=0, sent=0)
+        for csr in state.rows:
+            pack.assign(indptr=csr.indptr, indices=csr.indices, weights=self._weights(csr))
+            pack.set_counters(hubs=0)
+            kernels.program_push(state.count, pack)
+            kernels.program_push_hubs(HUB_THREADS, pack)
+        votes = self._votes(state, env)
+        found = COUNTS.of(state.found)
+        frontier, state.ghosts = state.count, int(found.ghosts)
+        messages = {"message0": pack.message0, "counted": pack.received}
+        return Messages(
+            part.ids[:0], pack.ghosts[: state.ghosts], messages, frontier > 0, frontier, int(found.sent),
+            votes=votes,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def _votes(self, state: ProgramState, env: Environment) -> tuple[float, ...]:
+        """Read the words of this rank, and vote them."""
+        of, found = self.definition, env.backend.to_host(state.words)
+        state.found, sums = found.tolist(), len(COUNTS) + len(of.functions)
+        failures = state.found[len(COUNTS) : sums]
+        first = next((k for k, failure in enumerate(failures) if failure), 0)
+        votes = [float(state.count), float(first), float(failures[first])]
+        for k, each in enumerate(of.aggregates):
+            words = found[sums + k * BINS :][: _words(each.combine)]
+            votes += (words >> 32).astype(float).tolist() + (words & 0xFFFFFFFF).astype(float).tolist()
+        return tuple(votes)
+
+    def ends(self, state: ProgramState, votes: np.ndarray) -> bool:
+        failed = np.flatnonzero(votes[:, 2])
+        if len(failed):
+            _, function, failure = votes[failed[0], :3].astype(int).tolist()
+            raise self._error(self.definition.functions[function], failure)
+        state.changes = int(votes[:, 0].sum())
+        if state.done:
+            self._sum_up(state, votes)
+            self._write_aggregates(state, None)
+            if self.until is not None:
+                a = SimpleNamespace(**state.aggregates, active=state.changes, superstep=state.done)
+                if self.until(a):
+                    return True
+        return self.most is not None and state.done >= self.most
+
+    def _sum_up(self, state: ProgramState, votes: np.ndarray) -> None:
+        at = 3
+        for each in self.definition.aggregates:
+            count = _words(each.combine)
+            high, low = (votes[:, at + i * count : at + (i + 1) * count] for i in (0, 1))
+            at += 2 * count
+            words = [
+                [(int(h) << 32) + int(x) for h, x in zip(*rank, strict=True)] for rank in zip(high, low, strict=True)
+            ]
+            state.aggregates[each.name] = _value(each.combine, each.kind, words)
+
+    def _identities(self) -> dict[str, Any]:
+        """What aggregates are before the first superstep."""
+        return {each.name: _value(each.combine, each.kind, []) for each in self.definition.aggregates}
+
+    def _write_aggregates(self, state: ProgramState, env: Environment | None) -> None:
+        """Put the values where functions read them."""
+        of = self.definition
+        if not of.aggregates:
+            return
+        if env is not None:
+            state.pack.integers = env.xp.zeros(len(of.aggregates), np.int64)
+            state.pack.floats = state.pack.integers.view(np.float64)
+        for k, each in enumerate(of.aggregates):
+            array = state.pack.floats if each.kind == "float" else state.pack.integers
+            value = state.aggregates[each.name]
+            if each.kind != "float" and not -(1 << 63) <= value < 1 << 63:
+                raise each.function.code.refused(f"adds up to {value}, which does not fit 64 bits")
+            array[k] = value
+
+    def _error(self, function: Function, failure: int) -> FunctionError:
+        """The error of a failure of a function."""
+        of, site, reason = self.definition, failure // 16, failure % 16
+        code, sends = function.code, function is of.send
+        if reason == NOT_A_NUMBER and (sends or function.name.startswith("aggregate")):
+            return code.refused("sends NaN" if sends else "returns NaN")
+        if reason == NOT_A_NUMBER:
+            return code.refused(f"gives {of.state[site].name} the value NaN")
+        if reason == TOO_WIDE:
+            return code.refused(f"gives {of.state[site].name} an integer that does not fit {of.state[site].dtype}")
+        if reason == TOO_LARGE_SUM:
+            return code.refused("sends integers whose sum at a vertex does not fit 64 bits")
+        return code.error(failure)
+
+    def result(self, part: Part, state: ProgramState, env: Environment) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for each, array in zip(self.definition.state, state.fields, strict=True):
+            own = array[: part.num_owned]
+            found[each.name] = own.view(np.bool_) if each.kind == "bool" else own
+        return found | {"iterations": state.done, "aggregates": state.aggregates}
+
+
+def _words(combine: str) -> int:
+    """How many words of an aggregate ranks exchange."""
+    return BINS if combine == "sum" else 2 if combine in ("any", "count") else 1
+
+
+def _value(combine: str, kind: str, words: list[list[int]]) -> Any:
+    """The value of an aggregate from the words of all ranks."""
+    if combine in ("any", "count"):
+        total = sum((rank[1] << 32) + rank[0] for rank in words)
+        return total > 0 if combine == "any" else total
+    if combine == "sum":
+        total = [sum(column) for column in zip(*words, strict=True)] or [0] * BINS
+        exact = sum(word << (32 * i) for i, word in enumerate(total[: BINS - 2]))
+        if kind == "int":
+            return exact
+        above, below = total[BINS - 2 :]
+        if above or below:
+            return math.nan if above and below else math.inf if above else -math.inf
+        try:
+            return exact / (1 << SMALLEST_EXPONENT)
+        except OverflowError:
+            return math.inf if exact > 0 else -math.inf
+    least = min((rank[0] for rank in words), default=np.iinfo(np.int64).max)
+    key = int(least) if combine == "min" else ~int(least)
+    if kind == "int":
+        return key
+    bits = np.int64(key if key >= 0 else key ^ 0x7FFFFFFFFFFFFFFF)
+    value = float(bits.view(np.float64))
+    return (math.inf if combine == "min" else -math.inf) if math.isnan(value) else value
+
+
+def _has_bits(slots: Array, bits: Array) -> Array:
+    return (bits[slots >> 5] >> (slots & 31).astype(np.uint32)) & 1 != 0

@@ -1,0 +1,55 @@
+// Exact sums of numbers in words of 32 bits: the order in which numbers are added does not matter. Twin: exact.py, which
+// says what the words are.
+#pragma once
+
+#define GD_BINS 70
+
+__device__ __forceinline__ void gd_add_word(long long *word, long long x) {
+    if (x) atomicAdd((unsigned long long *)word, (unsigned long long)x);
+}
+// All lanes of a warp that are here together add to the same word, so one of them does it for all.
+__device__ __forceinline__ void gd_add_integer(long long *sums, int k, long long x) {
+    gd_add_word(sums + k * GD_BINS, (long long)((unsigned long long)x & 0xffffffffULL));
+    gd_add_word(sums + k * GD_BINS + 1, x >> 32);
+}
+__device__ __forceinline__ void gd_add_float(long long *sums, int k, double x) {
+    long long *place = sums + k * GD_BINS;
+    const unsigned long long bits = (unsigned long long)__double_as_longlong(x);
+    int exponent = (int)(bits >> 52 & 2047);
+    if (exponent == 2047) {
+        gd_add_word(place + (x > 0.0 ? GD_BINS - 2 : GD_BINS - 1), 1);
+        return;
+    }
+    unsigned long long mantissa = bits & ((1ULL << 52) - 1);
+    if (exponent > 0) {
+        mantissa |= 1ULL << 52;
+        exponent--;
+    }
+    place += exponent >> 5;
+    const int shift = exponent & 31;
+    const unsigned long long low = (mantissa & 0xffffffffULL) << shift, high = (mantissa >> 32) << shift;
+    const long long sign = x < 0.0 ? -1 : 1;
+    gd_add_word(place, sign * (long long)(low & 0xffffffffULL));
+    gd_add_word(place + 1, sign * (long long)((low >> 32) + (high & 0xffffffffULL)));
+    gd_add_word(place + 2, sign * (long long)(high >> 32));
+}
+__device__ __forceinline__ void gd_take_least(long long *sums, int k, long long x) {
+    if (x < *(volatile long long *)(sums + k * GD_BINS)) atomicMin(sums + k * GD_BINS, x);
+}
+// An integer for each float that is not NaN, in the same order.
+__device__ __forceinline__ long long gd_ordered(double x) {
+    const long long bits = __double_as_longlong(__dadd_rn(x, 0.0));
+    return bits >= 0 ? bits : bits ^ 0x7fffffffffffffffLL;
+}
+
+// Minimum and maximum of floats that are not NaN nor -0: of those not below 0 the bits have the same order, of those
+// below 0 the opposite one.
+__device__ __forceinline__ void gd_atomic_min(double *address, double value) {
+    if (value >= 0.0) atomicMin((long long *)address, __double_as_longlong(value));
+    else atomicMax((unsigned long long *)address, (unsigned long long)__double_as_longlong(value));
+}
+__device__ __forceinline__ void gd_atomic_max(double *address, double value) {
+    if (value >= 0.0) atomicMax((long long *)address, __double_as_longlong(value));
+    else atomicMin((unsigned long long *)address, (unsigned long long)__double_as_longlong(value));
+}
+__device__ __forceinline__ void gd_atomic_max(long long *address, long long value) { atomicMax(address, value); }

@@ -1,0 +1,148 @@
+// Supersteps of a vertex program, with functions of the caller in them. Eight threads combine the messages along a row
+// of up to GD_HUB edges; a block takes a longer one. Messages are added in the order of lanes.cuh, other ways to combine
+// do not depend on the order, and what stands in lists has no order. Twins: program.py.
+#include "common/common.cuh"
+#include "common/bitmap.cuh"
+#include "common/lanes.cuh"
+#include "functions/user.cuh"
+#include "program/exact.cuh"
+#include "program/program_types.cuh"
+#include "program/program_pack.py"
+#include "program/program_default.cuh"
+
+#define GD_HUB 4096
+#define GD_GROUPS 32  // of eight threads, in a block
+
+// The message of one of eight neighbouring threads, for another one.
+__device__ __forceinline__ Message gd_other(Message mine, int step, unsigned group) {
+    constexpr int words = (int)(sizeof(Message) / sizeof(int));
+    int word[words];
+    memcpy(word, &mine, sizeof(Message));
+#pragma unroll
+    for (int i = 0; i < words; i++) word[i] = __shfl_xor_sync(group, word[i], step);
+    memcpy(&mine, word, sizeof(Message));
+    return mine;
+}
+
+// All eight threads get what they have together.
+__device__ __forceinline__ Message gd_together(Message mine, unsigned group) {
+    mine = merge(mine, gd_other(mine, 4, group));
+    mine = merge(mine, gd_other(mine, 2, group));
+    return merge(mine, gd_other(mine, 1, group));
+}
+
+// What came along the edges of a chunk to one of its eight lanes.
+__device__ __forceinline__ Message gd_lane(index_t v, long long head, long long last, int lane, const Program &a,
+                                           int &count) {
+    Message held = nothing();
+    const long long end = min(head + GD_CHUNK, last);
+    for (long long e = head + lane; e < end; e += GD_LANES) {
+        const index_t u = a.indices[e];
+        Message sent;
+        if ((a.everywhere || gd_constant_bit(a.active, u)) && message(u, v, e, a, sent)) {
+            held = merge(held, sent);
+            count++;
+        }
+    }
+    return held;
+}
+
+__device__ __forceinline__ int gd_sum_of(int count, unsigned group) {
+    for (int step = 4; step; step >>= 1) count += __shfl_xor_sync(group, count, step);
+    return count;
+}
+
+__device__ __forceinline__ void gd_keep(index_t v, Message held, int count, const Program &a) {
+    if (a.merges) {
+        held = merge(got(v, a), held);
+        count += a.received[v];
+    }
+    put(v, held, a);
+    a.received[v] = count;
+}
+
+extern "C" __global__ void program_begin(long long n, long long field, Program a) {
+    GD_FOR(v, n) begin((index_t)v, field, a);
+}
+
+extern "C" __global__ void program_tell(long long n, Program a) {
+    GD_FOR(i, n) {
+        const index_t v = a.listed ? a.listed[i] : (index_t)i;
+        long long edges = a.row_ends[v + 1] - a.row_ends[v];
+        if (a.other_ends) edges += a.other_ends[v + 1] - a.other_ends[v];
+        if (edges > 0 && tell(v, a)) gd_set_bit(a.sends, v);
+    }
+}
+
+extern "C" __global__ void program_gather(long long n, Program a) {
+    const int lane = threadIdx.x % GD_LANES;
+    const unsigned group = 0xffu << (threadIdx.x & 24);
+    const long long groups = (long long)gridDim.x * blockDim.x / GD_LANES;
+    for (long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / GD_LANES; i < n; i += groups) {
+        const index_t v = a.listed ? a.listed[i] : (index_t)i;
+        const long long first = a.indptr[v], last = a.indptr[v + 1];
+        if (last - first > GD_HUB) {
+            if (lane == 0) a.hubs[gd_reserve(&a.counters->hubs)] = v;
+            continue;
+        }
+        Message held = nothing();
+        int count = 0, chunk = 0;
+        for (long long head = first; head < last; head += GD_CHUNK, chunk++) {
+            const Message whole = gd_together(gd_lane(v, head, last, lane, a, count), group);
+            if (chunk % GD_LANES == lane) held = merge(held, whole);
+        }
+        held = gd_together(held, group);
+        count = gd_sum_of(count, group);
+        if (lane == 0) gd_keep(v, held, count, a);
+    }
+}
+
+extern "C" __global__ void program_gather_hubs(long long n, Program a) {
+    __shared__ Message of_chunk[GD_GROUPS];
+    __shared__ int counts[GD_GROUPS];
+    const int lane = threadIdx.x % GD_LANES, mine = threadIdx.x / GD_LANES;
+    const unsigned group = 0xffu << (threadIdx.x & 24);
+    for (long long h = blockIdx.x; h < (long long)a.counters->hubs; h += gridDim.x) {
+        const index_t v = a.hubs[h];
+        const long long first = a.indptr[v], last = a.indptr[v + 1];
+        Message held = nothing();
+        int count = 0;
+        for (long long begin = first; begin < last; begin += GD_GROUPS * GD_CHUNK) {
+            const long long head = begin + mine * GD_CHUNK;
+            const Message whole = gd_together(gd_lane(v, head, last, lane, a, count), group);
+            if (lane == 0) of_chunk[mine] = whole;
+            __syncthreads();
+            if (mine == 0)
+                for (int c = lane; c < GD_GROUPS; c += GD_LANES) held = merge(held, of_chunk[c]);
+            __syncthreads();
+        }
+        count = gd_sum_of(count, group);
+        if (lane == 0) counts[mine] = count;
+        __syncthreads();
+        if (mine == 0) {
+            held = gd_together(held, group);
+            if (lane == 0) {
+                for (int c = 1; c < GD_GROUPS; c++) count += counts[c];
+                gd_keep(v, held, count, a);
+            }
+        }
+        __syncthreads();
+    }
+}
+
+extern "C" __global__ void program_apply(long long n, Program a) {
+    GD_FOR(i, n) {
+        const index_t v = a.listed ? a.listed[i] : (index_t)i;
+        if ((a.everyone || a.received[v] > 0) && apply(v, a)) a.changed[gd_reserve(&a.counters->changed)] = v;
+    }
+}
+
+extern "C" __global__ void program_clear(long long n, Program a) {
+    const Message none = nothing();
+    GD_FOR(i, n) {
+        const index_t v = a.listed[i];
+        put(v, none, a);
+        a.received[v] = 0;
+        atomicAnd(a.marks + (v >> 5), ~(1u << (v & 31)));
+    }
+}

@@ -1,0 +1,33 @@
+// What the kernels of program.cu call, of a program that sends labels and keeps the smallest. Twins: program_default.py.
+#pragma once
+
+struct Message {
+    long long v0;
+};
+
+__device__ __forceinline__ void begin(index_t v, long long field, const Program &a) { a.state0[v] = a.ids[v]; }
+__device__ __forceinline__ bool tell(index_t v, const Program &a) {
+    a.value0[v] = a.state0[v];
+    return true;
+}
+__device__ __forceinline__ bool message(index_t u, index_t v, long long e, const Program &a, Message &sent) {
+    sent.v0 = a.value0[u];
+    return true;
+}
+__device__ __forceinline__ Message nothing() { return Message{9223372036854775807LL}; }
+__device__ __forceinline__ Message merge(const Message &held, const Message &sent) {
+    return Message{sent.v0 < held.v0 ? sent.v0 : held.v0};
+}
+__device__ __forceinline__ Message got(index_t v, const Program &a) { return Message{a.message0[v]}; }
+__device__ __forceinline__ void put(index_t v, const Message &held, const Program &a) { a.message0[v] = held.v0; }
+__device__ __forceinline__ void push(index_t v, const Message &sent, const Program &a) {
+    if (sent.v0 < *(volatile long long *)(a.message0 + v)) atomicMin(a.message0 + v, sent.v0);
+}
+__device__ __forceinline__ void take(long long i, index_t v, const Program &a) {
+    atomicMin(a.message0 + v, a.given0[i]);
+}
+__device__ __forceinline__ bool apply(index_t v, const Program &a) {
+    if (a.message0[v] >= a.state0[v]) return false;
+    a.state0[v] = a.message0[v];
+    return true;
+}

@@ -1,0 +1,72 @@
+"""What program.py and program.cu work on, and what functions of the caller are given."""
+
+from graphdask.kernels.common.packs import Counters, Pack
+
+STATES, MESSAGES, AGGREGATES = 8, 4, 4
+"""Fields of the state, fields of a message, and aggregates that a program has at most."""
+BINS = 70
+"""Words of an exact sum of float64 (program.py)."""
+
+COUNTS = Counters("ProgramCounts", "changed", "marked", "ghosts", "hubs", "sent")
+"""Vertices whose state changed, own vertices and ghosts that got a message, rows of very many edges that were deferred,
+and edges along which messages were pushed."""
+
+
+class Vertices(Pack):
+    names = "const long long *", "the caller's names of vertices: an id for each"
+    base = "long long", "if it is 0 or more, it plus their numbers instead"
+    ids = "const index_t *", "per slot: the number of the vertex, where functions ask for it"
+    out_degree = "const long long *", "per slot, where functions ask for it"
+    in_degree = "const long long *", "per slot, where functions ask for it"
+    superstep = "long long", "the number of the superstep, from 0 on"
+    integers = "const long long *", "per aggregate: its value of the superstep before, if it is an integer"
+    floats = "const double *", "the same, if it is a float"
+    state0 = "state0_t *", "per slot: the first field of the state"
+    state1 = "state1_t *", "per slot: the second one; and so on"
+    state2 = "state2_t *", "per slot"
+    state3 = "state3_t *", "per slot"
+    state4 = "state4_t *", "per slot"
+    state5 = "state5_t *", "per slot"
+    state6 = "state6_t *", "per slot"
+    state7 = "state7_t *", "per slot"
+    failure = "int *", "the first failure of a function of the caller"
+    failure0 = "int *", "that of the function of the first aggregate"
+    failure1 = "int *", "and so on"
+    failure2 = "int *", "of the third"
+    failure3 = "int *", "of the fourth"
+
+
+class Program(Vertices):
+    listed = "const index_t *", "own vertices to work on, if there is a list"
+    indptr = "const long long *", "where each row begins"
+    indices = "const index_t *", "the slots that its edges lead to, or come from"
+    weights = "const weight_t *", "of the edges"
+    active = "const unsigned *", "a bit for each slot: whether the vertex sends"
+    everywhere = "long long", "whether all slots send, and `active` is not read"
+    value0 = "message0_t *", "per slot: the first field of the message that it sends, where edges do not differ"
+    value1 = "message1_t *", "per slot: the second one; and so on"
+    value2 = "message2_t *", "per slot"
+    value3 = "message3_t *", "per slot"
+    sends = "unsigned *", "a bit for each slot: whether it sends such a message"
+    message0 = "message0_t *", "per slot: the first field of the messages that came, combined"
+    message1 = "message1_t *", "per slot: the second one; and so on"
+    message2 = "message2_t *", "per slot"
+    message3 = "message3_t *", "per slot"
+    counts_messages = "long long", "whether a function asks how many messages came; else `received` is 0 or more"
+    received = "int *", "per slot: how many messages came"
+    merges = "long long", "whether messages came before, to be combined with"
+    origin = "long long *", "per own vertex: the vertex from which the message came that was chosen"
+    marks = "unsigned *", "a bit for each slot: whether a message came"
+    marked = "index_t *", "own vertices that are marked"
+    ghosts = "index_t *", "ghosts that are marked"
+    owned = "long long", "how many of the slots are own vertices"
+    changed = "index_t *", "own vertices whose state changed"
+    everyone = "long long", "whether states are computed of vertices without messages too"
+    row_ends = "const long long *", "where the row of the edges of each own vertex begins along which it sends"
+    other_ends = "const long long *", "the same of the edges of the other direction, where it sends along them too"
+    hubs = "index_t *", "rows of very many edges"
+    sums = "long long *", "per aggregate BINS words: what this rank adds to it"
+    counters = COUNTS, "lengths of the lists, and edges"
+    slots = "const index_t *", "own vertices to which other ranks sent messages, which may stand there several times"
+    given0 = "const message0_t *", "the first field of these messages"
+    counted = "const int *", "how many messages each of them stands for"

@@ -1,0 +1,79 @@
+"""Programs give what their functions say, over partitions and on every device."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulated import emulated, stand_in
+from graphs import GRAPHS
+from plain_programs import Plain, graph_of
+from some_programs import programs
+
+import graphdask as gd
+
+NAMES = list(programs())
+ON_DEVICES = (
+    "one vertex with a self-loop",
+    "duplicates both ways",
+    "star inward",
+    "short path",
+    "dense random, directed",
+)
+
+
+def made(shape):
+    n, src, dst, directed = GRAPHS[shape]()
+    weights = np.random.default_rng(len(src)).integers(1, 9, len(src)) / 4
+    return n, src, dst, weights, directed
+
+
+def equal(found, expected, done, exact=True):
+    assert found.iterations == done
+    for name, column in expected.items():
+        if exact or column.dtype.kind != "f":
+            np.testing.assert_array_equal(getattr(found, name), column, err_msg=name)
+        else:
+            np.testing.assert_allclose(getattr(found, name), column, rtol=1e-12, err_msg=name)
+
+
+def same(one, other):
+    assert one.iterations == other.iterations
+    assert one.aggregates == other.aggregates
+    for name in one.columns:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_programs_give_what_plain_python_gives_over_partitions(name):
+    program, arguments = programs()[name]
+    for shape in GRAPHS:
+        n, src, dst, weights, directed = made(shape)
+        arguments = {**arguments}
+        if n == 1 and "active" in arguments:
+            arguments["active"] = [0]
+        expected, done, aggregates = Plain(program, n, src, dst, weights, directed).run(**arguments)
+        graph = graph_of(n, src, dst, weights, directed)
+        first = gd.run(graph, program, **arguments)
+        equal(first, expected, done, exact=name not in ("rank", "waves"))
+        for key, value in aggregates.items():
+            assert first.aggregates[key] == pytest.approx(value, rel=1e-12, abs=1e-12), shape
+        for parts, by, ghosts in (
+            (2, "range", "1-hop"),
+            (3, "random", "all"),
+            (4, "range", "all"),
+            (7, "random", "1-hop"),
+        ):
+            same(gd.run(graph.partition(parts, by=by, ghosts=ghosts), program, **arguments), first)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_programs_give_the_same_on_a_gpu(name, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    program, arguments = programs()[name]
+    for shape in ON_DEVICES:
+        n, src, dst, weights, directed = made(shape)
+        graph = graph_of(n, src, dst, weights, directed)
+        mine = {**arguments, "active": [0]} if n == 1 and "active" in arguments else arguments
+        expected = gd.run(graph.partition(1, device="cpu"), program, **mine)
+        for parts in (1, 3):
+            same(gd.run(graph.partition(parts, device="cuda"), program, **mine), expected)
