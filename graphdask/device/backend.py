@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from importlib.resources import as_file, files
@@ -89,9 +89,7 @@ class Backend(ABC):
     """Bytes of dynamic shared memory that a block can have; 0 on a CPU."""
 
     @abstractmethod
-    def kernels(
-        self, family: str, *, cooperative: bool = False, functions: Inserted = None, **types: Any
-    ) -> Any:
+    def kernels(self, family: str, *, cooperative: bool = False, functions: Inserted = None, **types: Any) -> Any:
         """Return the kernels of a family as attributes, compiled for the given dtypes, or numbers, of some names.
 
         With `cooperative`, they get no more blocks than run at the same time, so that these may wait for each other
@@ -170,9 +168,7 @@ class CpuBackend(Backend):
     name = "cpu"
     xp = np
 
-    def kernels(
-        self, family: str, *, cooperative: bool = False, functions: Inserted = None, **types: Any
-    ) -> Any:
+    def kernels(self, family: str, *, cooperative: bool = False, functions: Inserted = None, **types: Any) -> Any:
         return _CpuKernels(family, functions) if functions else _cpu_kernels(family)
 
     def to_host(self, array: Array) -> np.ndarray:
@@ -225,9 +221,7 @@ class CudaBackend(Backend):
             self.processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
             self.shared_memory = cupy.cuda.runtime.deviceGetAttribute(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device)
 
-    def kernels(
-        self, family: str, *, cooperative: bool = False, functions: Inserted = None, **types: Any
-    ) -> Any:
+    def kernels(self, family: str, *, cooperative: bool = False, functions: Inserted = None, **types: Any) -> Any:
         asked = (family, cooperative, *types.items()) if functions is None else None
         found = self._by_request.get(asked)
         if found is not None:

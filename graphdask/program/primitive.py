@@ -24,18 +24,17 @@ from graphdask.device.backend import Array
 from graphdask.engine.bitmap import set_bits
 from graphdask.engine.buffers import Allocation, put_aside
 from graphdask.engine.loop import ALL, HUB_THREADS, Environment, Inbox, Messages, Primitive
-from graphdask.errors import FunctionError
 from graphdask.kernels.functions.inserted import Written
 from graphdask.kernels.program.program_pack import BINS, COUNTS
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr, Part
+from graphdask.program.aggregates import summed_up, votes_of, words_of
 from graphdask.program.definition import Definition, Function
-from graphdask.program.glue import NOT_A_NUMBER, TOO_LARGE_SUM, TOO_WIDE, written
-from graphdask.results.result import Result
+from graphdask.program.failures import error_of
+from graphdask.program.glue import written
+from graphdask.program.result import ProgramResult
 
 AT = COUNTS.place
-SMALLEST_EXPONENT = 1074
-"""Word 0 of an exact sum counts multiples of 2 to the power of minus this."""
 
 
 @dataclass
@@ -71,42 +70,6 @@ class ProgramState:
     """Kernels of messages that are pushed."""
     changes: int = 0
     """How many vertices of all ranks changed."""
-
-
-class ProgramResult(Result):
-    """What `gd.run` returns: an attribute for each field of the state.
-
-    Attributes
-    ----------
-    iterations : int
-        The number of supersteps.
-    aggregates : dict of str to number
-        Of the last superstep.
-    """
-
-    @property
-    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Names of the fields of the state."""
-        return tuple(each.name for each in self.primitive.definition.state)
-
-    def __getattr__(self, name: str) -> Any:
-        primitive = self.__dict__.get("primitive")
-        if primitive is None or name not in (each.name for each in primitive.definition.state):
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return self._column(name)
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self.columns})
-
-    @property
-    def iterations(self) -> int:
-        """The number of supersteps."""
-        return int(self._value("iterations"))
-
-    @property
-    def aggregates(self) -> dict[str, Any]:
-        """The aggregates of the last superstep."""
-        return dict(self._value("aggregates"))
 
 
 class VertexProgram(Primitive[ProgramState]):
@@ -147,7 +110,7 @@ class VertexProgram(Primitive[ProgramState]):
     @property
     def votes(self) -> int:  # type: ignore[override]
         """How many vertices changed, the failure, and the upper and lower 32 bits of the words of aggregates."""
-        return 3 + sum(2 * _words(each.combine) for each in self.definition.aggregates)
+        return 3 + sum(2 * words_of(each.combine) for each in self.definition.aggregates)
 
     @property
     def tells_ghosts(self) -> bool:  # type: ignore[override]
@@ -216,7 +179,7 @@ class VertexProgram(Primitive[ProgramState]):
         words = xp.zeros(len(COUNTS) + functions + BINS * len(of.aggregates), np.int64)
         places = slots if of.pushes else owned
         kernels = self._kernels("program", rows[0], part, env)
-        aggregates = self._identities()
+        aggregates = summed_up(of, np.zeros((0, 0)))
         pack = Pack(
             names=env.backend.from_host(np.zeros(1, np.int64) if self.names is None else self.names), base=self.base,
             superstep=0, everywhere=0, merges=0, everyone=int(of.everyone), counts_messages=int(of.counts), owned=owned,
@@ -250,8 +213,8 @@ class VertexProgram(Primitive[ProgramState]):
             pack, kernels, fields, values, words, bits if not of.pushes else bits[:0], pack.changed, rows, False,
             aggregates=aggregates,
         )  # fmt: skip
-        for k, each in enumerate(of.aggregates):
-            setattr(pack, f"failure{k}", self._failure(state, each.function))
+        for k, aggregate in enumerate(of.aggregates):
+            setattr(pack, f"failure{k}", self._failure(state, aggregate.function))
         if of.pushes:
             state.pushing = self._kernels("program_push", rows[0], part, env)
         self._set_first(part, state, env, set(self.first))
@@ -308,7 +271,7 @@ class VertexProgram(Primitive[ProgramState]):
 
     def _kernels(self, family: str, rows: Csr, part: Part, env: Environment) -> Any:
         of = self.definition
-        types = {f"state{i}_t": each.stored for i, each in enumerate(of.state)}
+        types: dict[str, Any] = {f"state{i}_t": each.stored for i, each in enumerate(of.state)}
         types |= {f"message{k}_t": each for k, each in enumerate(of.message_dtypes)}
         if of.reads_weights and rows.weights is not None:
             types["weight_t"] = rows.weights.dtype
@@ -342,7 +305,7 @@ class VertexProgram(Primitive[ProgramState]):
         return self._send(part, state, env)
 
     def _take(self, part: Part, state: ProgramState, inbox: Inbox, env: Environment) -> None:
-        """Combine the messages of other ranks with those that were pushed here; `count` is how many vertices got one."""
+        """Combine messages of other ranks with those that were pushed here, and count the vertices that got one."""
         pack = state.pack
         if state.ghosts:  # they have been sent
             pack.listed = pack.ghosts
@@ -442,41 +405,23 @@ class VertexProgram(Primitive[ProgramState]):
         state.found, sums = found.tolist(), len(COUNTS) + len(of.functions)
         failures = state.found[len(COUNTS) : sums]
         first = next((k for k, failure in enumerate(failures) if failure), 0)
-        votes = [float(state.count), float(first), float(failures[first])]
-        for k, each in enumerate(of.aggregates):
-            words = found[sums + k * BINS :][: _words(each.combine)]
-            votes += (words >> 32).astype(float).tolist() + (words & 0xFFFFFFFF).astype(float).tolist()
-        return tuple(votes)
+        votes = float(state.count), float(first), float(failures[first])
+        return (*votes, *votes_of(of, found[sums:]))
 
     def ends(self, state: ProgramState, votes: np.ndarray) -> bool:
         failed = np.flatnonzero(votes[:, 2])
         if len(failed):
             _, function, failure = votes[failed[0], :3].astype(int).tolist()
-            raise self._error(self.definition.functions[function], failure)
+            raise error_of(self.definition, self.definition.functions[function], failure)
         state.changes = int(votes[:, 0].sum())
         if state.done:
-            self._sum_up(state, votes)
+            state.aggregates = summed_up(self.definition, votes[:, 3:])
             self._write_aggregates(state, None)
             if self.until is not None:
                 a = SimpleNamespace(**state.aggregates, active=state.changes, superstep=state.done)
                 if self.until(a):
                     return True
         return self.most is not None and state.done >= self.most
-
-    def _sum_up(self, state: ProgramState, votes: np.ndarray) -> None:
-        at = 3
-        for each in self.definition.aggregates:
-            count = _words(each.combine)
-            high, low = (votes[:, at + i * count : at + (i + 1) * count] for i in (0, 1))
-            at += 2 * count
-            words = [
-                [(int(h) << 32) + int(x) for h, x in zip(*rank, strict=True)] for rank in zip(high, low, strict=True)
-            ]
-            state.aggregates[each.name] = _value(each.combine, each.kind, words)
-
-    def _identities(self) -> dict[str, Any]:
-        """What aggregates are before the first superstep."""
-        return {each.name: _value(each.combine, each.kind, []) for each in self.definition.aggregates}
 
     def _write_aggregates(self, state: ProgramState, env: Environment | None) -> None:
         """Put the values where functions read them."""
@@ -493,57 +438,12 @@ class VertexProgram(Primitive[ProgramState]):
                 raise each.function.code.refused(f"adds up to {value}, which does not fit 64 bits")
             array[k] = value
 
-    def _error(self, function: Function, failure: int) -> FunctionError:
-        """The error of a failure of a function."""
-        of, site, reason = self.definition, failure // 16, failure % 16
-        code, sends = function.code, function is of.send
-        if reason == NOT_A_NUMBER and (sends or function.name.startswith("aggregate")):
-            return code.refused("sends NaN" if sends else "returns NaN")
-        if reason == NOT_A_NUMBER:
-            return code.refused(f"gives {of.state[site].name} the value NaN")
-        if reason == TOO_WIDE:
-            return code.refused(f"gives {of.state[site].name} an integer that does not fit {of.state[site].dtype}")
-        if reason == TOO_LARGE_SUM:
-            return code.refused("sends integers whose sum at a vertex does not fit 64 bits")
-        return code.error(failure)
-
     def result(self, part: Part, state: ProgramState, env: Environment) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for each, array in zip(self.definition.state, state.fields, strict=True):
             own = array[: part.num_owned]
             found[each.name] = own.view(np.bool_) if each.kind == "bool" else own
         return found | {"iterations": state.done, "aggregates": state.aggregates}
-
-
-def _words(combine: str) -> int:
-    """How many words of an aggregate ranks exchange."""
-    return BINS if combine == "sum" else 2 if combine in ("any", "count") else 1
-
-
-def _value(combine: str, kind: str, words: list[list[int]]) -> Any:
-    """The value of an aggregate from the words of all ranks."""
-    if combine in ("any", "count"):
-        total = sum((rank[1] << 32) + rank[0] for rank in words)
-        return total > 0 if combine == "any" else total
-    if combine == "sum":
-        total = [sum(column) for column in zip(*words, strict=True)] or [0] * BINS
-        exact = sum(word << (32 * i) for i, word in enumerate(total[: BINS - 2]))
-        if kind == "int":
-            return exact
-        above, below = total[BINS - 2 :]
-        if above or below:
-            return math.nan if above and below else math.inf if above else -math.inf
-        try:
-            return exact / (1 << SMALLEST_EXPONENT)
-        except OverflowError:
-            return math.inf if exact > 0 else -math.inf
-    least = min((rank[0] for rank in words), default=np.iinfo(np.int64).max)
-    key = int(least) if combine == "min" else ~int(least)
-    if kind == "int":
-        return key
-    bits = np.int64(key if key >= 0 else key ^ 0x7FFFFFFFFFFFFFFF)
-    value = float(bits.view(np.float64))
-    return (math.inf if combine == "min" else -math.inf) if math.isnan(value) else value
 
 
 def _has_bits(slots: Array, bits: Array) -> Array:

@@ -12,15 +12,14 @@ from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import whole
 from graphdask.interface.parameters import documented
-from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
 from graphdask.partition.vertex_map import index_dtype
 from graphdask.program.definition import Definition, StateField
-from graphdask.program.primitive import ProgramResult, VertexProgram
+from graphdask.program.primitive import VertexProgram
 from graphdask.program.program import MOST_SUPERSTEPS, Program, check_value
+from graphdask.program.result import ProgramResult
 
 
-@public
 @documented
 def run(
     G: Graph,
@@ -152,14 +151,14 @@ def _all_values(G: Graph, field: StateField, given: Any) -> np.ndarray:
     values = given_array(f"init[{field.name!r}]", given)
     if values.shape != (G.num_vertices,):
         raise InputError(
-            f"init[{field.name!r}] has the shape {values.shape}; give one value for each of {G.num_vertices:,} vertices, "
-            "or a mapping of some of them"
+            f"init[{field.name!r}] has the shape {values.shape}; give one value for each of {G.num_vertices:,} "
+            "vertices, or a mapping of some of them"
         )
     allowed = {"bool": "b", "int": "bui", "float": "buif"}[field.kind]
     if values.dtype.kind not in allowed:
         raise InputError(f"init[{field.name!r}] is an array of {values.dtype}, and the field is {field.dtype}")
     out = values.astype(field.stored)
-    if field.kind == "int" and (out != values).any() or field.kind == "float" and np.isnan(out).any():
-        wrong = values[np.flatnonzero(out != values)[0]]
-        raise InputError(f"init[{field.name!r}] has {wrong}, which is no {field.dtype}")
+    unfit = np.isnan(out) if field.kind == "float" else out != values
+    if unfit.any():
+        raise InputError(f"init[{field.name!r}] has {values[np.flatnonzero(unfit)[0]]}, which is no {field.dtype}")
     return out

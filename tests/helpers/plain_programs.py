@@ -44,14 +44,11 @@ class Plain:
     def run(self, active=None, init=None, most=None, until=None):
         program, n = self.program, self.n
         kind, combine = program.message
-        names = (
-            list(kind)
-            if isinstance(kind, dict)
-            else [f"m{i}" for i in range(len(kind))]
-            if isinstance(kind, tuple)
-            else []
-        )
-        kinds = list(kind.values()) if isinstance(kind, dict) else list(kind) if isinstance(kind, tuple) else [kind]
+        names, kinds = [], [kind]
+        if isinstance(kind, dict):
+            names, kinds = list(kind), list(kind.values())
+        elif isinstance(kind, tuple):
+            names, kinds = [f"m{i}" for i in range(len(kind))], list(kind)
         vertices = []
         for v in range(n):
             vertex = SimpleNamespace(id=v, degree=self.degree[v], in_degree=self.in_degree[v])

@@ -1,0 +1,66 @@
+"""Aggregates of a program: exact sums in words that ranks add up, and their values (kernels/program/exact.py)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from graphdask.kernels.program.program_pack import BINS
+from graphdask.program.definition import Definition
+
+SMALLEST_EXPONENT = 1074
+"""Word 0 of an exact sum counts multiples of 2 to the power of minus this."""
+
+
+def words_of(combine: str) -> int:
+    """How many words of an aggregate ranks exchange."""
+    return BINS if combine == "sum" else 2 if combine in ("any", "count") else 1
+
+
+def _value(combine: str, kind: str, words: list[list[int]]) -> Any:
+    """The value of an aggregate from the words of all ranks."""
+    if combine in ("any", "count"):
+        count = sum((rank[1] << 32) + rank[0] for rank in words)
+        return count > 0 if combine == "any" else count
+    if combine == "sum":
+        total = [sum(column) for column in zip(*words, strict=True)] or [0] * BINS
+        exact = sum(word << (32 * i) for i, word in enumerate(total[: BINS - 2]))
+        if kind == "int":
+            return exact
+        above, below = total[BINS - 2 :]
+        if above or below:
+            return math.nan if above and below else math.inf if above else -math.inf
+        try:
+            return exact / (1 << SMALLEST_EXPONENT)
+        except OverflowError:
+            return math.inf if exact > 0 else -math.inf
+    least = min((rank[0] for rank in words), default=np.iinfo(np.int64).max)
+    key = int(least) if combine == "min" else ~int(least)
+    if kind == "int":
+        return key
+    bits = np.int64(key if key >= 0 else key ^ 0x7FFFFFFFFFFFFFFF)
+    value = float(bits.view(np.float64))
+    return (math.inf if combine == "min" else -math.inf) if math.isnan(value) else value
+
+
+def votes_of(definition: Definition, sums: np.ndarray) -> list[float]:
+    """The words of this rank for the other ones: of each aggregate the upper 32 bits of all, then the lower ones."""
+    votes: list[float] = []
+    for k, each in enumerate(definition.aggregates):
+        words = sums[k * BINS :][: words_of(each.combine)]
+        votes += (words >> 32).astype(float).tolist() + (words & 0xFFFFFFFF).astype(float).tolist()
+    return votes
+
+
+def summed_up(definition: Definition, votes: np.ndarray) -> dict[str, Any]:
+    """The values of all aggregates from what each rank voted, shape (ranks, words); without ranks, those at first."""
+    values, at = {}, 0
+    for each in definition.aggregates:
+        count = words_of(each.combine)
+        high, low = (votes[:, at + i * count : at + (i + 1) * count].tolist() for i in (0, 1))
+        at += 2 * count
+        words = [[(int(h) << 32) + int(x) for h, x in zip(*rank, strict=True)] for rank in zip(high, low, strict=True)]
+        values[each.name] = _value(each.combine, each.kind, words)
+    return values

@@ -1,0 +1,22 @@
+"""What a failure of a function of the caller is called."""
+
+from __future__ import annotations
+
+from graphdask.errors import FunctionError
+from graphdask.program._glue_parts import NOT_A_NUMBER, TOO_LARGE_SUM, TOO_WIDE
+from graphdask.program.definition import Definition, Function
+
+
+def error_of(of: Definition, function: Function, failure: int) -> FunctionError:
+    """The error of a failure that kernels have stored for a function; it names the line."""
+    site, reason = failure // 16, failure % 16
+    code, sends = function.code, function is of.send
+    if reason == NOT_A_NUMBER and (sends or function.name.startswith("aggregate")):
+        return code.refused("sends NaN" if sends else "returns NaN")
+    if reason == NOT_A_NUMBER:
+        return code.refused(f"gives {of.state[site].name} the value NaN")
+    if reason == TOO_WIDE:
+        return code.refused(f"gives {of.state[site].name} an integer that does not fit {of.state[site].dtype}")
+    if reason == TOO_LARGE_SUM:
+        return code.refused("sends integers whose sum at a vertex does not fit 64 bits")
+    return code.error(failure)

@@ -1,0 +1,43 @@
+"""What a run of a program gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphdask.results.result import Result
+
+
+class ProgramResult(Result):
+    """What `gd.run` returns: an attribute for each field of the state.
+
+    Attributes
+    ----------
+    iterations : int
+        The number of supersteps.
+    aggregates : dict of str to number
+        Of the last superstep.
+    """
+
+    @property
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the fields of the state."""
+        return tuple(each.name for each in self.primitive.definition.state)
+
+    def __getattr__(self, name: str) -> Any:
+        primitive = self.__dict__.get("primitive")
+        if primitive is None or name not in (each.name for each in primitive.definition.state):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return self._column(name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.columns})
+
+    @property
+    def iterations(self) -> int:
+        """The number of supersteps."""
+        return int(self._value("iterations"))
+
+    @property
+    def aggregates(self) -> dict[str, Any]:
+        """The aggregates of the last superstep."""
+        return dict(self._value("aggregates"))
