@@ -175,7 +175,7 @@ class Definition:
             if callable(default) or isinstance(default, Translated):
                 results = {name: state[i].kind}
                 what = f"state[{name!r}]"
-                begins.append((i, _function(f"begin{i}_of_caller", what, default, [of_start(kinds)], results)))
+                begins.append((i, _function(f"begin{i}_of_caller", what, default, [of_start()], results)))
         aggregates: list[Aggregate] = []
         for k, (name, (how, function)) in enumerate((program.aggregate or {}).items()):
             aggregates.append(_aggregate(k, name, how, function, kinds))

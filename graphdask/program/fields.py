@@ -54,7 +54,7 @@ def of_vertex(state: Mapping[str, str], aggregates: Mapping[str, str]) -> dict[s
     return found
 
 
-def of_start(state: Mapping[str, str]) -> dict[str, Place]:
+def of_start() -> dict[str, Place]:
     """What a function for the first state reads of a vertex."""
     return {name: place for name, place in _of_vertex({}, "v", "vertex", "")}
 

@@ -283,7 +283,7 @@ class VertexProgram(Primitive[ProgramState]):
         pack = state.pack
         pack.superstep = state.done
         if self.definition.pushes:
-            self._take(part, state, inbox, env)
+            self._take(state, inbox, env)
         else:
             self._gather(part, state, inbox, env)
         pack.failure = self._failure(state, self.definition.apply)
@@ -304,7 +304,7 @@ class VertexProgram(Primitive[ProgramState]):
         state.count = part.num_owned if state.everywhere else self._count(state, env, AT.changed)
         return self._send(part, state, env)
 
-    def _take(self, part: Part, state: ProgramState, inbox: Inbox, env: Environment) -> None:
+    def _take(self, state: ProgramState, inbox: Inbox, env: Environment) -> None:
         """Combine messages of other ranks with those that were pushed here, and count the vertices that got one."""
         pack = state.pack
         if state.ghosts:  # they have been sent
