@@ -66,9 +66,14 @@ def test_programs_give_what_plain_python_gives_over_partitions(name):
             same(gd.run(graph.partition(parts, by=by, ghosts=ghosts), program, **arguments), first)
 
 
+@pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def gpu(request, monkeypatch):
+    if request.param == "emulated":
+        stand_in(monkeypatch, emulated())
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_programs_give_the_same_on_a_gpu(name, monkeypatch):
-    stand_in(monkeypatch, emulated())
+def test_programs_give_the_same_on_a_gpu(name, gpu):
     program, arguments = programs()[name]
     for shape in ON_DEVICES:
         n, src, dst, weights, directed = made(shape)
