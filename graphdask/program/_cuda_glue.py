@@ -125,7 +125,7 @@ class CudaGlue:
                 if kind == "float":
                     made.append("gd_infinity()" if least else "-gd_infinity()")
                 else:
-                    made.append(f"{LARGEST}LL" if least else "GDSMALLEST_INTEGER")
+                    made.append(f"{LARGEST}LL" if least else "GD_SMALLEST_INTEGER")
             elif of.combine == "sum" and kind == "int":
                 made += ["0", "0"]
             else:
