@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from graphdask.algorithms._targets import Targets
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, Buffer, put_aside, reachable
 from graphdask.engine.direction import Direction
@@ -22,6 +23,8 @@ from graphdask.kernels.common.tuning import HUB
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
 
+NO_LIMIT = 1 << 62
+"""The level at which a search stops that has no limit."""
 FEW = 64
 """Edges of a row after which a pull defers it."""
 
@@ -62,6 +65,19 @@ class BfsState:
     """Their number, or more."""
     pulled: bool = False
     """Whether any superstep has."""
+    limit: int = NO_LIMIT
+    """The level at which the search stops; the same on all ranks."""
+    targets: Targets | None = None
+    """Vertices after which it stops."""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the frontier has vertices, and is to be followed."""
+        return self.count > 0 and self.level < self.limit
+
+    def target_votes(self, env: Environment) -> tuple[float, ...]:
+        """Return the vote on the targets, if there are any."""
+        return () if self.targets is None else self.targets.votes(self.seen, env)
 
     @property
     def queue_buffer(self) -> Buffer:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._bfs_state import FEW
+from graphdask.algorithms._bfs_state import FEW, NO_LIMIT
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import put_aside
 from graphdask.engine.direction import ALPHA, BETA, Direction
@@ -73,6 +73,10 @@ class TeamSearch(TeamRun):
         The number of levels after which the search stops, even if it could reach more vertices.
     level : int, optional
         The level of the frontier. Default: 0.
+    deepest : int, optional
+        The level at which the search ends.
+    targets : array, optional
+        Slots of those targets that this rank owns: the search ends when all targets of all ranks are reached.
     """
 
     name = "BFS"
@@ -99,6 +103,8 @@ class TeamSearch(TeamRun):
         arrays: dict[int, Array | None],
         levels: int | None = None,
         level: int = 0,
+        deepest: int = NO_LIMIT,
+        targets: Array | None = None,
     ):
         dtype = part.vertex_map.dtype
         self.weight = sources[1] if isinstance(sources, tuple) else None
@@ -118,13 +124,17 @@ class TeamSearch(TeamRun):
             self.claims = max(CLAIM_LEAST, part.num_vertices // CLAIM_SHARE)
             claimed = env.xp.empty((part.num_slots + 31) // 32, np.uint32)
         kernel = env.kernels("bfs_team", cooperative=True, index_t=dtype).bfs_team
-        own = {**arrays, at.CLAIMED: claimed, at.COUNTERS: self.words, at.SOURCES: begins}
+        ends = None
+        if targets is not None:
+            ends = env.xp.concatenate([env.xp.full(1, len(targets), dtype), targets])
+        own = {**arrays, at.CLAIMED: claimed, at.COUNTERS: self.words, at.SOURCES: begins, at.TARGETS: ends}
         super().__init__(memory, part, env, kernel, own)
         self.direction, self.level, self.pulled = direction, level, False
         self.stops = levels is not None
         self.plan = Levels(
             most=min(levels or MOST_STEPS, MOST_STEPS), may_pull=("push", "auto", "pull").index(direction.mode),
             vertices=float(direction.num_vertices), alpha=ALPHA, beta=BETA, claims=float(self.claims),
+            deepest=deepest, has_targets=int(targets is not None),
         )  # fmt: skip
 
     @staticmethod

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.device.backend import Array
+from graphdask.device.backend import Array, get_backend
 from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph
@@ -40,6 +40,42 @@ def chosen_sources(G: Graph, sources: Any, seed: Any) -> tuple[list[int], bool]:
     if not numbers:
         raise InputError("sources is empty; give at least one vertex, or None for all")
     return numbers, False
+
+
+def given_vertices(G: Graph, name: str, vertices: Any, what: str) -> np.ndarray:
+    """Return the numbers of one vertex, or of a list or array of them, int64; `what` is a vertex in messages."""
+    given = given_array(name, vertices)
+    if given.ndim > 1:
+        raise InputError(f"{name}={shown(vertices)} is neither a vertex nor a list of them")
+    if not given.size:
+        raise InputError(f"{name} is empty; give at least one vertex")
+    return G.ids.to_internal(given.reshape(-1) if given.ndim else vertices, what).reshape(-1)
+
+
+def given_sources(G: Graph, source: Any) -> tuple[int, ...]:
+    """Return the numbers of a source, or of several, which must be distinct."""
+    numbers = given_vertices(G, "source", source, "source")
+    first, counts = np.unique(numbers, return_counts=True)
+    if len(first) < len(numbers):
+        twice = G.ids.to_caller(first[counts > 1][:1])[0]
+        raise InputError(f"source {twice} is given twice; leave one of them out")
+    return tuple(numbers.tolist())
+
+
+def given_targets(G: Graph, targets: Any) -> tuple[int, ...]:
+    """Return the distinct numbers of targets, in ascending order; none for None."""
+    if targets is None:
+        return ()
+    return tuple(np.unique(given_vertices(G, "targets", targets, "target")).tolist())
+
+
+def own_places(part: Part, numbers: Sequence[int]) -> np.ndarray:
+    """Return the slots of those vertices that this rank owns, ascending, in the index dtype, on the host."""
+    map_ = part.vertex_map
+    positions = map_.to_position(get_backend("cpu"), np.array(numbers, map_.dtype)).astype(np.int64)
+    first, last = int(map_.offsets[part.rank]), int(map_.offsets[part.rank + 1])
+    own = positions[(positions >= first) & (positions < last)] - first
+    return np.sort(own).astype(map_.dtype)
 
 
 def scale_sums(

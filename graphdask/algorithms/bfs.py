@@ -24,6 +24,9 @@ includes the vertices that arrived, which are counted for this.
 The host reads one row of counters in a superstep, at its end. Kernels read on the device what they need from earlier
 kernels. There are two rows: the last kernel of a superstep prepares the row of the next one.
 
+A search stops at a level if that is the depth limit, or if it reached the last of the targets (`_targets`). What the
+level reached on other ranks is then taken in, and nothing more is scanned.
+
 Sources: Pan et al., Multi-GPU Graph Analytics, Sections IV and VI-A; Beamer, Asanovic, Patterson, Direction-optimizing
 breadth-first search (2012), whose rule decides, from the edges of the frontier, which every rank votes.
 """
@@ -36,21 +39,22 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._bfs_state import FEW, BfsState, advance_buffer, search_memory, team_search_memory
+from graphdask.algorithms._bfs_state import FEW, NO_LIMIT, BfsState, advance_buffer, search_memory, team_search_memory
 from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
-from graphdask.algorithms.summaries import middle, reached
+from graphdask.algorithms._sources import given_sources, given_targets, own_places
+from graphdask.algorithms._targets import Targets, target_votes
+from graphdask.algorithms.summaries import TARGETS, middle, reached
 from graphdask.device.backend import Array
 from graphdask.engine.bitmap import set_bits
 from graphdask.engine.buffers import Allocation, put_aside, reachable
 from graphdask.engine.direction import ALPHA, Direction
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.engine.team import Peers, TeamMemory
-from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.interface.kinds import choice, whole
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 from graphdask.kernels.bfs.bfs_pack import COUNTS, LONG, Search
-from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.results.result import Result
@@ -75,12 +79,12 @@ class BfsResult(Result):
 
     @property
     def depth(self) -> np.ndarray:
-        """Hops from the source, -1 where unreachable; shape (num_vertices,), in the order of `vertex_ids`."""
+        """Hops from the nearest source, -1 where not reached; shape (num_vertices,), in the order of `vertex_ids`."""
         return self._column("depth")
 
     @property
     def parent(self) -> np.ndarray:
-        """The caller's id of the parent in the search tree; the source is its own, -1 or None where unreachable."""
+        """The caller's id of the parent in the search tree; a source is its own, -1 or None where not reached."""
         return self._column("parent")
 
 
@@ -91,13 +95,22 @@ class BreadthFirstSearch(Primitive[BfsState]):
     ghosts = "all"
     columns: ClassVar[Mapping[str, Any]] = {"parent": INDEX}
     ghost_columns: ClassVar[Mapping[str, Any]] = {}
-    votes = Direction.VOTES
     result_type = BfsResult
     fused = True
     """Whether a push is one kernel. The benchmark of choices sets False; then `direction` must be "push"."""
 
-    def __init__(self, sources: tuple[int, ...], either_way: bool = False, direction: str = "push"):
+    def __init__(
+        self, sources: tuple[int, ...], either_way: bool = False, direction: str = "push",
+        depth_limit: int | None = None, targets: tuple[int, ...] = (),
+    ):  # fmt: skip
         self.sources, self.either_way, self.direction = sources, either_way, direction
+        self.depth_limit, self.targets = depth_limit, targets
+        self.votes = Direction.VOTES + target_votes(targets)
+
+    @property
+    def stops(self) -> bool:
+        """Whether the search may stop before it has reached everything."""
+        return self.depth_limit is not None or bool(self.targets)
 
     @property
     def inward(self) -> bool:
@@ -129,8 +142,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
 
     def own_sources(self, part: Part, env: Environment) -> Array:
         """Return the distinct slots of the sources that this rank owns; they are on the host if they are few."""
-        places = [part.vertex_map.locate(source) for source in self.sources]
-        return np.array(sorted({local for rank, local in places if rank == part.rank}), part.vertex_map.dtype)
+        return own_places(part, self.sources)
 
     def init(self, part: Part, env: Environment) -> tuple[BfsState, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
@@ -144,6 +156,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
         search = Search(
             out_indptr=part.out.indptr, ids=part.ids, seen=seen, depth=depth, parent=parent, owned=owned, slots=slots,
             counters=counters[: len(COUNTS)], after=counters[len(COUNTS) : -1], arrived=counters[-1:],
+            targets=part.ids[:0], num_targets=0,
         )  # fmt: skip
         state = BfsState(
             depth, parent, seen,
@@ -152,7 +165,11 @@ class BreadthFirstSearch(Primitive[BfsState]):
             env.scratch("BFS's list of long rows", owned, dtype, put_aside(part.out)),
             counters, search, direction, env.kernels("bfs", index_t=dtype),
             unreached, peers if env.size == 1 else None, None if self.fused else advance_buffer(part, env),
+            limit=NO_LIMIT if self.depth_limit is None else self.depth_limit,
+            targets=Targets.of(part, env, self.targets),
         )  # fmt: skip
+        if state.targets is not None and env.size == 1:
+            search.targets, search.num_targets = state.targets.own, state.targets.count
         kernels = state.kernels
         kernels.bfs_init(slots, depths, state.depth, state.parent, state.seen)
         sources = self.own_sources(part, env)
@@ -166,10 +183,11 @@ class BreadthFirstSearch(Primitive[BfsState]):
             search.own_queue = state.queues[0].fit(state.count)
             kernels.bfs_start(state.count, env.backend.from_host(sources), search)
             state.weight = state.read(env)[AT.weight]
-        votes = state.direction.votes(state.count, state.weight % LONG, part.out.num_edges)
+        votes: tuple[float, ...] = state.direction.votes(state.count, state.weight % LONG, part.out.num_edges)
+        votes += state.target_votes(env)
         frontier = state.queue[: state.count]
         return state, Messages(
-            frontier, state.ghost_queue.array[:0], {"parent": state.parent}, state.count > 0, votes=votes
+            frontier, state.ghost_queue.array[:0], {"parent": state.parent}, state.goes_on, votes=votes
         )
 
     def _together(
@@ -184,7 +202,10 @@ class BreadthFirstSearch(Primitive[BfsState]):
             part, state.depth, state.parent, state.seen, (state.queues[0].array, state.queues[1].array), waiting,
             state.ghost_queue.array, state.hubs.fit(most_aside(part)),
         )  # fmt: skip
-        team = TeamSearch(memory, part, env, sources, state.direction, arrays, levels, state.level)
+        targets = None if state.targets is None else state.targets.own
+        team = TeamSearch(
+            memory, part, env, sources, state.direction, arrays, levels, state.level, state.limit, targets
+        )
         team.run()
         return team
 
@@ -197,13 +218,21 @@ class BreadthFirstSearch(Primitive[BfsState]):
         state.counters[:-1] = 0
         state.search.set_counters(here=state.count)
         own, ghosts = state.queue[: state.count], state.ghost_queue.array[:0]
-        return Messages(own, ghosts, {"parent": state.parent}, state.count > 0, votes=(0.0, 0.0, 0.0))
+        return Messages(own, ghosts, {"parent": state.parent}, state.count > 0)
+
+    def ends(self, state: BfsState, votes: np.ndarray) -> bool:
+        """If all targets are reached, stop at this level: the next superstep takes in what it reached."""
+        if state.targets is not None and state.targets.reached(votes[:, Direction.VOTES :]):
+            state.limit = min(state.limit, state.level)
+        return len(votes) == 1 and state.level >= state.limit
 
     def superstep(self, part: Part, state: BfsState, inbox: Inbox, env: Environment) -> Messages:
         pulled = state.direction.pulls
         if len(inbox):
             self._take_in(part, state, inbox, pulled, env)
-        pulls = state.direction.choose(inbox.votes)
+        if state.level >= state.limit:
+            return Messages(state.queue[:0], state.ghost_queue.array[:0], {"parent": state.parent}, False)
+        pulls = state.direction.choose(inbox.votes[:, : Direction.VOTES])
         if not pulls and self._is_small(part, state, env):
             return self._levels(part, state, env)
         if state.alone is not None:
@@ -251,23 +280,23 @@ class BreadthFirstSearch(Primitive[BfsState]):
         search = state.search
         search.indptr, search.indices = part.out.indptr, part.out.indices
         kernels.bfs_levels(
-            LEVEL_THREADS, here, there, state.level, MOST_LEVELS, SMALL, int(ALPHA), state.direction.floor,
-            state.direction.edges_left, search,
+            LEVEL_THREADS, here, there, state.level, min(MOST_LEVELS, state.limit - state.level), SMALL, int(ALPHA),
+            state.direction.floor, state.direction.edges_left, search,
         )  # fmt: skip
         found = state.read(env)
         state.level += found[AT.levels]
         state.direction.skip(found[AT.edges])
         state.unreached -= found[AT.visited] - count
-        return self._said(state, found, found[AT.visited], before + found[AT.edges])
+        return self._said(state, found, found[AT.visited], before + found[AT.edges], env)
 
     def _push(self, part: Part, state: BfsState, env: Environment) -> Messages:
         here = state.queue
         state.level += 1
         if state.count == 0 and not state.pulled:  # a pull leaves a number in the counters
-            return self._said(state, [0] * len(COUNTS), 0, 0)
+            return self._said(state, [0] * len(COUNTS), 0, 0, env)
         state.push(part, here, self.either_way, env)
         found = state.read(env)
-        return self._said(state, found, found[AT.here], found[AT.edges])
+        return self._said(state, found, found[AT.here], found[AT.edges], env)
 
     def _pull(self, part: Part, state: BfsState, env: Environment) -> Messages:
         csr, kernels, search = part.inward, state.kernels, state.search
@@ -288,18 +317,24 @@ class BreadthFirstSearch(Primitive[BfsState]):
         kernels.bfs_mark(max(1, min(state.waiting, HUB_THREADS)), search)
         found = state.read(env)
         state.left, state.waiting = (left, unvisited), found[AT.left]
-        return self._said(state, found, state.count, found[AT.edges], "ghosts")
+        return self._said(state, found, state.count, found[AT.edges], env, "ghosts")
 
-    def _said(self, state: BfsState, found: list[int], frontier: int, edges: int, to: Any = "owners") -> Messages:
+    def _said(
+        self, state: BfsState, found: list[int], frontier: int, edges: int, env: Environment, to: Any = "owners"
+    ) -> Messages:
         """Make the vertices found the frontier, and send them."""
         own, ghosts = found[AT.next], found[AT.ghosts]
         state.count, state.weight = own, found[AT.weight]
         state.unreached -= own
-        votes = state.direction.votes(own + ghosts, state.weight % LONG * (own + ghosts) // max(own, 1))
+        votes: tuple[float, ...] = state.direction.votes(
+            own + ghosts, state.weight % LONG * (own + ghosts) // max(own, 1)
+        )
+        votes += state.target_votes(env)
         values = {} if to == "ghosts" else {"parent": state.parent}
         return Messages(
-            state.queue[:own], state.ghost_queue.array[:ghosts], values, own > 0, frontier, edges, to=to, votes=votes
-        )
+            state.queue[:own], state.ghost_queue.array[:ghosts], values, state.goes_on, frontier, edges, to=to,
+            votes=votes,
+        )  # fmt: skip
 
     def result(self, part: Part, state: BfsState, env: Environment) -> dict[str, Array]:
         owned, plain = part.num_owned, type(part.vertex_map) is VertexMap
@@ -324,9 +359,13 @@ SUMMARY = reached("depth")
 
 @algorithm(
     "bfs", BfsResult, "Breadth-first search: hops from a vertex, and parents.", summary=SUMMARY[0], words=SUMMARY[1],
-    options={"direction": Option(
-        "Look along the edges from the frontier, or back to it; the answer is the same.", choices=DIRECTIONS,
-    )},
+    options={
+        "depth_limit": Option("Hops after which the search stops.  [default: none]", least=0, metavar="HOPS"),
+        "targets": TARGETS,
+        "direction": Option(
+            "Look along the edges from the frontier, or back to it; the answer is the same.", choices=DIRECTIONS,
+        ),
+    },
     also="breadth_first_search bfs_edges bfs_tree bfs_layers single_source_shortest_path_length",
     example=middle,
 )  # fmt: skip
@@ -335,6 +374,8 @@ def bfs(
     G: Graph,
     source: Any,
     *,
+    depth_limit: int | None = None,
+    targets: Any = None,
     direction: str = "auto",
     exchange: str | None = None,
     allocation: str | float | None = None,
@@ -346,8 +387,15 @@ def bfs(
     Parameters
     ----------
     G : Graph
-    source : int or str
-        A vertex, by the caller's id.
+    source : int, str or array-like
+        A vertex, by the caller's id, or several distinct ones. Depths are hops from the nearest of them.
+    depth_limit : int, optional
+        The level at which the search stops: deeper vertices stay unreached, and their edges are not scanned.
+        Default: no limit.
+    targets : int, str or array-like, optional
+        A vertex or several, after which the search stops. It finishes the level of the deepest target, so every vertex
+        up to that depth is reached, and no deeper one. If a target is unreachable, or beyond `depth_limit`, the search
+        goes on as without targets. Default: none.
     direction : {"auto", "push", "pull"}
         "push" visits the out-edges of the frontier. "pull" searches the in-edges of the vertices that are not reached
         for the frontier. "auto", the default, chooses at each level the direction that visits fewer edges; in a
@@ -356,17 +404,19 @@ def bfs(
     Returns
     -------
     BfsResult
-        With `depth`, int32 of shape (num_vertices,), -1 where unreachable (int64 above 2**31 - 2 vertices), and
-        `parent`, the smallest id among the neighbours one level nearer to the source; the source is its own parent,
-        -1 (None among string ids) where unreachable. Both in the order of `G.vertex_ids`, identical bit for bit for
-        every number of partitions and on every device.
+        With `depth`, int32 of shape (num_vertices,), -1 where not reached (int64 above 2**31 - 2 vertices), and
+        `parent`, the smallest id among the neighbours one level nearer to a source; a source is its own parent, -1
+        (None among string ids) where not reached. Both in the order of `G.vertex_ids`, identical bit for bit for every
+        number of partitions and on every device. If the search stopped, depths and parents are those of a search that
+        did not, up to the level at which it stopped; vertices beyond are not reached. `verify` proves that.
 
     Raises
     ------
     VertexNotFound
-        If `source` is not a vertex.
+        If a source or a target is not a vertex.
     InputError
-        If `G` is not a Graph, or an argument has no such value.
+        If `G` is not a Graph, a source is given twice, `source` or `targets` is empty, or an argument has no such
+        value.
 
     Notes
     -----
@@ -381,19 +431,21 @@ def bfs(
     Examples
     --------
     >>> import graphdask as gd
-    >>> G = gd.from_edges([0, 1, 1], [1, 2, 3], num_vertices=5)
+    >>> G = gd.from_edges([0, 1, 1, 2], [1, 2, 3, 4], num_vertices=6)
     >>> gd.bfs(G, 0).depth.tolist()
-    [0, 1, 2, 2, -1]
+    [0, 1, 2, 2, 3, -1]
+    >>> gd.bfs(G, [0, 4]).depth.tolist()
+    [0, 1, 2, 2, 0, -1]
+    >>> gd.bfs(G, 0, targets=3).depth.tolist()
+    [0, 1, 2, 2, -1, -1]
     """
     checked_graph(G)
-    if given_array("source", source).ndim:
-        raise InputError(f"bfs starts from one vertex; source={shown(source)} is an array")
-    if direction not in DIRECTIONS:
-        raise InputError(f"direction={shown(direction)} is not one of {', '.join(DIRECTIONS)}")
-    start = int(G.ids.to_internal(source, "source"))
+    choice("direction", direction, DIRECTIONS)
+    limit = None if depth_limit is None else whole("depth_limit", depth_limit)
+    sources, aims = given_sources(G, source), given_targets(G, targets)
     return execute.run(
         G,
-        BreadthFirstSearch((start,), direction=direction),
+        BreadthFirstSearch(sources, direction=direction, depth_limit=limit, targets=aims),
         exchange=exchange,
         allocation=allocation,
         client=client,

@@ -89,6 +89,10 @@ def rank_words(found: dict[str, Any]) -> str:
     return f"{ended}, highest rank {found['highest_rank']:.4g} at {found['highest']}" if "highest" in found else ended
 
 
+TARGETS = Option(
+    "Vertex after which the search stops; of several, after all.  [default: none]", metavar="ID", multiple=True
+)
+"""The option of the targets of a search."""
 RANK_OPTIONS = {
     "damping": Option("Probability of following an edge, in [0, 1)."),
     "tol": Option(

@@ -17,7 +17,7 @@ KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool}
 """Of parameters, by their annotations; others take text."""
 
 source_option = click.option(
-    "--source", required=True, metavar="ID", help="Vertex to start from, as the file names it."
+    "--source", required=True, multiple=True, metavar="ID", help="Vertex to start from, by the file; may be repeated."
 )
 
 
@@ -32,7 +32,7 @@ class Chosen:
     def title(self) -> str:
         """`bfs from 7`."""
         command = self.algorithm.command
-        return f"{command} from {self.own['source']}" if "source" in self.own else command
+        return f"{command} from {', '.join(self.own['source'])}" if "source" in self.own else command
 
     @property
     def takes_weights(self) -> bool:
@@ -45,7 +45,10 @@ class Chosen:
 
         own = dict(self.own)
         if "source" in own:
-            own["source"] = vertex(own["source"], G)
+            given = [vertex(each, G) for each in own["source"]]
+            own["source"] = given[0] if len(given) == 1 else given
+        if "targets" in own:
+            own["targets"] = [vertex(each, G, "targets") for each in own["targets"]] or None
         if "personalization" in own:
             own["personalization"] = weights_of(own["personalization"], G)
         call = self.algorithm.start or getattr(graphdask, self.algorithm.name)
@@ -53,7 +56,8 @@ class Chosen:
 
     def summary(self, result: Any) -> dict[str, Any]:
         """The answer in numbers."""
-        source = {"source": self.own["source"]} if "source" in self.own else {}
+        given = self.own.get("source", ())
+        source = {"source": given[0] if len(given) == 1 else list(given)} if given else {}
         return source | self.algorithm.summary(result)
 
 

@@ -264,6 +264,8 @@ def refuse(store: Store, primitive: BreadthFirstSearch) -> None:
             "a streamed search pushes, or lets rows find their parents where that reads less; leave direction= out, or "
             'say direction="push"'
         )
+    if primitive.stops or len(primitive.sources) > 1:
+        raise Unsupported("a streamed search goes from one source, without targets= or depth_limit=; use S.in_memory()")
 
 
 def _on_device(run: Any, part: StreamedPart, primitive: BreadthFirstSearch, stack: ExitStack) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from graphdask.algorithms._sources import own_places
 from graphdask.device.backend import Array
 from graphdask.engine.loop import HUB_THREADS, RankContext
 from graphdask.engine.violation import Violation
@@ -32,9 +33,28 @@ def first_wrong(
     return None
 
 
+def stopped_at(context: RankContext, part: Part, distance: Array, targets: Sequence[int], limit: float | None) -> Any:
+    """Return the distance up to which a search went, as its result implies; every rank must call it.
+
+    It is the largest distance of the targets if all of them are reached, and not above the limit. The largest number
+    stands for no limit. `distance` is that of the own vertices, negative or infinite where not reached.
+    """
+    floats = distance.dtype.kind == "f"
+    most = np.inf if floats else np.iinfo(distance.dtype).max
+    if limit is not None:
+        most = min(most, limit)
+    if not targets:
+        return most
+    own = context.backend.to_host(distance[context.backend.from_host(own_places(part, targets))])
+    lost = ~((own >= 0) & (own < np.inf))
+    farthest = own[~lost].max(initial=0).astype(np.float64 if floats else np.int64)
+    said = context.comm.allreduce(np.array([lost.any(), farthest.view(np.int64)], np.int64), "max")
+    return most if said[0] else min(most, said[1:].view(farthest.dtype)[0].item())
+
+
 def check_edges(
     context: RankContext, part: Part, csr: Csr, lengths: tuple[Array, int], distance: Array, parent: Array,
-    witnessed: Array, level: Array, message: str,
+    witnessed: Array, level: Array, message: str, until: float,
 ) -> Violation | None:  # fmt: skip
     """Return the violation of the first edge that makes a shorter path or leaves the reached set.
 
@@ -48,6 +68,8 @@ def check_edges(
         uint8 per slot, set to 1 where an edge from the parent, which is nearer to the source, explains the distance.
     level : array
         int64 per own vertex, to which the edges from parents at the same distance are added.
+    until : number
+        The distance up to which the search went: edges beyond it are not checked.
     """
     xp, dtype = context.backend.xp, part.vertex_map.dtype
     types: dict[str, Any] = {"index_t": dtype, "weight_t": lengths[0].dtype, "dist_t": distance.dtype}
@@ -55,7 +77,7 @@ def check_edges(
     shared = Tree(
         indptr=csr.indptr, indices=csr.indices, weights=lengths[0], each=lengths[1], ids=part.ids, distance=distance,
         parent=parent, witnessed=witnessed, level=level, first_bad=first_bad, hubs=xp.empty(part.num_owned, dtype),
-        counters=xp.zeros(2, np.int64),
+        counters=xp.zeros(2, np.int64), until=xp.full(1, until, distance.dtype),
     )  # fmt: skip
     kernels.sssp_check(part.num_owned, shared)
     kernels.sssp_check_hubs(HUB_THREADS, shared)

@@ -39,7 +39,8 @@ def verify(context: RankContext, part: Part, primitive: ShortestPaths, result: R
     witnessed, level = xp.zeros(part.num_slots, np.uint8), xp.zeros(part.num_owned, np.int64)
     message = "the edge from {vertex} to {other} makes a shorter path, or leaves the reached set"
     lengths = weights_of(part.out, xp)
-    mine = check_edges(context, part, part.out, lengths, distance, parent, witnessed, level, message)
+    until = unreached(distance.dtype)
+    mine = check_edges(context, part, part.out, lengths, distance, parent, witnessed, level, message, until)
     if first_of_all(context, mine):
         return mine
     return _tree(context, part, primitive, distance, parent, witnessed_by_all(context, part, witnessed), level)

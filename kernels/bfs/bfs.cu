@@ -71,6 +71,17 @@ extern "C" __global__ void bfs_visit(long long n, const index_t *slots, const in
     }, [&](bool all) { own.flush(a.own_queue, &a.counters->here, all); });
 }
 
+// Whether all targets have a depth, at the end of a level; all threads of a block call it. A block that is ahead may give
+// depths of the next level meanwhile; these count as none.
+__device__ __forceinline__ bool bfs_all_reached(const Search &a, long long level) {
+    int left = 0;
+    for (long long i = threadIdx.x; i < a.num_targets; i += blockDim.x) {
+        const index_t depth = *(volatile index_t *)(a.depth + a.targets[i]);
+        left |= depth < 0 || depth > level;
+    }
+    return !__syncthreads_or(left);
+}
+
 // Levels of few edges, one after the other, while the blocks of a cooperative launch wait for each other. A warp takes
 // up to 32 rows, whose edges its lanes share; nobody meets but at the barrier after a level. Of three places for the
 // length and the weight of what a level finds, one is filled, the one before is read, and the third is cleared: nobody
@@ -139,6 +150,7 @@ extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *o
         weight = *(volatile long long *)(found + 1);
         if (count == 0 || done == most || count > bound || weight > bound) break;
         if (weight > floor && weight * alpha > unexplored) break;
+        if (a.num_targets && bfs_all_reached(a, level)) break;
         edges += weight;
         unexplored -= weight;
         index_t *const here = own_queue;

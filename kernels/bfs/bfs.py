@@ -130,12 +130,20 @@ def bfs_visit(n, slots, parents, level, a: Search):
 
 
 @twin
+def _all_reached(a: Search):
+    left = 0
+    for i in range(a.num_targets):
+        left += a.depth[a.targets[i]] < 0
+    return left == 0
+
+
+@twin
 def bfs_levels(n, frontier, own_queue, level, most, bound, alpha, floor, unexplored, a: Search):
     """Push level after level: at least one, at most `most`.
 
     It ends after a level that finds nothing, or more vertices or weight than `bound`, or more than `floor` and 1/alpha
-    of the edges that are left. The queues change places after each; what the last level found is in `own_queue` if
-    `levels` is odd.
+    of the edges that are left, or the last of the targets. The queues change places after each; what the last level
+    found is in `own_queue` if `levels` is odd.
     """
     done, edges, visited, count = 0, 0, 0, a.counters.here
     while True:
@@ -155,6 +163,8 @@ def bfs_levels(n, frontier, own_queue, level, most, bound, alpha, floor, unexplo
         if count == 0 or done == most or count > bound or weight > bound:
             break
         if weight > floor and weight * alpha > unexplored:
+            break
+        if a.num_targets and _all_reached(a):
             break
         edges += weight
         unexplored -= weight

@@ -44,6 +44,8 @@ class Search(Pack):
     after = COUNTS, "those of the next superstep"
     led = "index_t *", "two entries for each edge of the frontier (bfs_unfused.py)"
     arrived = "unsigned long long *", "of the barrier in `bfs_levels`"
+    targets = "const index_t *", "own vertices after which `bfs_levels` stops"
+    num_targets = "long long", "their number; 0 where it stops after none"
 
 
 class Levels(Pack):
@@ -57,3 +59,5 @@ class Levels(Pack):
     alpha = "double", "see graphdask.engine.direction"
     beta = "double", "see graphdask.engine.direction"
     claims = "double", "a push of more edges claims"
+    deepest = "long long", "the level at which the search stops"
+    has_targets = "long long", "1 where it stops when all targets are reached"

@@ -50,6 +50,7 @@ struct TeamSearch {
     const long long *row;
     Queue<index_t> *own, *others;
     gd_count *agreed;
+    bool has_targets;
 
     __device__ __forceinline__ index_t *ids_at(int field) const { return (index_t *)row[field]; }
     __device__ __forceinline__ index_t *queue(long long level) const { return ids_at(QUEUES + (int)(level & 1)); }
@@ -70,6 +71,21 @@ struct TeamSearch {
     GD_PHASE void start() {
         const long long count = (long long)read(counters(0) + FOUND);
         gd_add(bfs_settle_all<true>(arrays(0), count, ids_at(SOURCES), 0, 0), counters(0) + WEIGHT);
+        vote_targets(counters(0));
+    }
+    // Vote whether all own targets have a depth: the least of all ranks is 1 if they are reached. All blocks call it when
+    // they have set their depths, before the meeting.
+    GD_PHASE void vote_targets(gd_count *votes) const {
+        if (!has_targets) return;
+        team.barrier();
+        if (blockIdx.x) return;
+        const index_t *const targets = ids_at(TARGETS), *const depth = ids_at(DEPTH);
+        const long long count = (long long)targets[0];
+        int left = 0;
+        for (long long i = threadIdx.x; i < count; i += blockDim.x)
+            left |= *(const volatile index_t *)(depth + targets[1 + i]) < 0;
+        left = __syncthreads_or(left);
+        if (threadIdx.x == 0) *(volatile gd_count *)(votes + TEAM_LEAST) = (gd_count)!left;
     }
     // What a push has queued gets its depth and its bit, and owners are told of their ghosts.
     GD_PHASE void settle(long long level, gd_count *next) {
@@ -133,10 +149,12 @@ struct TeamSearch {
     GD_PHASE bool push(long long level, const gd_count *here, gd_count *next) {
         visit_edges(level, here, next, Push<false>{arrays(level), next + FOUND, next + GHOSTS, own, others});
         settle(level, next);
+        vote_targets(next);
         if (!team.meet(next, agreed)) return false;
         if (agreed[SENT] == 0) return true;
         const gd_count began = gd_nanoseconds(), waited = team.waited;
         take_in(level, next);
+        vote_targets(next);
         const bool fine = team.meet(next, agreed);
         team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
         return fine;
@@ -221,6 +239,7 @@ struct TeamSearch {
         const long long words = (row[ROW_BOUNDS + team.size] + 31) / 32;
         GD_FOR(w, words) seen()[w] = claimed()[w];
         team.tell_bits<index_t>(BITS, claimed());
+        vote_targets(next);
         if (!team.meet(next, agreed)) return false;
         team.take_bits(BITS, seen());
         return true;
@@ -228,6 +247,7 @@ struct TeamSearch {
     __device__ __forceinline__ bool pull_and_tell(long long level, const gd_count *here, gd_count *next) {
         pull(level, here, next);
         mark(level, next);
+        vote_targets(next);
         if (!team.meet(next, agreed)) return false;
         return agreed[FOUND] == 0 || tell(next);
     }
@@ -240,7 +260,7 @@ bfs_team(long long n, const long long *rows, long long row_words, Levels a) {
     own.open();
     others.open();
     const long long *const row = rows + blockIdx.y * row_words;
-    TeamSearch search{Team(row), row, &own, &others, agreed};
+    TeamSearch search{Team(row), row, &own, &others, agreed, a.has_targets != 0};
     const bool leads = search.team.leads();
     int way = (int)(a.ways & 3), last = (int)(a.ways >> 2);  // of this level, and of the one before
     bool done = false, fine = true;
@@ -255,7 +275,7 @@ bfs_team(long long n, const long long *rows, long long row_words, Levels a) {
         way = pulls ? PULLS : edges > a.claims ? CLAIMS : PUSHES;
         unexplored = max(unexplored - edges, 0.0);
         before = found;
-        done = agreed[FOUND] == 0;
+        done = agreed[FOUND] == 0 || level >= a.deepest || (a.has_targets && agreed[TEAM_LEAST]);
         __syncthreads();  // everyone has read what was agreed
     };
     if (unexplored < 0) {  // all are to know where it begins, and how many edges there are

@@ -7,7 +7,7 @@
 // After what every team has. COUNTERS: rows of BFS_ROW words.
 enum {
     INDPTR = ROW_OWN, INDICES, IN_INDPTR, IN_INDICES, IDS, DEPTH, PARENT, SEEN, QUEUES, GHOST_QUEUE = QUEUES + 2,
-    WAITING, LONG_ROWS = WAITING + 2, CLAIMED, COUNTERS, SOURCES
+    WAITING, LONG_ROWS = WAITING + 2, CLAIMED, COUNTERS, SOURCES, TARGETS
 };
 #define BFS_ROW (TEAM_VOTES + 4)
 // Where it stopped, for the next launch; and the areas for what a rank is told.

@@ -10,6 +10,7 @@ LONG_ROWS       a buffer for deferred rows
 COUNTERS        rows of BFS_ROW counters, of which three are used in turn; in that of this level, modulo 3, FOUND is the
                 frontier's length and WEIGHT its out-edges (as in bfs.py), in that of level 0 EDGES the rank's edges
 SOURCES         where the search begins: as many own vertices as FOUND says of level 0, distinct
+TARGETS         the number of own vertices after which it stops, and these; 0 where it stops after none
 Areas: lists of ghosts and their parents, or bits of those that are claimed; and bits of what is settled.
 """
 
@@ -21,7 +22,7 @@ GPU_ONLY = ("bfs_team",)
 
 INDPTR, INDICES, IN_INDPTR, IN_INDICES, IDS, DEPTH, PARENT, SEEN, QUEUES = range(OWN, OWN + 9)
 GHOST_QUEUE, WAITING, LONG_ROWS = QUEUES + 2, QUEUES + 3, QUEUES + 5
-CLAIMED, COUNTERS, SOURCES = LONG_ROWS + 1, LONG_ROWS + 2, LONG_ROWS + 3
+CLAIMED, COUNTERS, SOURCES, TARGETS = range(LONG_ROWS + 1, LONG_ROWS + 5)
 FOUND, WEIGHT, EDGES, BFS_ROW = 0, 1, 2, TEAM_VOTES + 4
 END_WAYS, END_UNEXPLORED, END_FOUND = END_OWN, END_OWN + 1, END_OWN + 2
 PUSHES, PULLS, CLAIMS = 0, 1, 2

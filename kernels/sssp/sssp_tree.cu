@@ -89,13 +89,14 @@ struct Check : NoQueue {
     const index_t *parent;
     unsigned char *witnessed;
     unsigned long long *level, *first_bad;
+    dist_t until;
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
         const dist_t du = distance[row];
         if (du == Of::none()) return;
         const index_t v = indices[edge];
         const dist_t dv = distance[v], sum = Of::add(du, weights[edge & each]);
-        if (dv > sum || dv == Of::none()) atomicMin(first_bad, (unsigned long long)edge);
+        if ((dv > sum || dv == Of::none()) && sum <= until) atomicMin(first_bad, (unsigned long long)edge);
         else if (dv == sum && v != row && parent[v] == ids[row]) {
             if (du < dv) witnessed[v] = 1;
             else atomicAdd(level + row, 1ULL);
@@ -104,11 +105,13 @@ struct Check : NoQueue {
 };
 
 extern "C" __global__ void sssp_check(long long n, Tree a) {
-    const Check check{{}, a.indices, a.weights, a.each, a.ids, a.distance, a.parent, a.witnessed, a.level, a.first_bad};
+    const Check check{{}, a.indices, a.weights, a.each, a.ids, a.distance, a.parent, a.witnessed, a.level, a.first_bad,
+                      *a.until};
     gd_for_edges(n, (const index_t *)nullptr, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, check);
 }
 
 extern "C" __global__ void sssp_check_hubs(long long n, Tree a) {
-    const Check check{{}, a.indices, a.weights, a.each, a.ids, a.distance, a.parent, a.witnessed, a.level, a.first_bad};
+    const Check check{{}, a.indices, a.weights, a.each, a.ids, a.distance, a.parent, a.witnessed, a.level, a.first_bad,
+                      *a.until};
     gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, check);
 }

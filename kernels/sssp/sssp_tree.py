@@ -2,7 +2,7 @@
 
 `parent` is the largest integer while there is none. A vertex that was not reached, but has an edge from one that was
 (the sum was too large), gets a parent too. In `sssp_check`, `level` counts edges to those only whose parent the vertex
-is.
+is. Edges that lead to more than `until` may relax, and may lead to what is not reached: the search stopped there.
 """
 
 from graphdask.kernels.common.twin import twin
@@ -55,7 +55,7 @@ def sssp_level(n, a: Tree):
 
 @twin
 def sssp_check(n, a: Tree):
-    none = unreached(a.distance)
+    none, until = unreached(a.distance), a.until[0]
     for u in range(n):
         du = a.distance[u]
         if du == none:
@@ -64,7 +64,8 @@ def sssp_check(n, a: Tree):
             v = a.indices[e]
             dv = a.distance[v]
             d = plus(du, a.weights[e & a.each])
-            if dv == none or (dv > d and d >= du):
+            beyond = d > until or (d < du and until < none)
+            if not beyond and (dv == none or (dv > d and d >= du)):
                 a.first_bad[0] = min(a.first_bad[0], e)
             elif dv == d and v != u and a.parent[v] == a.ids[u]:
                 if du < dv:

@@ -20,6 +20,7 @@ class Tree(WeightedRows):
     place = "unsigned long long *", "per own vertex: where its next such edge goes"
     out = "index_t *", "such edges"
     witnessed = "unsigned char *", "per slot: a tight edge from its parent, which is nearer to the source, was met"
+    until = "const dist_t *", "distances up to which the search went; shape (1,)"
     first_bad = "unsigned long long *", "the first edge that can be relaxed"
     hubs = "index_t *", "deferred rows"
     counters = COUNTS, "lengths of lists, and what was done"

@@ -190,8 +190,8 @@ def test_a_source_among_sparse_ids_and_strings_is_named():
     for source in (0.0, "a", None, True):
         with pytest.raises(gd.InputError, match="not a whole number"):
             gd.bfs(gd.from_edges([0], [1]), source)
-    with pytest.raises(gd.InputError, match="one vertex"):
-        gd.bfs(gd.from_edges([0], [1]), [0, 1])
+    with pytest.raises(gd.InputError, match="neither a vertex nor a list of them"):
+        gd.bfs(gd.from_edges([0], [1]), [[0], [1]])
 
 
 @pytest.mark.parametrize("source", [np.int64(1), np.uint8(1), np.array(1), np.array(1, np.uint64)])

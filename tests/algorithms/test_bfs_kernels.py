@@ -309,6 +309,7 @@ BOUNDS = {
     "three levels": (3, EVERYTHING, 0, EVERYTHING),
     "until a level is broad": (EVERYTHING, 60, 0, EVERYTHING),
     "until a pull is due": (EVERYTHING, EVERYTHING, 40, 900),
+    "until targets are reached": (EVERYTHING, EVERYTHING, 0, EVERYTHING),
 }
 
 
@@ -329,6 +330,7 @@ def test_one_launch_goes_through_levels_until_a_bound(backend, dtype, rng, shape
     source = int(src[0])
     frontiers, tree = levels_of(indptr, indices, ids, source)
     most, bound, floor, unexplored = BOUNDS[bounds]
+    targets = [source, *frontiers[-2][-1:], *frontiers[1][:1]] if bounds == "until targets are reached" else []
     done = edges = 0
     rest = unexplored
     while True:
@@ -337,6 +339,8 @@ def test_one_launch_goes_through_levels_until_a_bound(backend, dtype, rng, shape
         weight = weight_of(indptr, found)
         due = weight > floor and 15 * weight > rest
         if not found or done == most or len(found) > bound or weight > bound or due:
+            break
+        if targets and set(targets) <= set().union(*frontiers[: done + 1]):
             break
         edges, rest = edges + weight, rest - weight
     depth, parent, seen = np.full(n, -1, dtype), np.full(n, none(dtype), dtype), bits([source], n)
@@ -347,7 +351,7 @@ def test_one_launch_goes_through_levels_until_a_bound(backend, dtype, rng, shape
     Launch(backend, "bfs", dtype, cooperative=True)(
         600, here, there, LEVEL, most, bound, 15, floor, unexplored, Search(
             indptr=indptr, indices=indices, ids=ids, depth=depth, parent=parent, seen=seen, counters=now, after=after,
-            arrived=arrived,
+            arrived=arrived, targets=np.array(targets, dtype), num_targets=len(targets),
         ), names=("bfs_levels",),
     )  # fmt: skip
     expected = np.full(n, -1)

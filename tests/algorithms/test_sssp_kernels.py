@@ -295,8 +295,9 @@ def test_parents_levels_and_the_check(backend, types, rng, hub):
     )  # fmt: skip
     parents = Tree(**of_rows, parent=parent, ghost_queue=ghosts, level=found_level, counters=counts[0])
     check = Tree(
-        **of_rows, parent=claimed, witnessed=witnessed, level=found_tree, first_bad=first_bad, counters=counts[1]
-    )
+        **of_rows, parent=claimed, witnessed=witnessed, level=found_tree, first_bad=first_bad, counters=counts[1],
+        until=np.array([rows.none], d.dtype),
+    )  # fmt: skip
     starts = np.concatenate([[0], np.cumsum(level)])
     place, out = starts[:-1].copy(), rows.queue(size=len(flat))
     listed = Tree(**of_rows, parent=claimed, any=1, place=place, out=out, counters=counts[2])

@@ -51,6 +51,21 @@ def test_depths_and_parents_come_in_the_ids_of_the_file(call, path_graph, tmp_pa
     assert columns == {"vertex": [10, 20, 30, 40, 50], "depth": [1, 0, 1, -1, -1], "parent": [20, 20, 20, -1, -1]}
 
 
+def test_a_search_from_several_vertices_stops_where_it_is_to(call, path_graph, tmp_path):
+    output = tmp_path / "depth.csv"
+    sources = ("--source", "10", "--source", "40", "--partitions", 2, "--verify", "--overwrite", "--output", output)
+    for options, depths in (
+        ((), [0, 1, 2, 0, 1]), (("--depth-limit", 1), [0, 1, -1, 0, 1]), (("--targets", 40), [0, -1, -1, 0, -1]),
+        (("--targets", 40, "--targets", 30), [0, 1, 2, 0, 1]),
+    ):  # fmt: skip
+        result = call("run", "bfs", path_graph, *sources, *options, "--json")
+        assert result.exit_code == 0, result.output
+        assert json.loads(result.stdout)["answer"]["source"] == ["10", "40"]
+        with output.open() as file:
+            assert [int(row["depth"]) for row in csv.DictReader(file)] == depths
+    assert "--depth-limit HOPS" in call("run", "bfs", "--help").stdout
+
+
 def test_shortest_paths_come_in_the_ids_of_the_file(call, tmp_path):
     file, output = tmp_path / "roads.txt", tmp_path / "distance.csv"
     file.write_text("10 20 7\n10 30 2\n30 20 4\n40 10 1\n")

@@ -110,12 +110,12 @@ def test_an_argument_is_refused_with_the_one_that_is_meant(function, given, mean
 
 
 def test_an_argument_like_none_is_refused_with_those_that_there_are(G):
-    with pytest.raises(gd.ArgumentError, match="bfs has no argument zzzz=; it has G, source, direction"):
+    with pytest.raises(gd.ArgumentError, match="bfs has no argument zzzz=; it has G, source, depth_limit"):
         gd.bfs(G, 0, zzzz=2)
 
 
 def test_arguments_that_are_missing_or_too_many_are_refused_alike(G):
-    with pytest.raises(gd.ArgumentError, match="bfs needs source=; it has G, source, direction"):
+    with pytest.raises(gd.ArgumentError, match="bfs needs source=; it has G, source, depth_limit"):
         gd.bfs(G)
     with pytest.raises(gd.ArgumentError, match="bfs takes 2 arguments by position, but 3 were given; it has G, "):
         gd.bfs(G, 0, 1)

@@ -1,0 +1,66 @@
+"""Targets of a search: vertices after which it stops, as soon as all of them are reached.
+
+A rank sees that a target is reached if it owns the target or has a ghost of it. So at the end of a level all ranks
+together have seen every target that the level reached, even if its owner learns of it only from the next messages. Each
+rank votes a bit for each target that it has seen, and the search stops if every bit is set on some rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
+from graphdask.partition.ghosts import known_slots
+from graphdask.partition.part import Part
+
+BITS = 48
+"""Bits of a vote, which is a float64 and holds whole numbers of 53 bits exactly."""
+VALUES = 2.0 ** np.arange(BITS)
+
+
+def target_votes(targets: Sequence[int]) -> int:
+    """Return how many numbers each rank votes for so many targets."""
+    return -(-len(targets) // BITS)
+
+
+@dataclass
+class Targets:
+    """The targets of a search as one rank knows them."""
+
+    count: int
+    """How many there are on all ranks."""
+    places: np.ndarray
+    """Those that have a slot on this rank, as places among all."""
+    slots: Array
+    """Their slots."""
+    own: Array
+    """Slots of those that this rank owns."""
+
+    @classmethod
+    def of(cls, part: Part, env: Environment, targets: Sequence[int]) -> Targets | None:
+        """Return the targets, given by their vertex numbers; None if there are none."""
+        if not targets:
+            return None
+        backend, map_ = env.backend, part.vertex_map
+        slots, known = known_slots(
+            backend, part, map_.to_position(backend, backend.from_host(np.array(targets, map_.dtype)))
+        )
+        places = np.flatnonzero(backend.to_host(known))
+        slots = slots[known]
+        return cls(len(targets), places, slots, slots[slots < part.num_owned])
+
+    def votes(self, seen: Array, env: Environment) -> tuple[float, ...]:
+        """Return this rank's vote, from the bits of the slots that are reached."""
+        bits = np.zeros(-(-self.count // BITS) * BITS)
+        if len(self.places):
+            bits[self.places] = env.backend.to_host(seen[self.slots >> 5] >> (self.slots & 31).astype(np.uint32) & 1)
+        return tuple((bits.reshape(-1, BITS) @ VALUES).tolist())
+
+    def reached(self, votes: np.ndarray) -> bool:
+        """Return whether some rank has seen each target, from the votes of all ranks."""
+        seen = np.bitwise_or.reduce(votes.astype(np.int64), axis=0)
+        return sum(word.bit_count() for word in seen.tolist()) == self.count
