@@ -122,6 +122,24 @@ class BfsState:
             search.release("led")
         kernels.bfs_settle(min(part.num_slots, HUB_THREADS), self.level, search)
 
+    def answer(self, part: Part, env: Environment) -> dict[str, Array]:
+        """Return depths and parents of the own vertices, parents as ids."""
+        owned, plain = part.num_owned, type(part.vertex_map) is VertexMap
+        depth, parent, few = self.depth[:owned], self.parent[:owned], part.ghosts is not None
+        lists = self.pulled and not plain and env.size > 1
+        listed = self.hubs.array
+        if lists and len(listed) < owned:
+            listed = env.xp.empty(owned, depth.dtype)
+        self.kernels.bfs_result(
+            owned, part.ghosts if few else part.ids[:0], int(few), part.first_position, part.num_vertices, int(plain),
+            listed, self.search,
+        )  # fmt: skip
+        if lists:
+            places = listed[: self.search.read_counters(env.backend).listed]
+            parent[places] = part.vertex_map.to_id(env.backend, -2 - parent[places])
+        columns = {"depth": (depth, self.depth), "parent": (parent, self.parent)}
+        return {name: column if len(of) == owned else column.copy() for name, (column, of) in columns.items()}
+
 
 def advance_buffer(part: Part, env: Environment) -> Buffer:
     """Return the buffer between advance and filter."""

@@ -56,7 +56,6 @@ from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 from graphdask.kernels.bfs.bfs_pack import COUNTS, LONG, Search
 from graphdask.partition.part import Part
-from graphdask.partition.vertex_map import VertexMap
 from graphdask.results.result import Result
 
 AT = COUNTS.place
@@ -337,21 +336,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
         )  # fmt: skip
 
     def result(self, part: Part, state: BfsState, env: Environment) -> dict[str, Array]:
-        owned, plain = part.num_owned, type(part.vertex_map) is VertexMap
-        depth, parent, few = state.depth[:owned], state.parent[:owned], part.ghosts is not None
-        lists = state.pulled and not plain and env.size > 1
-        listed = state.hubs.array
-        if lists and len(listed) < owned:
-            listed = env.xp.empty(owned, depth.dtype)
-        state.kernels.bfs_result(
-            owned, part.ghosts if few else part.ids[:0], int(few), part.first_position, part.num_vertices, int(plain),
-            listed, state.search,
-        )  # fmt: skip
-        if lists:
-            places = listed[: state.search.read_counters(env.backend).listed]
-            parent[places] = part.vertex_map.to_id(env.backend, -2 - parent[places])
-        columns = {"depth": (depth, state.depth), "parent": (parent, state.parent)}
-        return {name: column if len(of) == owned else column.copy() for name, (column, of) in columns.items()}
+        return state.answer(part, env)
 
 
 SUMMARY = reached("depth")
