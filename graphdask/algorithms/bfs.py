@@ -11,11 +11,11 @@ Every rank is at the same level, so depths are exact. The parent is the smallest
 so it depends on neither the partitioning nor the order of events. A pull finds it first, because rows are in order of
 ids.
 
-On a GPU that holds the whole graph, a superstep covers many levels while these are small. One cooperative launch
-processes them without the host, until the frontier is larger, or empty, or so large that a pull may be due. The
-vertices and edges of such a superstep are sums over its levels. GPUs that can write into each other's memory process
-all levels by themselves (bfs_team.cu). A single GPU that only pushes processes levels that are not small in the same
-way: its pushes claim vertices.
+On a rank that holds the whole graph, a superstep covers many levels while these are small; on a CPU, only after
+LEVELS_APART levels. One launch processes them without the engine, until the frontier is larger, or empty, or so large
+that a pull may be due. The vertices and edges of such a superstep are sums over its levels. GPUs that can write into
+each other's memory process all levels by themselves (bfs_team.cu). A single GPU that only pushes processes levels that
+are not small in the same way: its pushes claim vertices.
 
 Queues are long enough for all vertices. If memory is allocated just-enough or in part, they are long enough for what a
 launch may find at most: no more vertices than the frontier has edges, and none that is reached already. The frontier
@@ -62,6 +62,8 @@ AT = COUNTS.place
 DIRECTIONS = ("auto", "push", "pull")
 LEVEL_THREADS = 1 << 13
 """Threads of a launch that goes through many levels: few blocks, so that these soon have met at the barrier."""
+LEVELS_APART = 64
+"""Levels that a CPU processes one by one first: the statistics of a search of few levels show each of them."""
 SMALL = 1 << 15
 """Edges that they visit in less time than another superstep takes."""
 LARGE_LEVELS = 32
@@ -195,8 +197,8 @@ class BreadthFirstSearch(Primitive[BfsState]):
         """Go through all levels, or some."""
         waiting, owned = None, part.num_owned
         if state.direction.mode != "push":
-            room = "what is left for BFS to pull", owned, part.vertex_map.dtype
-            waiting = env.buffer(*room).array, env.buffer(*room).array
+            of_list = "what is left for BFS to pull", owned, part.vertex_map.dtype
+            waiting = env.buffer(*of_list).array, env.buffer(*of_list).array
         arrays = search_arrays(
             part, state.depth, state.parent, state.seen, (state.queues[0].array, state.queues[1].array), waiting,
             state.ghost_queue.array, state.hubs.fit(most_aside(part)),
@@ -250,13 +252,13 @@ class BreadthFirstSearch(Primitive[BfsState]):
         return self._pull(part, state, env)
 
     def _take_in(self, part: Part, state: BfsState, inbox: Inbox, pulled: bool, env: Environment) -> None:
-        before, room = state.count, state.queue_buffer
+        before, queue = state.count, state.queue_buffer
         for message in [inbox] if inbox.joins else inbox.received:
             if pulled:
                 set_bits(message, state.seen, part, env)
                 continue
             count = len(message)
-            state.search.own_queue = room.fit(min(state.count + count, before + state.unreached), keep=state.count)
+            state.search.own_queue = queue.fit(min(state.count + count, before + state.unreached), keep=state.count)
             state.kernels.bfs_visit(count, message.slots, message.columns["parent"], state.level, state.search)
             state.count, state.weight = min(state.count + count, part.num_owned, before + state.unreached), LONG
         if not pulled and env.allocation.partial:
@@ -270,14 +272,15 @@ class BreadthFirstSearch(Primitive[BfsState]):
         alone = env.size == 1 and self.fused and not (self.either_way and len(part.directions) > 1)
         if env.allocation.scheme == "fixed" and len(state.queues[0]) < min(SMALL, part.num_owned):
             return False
-        return alone and env.backend.name == "cuda" and state.count > 0 and 0 <= state.weight <= SMALL
+        alone = alone and (env.backend.name == "cuda" or state.level >= LEVELS_APART)
+        return alone and state.count > 0 and 0 <= state.weight <= SMALL
 
     def _levels(self, part: Part, state: BfsState, env: Environment) -> Messages:
         kernels = env.kernels("bfs", cooperative=True, index_t=part.vertex_map.dtype)
-        before, count, room = state.weight, state.count, min(SMALL, state.unreached)
-        here, there = state.queue_buffer.fit(room, keep=count), state.queues[1 - state.level % 2].fit(room)
+        before, count, most = state.weight, state.count, min(SMALL, state.unreached)
+        here, there = state.queue_buffer.fit(most, keep=count), state.queues[1 - state.level % 2].fit(most)
         search = state.search
-        search.indptr, search.indices = part.out.indptr, part.out.indices
+        search.indptr, search.indices, search.ghost_queue = part.out.indptr, part.out.indices, state.ghost_queue.array
         kernels.bfs_levels(
             LEVEL_THREADS, here, there, state.level, min(MOST_LEVELS, state.limit - state.level), SMALL, int(ALPHA),
             state.direction.floor, state.direction.edges_left, search,
@@ -286,16 +289,16 @@ class BreadthFirstSearch(Primitive[BfsState]):
         state.level += found[AT.levels]
         state.direction.skip(found[AT.edges])
         state.unreached -= found[AT.visited] - count
-        return self._said(state, found, found[AT.visited], before + found[AT.edges], env)
+        return self._messages(state, found, found[AT.visited], before + found[AT.edges], env)
 
     def _push(self, part: Part, state: BfsState, env: Environment) -> Messages:
         here = state.queue
         state.level += 1
         if state.count == 0 and not state.pulled:  # a pull leaves a number in the counters
-            return self._said(state, [0] * len(COUNTS), 0, 0, env)
+            return self._messages(state, [0] * len(COUNTS), 0, 0, env)
         state.push(part, here, self.either_way, env)
         found = state.read(env)
-        return self._said(state, found, found[AT.here], found[AT.edges], env)
+        return self._messages(state, found, found[AT.here], found[AT.edges], env)
 
     def _pull(self, part: Part, state: BfsState, env: Environment) -> Messages:
         csr, kernels, search = part.inward, state.kernels, state.search
@@ -303,8 +306,8 @@ class BreadthFirstSearch(Primitive[BfsState]):
         state.pulled = True
         search.indptr, search.indices = csr.indptr, csr.indices
         if state.left is None:
-            room = "what is left for BFS to pull", part.num_owned, part.vertex_map.dtype, state.unreached
-            state.left = env.buffer(*room), env.buffer(*room)
+            of_list = "what is left for BFS to pull", part.num_owned, part.vertex_map.dtype, state.unreached
+            state.left = env.buffer(*of_list), env.buffer(*of_list)
             search.left = state.left[0].array
             kernels.bfs_unvisited(part.num_owned, search)
         state.level += 1
@@ -316,9 +319,9 @@ class BreadthFirstSearch(Primitive[BfsState]):
         kernels.bfs_mark(max(1, min(state.waiting, HUB_THREADS)), search)
         found = state.read(env)
         state.left, state.waiting = (left, unvisited), found[AT.left]
-        return self._said(state, found, state.count, found[AT.edges], env, "ghosts")
+        return self._messages(state, found, state.count, found[AT.edges], env, "ghosts")
 
-    def _said(
+    def _messages(
         self, state: BfsState, found: list[int], frontier: int, edges: int, env: Environment, to: Any = "owners"
     ) -> Messages:
         """Make the vertices found the frontier, and send them."""
@@ -405,8 +408,8 @@ def bfs(
 
     Notes
     -----
-    In the statistics a superstep is a level. On a GPU that holds the whole graph it is several levels while they are
-    small; its frontier and edges are then their sums.
+    In the statistics a superstep is a level. If the whole graph is one partition, on a GPU or after 64 levels on a CPU,
+    a superstep is several levels while they are small; its frontier and edges are then their sums.
 
     References
     ----------

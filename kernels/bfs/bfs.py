@@ -39,15 +39,14 @@ def _turn(here, unvisited, a: Search):
 
 @twin
 def _settle(own, found, level, a: Search):
-    """Set depth and bit of own vertices, and sum their edges."""
+    """Set depth and bit of own vertices; return their weight."""
     weight = np.int64(0)
     for i in range(own):
         v = found[i]
         a.depth[v] = level
         set_bit(a.seen, v)
         weight += _weight(a.out_indptr, v)
-    a.counters.weight += weight
-    _turn(own, np.int64(0), a)
+    return weight
 
 
 @twin
@@ -64,15 +63,15 @@ def bfs_start(n, sources, a: Search):
     for i in range(n):
         a.parent[sources[i]] = a.ids[sources[i]]
         a.own_queue[i] = sources[i]
-    _settle(n, sources, np.int64(0), a)
+    a.counters.weight += _settle(n, sources, np.int64(0), a)
+    _turn(n, np.int64(0), a)
 
 
 @twin
-def bfs_push(n, frontier, turn, a: Search):
-    """Give the smallest id of the frontier to what it reaches, and queue it; n is not below the frontier's length."""
-    own, ghost, none = a.counters.next, a.counters.ghosts, np.iinfo(a.parent.dtype).max
-    edges = 0
-    for i in range(a.counters.here):
+def _push(count, frontier, own_queue, own, ghost, a: Search):
+    """Queue what the frontier reaches behind what there is; return the lengths of the queues and the scanned edges."""
+    none, edges = np.iinfo(a.parent.dtype).max, 0
+    for i in range(count):
         u = frontier[i]
         first, last, by = a.indptr[u], a.indptr[u + 1], a.ids[u]
         edges += last - first
@@ -85,11 +84,18 @@ def bfs_push(n, frontier, turn, a: Search):
                 a.parent[v] = by
                 if before == none:
                     if v < a.owned:
-                        a.own_queue[own] = v
+                        own_queue[own] = v
                         own += 1
                     else:
                         a.ghost_queue[ghost] = v
                         ghost += 1
+    return own, ghost, edges
+
+
+@twin
+def bfs_push(n, frontier, turn, a: Search):
+    """Give the smallest id of the frontier to what it reaches, and queue it; n is not below the frontier's length."""
+    own, ghost, edges = _push(a.counters.here, frontier, a.own_queue, a.counters.next, a.counters.ghosts, a)
     a.counters.next, a.counters.ghosts = own, ghost
     a.counters.edges += edges
 
@@ -101,20 +107,8 @@ def bfs_settle(n, level, a: Search):
         v = a.ghost_queue[i]
         a.depth[v] = level
         set_bit(a.seen, v)
-    _settle(a.counters.next, a.own_queue, level, a)
-
-
-@twin
-def _reach(v, by, level, a: Search):
-    if (a.depth[v] != -1 and a.depth[v] != level) or by >= a.parent[v]:
-        return False
-    before = a.parent[v]
-    a.parent[v] = by
-    if before != np.iinfo(a.parent.dtype).max:
-        return False
-    a.depth[v] = level
-    set_bit(a.seen, v)
-    return True
+    a.counters.weight += _settle(a.counters.next, a.own_queue, level, a)
+    _turn(a.counters.next, np.int64(0), a)
 
 
 @twin
@@ -122,10 +116,16 @@ def bfs_visit(n, slots, parents, level, a: Search):
     """Take in what other ranks reached in this level; own vertices that are new join the frontier."""
     own = a.counters.here
     for i in range(n):
-        v = slots[i]
-        if _reach(v, parents[i], level, a) and v < a.owned:
-            a.own_queue[own] = v
-            own += 1
+        v, before = slots[i], a.parent[slots[i]]
+        if (a.depth[v] != -1 and a.depth[v] != level) or parents[i] >= before:
+            continue
+        a.parent[v] = parents[i]
+        if before == np.iinfo(a.parent.dtype).max:
+            a.depth[v] = level
+            set_bit(a.seen, v)
+            if v < a.owned:
+                a.own_queue[own] = v
+                own += 1
     a.counters.here = own
 
 
@@ -147,19 +147,11 @@ def bfs_levels(n, frontier, own_queue, level, most, bound, alpha, floor, unexplo
     """
     done, edges, visited, count = 0, 0, 0, a.counters.here
     while True:
-        found, weight = 0, 0
         level += 1
-        for i in range(count):
-            u = frontier[i]
-            for e in range(a.indptr[u], a.indptr[u + 1]):
-                v = a.indices[e]
-                if _reach(v, a.ids[u], level, a):
-                    weight += _weight(a.indptr, v)
-                    own_queue[found] = v
-                    found += 1
         visited += count
         done += 1
-        count = found
+        count, _, _ = _push(count, frontier, own_queue, np.int64(0), np.int64(0), a)
+        weight = _settle(count, own_queue, level, a)
         if count == 0 or done == most or count > bound or weight > bound:
             break
         if weight > floor and weight * alpha > unexplored:

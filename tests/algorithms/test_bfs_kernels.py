@@ -350,8 +350,9 @@ def test_one_launch_goes_through_levels_until_a_bound(backend, dtype, rng, shape
     (now, after), arrived = counters_with(here=1), np.zeros(1, np.int64)
     Launch(backend, "bfs", dtype, cooperative=True)(
         600, here, there, LEVEL, most, bound, 15, floor, unexplored, Search(
-            indptr=indptr, indices=indices, ids=ids, depth=depth, parent=parent, seen=seen, counters=now, after=after,
-            arrived=arrived, targets=np.array(targets, dtype), num_targets=len(targets),
+            indptr=indptr, indices=indices, out_indptr=indptr, ids=ids, depth=depth, parent=parent, seen=seen, owned=n,
+            slots=n, ghost_queue=np.empty(0, dtype), counters=now, after=after, arrived=arrived,
+            targets=np.array(targets, dtype), num_targets=len(targets),
         ), names=("bfs_levels",),
     )  # fmt: skip
     expected = np.full(n, -1)
