@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import graphdask as gd
 from graphdask import execute
 from graphdask.cli import cli as program
-from graphdask.device import room
+from graphdask.device import limits
 from graphdask.errors import GraphdaskError, GraphdaskWarning, InputError, OverBudget, WriteError
 from graphdask.io import read_edges, write_edges
 from graphdask.sample import Chunks, Spec
@@ -226,13 +226,13 @@ def test_commands(name, tmp_path, monkeypatch):
 
 def test_what_the_disk_has_room_for_is_written(tmp_path, monkeypatch):
     G = gd.generate.rmat(16, seed=1)
-    needed = room.least_of_edges("native", "", G.num_edges, G.num_vertices, 4, 0)
-    monkeypatch.setattr(room, "free_disk", lambda path: needed)
+    needed = limits.least_of_edges("native", "", G.num_edges, G.num_vertices, 4, 0)
+    monkeypatch.setattr(limits, "free_disk", lambda path: needed)
     assert G.write(tmp_path / "there.gdg").bytes >= needed, "the estimate is a lower one"
-    monkeypatch.setattr(room, "free_disk", lambda path: needed - 1)
+    monkeypatch.setattr(limits, "free_disk", lambda path: needed - 1)
     with pytest.raises(WriteError, match="nothing was begun"):
         G.write(tmp_path / "not.gdg")
-    monkeypatch.setattr(room, "free_disk", lambda path: None)
+    monkeypatch.setattr(limits, "free_disk", lambda path: None)
     assert G.write(tmp_path / "who knows.gdg").edges == G.num_edges
 
 
@@ -245,7 +245,7 @@ def test_estimates_are_below_what_is_written(name, number, tmp_path):
         warnings.simplefilter("ignore", GraphdaskWarning)  # CSV has no place for vertices without edges
         written = G.write(tmp_path / name)
     compression = ".gz" if name.endswith(".gz") else ""
-    least = room.least_of_edges(written.format, compression, G.num_edges, G.num_vertices, 4, 0)
+    least = limits.least_of_edges(written.format, compression, G.num_edges, G.num_vertices, 4, 0)
     if n > 1:
         assert 0.1 * written.bytes < least <= written.bytes
     elif written.format in ("edgelist", "csv", "native") and not compression:
@@ -255,7 +255,7 @@ def test_estimates_are_below_what_is_written(name, number, tmp_path):
 def test_a_file_that_is_converted_to_one_that_the_disk_does_not_hold(tmp_path, monkeypatch):
     gd.generate.rmat(16, seed=1).write(tmp_path / "graph.gdg")
     edges = read_edges(tmp_path / "graph.gdg")
-    monkeypatch.setattr(room, "free_disk", lambda path: 2 * edges.num_edges)
+    monkeypatch.setattr(limits, "free_disk", lambda path: 2 * edges.num_edges)
     with pytest.raises(WriteError, match="1,048,576 edges need 4 MiB at least"):
         write_edges(edges, tmp_path / "graph.txt")
     write_edges(edges, tmp_path / "graph.txt.gz")
@@ -268,6 +268,6 @@ def test_a_file_that_is_converted_to_one_that_the_disk_does_not_hold(tmp_path, m
 
 
 def test_a_place_that_nobody_knows_the_room_of(tmp_path):
-    assert room.free_disk(tmp_path / "no" / "folder" / "yet") == room.free_disk(tmp_path)
-    assert room.size(3 * 2**60) == "3,072 PiB"
-    assert room.size(5 << 30) == "5 GiB"
+    assert limits.free_disk(tmp_path / "no" / "folder" / "yet") == limits.free_disk(tmp_path)
+    assert limits.size(3 * 2**60) == "3,072 PiB"
+    assert limits.size(5 << 30) == "5 GiB"

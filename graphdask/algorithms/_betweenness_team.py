@@ -127,7 +127,7 @@ class TeamBatches(TeamRun):
         self.all = (1 << sources) - 1
         edges = self.indptr[rows + 1] - self.indptr[rows]
         level = count, int(edges.sum()), len(state.with_edges), self.all
-        self._make_room(MOST_STEPS)
+        self._fit_levels(MOST_STEPS)
         self.levels[0] = backend.from_host(np.array([np.uint64(word) for word in level]).view(np.int64))
         self.run()
 
@@ -135,10 +135,10 @@ class TeamBatches(TeamRun):
         level, back, looks = 0, -1, 0
         if ends is not None:
             level, back, looks = ends[[at.END_LEVEL, at.END_BACK, at.END_PULLS]].tolist()
-        self._make_room(level + MOST_STEPS)
+        self._fit_levels(level + MOST_STEPS)
         return level, back, looks, MOST_STEPS, self.lanes, np.uint64(self.all), PUSH, self.many, self.hub
 
-    def _make_room(self, levels: int) -> None:
+    def _fit_levels(self, levels: int) -> None:
         """Fit the records to so many levels and the next one."""
         before = self.levels
         if len(before) <= levels:

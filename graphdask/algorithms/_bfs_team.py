@@ -83,9 +83,9 @@ class TeamSearch(TeamRun):
     kinds: ClassVar[tuple[str, ...]] = ("list", "bitmap")
 
     @staticmethod
-    def memory(peers: Peers, part: Part, env: Environment, said: Sequence[int] = ()) -> TeamMemory:
+    def memory(peers: Peers, part: Part, env: Environment, announced: Sequence[int] = ()) -> TeamMemory:
         """Return the memory for lists of ghosts and their parents, and for bits."""
-        return TeamMemory(peers, part, env, _areas(part), said)
+        return TeamMemory(peers, part, env, _areas(part), announced)
 
     @classmethod
     def nbytes(cls, peers: Peers, part: Part, env: Environment) -> int:

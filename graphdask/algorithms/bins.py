@@ -21,7 +21,7 @@ from graphdask.kernels.common.tuning import ROW_FEW as FEW
 from graphdask.kernels.pagerank.bins_pack import BinRows
 from graphdask.partition.part import Csr
 
-ROOM = 224 << 10
+MOST_SHARED = 224 << 10
 """Bytes of shared memory of a block at most."""
 HOT, SEGMENT = 2, 6
 """Of sevenths of it: what is kept of x beside bins, and a segment of x, beside which there is some of the first-level
@@ -48,7 +48,7 @@ class Shape:
     width: int
     """Of x in a segment, behind those."""
     segments: int
-    room: int
+    bin_bytes: int
     """Bytes of a bin in shared memory: what it gathers, and uint16 per edge."""
     packet: int
     length: int
@@ -58,7 +58,7 @@ class Shape:
 
     @classmethod
     def of(cls, backend: Backend, real: Any, length: int) -> Shape:
-        real, shared = np.dtype(real), min(ROOM, backend.shared_memory)
+        real, shared = np.dtype(real), min(MOST_SHARED, backend.shared_memory)
         seventh = shared // 7 // 32 * 32
         hot, width = min(HOT * seventh // real.itemsize, length), SEGMENT * seventh // real.itemsize
         segments = -(-(length - hot) // width)
@@ -69,7 +69,7 @@ class Shape:
     @property
     def share(self) -> int:
         """The number of edges that fit in a bin whatever they point at, without the last chunk."""
-        return (self.room - 32 * (self.segments + 1)) // (2 + 32 // self.packet) - CHUNK
+        return (self.bin_bytes - 32 * (self.segments + 1)) // (2 + 32 // self.packet) - CHUNK
 
     @property
     def pays(self) -> bool:
@@ -193,8 +193,9 @@ class Bins:
         )  # fmt: skip
         self.kernels.bins_sum(
             THREADS * count, BinRows(
-                bins=count, teams=TEAMS, room=shape.room, first_edge=self.first_edge, first_packet=self.first_packet,
-                packet=shape.packet, x=x, hot=shape.hot, values=values, places=self.places, weights=weights,
+                bins=count, teams=TEAMS, bin_bytes=shape.bin_bytes, first_edge=self.first_edge,
+                first_packet=self.first_packet, packet=shape.packet,
+                x=x, hot=shape.hot, values=values, places=self.places, weights=weights,
                 weighted=int(len(weights) > 0), unit=unit, first_chunk=self.first_chunk, chunks=self.chunks,
                 chunk_targets=self.chunk_targets, first_row=self.first_row, rows=self.rows, goes=self.goes, sums=sums,
                 partial=partial, wanted=wanted,
@@ -221,9 +222,9 @@ def _cut(env: Environment, kernels: Any, csr: Csr, place: Array, shape: Shape) -
         filled = packets.reshape(count, shape.segments).sum(axis=1, dtype=np.int64)
         most = int((32 * filled + 2 * (first_edge[1:] - first_edge[:-1])).max()) + 32
         if found is not None:
-            return found if most > shape.room else (first_edge, share, packets)
+            return found if most > shape.bin_bytes else (first_edge, share, packets)
         found = first_edge, share, packets
-        larger = int(0.97 * share * shape.room / most)
+        larger = int(0.97 * share * shape.bin_bytes / most)
         if larger <= share:
             return found
         del packets

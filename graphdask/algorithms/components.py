@@ -116,10 +116,10 @@ class ConnectedComponents(Primitive[ComponentsState]):
             edges += min(FEW * owned, csr.num_edges)
         kernels.components_compress(slots, link)
         giant = _most_frequent(env, link[:owned])
-        room = env.buffer("the list of rows outside the giant", owned, dtype)
+        buffer = env.buffer("the list of rows outside the giant", owned, dtype)
         if env.allocation.partial:
-            room.fit(int((link[:owned] != giant).sum()))
-        rows = room.array
+            buffer.fit(int((link[:owned] != giant).sum()))
+        rows = buffer.array
         outside = Outside(
             link=link, root=giant, indptr=part.directions[0].indptr, other_indptr=part.directions[-1].indptr, rows=rows,
             counters=xp.zeros(len(OUTSIDE), np.int64),

@@ -70,15 +70,15 @@ class Sweep:
     @classmethod
     def of(cls, part: DynamicPart, state: DynamicRanksState, env: Environment) -> Sweep | None:
         """What the part keeps, or else what is made now; None where other kernels do as well."""
-        room, least = env.backend.shared_memory, _least(env)
-        if not room or state.num_edges < least:
+        shared, least = env.backend.shared_memory, _least(env)
+        if not shared or state.num_edges < least:
             return None
         sweep = _kept(part)
         if sweep is None:
             few, long = _lists(part, state, env)
             staged = min(state.num_edges, pull.CHUNK * len(long.chunks)) >= least
             ranges, width = _ranges(part)
-            hot = min(min(pull.STAGED, room) // 8 // ranges, width) if staged else 0
+            hot = min(min(pull.STAGED, shared) // 8 // ranges, width) if staged else 0
             sweep = cls(few, long, env.xp.empty(long.partials), hot, (ranges, width), part.batches)
             part.tables.keep(NAME, sweep, sweep.nbytes)
         return sweep

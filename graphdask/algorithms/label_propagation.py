@@ -21,7 +21,7 @@ import numpy as np
 from graphdask import execute
 from graphdask.algorithms.summaries import classes
 from graphdask.device.backend import BLOCK, Array
-from graphdask.device.room import LEAST_SECONDS, refuse_beyond_time
+from graphdask.device.limits import LEAST_SECONDS, refuse_beyond_time
 from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive

@@ -238,7 +238,7 @@ class PageRank(Primitive[PageRankState]):
             x=xp.zeros(part.num_slots, self.real),
             reported=Reported.of(part, env, layout, self.real),
             sums=xp.full(owned, 1.0 / max(part.num_vertices, 1)) if self.start is None else first,
-            partial=layout.rows.room(xp),
+            partial=layout.rows.workspace(xp),
             counters=xp.zeros((2, 4), np.uint64),
             num_vertices=part.num_vertices,
             noise=NOISE[np.dtype(self.real).name],
@@ -274,10 +274,10 @@ class PageRank(Primitive[PageRankState]):
         state.ahead = state.heard is not None and state.iterations < self.max_iter
         if state.ahead:
             layout.rows.kernels.pagerank_judge(1, scale, self.limit, int(self.norm == "linf"), counters)
-        said = self._say(part, state, env, layout.rows.csr.num_edges)
+        messages = self._say(part, state, env, layout.rows.csr.num_edges)
         if state.ahead:
             layout.rows.sum(state.x, state.sums, state.partial, counters[GOES:])
-        return said
+        return messages
 
     def _update(
         self, part: Part, state: PageRankState, damping: float, base: float, change_scale: float, turn: int

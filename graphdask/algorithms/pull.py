@@ -181,7 +181,7 @@ class Rows:
         bins = Bins.of(env, csr, shape, real, weights.dtype, place, goes, listed)
         return cls(kernels, csr, none, weights, long, none if goes is None else goes, 0, bins, None, unit)
 
-    def room(self, xp: Any) -> Array:
+    def workspace(self, xp: Any) -> Array:
         """Return a new workspace for `sum`. It is not kept here because several runs may share the rows."""
         return xp.empty(self.size, np.float64)
 
@@ -195,7 +195,7 @@ class Rows:
         """Entries of the workspace for sums of chunks, which lie before those for bins."""
         return self.long.partials if self.bins is None else -(-self.long.partials // PACKET) * PACKET
 
-    def sum(self, x: Array, sums: Array, room: Array, wanted: Array | None = None) -> None:
+    def sum(self, x: Array, sums: Array, workspace: Array, wanted: Array | None = None) -> None:
         """Write to `sums`, float64 of shape (rows,), what each row gathers from `x`, using a workspace of `size`.
 
         The sums of rows without edges must be 0, and stay 0. If `wanted`, one uint64, is given and 0, the content of
@@ -203,24 +203,24 @@ class Rows:
         """
         kernels, long = self.kernels, self.long
         if self.bins is not None:
-            self.bins.sum(x, self.weights, self.unit, room[self._before :].view(x.dtype), sums, room, wanted)
-            self.bins.kernels.bins_sum_long(LANES * len(long.many), long.many, long.first_chunk, room, sums)
+            self.bins.sum(x, self.weights, self.unit, workspace[self._before :].view(x.dtype), sums, workspace, wanted)
+            self.bins.kernels.bins_sum_long(LANES * len(long.many), long.many, long.first_chunk, workspace, sums)
             return
         if self.slices is not None:
             blocks = {**STAGING, "shared": self.hot * x.dtype.itemsize} if self.hot else {}
-            self.slices.sum(x, self.hot, sums, room, blocks, wanted)
-            self.slices.kernels.slices_sum_long(LANES * len(long.many), long.many, long.first_chunk, room, sums)
+            self.slices.sum(x, self.hot, sums, workspace, blocks, wanted)
+            self.slices.kernels.slices_sum_long(LANES * len(long.many), long.many, long.first_chunk, workspace, sums)
             return
         edges = self.indices, self.weights, int(len(self.weights) > 0), x
         kernels.pagerank_sum_chunks(
             LANES * len(long.chunks), RankRows(
                 chunks=long.chunks, targets=long.targets, indices=self.indices, weights=self.weights,
-                weighted=int(len(self.weights) > 0), x=x, hot=0, ranges=1, width=len(x), sums=sums, partial=room,
+                weighted=int(len(self.weights) > 0), x=x, hot=0, ranges=1, width=len(x), sums=sums, partial=workspace,
                 goes=wanted,
             ),
         )  # fmt: skip
         kernels.pagerank_sum(self.csr.num_rows, self.csr.indptr, *edges, self.goes, int(len(self.goes) > 0), sums)
-        kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, room, sums)
+        kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, workspace, sums)
 
 
 def binned(backend: Backend, edges: int, real: Any, length: int) -> Shape | None:

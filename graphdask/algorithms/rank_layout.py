@@ -172,7 +172,7 @@ class Layouts:
             return (part.out.indptr[1:] - part.out.indptr[:-1]).astype(np.float64)[slot]
         sums = xp.zeros(part.num_owned, np.float64)
         out = rows if part.out is part.inward else Rows.of(env, part.out, True, self.real, goes=order)
-        out.sum(xp.ones(part.num_slots, self.real), sums, out.room(xp))
+        out.sum(xp.ones(part.num_slots, self.real), sums, out.workspace(xp))
         return sums
 
 

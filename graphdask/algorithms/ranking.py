@@ -23,7 +23,7 @@ from graphdask.algorithms.dynamic_pagerank import (
 from graphdask.algorithms.dynamic_ranks import DynamicPageRankResult
 from graphdask.algorithms.pagerank import PageRank, PageRankResult, SinglePageRank
 from graphdask.algorithms.summaries import RANK_OPTIONS, rank_words, ranks
-from graphdask.device.room import LEAST_SECONDS, refuse_beyond_time
+from graphdask.device.limits import LEAST_SECONDS, refuse_beyond_time
 from graphdask.dynamic.graph import DynamicGraph
 from graphdask.errors import GraphdaskWarning, InputError, Unsupported, outside, shown
 from graphdask.graph.graph import Graph, checked_graph
@@ -221,12 +221,12 @@ def _refuse_endless(damping: float, tol: float | None, error: float | None, max_
     """Raise InputError for more iterations than any machine does, where they are certain to be done: a tolerance that
     rounding keeps the ranks from reaching ends nothing."""
     resolved = 2.0**-23 if dtype == "float32" else 2.0**-52
-    said, least = ("tol", 1e-10 if tol is None else tol) if error is None else ("error", error * (1.0 - damping))
+    bound, least = ("tol", 1e-10 if tol is None else tol) if error is None else ("error", error * (1.0 - damping))
     if least < resolved:
-        why = "tol=0 asks for exactly so many" if tol == 0 else f"{said}= is below what {dtype} resolves"
+        why = "tol=0 asks for exactly so many" if tol == 0 else f"{bound}= is below what {dtype} resolves"
         refuse_beyond_time(
             f"max_iter={max_iter:,} iterations, of which each takes a microsecond at least ({why}),",
-            max_iter * LEAST_SECONDS, f"give fewer, or a larger {said}=",
+            max_iter * LEAST_SECONDS, f"give fewer, or a larger {bound}=",
         )  # fmt: skip
 
 
@@ -253,7 +253,7 @@ def dynamic_pagerank(
     frontier_tol: float | None,
     prune_tol: float | None,
     plain: Mapping[str, bool],
-    unsaid: bool,
+    weights_unset: bool,
     *,
     error: float | None = None,
     partition_by: str | None = None,
@@ -267,7 +267,7 @@ def dynamic_pagerank(
     ----------
     plain : mapping of str to bool
         By the name of another argument, whether the methods support its value.
-    unsaid : bool
+    weights_unset : bool
         Whether the caller left open whether to use weights.
     keeps : bool
         Whether the ranks stay on the workers, so that the next call begins with them.
@@ -283,7 +283,7 @@ def dynamic_pagerank(
     for name, fits in plain.items():
         if not fits:
             raise Unsupported(f"{name}= is as it is with method={shown(method)}; leave it out, or the method")
-    if G.weighted and unsaid:
+    if G.weighted and weights_unset:
         raise Unsupported(f"method={shown(method)} does not support weights, and G has some; use weighted=False")
     for name, value in (("frontier_tol", frontier_tol), ("prune_tol", prune_tol)):
         if value is None:

@@ -198,7 +198,7 @@ class ShortestPaths(Primitive[SsspState]):
         )  # fmt: skip
         if memory is not None:
             return state, self._together(part, state, memory, env)
-        return state, self._said(state, state.work.ghost_queue[:0])
+        return state, self._messages(state, state.work.ghost_queue[:0])
 
     def _together(self, part: Part, state: SsspState, memory: TeamMemory, env: Environment) -> Messages:
         """Go through all supersteps; nothing is left to be said."""
@@ -219,7 +219,7 @@ class ShortestPaths(Primitive[SsspState]):
         none = work.ghost_queue[:0]
         return Messages(none, none, {"label": state.labels}, False)
 
-    def _said(self, state: SsspState, ghosts: Array, acted: int = 0, edges: int = 0, near: int = 0) -> Messages:
+    def _messages(self, state: SsspState, ghosts: Array, acted: int = 0, edges: int = 0, near: int = 0) -> Messages:
         busy = len(ghosts) > 0 or near > 0
         return Messages(
             ghosts[:0], ghosts, {"label": state.labels}, busy or state.far > 0, acted, edges,
@@ -257,7 +257,7 @@ class ShortestPaths(Primitive[SsspState]):
         state.step, state.split, state.acted, state.edges = (int(found[i]) for i in (STEP, SPLIT, ACTED, EDGES))
         state.far, state.superstep = int(found[FAR + state.split % 3]), state.superstep + 1
         state.nearest = float(found[COUNTERS + state.split % 3 :][:1].view(np.float64)[0])
-        return self._said(state, ghosts, acted, edges, int(found[NEAR + state.step % 3]))
+        return self._messages(state, ghosts, acted, edges, int(found[NEAR + state.step % 3]))
 
     def _buckets(self, part: Part, state: SsspState, inbox: Inbox, env: Environment) -> int:
         """How many buckets begin in this superstep, and set by what they are widened: the same on all ranks, who know

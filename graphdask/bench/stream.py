@@ -46,7 +46,7 @@ from graphdask.generate.rmat import rmat
 from graphdask.stream import components, distances, paths
 from graphdask.stream.construct import chunk_for
 from graphdask.stream.direct import BLOCK as PAGE
-from graphdask.stream.direct import Direct, aligned_room
+from graphdask.stream.direct import Direct, aligned_memory
 from graphdask.stream.graph import open_
 from graphdask.stream.pagerank import HANDS
 from graphdask.stream.pagerank import state_bytes as pagerank_state
@@ -234,7 +234,7 @@ def _rates(path: Path, repeats: int) -> dict[str, float]:
 
 def _sequential(path: Path, repeats: int, past: bool) -> float:
     """MB per second at which a file is read in blocks, the median; past the cache 0 where that is not to be had."""
-    memory, rates = aligned_room(BLOCK), []
+    memory, rates = aligned_memory(BLOCK), []
     for _ in range(repeats):
         _forget(path)
         with path.open("rb", buffering=0) as file, closing(Direct(file.fileno())) as direct:

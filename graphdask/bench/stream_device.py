@@ -34,7 +34,7 @@ from graphdask.bench.streaming import (
     starts,
 )  # fmt: skip
 from graphdask.device.backend import Backend, get_backend
-from graphdask.device.residency import page_locked_room
+from graphdask.device.residency import page_locked_buffer
 from graphdask.errors import InputError
 from graphdask.kernels.common.compiling import clock
 from graphdask.stream.copies import copies_of
@@ -119,7 +119,7 @@ def _built(graph: Any, path: Path, chunk: int) -> Record:
 
 def _link(backend: Backend, size: int, repeats: int) -> float:
     """Bytes per second from page-locked memory to the device, the median."""
-    source = page_locked_room(backend, size)
+    source = page_locked_buffer(backend, size)
     source[...] = 1
     rates = []
     with backend.activate():

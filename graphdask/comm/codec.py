@@ -51,7 +51,7 @@ def encode(
     columns: Mapping[str, Array],
     *,
     force: str | None = None,
-    room: Callable[[int], Array] | None = None,
+    allocate: Callable[[int], Array] | None = None,
 ) -> tuple[list[int], Array | None]:
     """Code distinct vertex numbers and their values.
 
@@ -66,7 +66,7 @@ def encode(
         Values aligned with `ids`; the receiver must know their names, order and dtypes.
     force : {"list", "bitmap", "delta"}, optional
         Use this code. "delta" raises InputError if a gap does not fit into 2 bytes.
-    room : callable, optional
+    allocate : callable, optional
         Returns uint8 memory for the payload, of at least as many bytes as it is passed. Default: a new array.
 
     Returns
@@ -111,7 +111,7 @@ def encode(
         width = 0
     head = _ids_bytes(code, width, n, universe)
     nbytes = head + sum(padded(column.nbytes) for column in columns.values())
-    payload = backend.xp.empty(nbytes, dtype=np.uint8) if room is None else room(nbytes)[:nbytes]
+    payload = backend.xp.empty(nbytes, dtype=np.uint8) if allocate is None else allocate(nbytes)[:nbytes]
     _write_ids(backend, code, width, ids, order, payload, universe)
     at = head
     for column in columns.values():

@@ -78,8 +78,8 @@ class NoPeers(RankPeers):
         super().__init__(comm, backend, timeout)
         self._board = backend.xp.zeros(BOARD_BYTES // 8, np.int64)
 
-    def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
-        return [0], said[None, :]
+    def memory(self, nbytes: int, announced: np.ndarray) -> tuple[list[int], np.ndarray]:
+        return [0], announced[None, :]
 
     def takes(self, nbytes: int) -> int:
         return 0
@@ -98,11 +98,13 @@ class ThreadPeers(RankPeers):
         backend.synchronize()
         self._boards = comm.allgather(np.array([backend.address(self._board)], np.int64))[:, 0].tolist()
 
-    def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
+    def memory(self, nbytes: int, announced: np.ndarray) -> tuple[list[int], np.ndarray]:
         if len(self._memory) < nbytes:
             self._memory = self.backend.xp.empty(nbytes, np.uint8)
-        reported = self.comm.allgather(np.concatenate([[self.backend.address(self._memory)], said]).astype(np.int64))
-        return reported[:, 0].tolist(), reported[:, 1:]
+        gathered = self.comm.allgather(
+            np.concatenate([[self.backend.address(self._memory)], announced]).astype(np.int64)
+        )
+        return gathered[:, 0].tolist(), gathered[:, 1:]
 
     def takes(self, nbytes: int) -> int:
         return nbytes if len(self._memory) < nbytes else 0

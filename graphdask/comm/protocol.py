@@ -49,9 +49,9 @@ class Received(NamedTuple):
     payloads: list[Array | None]
     """Per rank, uint8 arrays on this rank's backend, valid until the next exchange; None where nothing was sent."""
     meta: np.ndarray
-    """int64, shape (size, META): what each rank said of its payload for this rank."""
+    """int64, shape (size, META): what each rank announces of its payload for this rank."""
     control: np.ndarray
-    """int64, shape (size, c): what each rank said to everyone."""
+    """int64, shape (size, c): what each rank announces to all."""
 
 
 Launch = Callable[[Array, int], None]
@@ -78,14 +78,14 @@ class Peers(ABC):
     """Of memory that stays for later runs: as long as it has not moved, what `memory` has returned is valid."""
 
     @abstractmethod
-    def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
+    def memory(self, nbytes: int, announced: np.ndarray) -> tuple[list[int], np.ndarray]:
         """Have at least `nbytes` that the others write to. Every rank calls it, and before each `run` anew unless it
         is `kept`.
 
         Parameters
         ----------
         nbytes : int
-        said : int64 array, shape (c,)
+        announced : int64 array, shape (c,)
             For all ranks.
 
         Returns
@@ -93,7 +93,7 @@ class Peers(ABC):
         list of int
             Where the memory of each rank begins, for kernels of this one.
         int64 array, shape (size, c)
-            What all ranks said.
+            What all ranks announced.
         """
 
     @abstractmethod

@@ -114,7 +114,7 @@ class Segments:
         self._plan = self._backend.from_host(np.concatenate([np.asarray(piece, np.int64) for piece in plan]))
         self._all: tuple[list[tuple[int, slice]], int, Array] | None = None
 
-    def encode(self, slots: Array, values: Mapping[str, Array], room: Callable[[int], Array]) -> list[Coded]:
+    def encode(self, slots: Array, values: Mapping[str, Array], allocate: Callable[[int], Array]) -> list[Coded]:
         """Code the entries of the given slots, and their values.
 
         Parameters
@@ -123,7 +123,7 @@ class Segments:
             Distinct. A slot without an entry is ignored if `mirror` is given; otherwise a kernel reports an error.
         values : mapping of str to array
             Per column an array over slots.
-        room : callable
+        allocate : callable
             Returns uint8 memory of at least as many bytes as it is passed; `SendBuffer.take`.
 
         Returns
@@ -136,7 +136,7 @@ class Segments:
         if n == 0 or not self._entries[-1]:
             return coded
         raw = self._raw(values)
-        payload = room(self._most_bytes(n))
+        payload = allocate(self._most_bytes(n))
         if self._mirror is None and n <= FEW and len(self) <= MOST_PEERS:
             self._few(n, slots, raw, payload)
         else:
@@ -151,7 +151,7 @@ class Segments:
                 coded[k] = meta, payload[offset:end]
         return coded
 
-    def encode_all(self, values: Mapping[str, Array], room: Callable[[int], Array]) -> list[Coded]:
+    def encode_all(self, values: Mapping[str, Array], allocate: Callable[[int], Array]) -> list[Coded]:
         """Code the values of all entries: the ids take no bytes. Needs `mirror`, and a column."""
         if self._all is None:
             offsets, pieces, at = [], [], 0
@@ -167,7 +167,7 @@ class Segments:
         coded = [self._nothing] * len(self)
         if not nbytes:
             return coded
-        payload = room(nbytes)
+        payload = allocate(nbytes)
         for column, (view, item) in enumerate(self._raw(values)):
             self._kernels.segments_gather(
                 int(self._entries[-1]), self._mirror, self._plan, len(self), len(self._rows), column, offsets, view,

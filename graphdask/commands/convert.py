@@ -142,11 +142,11 @@ def _show(record: dict[str, Any], weights: bool | None) -> None:
         for word, side in (("read", record["in"]), ("written", record["out"]))
     ]  # fmt: skip
     click.echo(terminal.table(("", "file", "format", "edges", "size", "seconds"), rows, right=(3, 4, 5)))
-    said = weighing.unread(record["report"])
+    note = weighing.unread(record["report"])
     if weighing.third(record["report"]):
-        said = "the third column is written as weights, as by --weights; --no-weights leaves it out"
-    if said and weights is not False:
-        click.echo(f"\n{record['in']['file'].name}: {said}")
+        note = "the third column is written as weights, as by --weights; --no-weights leaves it out"
+    if note and weights is not False:
+        click.echo(f"\n{record['in']['file'].name}: {note}")
 
 
 def _bytes(path: Path) -> int:

@@ -73,8 +73,8 @@ def stated_only(path: Path, file_format: str | None, options: dict[str, Any]) ->
     from graphdask.io.stated import stated
 
     usual = {"self_loops": "keep", "multi_edges": "keep", "whole": False}
-    said = any(value not in (None, (), usual.get(name)) for name, value in options.items())
-    if said or not path.is_file():
+    given = any(value not in (None, (), usual.get(name)) for name, value in options.items())
+    if given or not path.is_file():
         return None
     name = format_of(path, file_format).name
     found = stated(path, name)

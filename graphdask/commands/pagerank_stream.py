@@ -264,9 +264,9 @@ def summary(request: Request, records: list[dict[str, Any]]) -> str:
         ])  # fmt: skip
     last = records[-1]
     batches = f"{last['batch'] + 1:,} batches" if last["batch"] else "1 batch"
-    said = (
+    headline = (
         f"{request.path.name}: {batches} of {terminal.count(records[0]['edges'], 'edge')}; "
         f"{terminal.count(last['vertices'], 'vertex')} and {terminal.count(last['num_edges'], 'edge')} in the end"
     )
     header = ("method", "update ms", "pagerank ms", "iterations", "affected", "largest error")
-    return f"{said}\n\n{terminal.table(header, rows, right=(1, 2, 3, 4))}"
+    return f"{headline}\n\n{terminal.table(header, rows, right=(1, 2, 3, 4))}"

@@ -80,8 +80,8 @@ def execute(chosen: Chosen, picture: Path | None, overwrite: bool, warm_up: bool
     click.echo("")
     click.echo(terminal.pairs(in_words(stats.bsp, stats.waits_for)))
     click.echo("")
-    said = weights.in_words(G, request.weights, chosen.takes_weights, chosen.algorithm.command)
-    click.echo(terminal.pairs([("weights", said), *facts(stats, False)[:3]]))
+    weighting = weights.in_words(G, request.weights, chosen.takes_weights, chosen.algorithm.command)
+    click.echo(terminal.pairs([("weights", weighting), *facts(stats, False)[:3]]))
 
 
 def bottlenecks(stats: Any) -> list[str]:

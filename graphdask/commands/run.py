@@ -215,8 +215,8 @@ def show(request: Request, chosen: Chosen, G: Any, result: Any, found: dict[str,
     click.echo(f"{request.path.name}\n")
     click.echo(steps.table())
     click.echo("")
-    said = weights.in_words(G, request.weights, takes, chosen.algorithm.command)
-    click.echo(terminal.pairs([("weights", said), *facts(stats, request.verify)]))
+    weighting = weights.in_words(G, request.weights, takes, chosen.algorithm.command)
+    click.echo(terminal.pairs([("weights", weighting), *facts(stats, request.verify)]))
 
 
 def memory_in_words(stats: Any) -> str:

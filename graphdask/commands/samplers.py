@@ -144,7 +144,7 @@ def _own_sampler(G: Any, seeds: Any, spec: Any, pool_size: int, **options: Any) 
 def _frontiers(G: Any, starts: Any, pool_size: int | None, instances: int | None, **options: Any) -> Any:
     import numpy as np
 
-    from graphdask.device.room import refuse_beyond_memory
+    from graphdask.device.limits import refuse_beyond_memory
     from graphdask.interface.kinds import whole
     from graphdask.sample.frontier import frontier_sampling
 

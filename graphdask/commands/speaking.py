@@ -95,8 +95,8 @@ def explain(error: BaseException) -> tuple[str, int]:
         path = error.ctx.command_path if error.ctx else "graphdask"
         from graphdask.commands.meant import suggestion
 
-        said = suggestion(error) or error.format_message().rstrip(".")
-        return f"{said}{' See' if said.endswith('?') else '; see'} {path} --help", 2
+        reason = suggestion(error) or error.format_message().rstrip(".")
+        return f"{reason}{' See' if reason.endswith('?') else '; see'} {path} --help", 2
     if isinstance(error, FunctionError):  # speaks of Python, and shows a line of it
         return str(error), error.exit_code
     if isinstance(error, GraphdaskError):

@@ -208,8 +208,8 @@ def _sized(arguments: tuple[str, ...], given: dict[str, Any]) -> tuple[tuple[str
     types = {parameter.name: parameter.type for parameter in chosen.command.params}
     for parameter in chosen.command.params:
         if chosen.params.get(parameter.name or "") == STREAM:
-            said = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.make_metavar(chosen)
-            raise InputError(f"{said} -: a job has no standard input or output; name a file that the job's host sees")
+            named = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.make_metavar(chosen)
+            raise InputError(f"{named} -: a job has no standard input or output; name a file that the job's host sees")
     several = isinstance(types.get("workers"), Numbers)
     for each in arguments:
         if each.split("=")[0] in OURS[several:]:

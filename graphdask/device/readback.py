@@ -39,17 +39,17 @@ class CudaReadback(Readback):
         super().__init__()
         self._cuda = backend.xp.cuda
         words = np.frombuffer(self._cuda.alloc_pinned_memory(8 * length * count), np.uint64, length * count)
-        self._rooms = words.reshape(count, length)
+        self._buffers = words.reshape(count, length)
         self._events = [self._cuda.Event(block=False, disable_timing=True) for _ in range(count)]
 
     def send(self, words: Array) -> int:
         number = self._count
         self._count += 1
-        stream, room = self._cuda.get_current_stream(), self._rooms[number % len(self._rooms)]
-        words.data.copy_to_host_async(room.ctypes.data_as(ctypes.c_void_p), words.nbytes, stream)
-        self._events[number % len(self._rooms)].record(stream)
+        stream, buffer = self._cuda.get_current_stream(), self._buffers[number % len(self._buffers)]
+        words.data.copy_to_host_async(buffer.ctypes.data_as(ctypes.c_void_p), words.nbytes, stream)
+        self._events[number % len(self._buffers)].record(stream)
         return number
 
     def read(self, number: int) -> np.ndarray:
-        self._events[number % len(self._rooms)].synchronize()
-        return self._rooms[number % len(self._rooms)].copy()
+        self._events[number % len(self._buffers)].synchronize()
+        return self._buffers[number % len(self._buffers)].copy()

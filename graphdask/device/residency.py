@@ -30,12 +30,12 @@ def page_locked(backend: Backend, array: np.ndarray) -> np.ndarray:
     """A copy of an array that a GPU reads while its kernels run; on a CPU the array itself."""
     if not isinstance(backend, CudaBackend) or not array.size:
         return array
-    locked = page_locked_room(backend, array.nbytes).view(array.dtype).reshape(array.shape)
+    locked = page_locked_buffer(backend, array.nbytes).view(array.dtype).reshape(array.shape)
     locked[...] = array
     return locked
 
 
-def page_locked_room(backend: Backend, nbytes: int) -> np.ndarray:
+def page_locked_buffer(backend: Backend, nbytes: int) -> np.ndarray:
     """Return host memory, uint8; for a GPU it is page-locked, so that copies run beside kernels."""
     if not isinstance(backend, CudaBackend) or not nbytes:
         return np.empty(nbytes, np.uint8)
@@ -62,15 +62,15 @@ def fetched(array: Array, out: np.ndarray | None = None) -> np.ndarray:
     made = np.empty(array.shape, array.dtype) if out is None else out
     source, target = array.reshape(-1).view(np.uint8), made.reshape(-1).view(np.uint8)
     with array.device, ThreadPoolExecutor(STAGES) as threads:
-        rooms = [cupyx.empty_pinned(PIECE, np.uint8) for _ in range(STAGES)]
+        buffers = [cupyx.empty_pinned(PIECE, np.uint8) for _ in range(STAGES)]
         copies: list[Future[None] | None] = [None] * STAGES
         for number, begin in enumerate(range(0, len(source), PIECE)):
             stage, end = number % STAGES, min(begin + PIECE, len(source))
-            before, room = copies[stage], rooms[stage][: end - begin]
+            before, buffer = copies[stage], buffers[stage][: end - begin]
             if before is not None:
                 before.result()
-            source[begin:end].get(out=room)
-            copies[stage] = threads.submit(np.copyto, target[begin:end], room)
+            source[begin:end].get(out=buffer)
+            copies[stage] = threads.submit(np.copyto, target[begin:end], buffer)
         for copy in copies:
             if copy is not None:
                 copy.result()
@@ -154,21 +154,21 @@ class ResidentSet:
         return list(self._slots)
 
     @property
-    def room(self) -> int:
+    def free_slots(self) -> int:
         """Number of free slots."""
         return len(self._free)
 
     def start(self, number: int) -> None:
         """Begin to copy a partition to the device. It must not be resident, and a slot must be free."""
         slot, piece = self._free.pop(0), self._pieces[number]
-        rooms = {name: self.pools[name][slot * length :][:length] for name, length in self._lengths.items()}
-        rooms = {name: rooms[name][: len(array)] for name, array in piece.items()}
+        arrays = {name: self.pools[name][slot * length :][:length] for name, length in self._lengths.items()}
+        arrays = {name: arrays[name][: len(array)] for name, array in piece.items()}
         with self._copies.into(slot) as copy:
             for name, array in piece.items():
                 if len(array):
-                    copy(rooms[name], array)
+                    copy(arrays[name], array)
                 self.nbytes += array.nbytes
-        self._slots[number], self._arrays[number] = slot, rooms
+        self._slots[number], self._arrays[number] = slot, arrays
         self.transfers += 1
 
     def __getitem__(self, number: int) -> dict[str, Array]:

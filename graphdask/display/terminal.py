@@ -44,19 +44,19 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[
         return ""
     widths = [max(len(row[k]) for row in lines) for k in range(len(header))]
     before = 2 + sum(widths[:-1]) + 2 * (len(widths) - 1)
-    room = max(20, width() - before)
+    available = max(20, width() - before)
     out = []
     for row in lines:
         padded = zip(row, widths, strict=True)
         cells = [cell.rjust(w) if k in right else cell.ljust(w) for k, (cell, w) in enumerate(padded)]
-        if widths[-1] > room:
-            last = textwrap.wrap(row[-1], room, break_long_words=False, break_on_hyphens=False) or [""]
+        if widths[-1] > available:
+            last = textwrap.wrap(row[-1], available, break_long_words=False, break_on_hyphens=False) or [""]
         else:
             last = [cells[-1]]
         first = "  " + "  ".join([*cells[:-1], last[0]])
         out += [first.rstrip(), *(" " * before + rest for rest in last[1:])]
     if any(header):
-        out.insert(1, "  " + "-" * (min(before + min(widths[-1], room), width()) - 2))
+        out.insert(1, "  " + "-" * (min(before + min(widths[-1], available), width()) - 2))
     return "\n".join(out)
 
 

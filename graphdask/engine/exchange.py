@@ -87,11 +87,13 @@ class Exchanger:
             self._to_ghosts(messages, sends, meta)
         else:
             self._to_owners(messages, sends, meta)
-        codes = tuple([codec.name_of(said) for said, payload in zip(meta, sends, strict=True) if payload is not None])
-        said = np.array(meta, np.int64)
+        codes = tuple(
+            [codec.name_of(header) for header, payload in zip(meta, sends, strict=True) if payload is not None]
+        )
+        headers = np.array(meta, np.int64)
         if messages.to == "ghosts":
-            said[:, 0] |= _TO_GHOSTS
-        return sends, said, codes
+            headers[:, 0] |= _TO_GHOSTS
+        return sends, headers, codes
 
     def _to_ranks(self, messages: Messages, sends: list[Array | None], meta: list[list[int]]) -> None:
         bounds, rank = messages.bounds, self.part.rank
@@ -101,7 +103,7 @@ class Exchanger:
         counts = np.diff(bounds)
         counts[rank] = 0
         sizes = [sum(_padded(int(count) * dtype.itemsize) for dtype in dtypes.values()) for count in counts]
-        memory: Array = np.empty(sum(sizes), np.uint8) if self.backend.name == "cpu" else self._room(sum(sizes))
+        memory: Array = np.empty(sum(sizes), np.uint8) if self.backend.name == "cpu" else self._allocate(sum(sizes))
         at = 0
         for peer, (count, size) in enumerate(zip(counts.tolist(), sizes, strict=True)):
             if not count:
@@ -121,14 +123,14 @@ class Exchanger:
         if len(slots) == 0:
             return
         positions = from_cyclic(part, to_cyclic_positions(part, slots))
-        room = self._room if self.backend.name == "cuda" else None
+        allocate = self._allocate if self.backend.name == "cuda" else None
         values = self._values(messages, slots)
-        said, payload = codec.encode(self.backend, positions, part.num_vertices, values, room=room)
+        header, payload = codec.encode(self.backend, positions, part.num_vertices, values, allocate=allocate)
         for peer in range(part.size):
             if peer != part.rank:
-                sends[peer], meta[peer] = payload, said
+                sends[peer], meta[peer] = payload, header
 
-    def _room(self, nbytes: int) -> Array:
+    def _allocate(self, nbytes: int) -> Array:
         return self._comm.outgoing(self.backend, nbytes)
 
     def _from_device(self, messages: Messages, sends: list[Array | None], meta: list[list[int]]) -> None:
@@ -140,14 +142,14 @@ class Exchanger:
         segments = self._segments_of(to, messages.mirror)
         segments.carry(self._dtypes(to))
         if to == "owners":
-            coded = segments.encode(messages.ghosts, messages.values, self._room)
+            coded = segments.encode(messages.ghosts, messages.values, self._allocate)
         elif isinstance(messages.own, str):
-            coded = segments.encode_all(messages.values, self._room)
+            coded = segments.encode_all(messages.values, self._allocate)
         else:
-            coded = segments.encode(messages.own, messages.values, self._room)
-        for step, (said, payload) in enumerate(coded, start=1):
+            coded = segments.encode(messages.own, messages.values, self._allocate)
+        for step, (header, payload) in enumerate(coded, start=1):
             peer = (part.rank + step) % part.size
-            meta[peer], sends[peer] = said, payload
+            meta[peer], sends[peer] = header, payload
 
     def _segments_of(self, to: str, mirror: Array | None) -> Segments:
         """What codes for owners or ghosts, in an order of the primitive's own too; kept with the partition, as it takes
@@ -251,19 +253,19 @@ class Exchanger:
         dtypes = self._dtypes("owners")
         if self._kept is not None:
             return Inbox(self.backend.xp, {}, (), votes, self._records(payloads, meta))
-        for peer, (payload, said) in enumerate(zip(payloads, meta.tolist(), strict=True)):
+        for peer, (payload, header) in enumerate(zip(payloads, meta.tolist(), strict=True)):
             if payload is None or peer == part.rank:
                 continue
-            to_ghosts = bool(said[0] & _TO_GHOSTS)
-            said[0] &= ~_TO_GHOSTS
+            to_ghosts = bool(header[0] & _TO_GHOSTS)
+            header[0] &= ~_TO_GHOSTS
             dtypes = self._dtypes("ghosts" if to_ghosts else "owners")
             if self.exchange == "broadcast":
-                received.append(self._known(said, payload, dtypes))
+                received.append(self._known(header, payload, dtypes))
             elif to_ghosts:
                 first, last = self._bounds[(peer - part.rank) % part.size :][:2]
-                received.append(self._received(said, payload, first, last - first, dtypes, True))
+                received.append(self._received(header, payload, first, last - first, dtypes, True))
             else:
-                received.append(self._received(said, payload, 0, part.num_owned, dtypes, False))
+                received.append(self._received(header, payload, 0, part.num_owned, dtypes, False))
         return Inbox(self.backend.xp, {"slots": self.dtype, **dtypes}, received, votes, kernels=self._kernels)
 
     def _records(self, payloads: Sequence[Array | None], meta: np.ndarray) -> dict[str, Array]:
@@ -288,17 +290,17 @@ class Exchanger:
             return kept  # nothing, of which a device needs no copy
         return {name: xp.concatenate(of_all) for name, of_all in pieces.items()}
 
-    def _opened(self, said: list[int], payload: Array, universe: int, dtypes: Mapping[str, Any]) -> codec.Message:
-        message = codec.opened(said, payload, universe, dtypes)
+    def _opened(self, header: list[int], payload: Array, universe: int, dtypes: Mapping[str, Any]) -> codec.Message:
+        message = codec.opened(header, payload, universe, dtypes)
         if message.dtype != self.dtype:
             raise CommunicationError(f"a rank numbers vertices with {message.dtype}, this one with {self.dtype}")
         return message
 
     def _received(
-        self, said: list[int], payload: Array, first: int, universe: int, dtypes: Mapping[str, Any], of_ghosts: bool
+        self, header: list[int], payload: Array, first: int, universe: int, dtypes: Mapping[str, Any], of_ghosts: bool
     ) -> Received:
         """Slots from `first` on; their ids are read when somebody asks for them."""
-        message, backend = self._opened(said, payload, universe, dtypes), self.backend
+        message, backend = self._opened(header, payload, universe, dtypes), self.backend
         run = slice(first, first + universe) if message.code == codec.ALL else None
 
         def read(out: Array | None) -> Array:
@@ -310,10 +312,10 @@ class Exchanger:
         ids = message.listed if backend.name == "cuda" and message.width == self.dtype.itemsize else None
         return Received(message.count, message.columns, read, run, message.bits, first, universe, ids)
 
-    def _known(self, said: list[int], payload: Array, dtypes: Mapping[str, Any]) -> Received:
+    def _known(self, header: list[int], payload: Array, dtypes: Mapping[str, Any]) -> Received:
         """The vertices of a broadcast that have a slot here."""
         part = self.part
-        message = self._opened(said, payload, part.num_vertices, dtypes)
+        message = self._opened(header, payload, part.num_vertices, dtypes)
         slots, known = known_slots(self.backend, part, message.ids(self.backend))
         slots = slots[known]
         values = {name: column[known] for name, column in message.columns.items()}

@@ -281,7 +281,7 @@ class Primitive(ABC, Generic[S]):
 
     @abstractmethod
     def init(self, part: Part, env: Environment) -> tuple[S, Messages]:
-        """Make the state, and what is to be said before the first superstep."""
+        """Make the state, and the messages to send before the first superstep."""
 
     @abstractmethod
     def superstep(self, part: Part, state: S, inbox: Inbox, env: Environment) -> Messages:
@@ -384,7 +384,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         computed = clock()
         sends, meta, codes = exchanger.pack(messages)
         coded = clock()
-        said = messages.votes() if callable(messages.votes) else messages.votes
+        vote = messages.votes() if callable(messages.votes) else messages.votes
         ready = clock()
         busy = computed - started + ready - coded - (env.recorded - recorded)
         idle = min(primitive.idle(state), max(busy, 0.0))
@@ -393,7 +393,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         control = np.array([messages.active, sent, int(busy * 1e9), int(compiling * 1e9)], np.int64)
         if primitive.votes:
             voted = np.zeros(primitive.votes)
-            voted[:] = said or 0.0
+            voted[:] = vote or 0.0
             control = np.concatenate([control, voted.view(np.int64)])
         received = comm.exchange(sends, meta, control)
         exchanged = clock()

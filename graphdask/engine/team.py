@@ -47,38 +47,40 @@ class TeamMemory:
     part : Part
     env : Environment
     areas : Areas
-    said : sequence of int
+    announced : sequence of int
         Further numbers for all ranks, the same in every run. `heard` holds those of all ranks, int64 of shape
-        (size, len(said)).
+        (size, len(announced)).
     before : int
         Bytes before the areas, whose layout the primitive decides. Those of rank q begin at `addresses[q]`.
     """
 
     def __init__(
-        self, peers: Peers, part: Part, env: Environment, areas: Areas, said: Sequence[int] = (), before: int = 0
+        self, peers: Peers, part: Part, env: Environment, areas: Areas, announced: Sequence[int] = (), before: int = 0
     ):
         self.peers, size, rank = peers, part.size, part.rank
         held = _held(part, env)
         plans, made_of = env.agreed, (part.slot_bounds, part.ghosts, part.mirrored)
         if plans is None or not plans.hold(peers.kept, made_of):
             plans = env.agreed = part.tables.keep(AGREED, _Plans(peers.kept, made_of), 0)
-        plan = plans.made.get((areas, len(said), before))
+        plan = plans.made.get((areas, len(announced), before))
         if plan is None:
-            plan = plans.made[areas, len(said), before] = _Plan.of(part, areas, held, before)
+            plan = plans.made[areas, len(announced), before] = _Plan.of(part, areas, held, before)
         places = plan.places
-        if plan.reported is None or peers.kept is None or plan.moved != peers.kept.moved:
-            plan.reported = peers.memory(plan.nbytes, np.concatenate([places.reshape(-1), np.array(said, np.int64)]))
+        if plan.exchanged is None or peers.kept is None or plan.moved != peers.kept.moved:
+            plan.exchanged = peers.memory(
+                plan.nbytes, np.concatenate([places.reshape(-1), np.array(announced, np.int64)])
+            )
             if peers.kept is not None:
                 plan.moved, plans.made_by = peers.kept.moved, peers.kept.number
-        self.addresses, all_said = addresses, _ = plan.reported
-        self.heard = all_said[:, places.size :]
-        reported = all_said[:, : places.size].reshape(size, len(areas), size)
+        self.addresses, all_announced = addresses, _ = plan.exchanged
+        self.heard = all_announced[:, places.size :]
+        peer_places = all_announced[:, : places.size].reshape(size, len(areas), size)
         row = self.row = plan.row.copy()
         peer_of = (rank + np.arange(1, size)) % size
         begins = np.array(addresses, np.int64)
         for area in range(len(areas)):
             out, into = (first + area * at.TEAM_RANKS + 1 for first in (at.OUT, at.IN))
-            row[out : out + size - 1] = begins[peer_of] + reported[peer_of, area, rank]
+            row[out : out + size - 1] = begins[peer_of] + peer_places[peer_of, area, rank]
             row[into : into + size - 1] = begins[rank] + places[area, peer_of]
         for step, peer in enumerate(peer_of.tolist(), start=1):
             if row[at.HELD + step] < part.num_owned:
@@ -98,7 +100,7 @@ def _held(part: Part, env: Environment) -> list[Array]:
 
 @dataclass
 class _Plans:
-    """Plans of a partition, by their areas and how much is said; all ranks have the same ones, or make new ones."""
+    """Plans of a partition, by areas and number of announced values; all ranks have the same ones, or make new ones."""
 
     memory: PeerMemory | None
     made_of: tuple[Any, ...]
@@ -127,7 +129,7 @@ class _Plan:
     """int64, by area and peer: where in this rank's memory the peer writes."""
     nbytes: int
     """Of that memory."""
-    reported: tuple[list[int], np.ndarray] | None = None
+    exchanged: tuple[list[int], np.ndarray] | None = None
     """What `Peers.memory` gave."""
     moved: int = -1
     """As it was then."""
@@ -143,8 +145,8 @@ class _Plan:
             for step in range(1, size):
                 peer = (part.rank + step) % size
                 places[area, peer] = end
-                room = -(-counts[peer] * nbytes // 8) * 8 + 8 + -(-ghosts[step] * bits // 32) * 4
-                end += -(-room // ALIGNED) * ALIGNED
+                needed = -(-counts[peer] * nbytes // 8) * 8 + 8 + -(-ghosts[step] * bits // 32) * 4
+                end += -(-needed // ALIGNED) * ALIGNED
                 row[at.HELD + step] = counts[peer]
         row[at.BOUNDS : at.BOUNDS + size + 1] = part.slot_bounds
         row[at.OWNED] = part.num_owned

@@ -13,7 +13,7 @@ from graphdask.comm.single import SingleCommunicator
 from graphdask.comm.threads import run_threads
 from graphdask.config import Config
 from graphdask.device.backend import cuda_device_count, get_backend
-from graphdask.device.room import refuse_beyond_memory
+from graphdask.device.limits import refuse_beyond_memory
 from graphdask.engine.loop import RankContext
 from graphdask.gang.arguments import of_rank
 from graphdask.gang.progress import Progress

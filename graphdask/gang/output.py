@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.config import Config
-from graphdask.device.room import least_of_edges, refuse_beyond_disk, refuse_beyond_time
+from graphdask.device.limits import least_of_edges, refuse_beyond_disk, refuse_beyond_time
 from graphdask.display.notebook import is_watched
 from graphdask.errors import InputError, PeerLost, Unsupported, WrongWorker, shown
 from graphdask.gang.arguments import PerRank

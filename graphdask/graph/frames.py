@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array
-from graphdask.device.room import refuse_beyond_memory
+from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError, MissingDependency
 from graphdask.interface.kinds import whole
 from graphdask.partition.blocks import (

@@ -146,10 +146,10 @@ def choose(names: Sequence[str] | None, count: int, request: Request, path: Any,
 def _unclear(names: Sequence[str], pairs: Sequence[tuple[int, int]], path: Any, line: int | None) -> FormatError:
     """Names that leave open which columns are the ends of an edge."""
     header = ",".join(name[:40] for name in names[:20]) + ("" if len(names) <= 20 else ",...")
-    said = [(names[i][:40], names[j][:40]) for i, j in pairs[:3]]
-    found = " or ".join(f"{i!r} and {j!r}" for i, j in said)
+    candidates = [(names[i][:40], names[j][:40]) for i, j in pairs[:3]]
+    found = " or ".join(f"{i!r} and {j!r}" for i, j in candidates)
     which = f"{found} may be the source and the target" if pairs else "no two of them are named source and target"
-    example = said[0] if said else ("SOURCE", "TARGET")
+    example = candidates[0] if candidates else ("SOURCE", "TARGET")
     return FormatError(
         f"the columns {header} do not say which are the ends of an edge: {which}; pass columns={example!r}", path, line
     )
@@ -168,10 +168,10 @@ def _other_than_ends(names: Sequence[str], path: Any, line: int | None) -> list[
         raise _unclear(names, [], path, line)
     left_out = any(names_an_end(name) for i, name in enumerate(names) if i not in picked)
     if picked != [0, 1] or (number and len(ends) > 2) or left_out:
-        said = " and ".join(repr(names[i][:40]) for i in picked)
+        taken = " and ".join(repr(names[i][:40]) for i in picked)
         warnings.warn(
             GraphdaskWarning(
-                f"{os.fspath(path)}: no column is named as the source or the target; {said} are read as these, which "
+                f"{os.fspath(path)}: no column is named as the source or the target; {taken} are read as these, which "
                 "is not certain; name them with columns="
             ),
             stacklevel=outside(),

@@ -243,7 +243,7 @@ class Above:
     names: tuple[str, ...] | None = None
     """Tokens of the header; None where there is none."""
 
-    def said(self, request: Request) -> dict[str, Any]:
+    def report(self, request: Request) -> dict[str, Any]:
         """For the report."""
         skipped: dict[str, Any] = {"skipped_rows": request.skip_rows} if request.skip_rows else {}
         return skipped | {"header": False if self.names is None else list(self.names)}

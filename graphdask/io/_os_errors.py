@@ -77,8 +77,8 @@ def unwritable(
     """
     number = error.errno or 0
     what = (TO_WRITE.get(number) or TO_DO.get(number, "")).format(smaller=smaller)
-    said = "; ".join(part for part in (reason(error), left, what) if part)
-    text = f"{os.fspath(path)} cannot be written: {said}"
+    reasons = "; ".join(part for part in (reason(error), left, what) if part)
+    text = f"{os.fspath(path)} cannot be written: {reasons}"
     return InputError(text) if number in BY_CALLER else WriteError(text)
 
 
@@ -88,7 +88,7 @@ def readable_read(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno is None or _said(error):
+        if error.errno is None or _explained(error):
             raise
         raise unreadable(path, error) from error
 
@@ -101,12 +101,12 @@ def readable_write(
     try:
         yield
     except OSError as error:
-        if _said(error):
+        if _explained(error):
             raise
         raise unwritable(path, error, left=left, smaller=smaller) from error
 
 
-def _said(error: OSError) -> bool:
+def _explained(error: OSError) -> bool:
     """Whether an error says what is wrong already, or is not of a file."""
     return isinstance(error, GraphdaskError | TimeoutError | ConnectionError)
 

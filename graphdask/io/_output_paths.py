@@ -34,8 +34,8 @@ def output_path(path: Any) -> Path:
         raise InputError(f"{shown(path)} is not a path; give a str or a pathlib.Path") from None
     except (ValueError, RuntimeError) as error:  # a lone surrogate; the home of a user who does not exist
         raise InputError(f"{shown(path)[:100]} is not the name of a file or folder: {error}") from None
-    unsaid = FileNotFoundError, NotADirectoryError, PermissionError  # which are said with more words later
-    with readable_write(named, ""), suppress(*unsaid):
+    explained_later = FileNotFoundError, NotADirectoryError, PermissionError  # which are said with more words later
+    with readable_write(named, ""), suppress(*explained_later):
         named.lstat()
     return named
 

@@ -46,10 +46,10 @@ def write_edgelist(edges: EdgeList, stream: Any) -> None:
     counts = "" if edges.vertices is None else f"Nodes: {len(edges.vertices)} Edges: {edges.num_edges}"
     columns = [name for name, values in (("Weight", edges.weights), ("Time", edges.times)) if values is not None]
     dtype = None if edges.weights is None else edges.weights.dtype
-    said = edgelist_header(
+    header = edgelist_header(
         edges.directed, [counts, vertices_line(edges.vertex_range)], is_text(edges.src), columns, dtype
     )
-    stream.write(said)
+    stream.write(header)
     write_lines(table_of(edges), stream, "\t")
 
 

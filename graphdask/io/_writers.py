@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from graphdask.device.room import least_of_edges, refuse_beyond_disk
+from graphdask.device.limits import least_of_edges, refuse_beyond_disk
 from graphdask.errors import InputError, Unsupported, shown
 
 from ._formats import FORMATS, format_of, refuse_compressed, refuse_packed

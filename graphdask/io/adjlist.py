@@ -36,7 +36,7 @@ def read_adjlist(path: str | os.PathLike[str], request: Request, reading: Readin
     src = np.repeat(values[starts], lengths - 1)
     dst = np.delete(values, starts)
     vertices = np.unique(values)
-    report: dict[str, Any] = {"format": "adjlist", "bytes": source.size, **part.report(), **above.said(request)}
+    report: dict[str, Any] = {"format": "adjlist", "bytes": source.size, **part.report(), **above.report(request)}
     report["comments"] += above.comments
     report |= {"read_bytes": source.given} if source.given else {}
     if request.directed is False:

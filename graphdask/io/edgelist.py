@@ -50,7 +50,7 @@ def read_edgelist(path: str | os.PathLike[str], request: Request, reading: Readi
     report |= part.report() | ({"read_bytes": source.given} if source.given else {})
     report["comments"] += layout.skipped[1]
     report["blank_lines"] += layout.skipped[2]
-    report |= _said_of_header(layout, request)
+    report |= _header_report(layout, request)
     if name == "csv" and not layout.header:
         above = len(layout.comments) if layout.verdict is not None else 0
         _warn_of_comments(part.comments - above, request, source)
@@ -221,13 +221,13 @@ def _one_direction(values: np.ndarray, source: Source, columns: Columns, layout:
     return first
 
 
-def _said_of_header(layout: Layout, request: Request) -> dict[str, Any]:
+def _header_report(layout: Layout, request: Request) -> dict[str, Any]:
     """What was decided of the first line, and why."""
-    said: dict[str, Any] = {"skipped_rows": request.skip_rows} if request.skip_rows else {}
+    report: dict[str, Any] = {"skipped_rows": request.skip_rows} if request.skip_rows else {}
     if layout.verdict is not None:
-        said["header"] = layout.names if layout.header else False
-        said["header_because"] = layout.verdict.why
-    return said
+        report["header"] = layout.names if layout.header else False
+        report["header_because"] = layout.verdict.why
+    return report
 
 
 def _warn_of_doubt(layout: Layout, source: Source) -> None:
@@ -240,10 +240,10 @@ def _warn_of_doubt(layout: Layout, source: Source) -> None:
     )
     text = shown([each.encode() for each in line], layout.delimiter)
     number = layout.skipped[0] if verdict.header else layout.first_line
-    said, other = ("a header", "an edge") if verdict.header else ("an edge", "a header")
+    kind, other = ("a header", "an edge") if verdict.header else ("an edge", "a header")
     warnings.warn(
         GraphdaskWarning(
-            f"{source.path}:{number}: {text} is read as {said} ({verdict.why}), which is not certain; pass "
+            f"{source.path}:{number}: {text} is read as {kind} ({verdict.why}), which is not certain; pass "
             f"header={verdict.header} to keep it so, header={not verdict.header} if it is {other}"
         ),
         stacklevel=outside(),

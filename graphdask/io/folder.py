@@ -203,9 +203,9 @@ def _vertices(folder: Path, record: dict[str, Any]) -> np.ndarray:
     from ._parquet_pages import check_pages
     from .parquet import checked_ids, is_text, strings
 
-    said = record["vertices"]
-    if "first" in said:
-        return consecutive_vertices(said["first"], said["count"], folder / MANIFEST)
+    stated = record["vertices"]
+    if "first" in stated:
+        return consecutive_vertices(stated["first"], stated["count"], folder / MANIFEST)
     try:
         file = _inside(folder, VERTICES)
         with parquet.ParquetFile(file) as opened:
@@ -219,8 +219,8 @@ def _vertices(folder: Path, record: dict[str, Any]) -> np.ndarray:
         raise
     except (OSError, KeyError, ValueError, NotImplementedError, TypeError) as error:
         raise FormatError(f"the ids of the vertices are missing or damaged ({error})", folder / VERTICES) from None
-    if len(column) != said["count"]:
-        raise FormatError(f"{len(column)} vertices, but {said['count']} were written", folder / VERTICES)
+    if len(column) != stated["count"]:
+        raise FormatError(f"{len(column)} vertices, but {stated['count']} were written", folder / VERTICES)
     if column.null_count:
         raise FormatError("an id of a vertex is null", folder / VERTICES)
     if record["ids"] == "int":

@@ -96,7 +96,7 @@ def read_ldbc(path: str | os.PathLike[str], request: Request, reading: Reading) 
             "format": "ldbc",
             "bytes": source.size + vertex_source.size,
             **part.report(),
-            **above.said(request),
+            **above.report(request),
             "declared_vertices": len(vertices),
             **count_infinite(weights),
         },

@@ -74,8 +74,8 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
         raise FormatError(f"the columns {names[0]!r} and {names[1]!r} are of different types", file)
     weights = numbers.pop(0) if chosen.weight is not None else None
     times = numbers.pop(0) if chosen.time is not None else None
-    said_directed, vertices = stated_of(schema, file)
-    directed = said_directed if request.directed is None else request.directed
+    stated_directed, vertices = stated_of(schema, file)
+    directed = stated_directed if request.directed is None else request.directed
     size = file.stat().st_size if file.is_file() else sum(f.stat().st_size for f in file.rglob("*") if f.is_file())
     report: dict[str, Any] = {
         "format": "parquet",
@@ -91,8 +91,8 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
 def stated_of(schema: Any, file: Path) -> tuple[bool | None, np.ndarray | None]:
     """The direction and the vertices that the schema states."""
     try:
-        said = json.loads((schema.metadata or {}).get(_KEY, b"{}"))
-        directed, vertex_range = said.get("directed"), said.get("vertex_range")
+        stated = json.loads((schema.metadata or {}).get(_KEY, b"{}"))
+        directed, vertex_range = stated.get("directed"), stated.get("vertex_range")
     except (ValueError, AttributeError, RecursionError) as error:
         raise FormatError(f"the metadata that graphdask wrote is damaged ({error})", file) from None
     if directed not in (None, True, False) or isinstance(directed, int) != isinstance(directed, bool):
@@ -161,8 +161,8 @@ def write_parquet(edges: EdgeList, path: Path) -> None:
 
 def schema_metadata(directed: bool | None, vertex_range: tuple[int, int] | None = None) -> dict[bytes, str]:
     """What the schema says of the graph: its direction, and (first id, number) where its vertices are consecutive."""
-    said: dict[str, Any] = {"directed": directed}
-    return {_KEY: json.dumps(said if vertex_range is None else said | {"vertex_range": vertex_range})}
+    metadata: dict[str, Any] = {"directed": directed}
+    return {_KEY: json.dumps(metadata if vertex_range is None else metadata | {"vertex_range": vertex_range})}
 
 
 def column_options(schema: Any) -> dict[str, Any]:

@@ -205,8 +205,8 @@ class _ParquetPart(PartFile):
         from .parquet import column_options, schema_metadata
 
         schema = content.nothing().schema
-        said = schema_metadata(content.directed, content.vertex_range)
-        self._writer = parquet.ParquetWriter(path, schema.with_metadata(said), **column_options(schema))
+        metadata = schema_metadata(content.directed, content.vertex_range)
+        self._writer = parquet.ParquetWriter(path, schema.with_metadata(metadata), **column_options(schema))
 
     def write(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> None:
         self._writer.write_table(self.content.table(src, dst, weights))
@@ -309,10 +309,10 @@ def _assemble(parts: Sequence[Path], target: Path, content: Content) -> None:
                 described = {"descr": dtype.str, "fortran_order": False, "shape": (length,)}
                 np.lib.format.write_array_header_2_0(out, described)  # type: ignore[arg-type]
                 _drain(parts, column, out)
-        said: dict[str, Any] = {"directed": np.bool_(content.directed)} | extra
+        stated: dict[str, Any] = {"directed": np.bool_(content.directed)} | extra
         if content.vertex_range is not None:
-            said["vertex_range"] = np.array(content.vertex_range, np.int64)
-        for name, values in said.items():
+            stated["vertex_range"] = np.array(content.vertex_range, np.int64)
+        for name, values in stated.items():
             with archive.open(f"{name}.npy", "w") as out:
                 np.lib.format.write_array(out, np.asanyarray(values), allow_pickle=False)
 

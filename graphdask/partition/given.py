@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.device.room import refuse_beyond_memory
+from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError, shown
 from graphdask.partition.conversions import class_of
 

@@ -35,7 +35,7 @@ def count_parallel(
 
 
 def count_in_rows(
-    src: np.ndarray, dst: np.ndarray, n: int, directed: bool, room: int, report: Callable[[float], None] = nothing
+    src: np.ndarray, dst: np.ndarray, n: int, directed: bool, capacity: int, report: Callable[[float], None] = nothing
 ) -> int:
     """Count parallel edges by bringing those of a vertex together, for as many vertices at a time as have a place.
 
@@ -47,7 +47,7 @@ def count_in_rows(
         Number of vertices.
     directed : bool
         Whether an edge and its reverse are two.
-    room : int
+    capacity : int
         Ends for which there is a place at a time, 1 or more. All edges are gone through for each part of the vertices,
         and the edges of one vertex that have no place are marked as they come.
     report : callable
@@ -55,7 +55,7 @@ def count_in_rows(
     """
     from graphdask.device.backend import get_backend
 
-    begins, columns, seen = (reserved(size, np.int32) for size in (n + 2, room, n))
+    begins, columns, seen = (reserved(size, np.int32) for size in (n + 2, capacity, n))
     kernels, edges = get_backend("cpu").kernels("rows"), len(src)
     for some in in_blocks(report, edges, 0.0, 0.2):
         kernels.rows_ends(len(src[some]), src[some], dst[some], directed, begins)
@@ -63,7 +63,7 @@ def count_in_rows(
     repeats = first = 0
     while first < n:
         base = int(begins[first + 1])
-        last = first + _up_to(begins[first + 2 :], min(base + room, edges))
+        last = first + _up_to(begins[first + 2 :], min(base + capacity, edges))
         done, behind = (0.2 + 0.8 * int(end) / edges for end in (base, begins[max(last, first + 1) + 1]))
         if last == first:
             for some in in_blocks(report, edges, done, behind):

@@ -21,7 +21,7 @@ EACH = 96
 """Bytes of one that is chosen."""
 
 
-def room_for_counts(xp: Any, groups: int) -> Array:
+def empty_counts(xp: Any, groups: int) -> Array:
     """Buffer for 0 and a number of each group, which kernels write where there are groups."""
     return (xp.empty if groups else xp.zeros)(groups + 1, np.int64)
 
@@ -47,7 +47,7 @@ class Choices:
         """Of groups that begin at `bounds`, one of an instance each: so many candidates, or all of them for -1. The
         kernels are of the family `steps`."""
         n = len(bounds) - 1
-        counts = room_for_counts(xp, n)
+        counts = empty_counts(xp, n)
         kernels.steps_counts(n, bounds, asked, int(replace), counts)
         choices = cls(xp, bounds[1:] - bounds[:-1], counts, xp.zeros(n, np.int64), instances)
         choices.bounds = bounds
@@ -147,7 +147,7 @@ class Chooser:
     """What kernels call the method (`graphdask.sample._fanouts.METHODS`), where it is one that draws again until a
     candidate is new."""
 
-    def room(self, choices: Choices) -> ChosenRows:
+    def allocate(self, choices: Choices) -> ChosenRows:
         """Allocate the buffers for the chosen candidates.
 
         Raises
@@ -173,7 +173,7 @@ def choose(
     choices: Choices,
     replace: bool,
     weigh: Callable[[int, int], Array] | None,
-    room: ChosenRows | None = None,
+    buffers: ChosenRows | None = None,
     begins: Array | None = None,
     few: bool = False,
 ) -> Found:
@@ -183,7 +183,7 @@ def choose(
     ----------
     weigh : function (a, b) -> array, optional
         Returns the biases of the candidates of groups a to b - 1, which may be overwritten. None: all are alike.
-    room : Room, optional
+    buffers : ChosenRows, optional
         The buffers, with the candidates that are chosen already.
     begins : int64 array, optional
         The number of the first candidate of each group if all are alike; the others follow it. Default: 0.
@@ -194,40 +194,41 @@ def choose(
     env = chooser.env
     xp, n = env.xp, len(choices.wanted)
     kernels = env.kernels("selection")
-    by_sums = few and room is None and env.backend.name != "cpu"
-    room = chooser.room(choices) if room is None else room
+    by_sums = few and buffers is None and env.backend.name != "cpu"
+    buffers = chooser.allocate(choices) if buffers is None else buffers
     shared = {
         "replace": int(replace), "seed": chooser.seed, "what": chooser.what, "step": chooser.step,
-        "chosen": room.chosen, "owner": room.owners,
+        "chosen": buffers.chosen, "owner": buffers.owners,
     }  # fmt: skip
     if weigh is None:
-        table = xp.full(0 if few else 2 * len(room.chosen), -1, np.int64)
+        table = xp.full(0 if few else 2 * len(buffers.chosen), -1, np.int64)
         kernels.selection_uniform(
             n, Selections(
-                **shared, begins=begins, sizes=choices.sizes, starts=room.starts, counts=choices.wanted,
+                **shared, begins=begins, sizes=choices.sizes, starts=buffers.starts, counts=choices.wanted,
                 tags=choices.tags, instances=choices.instances, table=table,
             ),
         )  # fmt: skip
-        return Found(room.owners, room.chosen, room.all_starts)
+        return Found(buffers.owners, buffers.chosen, buffers.all_starts)
     for a, b in launches(env, choices, LAUNCH[env.backend.name]):
         if a:
             chooser.look_at_the_clock()
         bounds = choices.bounds[a : b + 1]
         values = weigh(a, b)
         if chooser.redraws:
-            redraw(chooser, choices, a, b, values.view(np.int64), room)
+            redraw(chooser, choices, a, b, values.view(np.int64), buffers)
             continue
         if by_sums:
-            choose_by_sums(chooser, choices, replace, a, b, values.view(np.int64), room)
+            choose_by_sums(chooser, choices, replace, a, b, values.view(np.int64), buffers)
             continue
         kernels.selection_pick(
             b - a, Selections(
-                **shared, labels=room.labels[a:b], bounds=bounds, values=values.view(np.int64),
-                floating=int(chooser.floating), starts=room.starts[a:b], counts=choices.wanted[a:b],
-                tags=choices.tags[a:b], instances=choices.instances[a:b], done=room.done[a:b], failure=chooser.failure,
+                **shared, labels=buffers.labels[a:b], bounds=bounds, values=values.view(np.int64),
+                floating=int(chooser.floating), starts=buffers.starts[a:b], counts=choices.wanted[a:b],
+                tags=choices.tags[a:b], instances=choices.instances[a:b], done=buffers.done[a:b],
+                failure=chooser.failure,
             ), per_item=32,
         )  # fmt: skip
-    return room.filled(xp)
+    return buffers.filled(xp)
 
 
 def _summed(chooser: Chooser, choices: Choices, a: int, b: int, units: Array) -> tuple[Array, Array]:
@@ -240,44 +241,44 @@ def _summed(chooser: Chooser, choices: Choices, a: int, b: int, units: Array) ->
 
 
 def choose_by_sums(
-    chooser: Chooser, choices: Choices, replace: bool, a: int, b: int, units: Array, room: ChosenRows
+    chooser: Chooser, choices: Choices, replace: bool, a: int, b: int, units: Array, buffers: ChosenRows
 ) -> None:  # fmt: skip
     """Choose from groups a to b - 1 by the sums of their biases, which take the place of these: a draw takes a search,
     where without sums it goes through the group."""
     bounds, positives = _summed(chooser, choices, a, b, units)
-    last = int(room.starts[b]) if b < len(room.starts) else len(room.owners)
-    owners = room.owners[int(room.starts[a]) : last] if a else room.owners[:last]
+    last = int(buffers.starts[b]) if b < len(buffers.starts) else len(buffers.owners)
+    owners = buffers.owners[int(buffers.starts[a]) : last] if a else buffers.owners[:last]
     chooser.env.kernels("selection").selection_summed(
         b - a, Selections(
-            rows=room.labels[: b - a], bounds=bounds, sums=units, positives=positives, starts=room.starts[a:b],
+            rows=buffers.labels[: b - a], bounds=bounds, sums=units, positives=positives, starts=buffers.starts[a:b],
             counts=choices.wanted[a:b], replace=int(replace), seed=chooser.seed, what=chooser.what,
-            tags=choices.tags[a:b], instances=choices.instances[a:b], step=chooser.step, chosen=room.chosen,
-            owner=room.owners,
+            tags=choices.tags[a:b], instances=choices.instances[a:b], step=chooser.step, chosen=buffers.chosen,
+            owner=buffers.owners,
         ),
     )  # fmt: skip
     if a:
         owners[owners >= 0] += a
 
 
-def redraw(chooser: Chooser, choices: Choices, a: int, b: int, units: Array, room: ChosenRows) -> None:
+def redraw(chooser: Chooser, choices: Choices, a: int, b: int, units: Array, buffers: ChosenRows) -> None:
     """Choose from groups a to b - 1 by the sums of their biases, which take the place of these."""
     bounds, positives = _summed(chooser, choices, a, b, units)
     rows = chooser.env.xp.arange(b - a)
-    chosen_of_sums(chooser, choices, slice(a, b), rows, bounds, units, positives, room)
+    chosen_of_sums(chooser, choices, slice(a, b), rows, bounds, units, positives, buffers)
 
 
 def chosen_of_sums(
     chooser: Chooser, choices: Choices, groups: slice, rows: Array, bounds: Array, sums: Array, positives: Array,
-    room: ChosenRows,
+    buffers: ChosenRows,
 ) -> None:  # fmt: skip
     """Choose by a method that draws again until a candidate is new, from groups whose sums are those of some rows."""
     wanted = choices.wanted[groups]
     chooser.env.kernels("redrawn").redrawn_choose(
         len(wanted), Redrawn(
-            labels=room.labels[groups], rows=rows, bounds=bounds, sums=sums, positives=positives,
-            starts=room.starts[groups], counts=wanted, method=chooser.redraws, seed=chooser.seed, what=chooser.what,
+            labels=buffers.labels[groups], rows=rows, bounds=bounds, sums=sums, positives=positives,
+            starts=buffers.starts[groups], counts=wanted, method=chooser.redraws, seed=chooser.seed, what=chooser.what,
             tags=choices.tags[groups], instances=choices.instances[groups], step=chooser.step,
-            taken=chooser.env.xp.empty_like(room.chosen), chosen=room.chosen, owner=room.owners,
+            taken=chooser.env.xp.empty_like(buffers.chosen), chosen=buffers.chosen, owner=buffers.owners,
         ),
     )  # fmt: skip
 

@@ -35,32 +35,32 @@ def loads_of(sampler: Fanouts[Any], env: Environment, csr: Csr, rows: Array, cou
     degrees *= (counts > (0 if marked else FEW)) & (counts < degrees)
     if marked:
         degrees = (degrees + 31) >> 5
-    rooms = env.xp.zeros(len(counts) + 1, np.int64)
-    env.xp.cumsum(degrees, out=rooms[1:])
-    return rooms
+    scratch_at = env.xp.zeros(len(counts) + 1, np.int64)
+    env.xp.cumsum(degrees, out=scratch_at[1:])
+    return scratch_at
 
 
 def draw_successively(
-    sampler: Any, state: Any, env: Environment, items: list[Array], offsets: Array, rooms: Array, fanout: int,
+    sampler: Any, state: Any, env: Environment, items: list[Array], offsets: Array, scratch_at: Array, fanout: int,
     seed: np.uint64, out: Any,
 ) -> None:  # fmt: skip
     """One after the other among what is left, or by a method for that, or with replacement."""
-    xp, csr, room = env.xp, state.rows, 0
-    if len(rooms):
-        rooms = rooms - rooms[0]
-        room = int(rooms[-1])
+    xp, csr, words = env.xp, state.rows, 0
+    if len(scratch_at):
+        scratch_at = scratch_at - scratch_at[0]
+        words = int(scratch_at[-1])
     tag, vertices, instances, tags = out[2], *items[1:]
     shared = {
         "rows": items[0], "vertices": vertices, "instances": instances, "tags": tags, "indptr": csr.indptr,
-        "indices": sampler.targets(state), "offsets": offsets, "sums": state.sums, "seed": seed, "rooms": rooms,
-        "src": out[0], "dst": out[1], "tag": tag,
+        "indices": sampler.targets(state), "offsets": offsets, "sums": state.sums, "seed": seed,
+        "scratch_at": scratch_at, "src": out[0], "dst": out[1], "tag": tag,
     }  # fmt: skip
     if _marked(sampler, env, fanout):
-        strided, marks = int(sampler.collisions != "bitmap"), xp.zeros(room, np.int32)
+        strided, marks = int(sampler.collisions != "bitmap"), xp.zeros(words, np.int32)
         pack = MarkedDraws(**shared, method=METHODS.index(sampler.method), strided=strided, marks=marks)
         env.kernels("marked", index_t=items[0].dtype).marked_draw(len(items[0]), pack, per_item=32)
         return
-    draws = SuccessiveDraws(**shared, replace=int(sampler.replace), method=sampler.way, trees=xp.empty(room, np.int64))
+    draws = SuccessiveDraws(**shared, replace=int(sampler.replace), method=sampler.way, trees=xp.empty(words, np.int64))
     env.kernels("successive", index_t=items[0].dtype).successive_draw(len(items[0]), draws)
 
 

@@ -21,7 +21,7 @@ from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.program.translated import Translated
 from graphdask.sample import _fanouts
-from graphdask.sample._choosing import Choices, Chooser, Found, choose, launches, room_for_counts
+from graphdask.sample._choosing import Choices, Chooser, Found, choose, empty_counts, launches
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample._items import Chosen, Items, Numbers
 from graphdask.sample._kept_biases import DRAW_EDGE, aliased, layered, summed
@@ -246,7 +246,7 @@ class Expander:
             Of these groups.
         """
         xp, n, replace = self.env.xp, len(items.rows), self.options.replace
-        begins, degrees, counts = xp.empty(n, np.int64), xp.empty(n, np.int64), room_for_counts(xp, n)
+        begins, degrees, counts = xp.empty(n, np.int64), xp.empty(n, np.int64), empty_counts(xp, n)
         self.steps.steps_rows(n, items.rows, self.rows.indptr, fanout, int(replace), begins, degrees, counts)
         chooser = self.chooser("edge_bias", DRAW_EDGE, step)
         if groups is not None:
@@ -358,29 +358,29 @@ class Expander:
     def _by_keys(self, items: Items, choices: Choices, step: int, chooser: Chooser) -> Found:
         """Edges by exponential keys."""
         xp, kernels = self.env.xp, self.kernels("edge_bias")[0]
-        room, wanted = chooser.room(choices), choices.wanted
-        keys, on_cpu = xp.empty(len(room.chosen), np.float64), self.env.backend.name == "cpu"
+        buffers, wanted = chooser.allocate(choices), choices.wanted
+        keys, on_cpu = xp.empty(len(buffers.chosen), np.float64), self.env.backend.name == "cpu"
         for a, b in launches(self.env, choices, LOOKED_AT[self.env.backend.name], self._longest()):
             if a:
                 chooser.look_at_the_clock()
-            here, starts, out = items, room.starts, slice(None)
+            here, starts, out = items, buffers.starts, slice(None)
             if b - a < len(wanted):
-                here, starts = items[a:b], room.starts[a:b] - room.starts[a]
-                out = slice(int(room.starts[a]), int(room.starts[b]) if b < len(wanted) else len(keys))
+                here, starts = items[a:b], buffers.starts[a:b] - buffers.starts[a]
+                out = slice(int(buffers.starts[a]), int(buffers.starts[b]) if b < len(wanted) else len(keys))
             pack = self.asked(
                 here, step, starts=starts, counts=wanted[a:b], longs=xp.zeros(0 if on_cpu else b - a + 1, np.int64),
-                keys=keys[out], chosen=room.chosen[out], owner=room.owners[out],
+                keys=keys[out], chosen=buffers.chosen[out], owner=buffers.owners[out],
             )  # fmt: skip
             kernels.functions_reservoir(b - a, pack, per_item=32)
             if not on_cpu:
                 kernels.functions_reservoir_long(b - a, pack, per_item=BLOCK)
             pack.release(*OF_STEP)
             if a:
-                owners = room.owners[out]
+                owners = buffers.owners[out]
                 owners[owners >= 0] += a
         failed = self.failed()
         self.refuse_failures(failed)
-        return room.filled(xp, bool(failed[-1]))
+        return buffers.filled(xp, bool(failed[-1]))
 
     def _longest(self) -> int | None:
         """How many edges the longest row has; None where that is not kept."""
@@ -396,22 +396,24 @@ class Expander:
         xp, n, replace = self.env.xp, len(choices.wanted), self.options.replace
         kernels, bias = self.kernels("edge_bias")
         bound = self.bound(bias)
-        room = chooser.room(choices)
+        buffers = chooser.allocate(choices)
         done = xp.empty(n, np.int64)
         for a in range(0, n, LAUNCH):
             b = min(a + LAUNCH, n)
             pack = self.asked(
-                items[a:b], step, bound=bound, starts=room.starts[a:b], counts=choices.wanted[a:b], chosen=room.chosen,
-                owner=room.owners, done=done[a:b], label=a,
+                items[a:b], step, bound=bound, starts=buffers.starts[a:b], counts=choices.wanted[a:b],
+                chosen=buffers.chosen, owner=buffers.owners, done=done[a:b], label=a,
             )  # fmt: skip
             kernels.functions_trials(b - a, pack)
             pack.release(*OF_STEP)
             chooser.look_at_the_clock()
         left = xp.flatnonzero(done < choices.wanted)
         if not len(left):
-            return room.filled(xp)
+            return buffers.filled(xp)
         short = items[left]
         counts = xp.zeros(len(left) + 1, np.int64)
         counts[1:] = choices.wanted[left]
         rest = Choices(xp, choices.sizes[left], counts, short.places, short.instances)
-        return choose(chooser, rest, replace, self.weigher(short, rest.bounds, None, step), room.of(left, done[left]))
+        return choose(
+            chooser, rest, replace, self.weigher(short, rest.bounds, None, step), buffers.of(left, done[left])
+        )

@@ -27,7 +27,7 @@ from graphdask.sample._fanouts import FEW
 from graphdask.sample._together import MOST_DRAWN, MOST_HOPS
 from graphdask.sample.traversal import NumberedTraversal, TraversalState
 
-ROOM = 1 << 21
+CALL_EDGES = 1 << 21
 """Edges that the buffers of one call of the kernel hold on a CPU, where no batch needs more."""
 GROUP = 1 << 25
 """Vertices that the batches of a launch on a GPU come to at most: some 2 GiB."""
@@ -88,10 +88,10 @@ class MinibatchTraversal(NumberedTraversal):
         done = DONE.of(counts)
         most = self.edges_at_most(state.rows.num_edges / max(state.rows.num_rows, 1))
         while not made or done.instances < n:
-            room = max(int(min(most, ROOM)), done.needed + done.needed // 8)
-            refuse_beyond_memory(env, self.name, f"batch {self.first + done.instances}", room, 24 + seeds.itemsize)
-            columns = np.empty(len(seeds) + room, seeds.dtype), *(np.empty(room, np.int64) for _ in range(3))
-            self._call(env, state, self.first, seeds, bounds, (room, *columns, *sizes, counts), {})
+            capacity = max(int(min(most, CALL_EDGES)), done.needed + done.needed // 8)
+            refuse_beyond_memory(env, self.name, f"batch {self.first + done.instances}", capacity, 24 + seeds.itemsize)
+            columns = np.empty(len(seeds) + capacity, seeds.dtype), *(np.empty(capacity, np.int64) for _ in range(3))
+            self._call(env, state, self.first, seeds, bounds, (capacity, *columns, *sizes, counts), {})
             done = DONE.of(counts)
             made.append([columns[0][: done.vertices], *(column[: done.edges] for column in columns[1:])])
             if done.instances < n:
@@ -123,22 +123,22 @@ class MinibatchTraversal(NumberedTraversal):
         """The columns of batches that are drawn by one launch."""
         xp, backend, n, hops = env.xp, env.backend, len(bounds) - 1, len(self.fanouts)
         each, dtype = self._vertices_of_a_seed, seeds.dtype
-        most, room = len(seeds) * each, len(seeds) * (each - 1)
+        most, capacity = len(seeds) * each, len(seeds) * (each - 1)
         refuse_beyond_memory(env, self.name, f"batch {first} and those after it", most, _bytes(dtype.itemsize))
         of_done, of_nodes = len(DONE), len(DONE) + n * (hops + 1)
         counts = xp.zeros(of_nodes + n * hops, np.int64)
         node_sizes, edge_sizes = counts[of_done:of_nodes].reshape(n, hops + 1), counts[of_nodes:].reshape(n, hops)
-        columns = xp.empty(most, dtype), *(xp.empty(room, np.int64) for _ in range(3))
+        columns = xp.empty(most, dtype), *(xp.empty(capacity, np.int64) for _ in range(3))
         scratch = dict(
             each=2 * each, vertices=xp.empty(most, dtype), owners=xp.empty(most, np.int32),
-            sources=xp.empty(room, np.int32), drawn=xp.empty(room, np.int64), slots=xp.empty(room, dtype),
+            sources=xp.empty(capacity, np.int32), drawn=xp.empty(capacity, np.int64), slots=xp.empty(capacity, dtype),
             entries=xp.full(4 * most, -1, dtype), node_starts=xp.empty((hops + 1) * (n + 1), np.int64),
             edge_starts=xp.empty(hops * (n + 1), np.int64), shifts=xp.empty(3 * n * (hops + 1), np.int64),
             state=xp.zeros(1 + BLOCKS * getattr(backend, "processors", 1), np.int64),
         )  # fmt: skip
         self._call(
             env, state, first, backend.from_host(seeds), backend.from_host(bounds),
-            (room, *columns, node_sizes, edge_sizes, counts[:of_done]), scratch,
+            (capacity, *columns, node_sizes, edge_sizes, counts[:of_done]), scratch,
             per_item=-(-most // max(n, 1)), per_processor=BLOCKS,
         )  # fmt: skip
         found = backend.to_host(counts)
@@ -157,7 +157,7 @@ class MinibatchTraversal(NumberedTraversal):
         draws = NeighborhoodDraws(
             seeds=seeds, seed_bounds=bounds, indptr=state.rows.indptr, indices=state.rows.indices, sums=state.sums,
             fanouts=fanouts, hops=len(self.fanouts), replace=int(self.replace), method=self.way,
-            seed=np.uint64(self.seed), **dict(zip(("room", *NUMBERED, "reported"), out, strict=True)), **scratch,
+            seed=np.uint64(self.seed), **dict(zip(("capacity", *NUMBERED, "reported"), out, strict=True)), **scratch,
         )  # fmt: skip
         draw(len(bounds) - 1, first, draws, **blocks)
 

@@ -26,7 +26,7 @@ from graphdask.program.translated import Translated
 from graphdask.sample import _spec_pools
 from graphdask.sample._choosing import Choices, choose
 from graphdask.sample._expand import Expander
-from graphdask.sample._fanouts import LAUNCH as ROOM
+from graphdask.sample._fanouts import LAUNCH as LAUNCH_EDGES
 from graphdask.sample._items import Items
 from graphdask.sample._layers_apart import OF_CANDIDATE, layer_step
 from graphdask.sample._methods import method_of
@@ -117,7 +117,7 @@ class Framework(Traversal):
         """Return the bytes for edges (kept, returned), the largest step, past pools, and candidates of a launch.
 
         If all edges are taken, the estimate assumes row lengths as `Traversal.memory` does. If a function says how many
-        edges are taken, the estimate assumes 2. Each step checks the free memory (`Chooser.room`).
+        edges are taken, the estimate assumes 2. Each step checks the free memory (`Chooser.allocate`).
         """
         rows, width, share = part.out, part.vertex_map.dtype.itemsize, -(-self.instances // part.size)
         stored = rows.num_edges * part.size
@@ -144,7 +144,7 @@ class Framework(Traversal):
         if part.size == 1 and walks_over_pools(self):
             step += _spec_pools.memory(self, width, share)
         elif part.size == 1 and samples_neighbors(self) and not isinstance(rows.indptr, np.ndarray):
-            step = max(step, 2 * width * min(self._edges_at_most(share, mean)[1], ROOM))
+            step = max(step, 2 * width * min(self._edges_at_most(share, mean)[1], LAUNCH_EDGES))
         if self.how.name == "uniform":
             return int(kept + step) + 16 * share * (steps + 4) + 12 * len(self.seeds) + mapped + tables
         candidates = 16 * min(rows.num_edges, IN_LAUNCH["cpu" if isinstance(rows.indptr, np.ndarray) else "cuda"])
@@ -405,9 +405,9 @@ class Framework(Traversal):
         if "update" in self.functions:
             starts = xp.searchsorted(instances, state.instances, side="left")
         regions = state.visited + starts
-        room = 2 * (sum(len(frontier.vertices) for frontier in state.entered) + len(vertices))
-        keys = xp.full(room, -1, vertices.dtype)
-        earliest = xp.full(0 if env.backend.name == "cpu" else room, np.iinfo(np.int64).max, np.int64)
+        capacity = 2 * (sum(len(frontier.vertices) for frontier in state.entered) + len(vertices))
+        keys = xp.full(capacity, -1, vertices.dtype)
+        earliest = xp.full(0 if env.backend.name == "cpu" else capacity, np.iinfo(np.int64).max, np.int64)
         fresh = xp.empty(len(vertices), np.uint8)
         shared = state.first, regions
         for seen in state.entered:

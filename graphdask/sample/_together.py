@@ -41,14 +41,14 @@ class Shape:
     """How large instances get."""
 
     seeds: int
-    room: int
+    expanded: int
     """Vertices that one expands at most."""
     edges: int
     lists: int = 1
     """How much is kept of each of these: its number, or that of its predecessor, too."""
 
     def slots(self, hops: int) -> int:
-        return 0 if hops == 1 else 2 * self.room
+        return 0 if hops == 1 else 2 * self.expanded
 
     def together(self, instances: int, hops: int, index: int, processors: int) -> int:
         """Of instances for each warp: fewer where some warps would have none, or too much in shared memory."""
@@ -61,7 +61,7 @@ class Shape:
 
     def shared(self, together: int, hops: int, index: int) -> int:
         """Bytes of shared memory of a block."""
-        of_warp = (32 * STAGED + self.lists * together * self.room) * index + together * 4 * self.slots(hops)
+        of_warp = (32 * STAGED + self.lists * together * self.expanded) * index + together * 4 * self.slots(hops)
         return THREADS // 32 * (-(-of_warp // 8) * 8)
 
 
@@ -80,10 +80,10 @@ def shape_of(sampler: Fanouts[Any], part: Part, env: Environment, most: int, tra
     frontiers = [seeds]
     for fanout in fanouts:
         frontiers.append(frontiers[-1] * fanout)
-    room = sum(frontiers[:-1])
-    shape = Shape(seeds, max(room, 1), sum(frontiers[1:]), 1 + traced)
+    expanded = sum(frontiers[:-1])
+    shape = Shape(seeds, max(expanded, 1), sum(frontiers[1:]), 1 + traced)
     held = shape.shared(1, len(fanouts), part.vertex_map.dtype.itemsize)
-    return shape if room <= MOST_EXPANDED and held <= memory else None
+    return shape if expanded <= MOST_EXPANDED and held <= memory else None
 
 
 def neighbors_together(
@@ -130,7 +130,7 @@ def drawn_together(
     draws.fanouts = np.uint64(sum(fanout << 8 * hop for hop, fanout in enumerate(sampler.fanouts)))
     together = shape.together(n, hops, index, getattr(env.backend, "processors", 1))
     draws.hops, draws.together, draws.most = hops, together, shape.edges
-    draws.places, draws.slots = shape.room, shape.slots(hops)
+    draws.places, draws.slots = shape.expanded, shape.slots(hops)
     placed, place = PlacedHops(hops=hops, together=together, most=shape.edges), env.kernels("hops", index_t=dtype)
     each, shared = 32 // together, shape.shared(together, hops, index)
     at_once, made = max(1, LAUNCH // max(shape.edges, 1)), []

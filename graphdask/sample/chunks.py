@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphdask import execute
-from graphdask.device.room import refuse_beyond_disk
+from graphdask.device.limits import refuse_beyond_disk
 from graphdask.errors import InputError, Unsupported, shown
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import whole

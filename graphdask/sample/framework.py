@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.device.room import refuse_beyond_memory
+from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import checked_seed, whole

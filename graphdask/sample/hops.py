@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.device.room import refuse_beyond_memory
+from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import checked_seed, choice, whole

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import get_backend
-from graphdask.device.room import refuse_beyond_memory
+from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError, VerificationError
 from graphdask.graph.graph import Graph, checked_graph, checked_undirected
 from graphdask.interface.kinds import checked_seed, whole

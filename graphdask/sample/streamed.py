@@ -196,11 +196,11 @@ class HostRows:
         pieces = [self._piece(int(a), int(b), without_rows) for a, b in pairwise(cuts)]
         # edges and what is sparse of them have space for as many edges
         edges = self.indptr[cuts[1:]] - begins
-        room = -(-int(edges.max()) // SPARSE)
-        lengths = dict.fromkeys(self.edges, room * SPARSE) | dict.fromkeys(self.sparse, room)
+        longest = -(-int(edges.max()) // SPARSE)
+        lengths = dict.fromkeys(self.edges, longest * SPARSE) | dict.fromkeys(self.sparse, longest)
         if not without_rows:
             lengths |= dict.fromkeys(self.of_rows, int(np.diff(cuts).max()) + 1)
-        return Cut(cuts, pieces, begins.tolist(), edges.tolist(), room * SPARSE, lengths)
+        return Cut(cuts, pieces, begins.tolist(), edges.tolist(), longest * SPARSE, lengths)
 
     def _piece(self, a: int, b: int, without_rows: bool) -> dict[str, np.ndarray]:
         """Rows a to b - 1; their edges from a multiple of SPARSE on, so that sparse sums stay where they are."""
@@ -247,7 +247,7 @@ class Cut:
         return len(self.pieces)
 
     @property
-    def room(self) -> int:
+    def slot_bytes(self) -> int:
         """Bytes that any one of the partitions takes on a device."""
         return sum(length * _of_one(self.pieces[0][name]) for name, length in self.lengths.items())
 
@@ -343,14 +343,14 @@ def laid_out(
     count = options.partitions or LEAST_PARTITIONS
     batch = options.batch or (SEPARATE if scheme == "baseline" else instances)
     batch = max(1, min(batch, instances, (budget - fixed) // 2 // max(each, 1)))
-    room = budget - fixed - batch * each
+    free = budget - fixed - batch * each
     while True:
         cut = rows.cut(count, without_rows)
-        slot = max(cut.room, 1)
-        if options.partitions or room // slot >= min(options.resident or 2, count) or count >= MOST_PARTITIONS:
+        slot = max(cut.slot_bytes, 1)
+        if options.partitions or free // slot >= min(options.resident or 2, count) or count >= MOST_PARTITIONS:
             break
         count *= 2
-    resident = min(options.resident or max(room // slot, 1), count)
+    resident = min(options.resident or max(free // slot, 1), count)
     needed = fixed + batch * each + resident * slot
     if needed > budget:
         raise OverBudget(

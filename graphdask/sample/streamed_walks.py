@@ -277,7 +277,7 @@ class _Run:
         absent = [k for k in range(cut.count) if k not in self.resident]
         later = max(left - sum(active.values()), 0) / max(sum(cut.edges), 1)
         steps = {k: active.get(k, 0) + later * cut.edges[k] for k in absent}
-        wanted = sorted(absent, key=lambda k: (-steps[k], k))[: self.resident.room]
+        wanted = sorted(absent, key=lambda k: (-steps[k], k))[: self.resident.free_slots]
         self._bring([k for k in wanted if not cut.costs_more(k, reads * steps[k])], [])
 
     def _in_place(self, active: dict[int, int]) -> list[int]:
@@ -291,7 +291,7 @@ class _Run:
         """Begin to copy partitions in the place of those that are not kept."""
         for number in wanted:
             if number not in self.resident:
-                if not self.resident.room:
+                if not self.resident.free_slots:
                     self.resident.release(next(k for k in self.resident.numbers if k not in kept))
                 self.resident.start(number)
 

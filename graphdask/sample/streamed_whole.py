@@ -30,7 +30,7 @@ def run(sampler: Sampler[Any], part: Part, host: Environment, env: Environment, 
     with PREPARING:
         known = _Asked(part.tables)
         none = sampler.only(sampler.first, sampler.first)  # of whose memory tables are all there is
-        _make_room(sampler, part, host, lambda: none.memory(part, host.allocation), "tables")
+        _free_tables(sampler, part, host, lambda: none.memory(part, host.allocation), "tables")
         sampler.prepare(replace(part, tables=known), host)
         placed, of_rows = _placed(sampler, part, known.found, host, env, budget)
     needed = of_rows + sampler.memory(placed, env.allocation)
@@ -51,7 +51,7 @@ def run(sampler: Sampler[Any], part: Part, host: Environment, env: Environment, 
     return result
 
 
-def _make_room(sampler: Sampler[Any], part: Part, host: Environment, needed: Callable[[], int], what: str) -> None:
+def _free_tables(sampler: Sampler[Any], part: Part, host: Environment, needed: Callable[[], int], what: str) -> None:
     """Let tables of calls before go, the oldest first, as long as the host lacks memory for so many bytes; raise
     OverBudget where that is not enough."""
     while (more := needed()) > (free := int(host.backend.free_memory() * host.memory_share)):
@@ -80,7 +80,7 @@ def _placed(
         def unlocked() -> int:
             return sum(array.nbytes for array in stay if not is_locked(part, env.backend, array))
 
-        _make_room(sampler, part, host, unlocked, "page-locked copies of edges")
+        _free_tables(sampler, part, host, unlocked, "page-locked copies of edges")
     seen = {
         place: on_device(env.backend, array) if place in of_rows else _in_place(part, env.backend, array)
         for place, array in found.items()

@@ -31,7 +31,7 @@ from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._drawing import draw_kept, draw_successively, loads_of
 from graphdask.sample._edge_tables import biased_rows, edge_rows
-from graphdask.sample._fanouts import FEW, ROOM, Fanouts
+from graphdask.sample._fanouts import FEW, LAUNCH_WORDS, Fanouts
 from graphdask.sample._taken import Taken, listed
 from graphdask.sample._together import neighbors_together
 from graphdask.sample.neighborhoods import Neighborhoods
@@ -305,13 +305,13 @@ class Traversal(Fanouts[TraversalState]):
 
         `total` is the last of the loads, where that is known.
         """
-        if not len(loads) or (int(loads[-1]) if total is None else total) <= ROOM:
+        if not len(loads) or (int(loads[-1]) if total is None else total) <= LAUNCH_WORDS:
             for a in range(0, n, CHUNK):
                 yield a, min(a + CHUNK, n)
             return
         host, a = env.backend.to_host(loads), 0
         while a < n:
-            b = max(int(np.searchsorted(host, host[a] + ROOM, side="right")) - 1, a + 1)
+            b = max(int(np.searchsorted(host, host[a] + LAUNCH_WORDS, side="right")) - 1, a + 1)
             b = min(b, a + CHUNK, n)
             yield a, b
             a = b
@@ -367,9 +367,9 @@ class Traversal(Fanouts[TraversalState]):
         """What the last hop has reached that was not visited."""
         xp, dtype, kernels, edges = env.xp, part.vertex_map.dtype, state.kernels, state.hops[-1]
         regions = sum((frontier.bounds for frontier in state.frontiers), edges.starts)
-        room = 2 * (sum(len(frontier.vertices) for frontier in state.frontiers) + len(edges.dst))
-        keys = xp.full(room, -1, dtype)
-        earliest = xp.full(0 if env.backend.name == "cpu" else room, np.iinfo(np.int64).max, np.int64)
+        capacity = 2 * (sum(len(frontier.vertices) for frontier in state.frontiers) + len(edges.dst))
+        keys = xp.full(capacity, -1, dtype)
+        earliest = xp.full(0 if env.backend.name == "cpu" else capacity, np.iinfo(np.int64).max, np.int64)
         fresh = xp.empty(len(edges.dst), np.uint8)
         first = int(self.homes(part.size)[part.rank])
         for frontier in state.frontiers:

@@ -21,7 +21,7 @@ from graphdask.stream.pagerank import gathered
 from graphdask.stream.shared import StreamedPart
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log
-from graphdask.stream.window import Window, room_for
+from graphdask.stream.window import Window, least_memory
 
 
 def sections_of(store: Store) -> list[str]:
@@ -32,7 +32,7 @@ def sections_of(store: Store) -> list[str]:
 def chunks_bytes(part: StreamedPart) -> int:
     """Bytes that windows on all of them take at least."""
     names = sections_of(part.store)
-    return len(names) * (room_for(part.store.sections[name] for name in names) + _slots_beside(part))
+    return len(names) * (least_memory(part.store.sections[name] for name in names) + _slots_beside(part))
 
 
 def _slots_beside(part: StreamedPart) -> int:
@@ -70,8 +70,8 @@ class ChunkedRows:
         """Open the windows, in the memory that so many bytes of the primitive leave."""
         self.log.context = env
         names, index = sections_of(part.store), part.vertex_map.dtype
-        room = self._room(part, env) - taken
-        self.windows: dict[str, Any] = {name: self._window(part, name, room // len(names)) for name in names}
+        free = self._free_memory(part, env) - taken
+        self.windows: dict[str, Any] = {name: self._window(part, name, free // len(names)) for name in names}
         self.firsts = {name: env.backend.from_host(self._firsts(part, name).astype(index)) for name in names}
 
     def view(self, part: StreamedPart, backend: Backend) -> StreamedPart:
@@ -92,15 +92,15 @@ class ChunkedRows:
             ordered[ids] = values[first : first + len(ids)]
         return ordered
 
-    def _room(self, part: StreamedPart, env: Environment) -> int:
+    def _free_memory(self, part: StreamedPart, env: Environment) -> int:
         """Bytes that may be taken."""
         return part.memory
 
-    def _window(self, part: StreamedPart, name: str, room: int) -> Any:
+    def _window(self, part: StreamedPart, name: str, free: int) -> Any:
         """A window on the chunks of a section."""
-        section, chunks, room = part.store.sections[name], part.own.chunks[name], room - _slots_beside(part)
+        section, chunks, free = part.store.sections[name], part.own.chunks[name], free - _slots_beside(part)
         of = len(sections_of(part.store))
-        window = Window(part.store, section, room, self.name, part.read_ahead, chunks, of=of)
+        window = Window(part.store, section, free, self.name, part.read_ahead, chunks, of=of)
         self.log.traffic.append(window.traffic)
         return self.stack.enter_context(window)
 

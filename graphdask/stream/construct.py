@@ -27,7 +27,7 @@ import numpy as np
 
 from graphdask.config import Config
 from graphdask.device.backend import get_backend
-from graphdask.device.room import refuse_beyond_disk
+from graphdask.device.limits import refuse_beyond_disk
 from graphdask.display.first_use import FirstUse
 from graphdask.display.notebook import is_watched
 from graphdask.display.phases import OF_GRAPH, part_of, phase, progress_over

@@ -61,7 +61,7 @@ class Place:
     stays: bool
 
 
-def room_for(sections: Iterable[Section], per_edge: float = 0.0) -> int:
+def least_memory(sections: Iterable[Section], per_edge: float = 0.0) -> int:
     """Bytes of the device that a window on any of these takes at least."""
     return max((_fixed(one.most_rows, one.most_bytes, per_edge) + one.most_bytes for one in sections), default=0)
 
@@ -121,7 +121,9 @@ class DeviceWindow:
         ahead = AHEAD if ahead is None else ahead
         self.buffers = min(ahead + 1, max(1, (memory - fixed) // max(most, 1)), max(1, len(chunks)))
         if memory < fixed + most:
-            more = max(fixed + most, room_for(host.sections.values(), per_edge)) - memory  # others may be opened later
+            more = (
+                max(fixed + most, least_memory(host.sections.values(), per_edge)) - memory
+            )  # others may be opened later
             raise OverBudget(
                 f"{what} streams chunks of up to {most / 2**20:,.1f} MiB, and of memory= {max(memory, 0) / 2**20:,.1f} "
                 f"MiB are left for them; open with {mib_up(of * more)} more, or build the file with a smaller chunk="
@@ -147,10 +149,10 @@ class DeviceWindow:
         self._copies: Copies = copies_of(backend)
         self.most_rows, self.most_edges = rows, int(some["edges"].max(initial=0))
         self.edges = dict(zip(chunks, some["edges"].tolist(), strict=True))
-        room = xp.empty(2 * (rows + 1) + int(per_edge * self.most_edges) // 8, np.int64)
-        room[:1] = 0
-        self.with_indptr, self._indptr, self.scratch = True, room[: rows + 1], room[1:]
-        self.queue, self.hubs = room[rows + 1 : 2 * (rows + 1)].view(np.int32).reshape(2, rows + 1)
+        scratch = xp.empty(2 * (rows + 1) + int(per_edge * self.most_edges) // 8, np.int64)
+        scratch[:1] = 0
+        self.with_indptr, self._indptr, self.scratch = True, scratch[: rows + 1], scratch[1:]
+        self.queue, self.hubs = scratch[rows + 1 : 2 * (rows + 1)].view(np.int32).reshape(2, rows + 1)
         self.traffic = Traffic(memory=fixed + self._end, per_edge=section.per_edge)
         log.traffic.append(self.traffic)
         self._started, self._stalled = clock(), 0.0
@@ -275,7 +277,7 @@ class DeviceWindow:
 
     def ask(self, ahead: Iterable[int]) -> None:
         """Begin to read, and where there is a buffer to copy, chunks that are likely to be next."""
-        asked, room = 0, self.buffers > 1
+        asked, buffer_free = 0, self.buffers > 1
         busy = -1 if self._current is None else self._current[1]
         for number in islice(ahead, LOOK):
             if asked == ASKED:
@@ -285,9 +287,9 @@ class DeviceWindow:
             asked += 1
             if not self._host.ask(self.section, number):
                 return
-            if room and self._host.ready(self.section, number):
+            if buffer_free and self._host.ready(self.section, number):
                 place = self._place(number)
-                room = place is not None
+                buffer_free = place is not None
                 if place is not None:
                     self._copy(number, place)
 

@@ -8,7 +8,7 @@ from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import Environment
 from graphdask.partition.part import Csr
 from graphdask.stream.chunked_rows import ChunkedRows, located, sections_of
-from graphdask.stream.device import DeviceChunk, DeviceWindow, room_for
+from graphdask.stream.device import DeviceChunk, DeviceWindow, least_memory
 from graphdask.stream.device_shared import with_mirrors
 from graphdask.stream.on_device import Run
 from graphdask.stream.shared import StreamedPart
@@ -17,7 +17,7 @@ from graphdask.stream.shared import StreamedPart
 def device_chunks_bytes(part: StreamedPart) -> int:
     """Bytes of the device that windows on all sections take at least."""
     names = sections_of(part.store)
-    each = room_for(part.store.sections[name] for name in names) + _tables(part)
+    each = least_memory(part.store.sections[name] for name in names) + _tables(part)
     return len(names) * each
 
 
@@ -46,13 +46,13 @@ class DeviceChunkedRows(ChunkedRows):
     def by_number(self, part: StreamedPart, values: Array) -> Array:
         return self.work.by_number(values, self.work.ids())
 
-    def _room(self, part: StreamedPart, env: Environment) -> int:
+    def _free_memory(self, part: StreamedPart, env: Environment) -> int:
         return min(part.memory, int(env.backend.free_memory() * env.memory_share))
 
-    def _window(self, part: StreamedPart, name: str, room: int) -> Any:
+    def _window(self, part: StreamedPart, name: str, free: int) -> Any:
         section = part.store.sections[name]
         window = DeviceWindow(
-            self.work.host, self.work.backend, section, room - _tables(part), self.name, self.log, part.read_ahead,
+            self.work.host, self.work.backend, section, free - _tables(part), self.name, self.log, part.read_ahead,
             chunks=part.own.chunks[name], arrived=lambda chunk: self._arrived(part, chunk),
             of=len(sections_of(part.store)),
         )  # fmt: skip

@@ -161,7 +161,7 @@ class DeviceOffers(OnDevice):
     def messages(self, part: StreamedPart, state: Tree, active: bool, frontier: int) -> Messages:
         """Return messages with the parents of vertices that other ranks own."""
         elsewhere, looked = self.tight.elsewhere(state.marks), self.tight.looked()
-        return self.said(part, state.marks, elsewhere, state.parent, active, frontier, looked)
+        return self.outgoing(part, state.marks, elsewhere, state.parent, active, frontier, looked)
 
     def ends(self, state: Tree, votes: np.ndarray) -> bool:
         state.unsent = bool(votes.any())

@@ -91,7 +91,7 @@ class DeviceFalling(OnDevice):
         worked, looked = (fall.flags.totals - state.counted).tolist() if self.run.once else (0, 0)
         state.counted[:] = fall.flags.totals
         goes_on = bool(active.any()) and part.size > 1
-        return self.said(part, fall.marks, fall.flags.elsewhere, state.label, goes_on, worked, looked)
+        return self.outgoing(part, fall.marks, fall.flags.elsewhere, state.label, goes_on, worked, looked)
 
 
 class DeviceSearch(DeviceFalling):
@@ -116,7 +116,7 @@ class DeviceSearch(DeviceFalling):
         label, ids = labels_in_place(self.run, self.source, self.pulls)
         state = DeviceSearchState(label, ids=ids)
         nothing = env.xp.zeros(0, np.uint8)
-        return state, self.said(part, nothing, np.zeros(0, bool), state.label, False, 0, 0)
+        return state, self.outgoing(part, nothing, np.zeros(0, bool), state.label, False, 0, 0)
 
     def result(self, part: StreamedPart, state: DeviceSearchState, env: Environment) -> dict[str, Any]:  # type: ignore[override]
         far, own, ids, label = self.column == "distance", part.own, state.ids, state.label

@@ -39,12 +39,12 @@ def labels_in_place(run: Run, source: int, pulls: bool) -> tuple[Array, Array | 
     pulls : bool
         Whether levels may be pulled, where rows are those of in-edges too.
     """
-    n, xp, room, many = run.store.num_vertices, run.xp, run.store.num_vertices * QUEUES // 32 + 1, _hubs(run)
+    n, xp, capacity, many = run.store.num_vertices, run.xp, run.store.num_vertices * QUEUES // 32 + 1, _hubs(run)
     rows, ids, pulls = RowsInPlace(run, 4 * many), run.ids(), pulls and not run.store.header["directed"]
     place = source if ids is None else int((ids == source).argmax())
     labels = xp.full(n, np.iinfo(np.int64).max, np.int64)
     labels[place] = source
-    queues, hubs = xp.empty(2 * room, np.int32), xp.empty(many, np.int32)
+    queues, hubs = xp.empty(2 * capacity, np.int32), xp.empty(many, np.int32)
     queues[0] = place
     at, words = COUNTS.place, np.zeros(len(COUNTS), np.int64)
     words[at.listed] = words[at.found.start] = 1
@@ -52,7 +52,7 @@ def labels_in_place(run: Run, source: int, pulls: bool) -> tuple[Array, Array | 
     kernels = run.backend.kernels("layered_search", cooperative=True, index_t=np.int32)
     search = partial(kernels.layered_search, per_item=max(1, rows.num_edges // (4 * n)))
     pack = SearchThere(
-        ids=ids, pulls=int(pulls), labels=labels, queues=queues, room=room, hubs=hubs, counters=run.sent(words),
+        ids=ids, pulls=int(pulls), labels=labels, queues=queues, capacity=capacity, hubs=hubs, counters=run.sent(words),
         **rows.fields,
     )  # fmt: skip
     done = rows.until_there(search, n, pack, [at.arrived, at.hubs, at.missing])

@@ -34,7 +34,7 @@ class OnDevice(Streaming):
     def record_columns(self) -> dict[str, Any]:  # type: ignore[override]
         return {"position": np.int32, "value": self.value}
 
-    def said(
+    def outgoing(
         self, part: StreamedPart, marks: Array, elsewhere: np.ndarray, values: Array, active: bool, frontier: int,
         edges: int,
     ) -> Messages:  # fmt: skip

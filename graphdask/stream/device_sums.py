@@ -63,12 +63,12 @@ class Sums:
         rows, longer = window.most_rows, window.most_edges // layered_sums.LONG
         parts = 2 * window.most_edges // layered_sums.LONG
         words = window.scratch[rows + 2 * parts :].view(np.int32)
-        items, listed, partial = (window.scratch[at : at + room] for at, room in
+        items, listed, partial = (window.scratch[at : at + size] for at, size in
                                   ((0, rows), (rows, parts), (rows + parts, parts)))  # fmt: skip
-        goes, long, places = (words[at : at + room] for at, room in
+        goes, long, places = (words[at : at + size] for at, size in
                               ((0, rows), (rows, longer), (rows + longer, longer)))  # fmt: skip
         totals = xp.empty(layered_sums.BLOCKS * run.backend.processors, np.int64)
-        self._room = {"items": items, "goes": goes, "parts": listed, "partial": partial.view(np.float64),
+        self._scratch = {"items": items, "goes": goes, "parts": listed, "partial": partial.view(np.float64),
                       "longer": long, "places": places, "totals": totals}  # fmt: skip
 
     def __call__(self, chunk: DeviceChunk) -> None:
@@ -89,14 +89,14 @@ class Sums:
         to, weights = chunk.first + low - own.begin, chunk.weights if self._weighted else None
         return max(rows, len(chunk.targets) // EACH), ChunkSums(
             rows=rows, low=low, high=high, degrees=chunk.degrees, targets=chunk.targets, weights=weights,
-            weighted=int(self._weighted), x=self._x, sums=self._sums[to : to + high - low], **self._room,
+            weighted=int(self._weighted), x=self._x, sums=self._sums[to : to + high - low], **self._scratch,
         )  # fmt: skip
 
     def runs(self, numbers: list[int]) -> list[list[int]]:
         """Chunks in an order, divided into those that are summed together, or alone. The first is alone."""
         runs: list[list[int]] = []
-        room, left, edges = 8 * len(self._window.scratch) // PER_LONGER * layered_sums.LONG, 0, self._window.edges
-        room = min(room, 2**31 - 1)
+        most, left, edges = 8 * len(self._window.scratch) // PER_LONGER * layered_sums.LONG, 0, self._window.edges
+        most = min(most, 2**31 - 1)
         for number in numbers:
             joins = self._window.keeps(number)
             if joins and len(runs) > 1 and edges[number] <= left and len(runs[-1]) < TOGETHER:
@@ -104,7 +104,7 @@ class Sums:
                 left -= edges[number]
             else:
                 runs.append([number])
-                left = room - edges[number] if joins else 0
+                left = most - edges[number] if joins else 0
         return runs
 
     def together(self, numbers: list[int], later: Iterable[int]) -> None:
@@ -133,8 +133,8 @@ class Sums:
                 (degrees // 4, targets // 4, heavy, chunk.rows, low, high, chunk.first + low - own.begin, tiles)
             )
             tiles += -(-chunk.rows // layered_kept.TILE)
-        room = self._table_room(layered_kept.COLUMN * len(chunks) + tiles)
-        columns, upto = room[:-tiles].reshape(layered_kept.COLUMN, len(chunks)), room[-tiles:]
+        table_words = self._table_buffer(layered_kept.COLUMN * len(chunks) + tiles)
+        columns, upto = table_words[:-tiles].reshape(layered_kept.COLUMN, len(chunks)), table_words[-tiles:]
         columns.set(np.ascontiguousarray(np.array(table, np.int64).T))
         words, weights = window.memory_as(np.dtype(np.uint32)), None if kind is None else window.memory_as(kind)
         self._kernels.kept_tiles(32 * tiles, tiles, columns, len(chunks), words, upto)
@@ -142,7 +142,7 @@ class Sums:
         edges = sum(len(chunk.targets) for chunk in chunks)
         longer, parts = edges // layered_sums.LONG, 2 * edges // layered_sums.LONG
         items, partial, goes, words_of_rows = (
-            window.scratch[at : at + room] for at, room in
+            window.scratch[at : at + size] for at, size in
             ((0, parts), (parts, parts), (2 * parts, longer), (2 * parts + longer, longer))
         )  # fmt: skip
         places = words_of_rows.view(np.int32)
@@ -152,7 +152,7 @@ class Sums:
             goes=goes, places=places[:longer], parts=places[longer:],
         )  # fmt: skip
 
-    def _table_room(self, words: int) -> Array:
+    def _table_buffer(self, words: int) -> Array:
         """Buffer for the tables of a launch; if it is full, because other chunks stay than before, all are rebuilt:
         launches that read them come first."""
         if not len(self._words):

@@ -31,7 +31,7 @@ def around(offset: int, size: int) -> tuple[int, int]:
     return begin, -(-(offset + size - begin) // BLOCK) * BLOCK
 
 
-def aligned_room(size: int) -> np.ndarray:
+def aligned_memory(size: int) -> np.ndarray:
     """Memory that begins at a multiple of BLOCK, uint8; what nothing is written to takes none.
 
     It is the operating system's again as soon as nobody has it: what `malloc` is given back may stay with the process.

@@ -147,9 +147,9 @@ class Offers(Streaming):
         state.frontier = int(state.active[own.begin : own.end].sum())
         state.edges = self.over(part, state.active, cpu().kernels("layered_paths").layered_offer)
         np.not_equal(state.parent, NONE, out=state.active)
-        return state, self.said(part, state)
+        return state, self.outgoing(part, state)
 
-    def said(self, part: StreamedPart, state: Tree) -> Messages:
+    def outgoing(self, part: StreamedPart, state: Tree) -> Messages:
         """Return messages with the parents of vertices that other ranks own."""
         slots = marked(part, state.active, most_reported(part))
         unsent = any_marked(part, state.active)
@@ -168,7 +168,7 @@ class Offers(Streaming):
             places = message.slots + message.slots.dtype.type(part.own.begin)
             state.parent[places] = np.minimum(state.parent[places], message.columns["parent"])
         state.frontier = 0
-        return self.said(part, state)
+        return self.outgoing(part, state)
 
     def result(self, part: StreamedPart, state: Tree, env: Environment) -> dict[str, Any]:  # type: ignore[override]
         return {"parent": state.parent[part.own.begin : part.own.end].copy()}
@@ -205,9 +205,9 @@ class Flat(Offers):
         state.frontier = 0
         if not state.unsent:
             self._hop(part, state)
-        said = self.said(part, state)
-        said.active = said.active or bool(state.active[own.begin : own.end].any())
-        return said
+        messages = self.outgoing(part, state)
+        messages.active = messages.active or bool(state.active[own.begin : own.end].any())
+        return messages
 
     def _hop(self, part: StreamedPart, state: Tree) -> None:
         own, after = part.own, np.zeros(part.num_vertices, bool)

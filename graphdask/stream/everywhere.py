@@ -27,7 +27,7 @@ from graphdask.stream.pagerank import gathered
 from graphdask.stream.shared import StreamedPart, backend_of, part_of
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, Sweeps, cpu
-from graphdask.stream.window import Window, room_for
+from graphdask.stream.window import Window, least_memory
 
 TELLING = 8
 """Bytes per vertex that are sent at a time, if there are several ranks."""
@@ -83,9 +83,9 @@ class Work:
         """
         state = self._state(per_vertex) + more
         names, chunks = self.names, self.own.chunks if chunks is None else chunks
-        room = self.part.memory - state
-        each = max(room // share // len(names), min(room // len(names), self.least))
-        self.left = max(0, room - len(names) * each)
+        free = self.part.memory - state
+        each = max(free // share // len(names), min(free // len(names), self.least))
+        self.left = max(0, free - len(names) * each)
         for name in names:
             window = Window(
                 self.store, self.store.sections[name], each, self.log.what, self.part.read_ahead, chunks[name],
@@ -111,7 +111,7 @@ class Work:
     @property
     def least(self) -> int:
         """Bytes of a window that reads chunks as blocks of the file."""
-        return room_for(self.store.sections.values()) + 2 * BLOCK
+        return least_memory(self.store.sections.values()) + 2 * BLOCK
 
     def numbers(self) -> np.ndarray:
         """The vertex number of every position, int32."""

@@ -119,10 +119,10 @@ def write_section(
         Takes the share that is done.
     """
     numbered = section.number_dtype is not None
-    table, room = section.table, sorted_at_once(memory, section.weights, numbered)
+    table, capacity = section.table, sorted_at_once(memory, section.weights, numbered)
     section.numbers = np.zeros(len(table), NUMBERS)
     largest = int(table["edges"].max(initial=0))
-    if largest > room:
+    if largest > capacity:
         needed = largest * sorting_bytes(section.weights, numbered)
         raise OverBudget(
             f"a chunk has {largest:,} edges, which take {_shown(needed)} to be sorted, and {_shown(memory)} of memory= "
@@ -132,7 +132,7 @@ def write_section(
     ends = np.cumsum(table["edges"])
     buckets, begin = [0], 0
     while buckets[-1] < len(table):
-        last = int(np.searchsorted(ends, begin + room, side="right"))
+        last = int(np.searchsorted(ends, begin + capacity, side="right"))
         buckets.append(max(last, buckets[-1] + 1))
         begin = int(ends[buckets[-1] - 1])
     dealt = _Dealt(folder / section.name, section, order, buckets, ends)

@@ -289,11 +289,13 @@ def open_(
         raise InputError(f"read_ahead={shown(read_ahead)} is not a whole number from 0 to {MOST_AHEAD}")
     if passes not in PASSES:
         raise InputError(f"passes={passes!r} is not one of {', '.join(PASSES)}")
-    room = None if host_memory is None else parse_size(host_memory, "host_memory")
+    host_bytes = None if host_memory is None else parse_size(host_memory, "host_memory")
     chosen = Config.load(device=device).device  # that workers have a GPU is seen when they are asked
-    if room is not None and chosen != "cuda" and get_backend(chosen).name == "cpu":
+    if host_bytes is not None and chosen != "cuda" and get_backend(chosen).name == "cpu":
         raise InputError(f"host_memory={shown(host_memory)} is for a GPU; on a CPU memory= is all that a call takes")
-    return StreamedGraph(Store(path), budget, None if read_ahead is None else int(read_ahead), passes, device, room)
+    return StreamedGraph(
+        Store(path), budget, None if read_ahead is None else int(read_ahead), passes, device, host_bytes
+    )
 
 
 class StoredSource:

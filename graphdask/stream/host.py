@@ -17,7 +17,7 @@ import numpy as np
 
 from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.device.readback import Readback, readback_of
-from graphdask.device.residency import page_locked_room, seen_in_place
+from graphdask.device.residency import page_locked_buffer, seen_in_place
 from graphdask.errors import OverBudget
 from graphdask.stream.format import Section
 from graphdask.stream.own import Own
@@ -80,7 +80,7 @@ class HostChunks:
         self._columns: dict[str, np.ndarray] = {}
         self._readbacks: dict[int, Readback] = {}
         self._pool: ThreadPoolExecutor | None = None
-        self._memory = self._room = memory - 8 * store.num_vertices
+        self._memory = self._free_bytes = memory - 8 * store.num_vertices
         self._stages: list[np.ndarray] = []
         self._free: list[tuple[int, Done]] = []
 
@@ -117,13 +117,13 @@ class HostChunks:
                 "chunk="
             )
         count = max(1, min(STAGES, memory // max(most, 1) // 2))
-        self._room += sum(map(len, self._stages)) - count * most
+        self._free_bytes += sum(map(len, self._stages)) - count * most
         self._stages = []
-        while self._room < 0:
+        while self._free_bytes < 0:
             key, array = self._kept.popitem()
             self._seen.pop(key, None)
-            self._room += len(array)
-        self._stages = [page_locked_room(self._backend, most) for _ in range(count)]
+            self._free_bytes += len(array)
+        self._stages = [page_locked_buffer(self._backend, most) for _ in range(count)]
         self._free = [(stage, None) for stage in range(count)]
 
     @property
@@ -153,8 +153,8 @@ class HostChunks:
             return True
         assert self._pool is not None
         size = sum(section.sizes(number))
-        if size <= self._room:
-            self._room -= size
+        if size <= self._free_bytes:
+            self._free_bytes -= size
             self._coming[key] = self._pool.submit(self._read, section, number, None, None), None
         elif self._free:
             stage, done = self._free.pop(0)
@@ -192,7 +192,7 @@ class HostChunks:
         size = sum(section.sizes(number))
         if done is not None:
             done()
-        array = page_locked_room(self._backend, size) if stage is None else stage[:size]
+        array = page_locked_buffer(self._backend, size) if stage is None else stage[:size]
         self._store.read(section, number, array)
         self.nbytes += size
         return array
@@ -206,14 +206,14 @@ class HostChunks:
         elif fine:
             self._kept[key] = future.result()
         else:
-            self._room += sum(self._store.sections[key[0]].sizes(key[1]))
+            self._free_bytes += sum(self._store.sections[key[0]].sizes(key[1]))
 
     def column(self, name: str) -> np.ndarray:
         """int32: `ids`, the vertex numbers by position, or `degrees`, numbers of out-edges of the own rows."""
         if name not in self._columns:
             store, own = self._store, self._own
             own = Own.whole(store) if name == "ids" else own
-            made = page_locked_room(self._backend, 4 * own.count).view(np.int32)
+            made = page_locked_buffer(self._backend, 4 * own.count).view(np.int32)
             for first, degrees, ids in store.rows(store.sections["out"], own.chunks["out"]):
                 at = first - own.begin
                 made[at : at + len(degrees)] = ids if name == "ids" else degrees.view(np.int32)

@@ -63,11 +63,11 @@ def core_numbers(work: Work, primitive: CoreNumber) -> tuple[dict[str, Any], int
     core, active = np.zeros(work.num_vertices, np.int32), np.zeros(work.num_vertices, np.uint8)
     for first, degrees, _ in work.store.rows(work.store.sections["out"]):
         core[first : first + len(degrees)] = degrees
-    room = np.empty(work.most_edges + 1, np.int32)
+    counts = np.empty(work.most_edges + 1, np.int32)
     goes_on = work.num_vertices > 0
     while goes_on:
         active[own] = 1
-        fallen = work.until_quiet("out", active, work.kernels.rows_core, core, room)
+        fallen = work.until_quiet("out", active, work.kernels.rows_core, core, counts)
         goes_on = work.several and work.any(fallen > 0)
         work.tell(core)
     return {"core": work.answer(core)}, state

@@ -125,6 +125,6 @@ def _rows(work: Work, pack: WholeRows, label: np.ndarray, fresh: np.ndarray, fir
     degrees = np.diff(pack.indptr[first : last + 1])  # type: ignore[arg-type]
     if work.both:
         degrees = degrees + np.diff(pack.back_indptr[first : last + 1])  # type: ignore[arg-type]
-    room = np.empty(int(degrees.max(initial=0)), np.int32)
-    looked: int = work.kernels.rows_frequent(last - first, first, label, room, fresh, pack)
+    found = np.empty(int(degrees.max(initial=0)), np.int32)
+    looked: int = work.kernels.rows_frequent(last - first, first, label, found, fresh, pack)
     return looked

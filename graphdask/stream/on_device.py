@@ -25,7 +25,7 @@ from graphdask.errors import OverBudget
 from graphdask.kernels.stream.chunk_pack import CLEARED, COUNTS, ChunkRows
 from graphdask.kernels.stream.layered_paths_pack import ChunkLabels
 from graphdask.stream.components import largest
-from graphdask.stream.device import DeviceChunk, DeviceWindow, room_for
+from graphdask.stream.device import DeviceChunk, DeviceWindow, least_memory
 from graphdask.stream.format import Section, mib_up
 from graphdask.stream.host import HostChunks
 from graphdask.stream.own import Own
@@ -67,7 +67,7 @@ class Run:
         """Raise OverBudget where the state of the vertices does not fit; beside it are `chunks`, bytes, or a window and
         `more`."""
         if chunks is None:
-            chunks = room_for(self.store.sections.values(), per_edge) + self._tables + more
+            chunks = least_memory(self.store.sections.values(), per_edge) + self._tables + more
         needed = per_vertex * self.store.num_vertices
         if needed > self.memory:
             raise OverBudget(

@@ -205,16 +205,16 @@ class StreamedPageRank(Streaming):
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[PageRankState, Messages]:  # type: ignore[override]
         state = self.begin(part, env)
-        return state, self._said(part, state, 0)
+        return state, self._messages(part, state, 0)
 
     def begin(self, part: StreamedPart, env: Environment) -> PageRankState:
         """The state before the first iteration."""
         store, primitive, name = part.store, self.primitive, gathered(part.store)
         self.log.context, self.beside = env, copied_weights(store, primitive)
-        room = part.memory - self.per_vertex * part.num_vertices - self.beside
+        free = part.memory - self.per_vertex * part.num_vertices - self.beside
 
         def made() -> Ranks:
-            return Ranks(store, primitive, room, self.log, part.read_ahead, part.own)
+            return Ranks(store, primitive, free, self.log, part.read_ahead, part.own)
 
         ranks = made() if primitive.weighted or primitive.self_loops else None  # edges have a window of their own
         window = self.window(part, name, env, hands=HANDS)
@@ -232,7 +232,7 @@ class StreamedPageRank(Streaming):
             answer[ids] = ranks.rank[first : first + len(ids)]
         return answer
 
-    def _said(self, part: StreamedPart, state: PageRankState, edges: int) -> Messages:
+    def _messages(self, part: StreamedPart, state: PageRankState, edges: int) -> Messages:
         ranks, nothing = state.ranks, np.zeros(0, part.vertex_map.dtype)
         values, worked = {"contribution": ranks.x[part.own.begin : part.own.end]}, part.own.count if edges else 0
         return Messages(ALL, nothing, values, True, worked, edges, to="ghosts", votes=ranks.votes)
@@ -246,7 +246,7 @@ class StreamedPageRank(Streaming):
             assert message.run is not None  # all of a rank's
             first = (message.run.start + part.own.begin) % n
             state.ranks.x[first : first + message.count] = message.columns["contribution"]
-        return self._said(part, state, state.iterate())
+        return self._messages(part, state, state.iterate())
 
     def result(self, part: StreamedPart, state: PageRankState, env: Environment) -> dict[str, Any]:  # type: ignore[override]
         return {"rank": self.answer(part, state.ranks)} | state.ranks.progress.found(self.primitive.tol)

@@ -105,17 +105,17 @@ class StoredRows:
         self._numbered = numbered
         bounds = [self._bound(number) for number in range(len(section))]
         self.per_vertex = per_vertex(store, with_degrees)
-        self._room = memory - memory // SPARE - self.per_vertex * n
+        self._free_bytes = memory - memory // SPARE - self.per_vertex * n
         most = max(bounds, default=0)
-        if self._room < most:
+        if self._free_bytes < most:
             raise OverBudget(
                 f"{what} takes {self.per_vertex * n / 2**20:,.1f} MiB for what is per vertex and up to "
                 f"{most / 2**20:,.1f} MiB for a chunk with its tables, and may use {max(memory, 0) / 2**20:,.1f} MiB "
-                f"besides its queues; open with {mib_up(most - self._room)} more, or build the file with a "
+                f"besides its queues; open with {mib_up(most - self._free_bytes)} more, or build the file with a "
                 "smaller chunk="
             )
         on_cpu = env.ahead if env.host is None else 0
-        self._ahead = min(on_cpu, (self._room - most) // max(section.most_bytes, 1))
+        self._ahead = min(on_cpu, (self._free_bytes - most) // max(section.most_bytes, 1))
         stays = self._staying(bounds) if work >= len(section) else 0
         self._pinned = 0 if stays > 1 else -1
         """The piece that stays; -1 for none."""
@@ -193,7 +193,7 @@ class StoredRows:
             self.traffic.resident += 1
             self._exchange(int(self.firsts[number]), part.num_owned)
             return part
-        while self._bounds[number] - self._sizes.get(number, 0) > self._room:
+        while self._bounds[number] - self._sizes.get(number, 0) > self._free_bytes:
             free = (held for held in self.held if held not in (self._pinned, number))
             self._release(min(free, key=lambda held: (waiting[held], held)))
         part = self._held[number] = self._made(number)
@@ -210,13 +210,13 @@ class StoredRows:
             if number in self._held or number in self._coming or len(self._pieces[number]) > 1:
                 continue
             size = self._bytes(number)
-            while size > self._room:
+            while size > self._free_bytes:
                 idle = [held for held in self._held if held not in (self._pinned, self._current) and not waiting[held]]
                 if not idle:
                     return
                 self._release(min(idle))
             self._coming[number] = self._thread.submit(self._loaded, self._pieces[number].start)
-            self._room -= size
+            self._free_bytes -= size
             self._sizes[number] = size
 
     def settle(self, number: int) -> None:
@@ -224,7 +224,7 @@ class StoredRows:
         part = self._held[number]
         size = self._bytes(number) + part.out.indptr.nbytes + part.ids.nbytes + part.tables.nbytes
         size += 0 if part.out.rows is None else part.out.rows.nbytes
-        self._room -= size - self._sizes.get(number, 0)
+        self._free_bytes -= size - self._sizes.get(number, 0)
         self._sizes[number] = size
         self.traffic.memory = max(self.traffic.memory, sum(self._sizes.values()))
 
@@ -234,7 +234,7 @@ class StoredRows:
 
     def _release(self, number: int) -> None:
         self._held.pop(number, None)
-        self._room += self._sizes.pop(number)
+        self._free_bytes += self._sizes.pop(number)
         future = self._coming.pop(number, None)
         if future is not None and not future.cancel() and future.exception() is None:  # a fault there troubles nobody
             self._count(self._pieces[number].start, future.result()[1])
@@ -243,9 +243,9 @@ class StoredRows:
     def _staying(self, bounds: list[int]) -> int:
         """How many of the first chunks stay, so that there is space for any other one, and to read one."""
         buffer = self.section.most_bytes
-        if sum(bounds) + buffer <= self._room:
+        if sum(bounds) + buffer <= self._free_bytes:
             return len(bounds)
-        free = self._room - max(bounds) - max(self._ahead, 1) * buffer
+        free = self._free_bytes - max(bounds) - max(self._ahead, 1) * buffer
         return int(np.searchsorted(np.cumsum(bounds), free, side="right"))
 
     def _bound(self, number: int) -> int:

@@ -175,9 +175,9 @@ class Streaming(Primitive[Any]):
     def window(self, part: StreamedPart, section: str, env: Environment, **options: Any) -> Window:
         """A window on the own chunks of a section, in the memory that the state leaves; options are those of it."""
         self.log.context = env
-        store, room = part.store, part.memory - self.per_vertex * part.num_vertices - self.beside
+        store, free = part.store, part.memory - self.per_vertex * part.num_vertices - self.beside
         chunks = part.own.chunks[section]
-        window = Window(store, store.sections[section], room, self.name, part.read_ahead, chunks, **options)
+        window = Window(store, store.sections[section], free, self.name, part.read_ahead, chunks, **options)
         self.log.traffic.append(window.traffic)
         return self.stack.enter_context(window)
 

@@ -116,9 +116,11 @@ def _sample(work: Work, links: np.ndarray, ways: int) -> Violation | None:
         pack.hold(rows, rows.indptr)
         kernels.rows_among(rows.number, near, found, pack)
     for vertex, edges in zip(chosen, found.tolist(), strict=True):
-        said = ways * int(links[vertex])
-        if said != edges:
-            return Violation(int(vertex), -1, f"vertex {{vertex}} has {said} edges among its neighbours, not {edges}")
+        claimed = ways * int(links[vertex])
+        if claimed != edges:
+            return Violation(
+                int(vertex), -1, f"vertex {{vertex}} has {claimed} edges among its neighbours, not {edges}"
+            )
     return None
 
 
@@ -152,7 +154,7 @@ def _counted(work: Work, again: bool = False) -> tuple[np.ndarray, np.ndarray, i
     n, own, store = work.num_vertices, work.own, work.store
     arcs = sum(store.sections[name].num_edges for name in work.names)
     longest = min(work.most_edges, math.isqrt((2 if again else 1) * arcs) + 1)  # more would have too many edges
-    room = np.empty(work.most_edges, np.int32), np.empty(work.most_edges, np.uint8)
+    higher = np.empty(work.most_edges, np.int32), np.empty(work.most_edges, np.uint8)
     state = work.open(AGAIN if again else BYTES, ENTRY * (work.most_edges + longest), Own.whole(store).chunks, share=2)
     entries = max(1, min(longest + work.left // ENTRY, arcs))
     state += ENTRY * max(0, entries - longest)
@@ -165,8 +167,9 @@ def _counted(work: Work, again: bool = False) -> tuple[np.ndarray, np.ndarray, i
         degree[some] = other_order(np, degree[some], np.arange(begin, min(begin + PIECE, n)))
     joined, links, begins = np.zeros(n, np.int32), np.zeros(n, np.int64), np.zeros(own.count + 1, np.int64)
     pack = HigherRows(
-        both=int(work.both), degree=degree, mark=mark, room=room[0], room_ties=room[1], joined=joined, links=links,
-        ends=np.empty(entries, np.int32), ties=np.empty(entries, np.uint8), totals=np.zeros(len(TRIANGLES), np.int64),
+        both=int(work.both), degree=degree, mark=mark, higher=higher[0], higher_ties=higher[1],
+        joined=joined, links=links, ends=np.empty(entries, np.int32), ties=np.empty(entries, np.uint8),
+        totals=np.zeros(len(TRIANGLES), np.int64),
     )  # fmt: skip
     begin, end, looked = own.begin, own.begin, 0
     while work.any(begin < own.end):
@@ -186,7 +189,7 @@ def _counted(work: Work, again: bool = False) -> tuple[np.ndarray, np.ndarray, i
         work.log.sweep(end - begin, totals.looked - looked)
         begin, looked = end, totals.looked
     found, _, added = TRIANGLES.of(pack.totals)
-    del pack, begins, mark, degree, room
+    del pack, begins, mark, degree, higher
     if work.several:
         found, added = (int(value) for value in work.sum([found, added]))
         work.join(links, np.add)

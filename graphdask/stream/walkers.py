@@ -67,10 +67,10 @@ class _Run:
         launched = LAUNCHED + 2 * record_bytes + 5 * STEP * BUDGET * sampler.numbered
         if on_device:  # where walks are
             record_bytes += (4 + STEP * sampler.numbered) * sampler.length + 8
-        room = max(part.memory - fixed, 0) // 4  # for walkers; the rest is for chunks
-        self.launched = max(1, room // 2 // launched)
+        free = max(part.memory - fixed, 0) // 4  # for walkers; the rest is for chunks
+        self.launched = max(1, free // 2 // launched)
         """Walkers that walk at a time."""
-        self.most = max(1, room // 2 // record_bytes)
+        self.most = max(1, free // 2 // record_bytes)
         """Walkers that are in queues at a time."""
         self.most = min(self.most, max(sampler.instances, 1))
         self.launched = min(self.launched, self.most)

@@ -21,13 +21,13 @@ import numpy as np
 
 from graphdask.device.backend import get_backend
 from graphdask.errors import OverBudget
-from graphdask.stream.direct import BLOCK, LEAST, aligned_room, around
+from graphdask.stream.direct import BLOCK, LEAST, aligned_memory, around
 from graphdask.stream.format import Chunk, Section, mib_up
 from graphdask.stream.store import Store
 
 AHEAD = 2
 """Chunks that are read ahead where memory allows."""
-ROOMY = 16
+AMPLE = 16
 """Chunks that there is memory for where more than one is worked on at a time: what stays matters more."""
 READERS = 2
 """Threads that read: one may compare a checksum while the other waits for the disk."""
@@ -82,7 +82,7 @@ class Place:
     stays: bool
 
 
-def room_for(sections: Iterable[Section]) -> int:
+def least_memory(sections: Iterable[Section]) -> int:
     """Bytes that a window on any of these takes at least."""
     return max((12 * section.most_rows + 8 + section.most_bytes for section in sections), default=0)
 
@@ -128,28 +128,30 @@ class Window:
         fixed, each = 4 * rows, 8 * (rows + 1)
         self._in_blocks = store.direct.pays and LEAST <= most <= memory - fixed - each - 2 * BLOCK
         """Whether places of chunks have space for the blocks of the file that these are in."""
-        rooms = self._sizes
+        place_sizes = self._sizes
         if self._in_blocks:
             offsets = section.table["offset"]
-            rooms = {number: around(offsets.item(number), size)[1] for number, size in self._sizes.items()}
-            most = max(rooms.values())
-        self._rooms = rooms
+            place_sizes = {number: around(offsets.item(number), size)[1] for number, size in self._sizes.items()}
+            most = max(place_sizes.values())
+        self._place_sizes = place_sizes
         wanted = AHEAD if ahead is None else ahead
         if memory < fixed + each + most:
-            more = max(fixed + each + most, room_for(store.sections.values())) - memory  # others may be opened later
+            more = (
+                max(fixed + each + most, least_memory(store.sections.values())) - memory
+            )  # others may be opened later
             raise OverBudget(
                 f"{what} streams chunks of up to {most / 2**20:,.1f} MiB, and of memory= {max(memory, 0) / 2**20:,.1f} "
                 f"MiB are left for them; open with {mib_up(of * more)} more, or build the file with a smaller chunk="
             )
-        roomy = ROOMY * (each + most) <= memory - fixed
-        self.hands = hands if roomy and wanted and hands < len(chunks) else 1
+        ample = AMPLE * (each + most) <= memory - fixed
+        self.hands = hands if ample and wanted and hands < len(chunks) else 1
         """Chunks that may be worked on at a time: the one that was asked for last and those before it."""
         fixed += self.hands * each
         ahead = min(wanted, max(0, (memory - fixed) // max(most, 1) - self.hands), max(0, len(chunks) - 1))
         buffers = self.hands + ahead
-        room = 0 if once else memory - fixed - buffers * most
-        region = min(room, sum(rooms.values()))
-        self._arena = aligned_room(buffers * most + region)
+        kept_bytes = 0 if once else memory - fixed - buffers * most
+        region = min(kept_bytes, sum(place_sizes.values()))
+        self._arena = aligned_memory(buffers * most + region)
         self._free = [Place(k * most, most, False) for k in range(buffers)]
         self._end = buffers * most
         self._kept: dict[int, Place] = {}
@@ -227,7 +229,7 @@ class Window:
 
     def _place(self, number: int, wanted: int) -> Place | None:
         """Where a chunk goes: where it stays, if there is space or another one is wanted less; else a free buffer."""
-        size = self._rooms[number]
+        size = self._place_sizes[number]
         if self._end + size <= len(self._arena):
             place = Place(self._end, size, True)
             self._end += size
@@ -251,10 +253,10 @@ class Window:
         for number in ahead:
             wanted.append(number)
             if number not in self._kept and number not in self._coming:
-                room = self._place(number, int(self._wanted[number]) + 1) or self._spared(wanted)
-                if room is None:
+                free = self._place(number, int(self._wanted[number]) + 1) or self._spared(wanted)
+                if free is None:
                     return
-                self._begin(number, room)
+                self._begin(number, free)
 
     def _begin(self, number: int, place: Place) -> None:
         if self._threads is None:

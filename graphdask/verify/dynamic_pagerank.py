@@ -51,15 +51,15 @@ def _support(
 
 
 def _claims(primitive: DynamicPageRank, result: RankResult) -> Violation | None:
-    said = result.values
-    if said["converged"] == primitive.met(said["residual"], said["error"]) and (
-        said["iterations"] <= primitive.max_iter
+    stated = result.values
+    if stated["converged"] == primitive.met(stated["residual"], stated["error"]) and (
+        stated["iterations"] <= primitive.max_iter
     ):
         return None
     return Violation(
         -1, -1,
-        f"iterations={said['iterations']}, residual={said['residual']:g} and converged={said['converged']} do not go "
-        f"together with max_iter={primitive.max_iter} and tol={primitive.tol:g}",
+        f"iterations={stated['iterations']}, residual={stated['residual']:g} and converged={stated['converged']} do "
+        f"not go together with max_iter={primitive.max_iter} and tol={primitive.tol:g}",
     )  # fmt: skip
 
 

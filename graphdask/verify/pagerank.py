@@ -96,17 +96,17 @@ def _iteration(context: RankContext, part: Part, primitive: PageRank, result: Ra
 
 def claims(primitive: PageRank, result: RankResult) -> Violation | None:
     """Return a violation if iterations, residual and convergence of a result contradict each other."""
-    said = result.values
-    reached = said["residual"] <= primitive.tol
+    stated = result.values
+    reached = stated["residual"] <= primitive.tol
     # the largest change is no larger than their sum, which is what bounds the error
-    bounded = said["residual"] <= said["change"] * (1 + 1e-6) + 1e-15
-    if said["converged"] == reached and bounded and 1 <= said["iterations"] <= primitive.max_iter:
+    bounded = stated["residual"] <= stated["change"] * (1 + 1e-6) + 1e-15
+    if stated["converged"] == reached and bounded and 1 <= stated["iterations"] <= primitive.max_iter:
         return None
     return Violation(
         -1,
         -1,
-        f"iterations={said['iterations']}, residual={said['residual']:g} and converged={said['converged']} do not go "
-        f"together with max_iter={primitive.max_iter} and tol={primitive.tol:g}",
+        f"iterations={stated['iterations']}, residual={stated['residual']:g} and converged={stated['converged']} do "
+        f"not go together with max_iter={primitive.max_iter} and tol={primitive.tol:g}",
     )
 
 

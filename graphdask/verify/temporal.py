@@ -40,8 +40,8 @@ class _Owners(Owners):
         self.keys, places = keys[order], np.empty(len(keys), np.int64)
         places[order] = np.arange(len(keys))
         self.pairs, pair = np.unique(self._edges, return_inverse=True)
-        self.room = len(keys) + 1
-        self.places = pair * self.room + places  # ascending, for parallel edges stand in the order of their weights
+        self.stride = len(keys) + 1
+        self.places = pair * self.stride + places  # ascending, for parallel edges stand in the order of their weights
 
     def _seen(self, rows: np.ndarray, instances: np.ndarray, hops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where the edges that are there to be drawn begin and end."""
@@ -67,7 +67,7 @@ class _Owners(Owners):
             pair = np.searchsorted(self.pairs, edges)
             known = pair < len(self.pairs)
             known[known] = self.pairs[pair[known]] == edges[known]
-            before = (np.searchsorted(self.places, pair * self.room + bound) for bound in (end, begin))
+            before = (np.searchsorted(self.places, pair * self.stride + bound) for bound in (end, begin))
             return np.where(known, next(before) - next(before), 0)
 
         return self.ask(grown.src, answer, grown.dst, grown.instance, grown.hop)

@@ -16,9 +16,9 @@
 #define GD_FEW 32
 
 // Where a place stands in a table, or is to be put.
-__device__ __forceinline__ gd_i64 gd_slot_of(const gd_i64 *table, gd_i64 room, gd_i64 place) {
-    gd_i64 slot = (gd_i64)__umul64hi((gd_u64)place * GD_GOLDEN, (gd_u64)room);
-    while (table[slot] != -1 && table[slot] != place) slot = slot + 1 < room ? slot + 1 : 0;
+__device__ __forceinline__ gd_i64 gd_slot_of(const gd_i64 *table, gd_i64 capacity, gd_i64 place) {
+    gd_i64 slot = (gd_i64)__umul64hi((gd_u64)place * GD_GOLDEN, (gd_u64)capacity);
+    while (table[slot] != -1 && table[slot] != place) slot = slot + 1 < capacity ? slot + 1 : 0;
     return slot;
 }
 

@@ -136,11 +136,11 @@ def has_edge(indptr, indices, row, neighbour):
 
 
 @inlined
-def _slot_of(table, begin, room, place):
+def _slot_of(table, begin, capacity, place):
     """Where a place stands in a table, or is to be put."""
-    slot = np.int64(multiply_high(np.uint64(place) * GOLDEN, np.uint64(room)))
+    slot = np.int64(multiply_high(np.uint64(place) * GOLDEN, np.uint64(capacity)))
     while table[begin + slot] != -1 and table[begin + slot] != place:
-        slot = slot + 1 if slot + 1 < room else 0
+        slot = slot + 1 if slot + 1 < capacity else 0
     return begin + slot
 
 
@@ -176,11 +176,11 @@ def selection_uniform(n, a: Selections):
             last = size - count + s
             place = np.int64(multiply_high(number, np.uint64(last + 1)))
             if count > FEW:
-                room = 2 * count
-                slot = _slot_of(a.table, 2 * out, room, place)
+                capacity = 2 * count
+                slot = _slot_of(a.table, 2 * out, capacity, place)
                 if a.table[slot] == place:
                     place = last
-                    slot = _slot_of(a.table, 2 * out, room, place)
+                    slot = _slot_of(a.table, 2 * out, capacity, place)
                 a.table[slot] = place
                 a.chosen[out + s] = begin + place
                 continue

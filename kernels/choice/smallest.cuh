@@ -27,9 +27,9 @@ template <class Bias> __device__ __forceinline__ void gd_refuse(const Bias &) {}
 
 typedef long long gd_i64;
 
-// `SIZE` threads, and what they share: room for ROOM keys, a power of two, of which a quarter is given in a pass.
-template <int SIZE, int ROOM> struct Smallest {
-    static constexpr gd_i64 most = ROOM / 4;
+// `SIZE` threads, and what they share: memory for CAPACITY keys, a power of two, of which a quarter is given in a pass.
+template <int SIZE, int CAPACITY> struct Smallest {
+    static constexpr gd_i64 most = CAPACITY / 4;
     double *keys;
     gd_i64 *places;
     int *held;  // how many of these there are, and edges of a bias above 0
@@ -86,16 +86,16 @@ template <int SIZE, int ROOM> struct Smallest {
 
     // Sort the first `count` (K. Batcher, "Sorting networks and their applications", 1968).
     __device__ __forceinline__ void sort(int count) const {
-        int room = 2;
-        while (room < count) room <<= 1;
-        for (int k = count + rank(); k < room; k += SIZE) {
+        int padded = 2;
+        while (padded < count) padded <<= 1;
+        for (int k = count + rank(); k < padded; k += SIZE) {
             keys[k] = gd_infinity();
             places[k] = GD_NO_PLACE;
         }
-        for (int size = 2; size <= room; size <<= 1) {
+        for (int size = 2; size <= padded; size <<= 1) {
             for (int by = size >> 1; by; by >>= 1) {
                 sync();
-                for (int k = rank(); k < room / 2; k += SIZE) {
+                for (int k = rank(); k < padded / 2; k += SIZE) {
                     const int low = 2 * k - (k & (by - 1)), high = low + by;
                     const double key = keys[low], other = keys[high];
                     const gd_i64 place = places[low], of_other = places[high];
@@ -117,7 +117,7 @@ template <int SIZE, int ROOM> struct Smallest {
         rates[0] = two < size ? bias(two) : 0.0;
         rates[1] = two + 1 < size ? bias(two + 1) : 0.0;
     }
-    // One pass: those after a key and up to another one. Returns how many there are, or more than ROOM.
+    // One pass: those after a key and up to another one. Returns how many there are, or more than CAPACITY.
     template <class Bias>
     __device__ __forceinline__ int pass(gd_u64 key, gd_u64 instance, gd_u32 step, gd_i64 size, const Bias &bias,
                                         double after, gd_i64 after_place, double last, gd_i64 last_place) const {
@@ -144,7 +144,7 @@ template <int SIZE, int ROOM> struct Smallest {
                 const gd_i64 place = two + k;
                 if (before(last, last_place, one, place) || !before(after, after_place, one, place)) continue;
                 const int slot = atomicAdd(held, 1);
-                full = slot >= ROOM;
+                full = slot >= CAPACITY;
                 if (full) continue;
                 keys[slot] = one;
                 places[slot] = place;
@@ -174,13 +174,13 @@ template <int SIZE, int ROOM> struct Smallest {
             int found, raised = 0;
             for (;;) {
                 found = pass(key, instance, step, size, bias, after, after_place, last, last_place);
-                const bool full = found > ROOM;
+                const bool full = found > CAPACITY;
                 if (!full) positive = held[1];
                 if (!full && found < wanted && made + found < positive && last < gd_infinity()) {
                     last = raised++ < GD_RAISED ? GD_HIGHER * last : gd_infinity();
                     continue;
                 }
-                sort(full ? ROOM : found);
+                sort(full ? CAPACITY : found);
                 if (!full) break;
                 last = keys[wanted - 1];
                 last_place = places[wanted - 1];

@@ -50,8 +50,8 @@ __device__ __forceinline__ unsigned long long gd_nanoseconds() {
 }
 
 // Where the places stand, behind the values of an area that has room for so many.
-template <class Index, class Value> __device__ __forceinline__ Index *gd_places(Value *values, long long room) {
-    return (Index *)((char *)values + ((room * (long long)sizeof(Value) + 7) & ~7LL));
+template <class Index, class Value> __device__ __forceinline__ Index *gd_places(Value *values, long long capacity) {
+    return (Index *)((char *)values + ((capacity * (long long)sizeof(Value) + 7) & ~7LL));
 }
 
 struct Team {
@@ -170,11 +170,11 @@ struct Team {
             if (t == 0) atomicAdd(votes + sum, (gd_count)min((long long)blockDim.x, count - begin));
             __syncthreads();
             if (step) {
-                const long long first = row[ROW_BOUNDS + step], room = row[ROW_BOUNDS + step + 1] - first;
+                const long long first = row[ROW_BOUNDS + step], capacity = row[ROW_BOUNDS + step + 1] - first;
                 Value *const out = (Value *)row[ROW_OUT + area * TEAM_RANKS + step];
                 const long long at = (long long)bases[step] + place;
                 out[at] = value(v);
-                gd_places<Index>(out, room)[at] = (Index)(v - first);
+                gd_places<Index>(out, capacity)[at] = (Index)(v - first);
             }
             __syncthreads();
         }
@@ -186,9 +186,9 @@ struct Team {
     __device__ __forceinline__ void take_reported(int area, const gd_count *agreed, const Take &take, const Flush &flush) const {
         const long long threads = (long long)gridDim.x * blockDim.x;
         for (int step = 1; step < size; step++) {
-            const long long count = (long long)agreed[TEAM_TO + (rank + step) % size], room = row[ROW_HELD + step];
+            const long long count = (long long)agreed[TEAM_TO + (rank + step) % size], capacity = row[ROW_HELD + step];
             Value *const in = (Value *)row[ROW_IN + area * TEAM_RANKS + step];
-            const Index *const places = gd_places<Index>(in, room), *const mirror = (const Index *)row[ROW_MIRRORS + step];
+            const Index *const places = gd_places<Index>(in, capacity), *const mirror = (const Index *)row[ROW_MIRRORS + step];
             for (long long begin = (long long)blockIdx.x * blockDim.x; begin < count; begin += threads) {
                 const long long i = begin + threadIdx.x;
                 if (i < count) take(mirror ? mirror[places[i]] : places[i], in[i]);

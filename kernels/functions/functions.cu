@@ -83,8 +83,8 @@ struct Reservoir {
     };
 
     // Choose all edges of an item whose bias is above 0, in the order of the row; how many they are.
-    template <int SIZE, int ROOM>
-    __device__ __forceinline__ gd_i64 choose_all(const Smallest<SIZE, ROOM> &group, const OfItem &bias, gd_i64 size,
+    template <int SIZE, int CAPACITY>
+    __device__ __forceinline__ gd_i64 choose_all(const Smallest<SIZE, CAPACITY> &group, const OfItem &bias, gd_i64 size,
                                                  gd_i64 out) const {
         gd_i64 made = 0;
         for (gd_i64 from = 0; from < size; from += SIZE) {
@@ -100,8 +100,8 @@ struct Reservoir {
     }
 
     // Choose for an item, with a group of threads. Biases are made anew in every pass over the row.
-    template <int SIZE, int ROOM>
-    __device__ __forceinline__ void choose(const Smallest<SIZE, ROOM> &group, gd_i64 i) const {
+    template <int SIZE, int CAPACITY>
+    __device__ __forceinline__ void choose(const Smallest<SIZE, CAPACITY> &group, gd_i64 i) const {
         const gd_i64 row = a.rows[i], begin = a.indptr[row], size = a.indptr[row + 1] - begin, out = a.starts[i];
         const gd_i64 count = a.counts[i];
         if (count == 0) return;

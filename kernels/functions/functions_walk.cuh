@@ -96,11 +96,11 @@ struct Walks {
         }
     }
     // What the function says of an edge.
-    __device__ __forceinline__ auto said(const Walker &w, gd_i64 edge, gd_i64 slot, int step, int *failed) const {
+    __device__ __forceinline__ auto returned(const Walker &w, gd_i64 edge, gd_i64 slot, int step, int *failed) const {
         return edge_bias(edge, w.v, slot, w.v, slot, w.previous, w.previous, step, w.instance, w.start, failed, a);
     }
     __device__ __forceinline__ bias_t bias(const Walker &w, gd_i64 edge, gd_i64 slot, int step) const {
-        return gd_checked(said(w, edge, slot, step, a.failure), a.failure);
+        return gd_checked(returned(w, edge, slot, step, a.failure), a.failure);
     }
     // The same where it is said whether the edge leads to a neighbour of the predecessor; whether a number keeps it.
     __device__ __forceinline__ bool keeps_if(const Walker &w, gd_i64 edge, gd_i64 slot, int step, bool near,
@@ -113,7 +113,7 @@ struct Walks {
     // Whether a number keeps an edge, without a word of what the function does wrong; `odd` then, and it is to be called
     // again. No branch, so that what two edges are looked up for is on its way at the same time.
     __device__ __forceinline__ bool keeps_quietly(const Walker &w, gd_i64 edge, int step, gd_u64 number, bool &odd) const {
-        const auto one = said(w, edge, a.indices[edge], step, unsure);
+        const auto one = returned(w, edge, a.indices[edge], step, unsure);
         odd |= !(one >= 0) | !(one <= a.bound);
         return gd_kept(number, (bias_t)one, a.bound);
     }
@@ -198,7 +198,7 @@ struct Walks {
         int step;
 
         __device__ __forceinline__ bias_t operator[](gd_u32 place) const {
-            return (bias_t)of.said(w, w.at + place, of.a.indices[w.at + place], step, of.a.failure);
+            return (bias_t)of.returned(w, w.at + place, of.a.indices[w.at + place], step, of.a.failure);
         }
         friend __device__ __forceinline__ bool gd_unfit(const OfRow &, bias_t one) {
             return !(one >= 0) | (one - one != 0);

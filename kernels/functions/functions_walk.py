@@ -28,14 +28,14 @@ _0, _1 = np.uint64(0), np.uint64(1)
 
 
 @within
-def _try_all(first, block, count, begins, sizes, step, edges, room, kept, near, unsure, a: FunctionWalks):
+def _try_all(first, block, count, begins, sizes, step, edges, scratch, kept, near, unsure, a: FunctionWalks):
     """Draw an edge for each of some walkers by rejection, all of them at the same time; -1 after too many trials.
 
     A function that asks whether a vertex is near, which takes a search, is called with both answers first: that often
     is enough to know whether a number keeps the edge. Many searches are done at the same time.
     """
     of_trial = group_key(a.seed, DRAW_TRIAL, np.int64(0))
-    live, asking, row, rest, wanted, tried = room[0], room[1], room[2], room[3], room[4], room[5]
+    live, asking, row, rest, wanted, tried = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5]
     left = np.int64(0)
     for j in range(count):
         edges[j] = -1
@@ -101,7 +101,7 @@ def functions_walk(n, first, begin, end, a: FunctionWalks):
     seconds = np.empty(GROUP, np.uint64)
     units, bounds, one = np.empty(64, np.int64), np.zeros(2, np.int64), np.ones(1, np.int64)
     none, which, label = np.zeros(1, np.int64), np.empty(1, np.int64), np.empty(1, np.int64)
-    room, near, unsure = np.empty((6, GROUP), np.int64), np.empty(GROUP, np.bool_), np.zeros(1, np.int32)
+    scratch, near, unsure = np.empty((6, GROUP), np.int64), np.empty(GROUP, np.bool_), np.zeros(1, np.int32)
     for block in range(0, n, GROUP):
         count = min(GROUP, n - block)
         if begin == 0:
@@ -118,7 +118,7 @@ def functions_walk(n, first, begin, end, a: FunctionWalks):
             if alive == 0:
                 break
             if a.how == TRIED:
-                _try_all(first, block, count, begins, sizes, step, edges, room, numbers, near, unsure, a)
+                _try_all(first, block, count, begins, sizes, step, edges, scratch, numbers, near, unsure, a)
             else:
                 for j in range(count):
                     edges[j] = -1

@@ -117,13 +117,13 @@ struct cuppa_model {
 struct cuppa_queue {
     index_t *shared;   // entries CUPPA_THREADS apart
     index_t *staging;  // the row in work, likewise
-    int room, held;
+    int shared_capacity, held;
     index_t spilled;  // the first vertex of the list, or -1
     gd_count length;
 
     __device__ __forceinline__ void push(gd_u64 vertex, const cuppa_model &model) {
         length++;
-        if (held < room) {
+        if (held < shared_capacity) {
             shared[held++ * CUPPA_THREADS] = (index_t)vertex;
         } else {
             *(volatile index_t *)(model.out + (vertex + 1) * model.degree - 1) = -2 - spilled;
@@ -186,9 +186,9 @@ cuppa_targets(long long n, long long threads, long long segment, long long facto
     cuppa_queue queue;
     queue.shared = queues + threadIdx.x;
     queue.staging = staged_rows + threadIdx.x;
-    queue.room = capacity < CUPPA_QUEUE ? (int)capacity : CUPPA_QUEUE;
+    queue.shared_capacity = capacity < CUPPA_QUEUE ? (int)capacity : CUPPA_QUEUE;
 
-    long long size = segment > 0 ? segment : factor > 1 ? threads : queue.room * threads;
+    long long size = segment > 0 ? segment : factor > 1 ? threads : queue.shared_capacity * threads;
     gd_count round = 0, row = 0, segments = 0;
     for (long long first = 0; first < n; segments++) {
         const long long stop = n - first < size ? n : first + size;
@@ -229,7 +229,7 @@ cuppa_targets(long long n, long long threads, long long segment, long long facto
             left = gd_grid_max(queue.length, a.state, round++);
         }
         first = stop;
-        if (factor > 1 && longest * factor <= (gd_count)queue.room) size = size > n / factor ? n : size * factor;
+        if (factor > 1 && longest * factor <= (gd_count)queue.shared_capacity) size = size > n / factor ? n : size * factor;
     }
     if (me == 0) {
         a.state[PASSES] = row;

@@ -84,10 +84,10 @@ struct Scratch {
     index_t *stage, *lists;
     index_t *sources;  // from which those of the lists were reached, where the drawer asks
     int *tables;
-    int room, slots;
+    int longest, slots;
 
     __device__ __forceinline__ Reached of(int instance) const {
-        return {lists + instance * room, tables + instance * slots, slots};
+        return {lists + instance * longest, tables + instance * slots, slots};
     }
 };
 
@@ -107,7 +107,7 @@ struct Progress {
 
 // Draw the edges of a hop from frontiers to `src` and `dst`; how many each instance gets.
 template <class Drawer>
-__device__ __forceinline__ int hops_drawn(const Drawer &drawer, const Scratch &room, gd_u64 instance, int hop,
+__device__ __forceinline__ int hops_drawn(const Drawer &drawer, const Scratch &scratch, gd_u64 instance, int hop,
                                           gd_i64 fanout, bool more, const Progress &one, int lane, index_t *src,
                                           index_t *dst) {
     const bool staged = fanout <= GD_STAGED;
@@ -116,7 +116,7 @@ __device__ __forceinline__ int hops_drawn(const Drawer &drawer, const Scratch &r
         const int g = items.instance(), start = items.begin(g), place = lane - start;
         const int k = __shfl_sync(GD_WARP, one.begin, g) + place;
         const int made = __shfl_sync(GD_WARP, mine, g), after = __shfl_sync(GD_WARP, one.end, g);
-        index_t *const list = room.lists + g * room.room;
+        index_t *const list = scratch.lists + g * scratch.longest;
         typename Drawer::Memo memo;
         Item item = {0, 0, 0, instance + g, place, hop, 0, 0};
         int count = 0;
@@ -124,21 +124,21 @@ __device__ __forceinline__ int hops_drawn(const Drawer &drawer, const Scratch &r
             item.vertex = list[k];
             item.row = drawer.indptr[item.vertex];
             item.degree = drawer.indptr[item.vertex + 1] - item.row;
-            if (Drawer::TRACES) item.source = room.sources[g * room.room + k];
+            if (Drawer::TRACES) item.source = scratch.sources[g * scratch.longest + k];
             if (Drawer::ASKS) item.seed = list[0];
             count = drawer.count(item, fanout, memo);
         }
         const int upto = gd_sum_upto(count, lane), before = upto - count, all = __shfl_sync(GD_WARP, upto, 31);
         // edges of this instance before those of this item, at this hop
         const int ahead = made + before - __shfl_sync(GD_WARP, before, max(start, 0));
-        index_t *const drawn = staged ? room.stage + before : dst + before;
+        index_t *const drawn = staged ? scratch.stage + before : dst + before;
         index_t *const next = list + after + ahead;
         if (count) {
             drawer.draw(item, count, memo, [&](gd_i64 s, index_t neighbour, index_t put) {
                 drawn[s] = neighbour;
                 if (!more) return;
                 next[s] = put;
-                if (Drawer::TRACES) room.sources[next - room.lists + s] = item.vertex;
+                if (Drawer::TRACES) scratch.sources[next - scratch.lists + s] = item.vertex;
             });
         }
         const int low = items.low(), high = items.high();
@@ -150,7 +150,7 @@ __device__ __forceinline__ int hops_drawn(const Drawer &drawer, const Scratch &r
             const index_t source = __shfl_sync(GD_WARP, item.vertex, gd_whose(upto, e));
             if (e < all) {
                 src[e] = source;
-                if (staged) dst[e] = room.stage[e];
+                if (staged) dst[e] = scratch.stage[e];
             }
         }
         __syncwarp();
@@ -164,25 +164,25 @@ __device__ __forceinline__ int hops_drawn(const Drawer &drawer, const Scratch &r
 // in the order of edges, the list keeps one each, or all that there are where vertices are revisited. -1 is no vertex.
 // Where it ends then.
 template <class Drawer>
-__device__ __forceinline__ int hops_entered(const Drawer &drawer, const Scratch &room, int end, int count, int lane) {
+__device__ __forceinline__ int hops_entered(const Drawer &drawer, const Scratch &scratch, int end, int count, int lane) {
     const bool once = !drawer.revisits();
     if (once) {
         for (Dealt items(lane, count); items.from < items.all; items.from += 32) {
             const int g = items.instance(), e = __shfl_sync(GD_WARP, end, g) + lane - items.begin(g);
-            if (items.here() && (!Drawer::PUTS || room.lists[g * room.room + e] >= 0)) room.of(g).enter(e);
+            if (items.here() && (!Drawer::PUTS || scratch.lists[g * scratch.longest + e] >= 0)) scratch.of(g).enter(e);
         }
         __syncwarp();
     }
     int next = end;
     for (Dealt items(lane, count); items.from < items.all; items.from += 32) {
         const int g = items.instance(), start = items.begin(g), e = __shfl_sync(GD_WARP, end, g) + lane - start;
-        const Reached reached = room.of(g);
+        const Reached reached = scratch.of(g);
         index_t vertex = 0, source = 0;
         int slot = 0;
         bool fresh = false;
         if (items.here()) {
             vertex = reached.list[e];
-            if (Drawer::TRACES) source = room.sources[g * room.room + e];
+            if (Drawer::TRACES) source = scratch.sources[g * scratch.longest + e];
             fresh = !Drawer::PUTS || vertex >= 0;
             if (once && fresh) {
                 slot = reached.find(vertex);
@@ -195,7 +195,7 @@ __device__ __forceinline__ int hops_entered(const Drawer &drawer, const Scratch 
             const int at = to + __popc(all & gd_lanes_below(lane) & ~gd_lanes_below(max(start, 0)));
             reached.list[at] = vertex;
             if (once) reached.table[slot] = at;
-            if (Drawer::TRACES) room.sources[g * room.room + at] = source;
+            if (Drawer::TRACES) scratch.sources[g * scratch.longest + at] = source;
         }
         next += __popc(all & gd_lanes_below(items.high()) & ~gd_lanes_below(items.low()));
         __syncwarp();
@@ -206,13 +206,13 @@ __device__ __forceinline__ int hops_entered(const Drawer &drawer, const Scratch 
 // `Draws` is a pack with the fields of HopDraws.
 template <class Drawer, class Draws>
 __device__ __forceinline__ void hops_all(const Drawer &drawer, long long n, gd_i64 first, const Draws &a) {
-    extern __shared__ gd_i64 gd_rooms[];
+    extern __shared__ gd_i64 gd_scratch[];
     const int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x >> 5, warps = (int)blockDim.x >> 5;
     const int instances = (int)a.together;
     const gd_i64 listed = a.together * a.places, lists = Drawer::TRACES ? 2 * listed : listed;
     const gd_i64 words = ((32 * GD_STAGED + lists) * (gd_i64)sizeof(index_t) + a.together * a.slots * 4 + 7) / 8;
-    index_t *const stage = (index_t *)&gd_rooms[warp * words], *const list = stage + 32 * GD_STAGED;
-    const Scratch room = {stage, list, list + listed, (int *)(list + lists), (int)a.places, (int)a.slots};
+    index_t *const stage = (index_t *)&gd_scratch[warp * words], *const list = stage + 32 * GD_STAGED;
+    const Scratch scratch = {stage, list, list + listed, (int *)(list + lists), (int)a.places, (int)a.slots};
     for (gd_i64 group = (gd_i64)blockIdx.x * warps + warp; group * a.together < n; group += (gd_i64)gridDim.x * warps) {
         const gd_i64 i = group * a.together + lane;
         const bool mine = lane < instances && i < n;
@@ -222,20 +222,20 @@ __device__ __forceinline__ void hops_all(const Drawer &drawer, long long n, gd_i
             given = a.bounds ? a.bounds[i] : i;
             count = a.bounds ? (int)(a.bounds[i + 1] - given) : 1;
         }
-        for (int slot = lane; slot < instances * room.slots; slot += 32) room.tables[slot] = -1;
+        for (int slot = lane; slot < instances * scratch.slots; slot += 32) scratch.tables[slot] = -1;
         for (Dealt items(lane, count); items.from < items.all; items.from += 32) {
             const int g = items.instance(), k = lane - items.begin(g);
             const gd_i64 from = __shfl_sync(GD_WARP, given, g);
             if (items.here()) {
-                room.lists[g * room.room + k] = a.seeds[from + k];
-                if (Drawer::TRACES) room.sources[g * room.room + k] = (index_t)-1;
+                scratch.lists[g * scratch.longest + k] = a.seeds[from + k];
+                if (Drawer::TRACES) scratch.sources[g * scratch.longest + k] = (index_t)-1;
             }
         }
         __syncwarp();
         if (a.hops > 1 && !drawer.revisits()) {
             for (Dealt items(lane, count); items.from < items.all; items.from += 32) {
                 const int g = items.instance(), k = lane - items.begin(g);
-                if (items.here()) room.of(g).enter(k);
+                if (items.here()) scratch.of(g).enter(k);
             }
             __syncwarp();
         }
@@ -245,7 +245,7 @@ __device__ __forceinline__ void hops_all(const Drawer &drawer, long long n, gd_i
         for (int hop = 0; hop < (int)a.hops; ++hop) {
             const gd_i64 fanout = (gd_i64)(a.fanouts >> (8 * hop) & 255);
             const bool more = hop + 1 < (int)a.hops;
-            const int drawn = hops_drawn(drawer, room, (gd_u64)(first + group * a.together), hop, fanout, more, one, lane,
+            const int drawn = hops_drawn(drawer, scratch, (gd_u64)(first + group * a.together), hop, fanout, more, one, lane,
                                          from + all, to + all);
             const int ends = gd_sum_upto(drawn, lane);
             one.made += drawn;
@@ -256,7 +256,7 @@ __device__ __forceinline__ void hops_all(const Drawer &drawer, long long n, gd_i
             all += __shfl_sync(GD_WARP, ends, 31);
             if (!more) break;
             one.begin = one.end;
-            one.end = hops_entered(drawer, room, one.end, drawn, lane);
+            one.end = hops_entered(drawer, scratch, one.end, drawn, lane);
         }
         if (mine) a.counts[i] = one.made;
         __syncwarp();

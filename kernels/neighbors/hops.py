@@ -20,7 +20,7 @@ MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 def _drawn(hop, vertices, instance, a: NeighborHops):
     """Where the edges of each vertex begin, and source and destination of all."""
     n = len(vertices)
-    instances, tags, rooms = np.full(n, instance, np.int64), np.zeros(n, np.int64), np.empty(0, np.int64)
+    instances, tags, scratch_at = np.full(n, instance, np.int64), np.zeros(n, np.int64), np.empty(0, np.int64)
     counts, offsets = np.empty(n, np.int64), np.zeros(n + 1, np.int64)
     fanout = np.int64((a.fanouts >> np.uint64(8 * hop)) & np.uint64(255))
     neighbors_counts(n, vertices, vertices, instances, a.indptr, fanout, a.replace, np.uint64(0), a.seed, counts)
@@ -39,8 +39,8 @@ def _drawn(hop, vertices, instance, a: NeighborHops):
         successive_draw(
             n, SuccessiveDraws(
                 rows=vertices, vertices=vertices, instances=instances, tags=tags, indptr=a.indptr, indices=a.indices,
-                offsets=offsets, sums=a.sums, replace=a.replace, method=a.method, seed=a.seed, rooms=rooms, trees=rooms,
-                src=src, dst=dst, tag=tag,
+                offsets=offsets, sums=a.sums, replace=a.replace, method=a.method, seed=a.seed, scratch_at=scratch_at,
+                trees=scratch_at, src=src, dst=dst, tag=tag,
             ),
         )  # fmt: skip
     return src, dst

@@ -59,7 +59,7 @@ extern "C" __global__ void marked_draw(long long n, MarkedDraws a) {
         }
         if (count == degree) continue;
         const Row row = {a.sums ? a.sums + begin : nullptr, degree};
-        const Marks chosen = {(unsigned *)a.marks + a.rooms[i], (degree + 31) >> 5, a.strided != 0};
+        const Marks chosen = {(unsigned *)a.marks + a.scratch_at[i], (degree + 31) >> 5, a.strided != 0};
         const gd_u64 total = row.total();
         gd_i64 made = 0;
         int failures = 0;

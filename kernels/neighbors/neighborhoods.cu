@@ -60,8 +60,8 @@ struct Table {
 
     // Enter a vertex of an instance that may be at a place; returns where it stands.
     __device__ __forceinline__ gd_i64 enter(gd_i64 instance, index_t vertex, index_t place) const {
-        const gd_i64 begin = each * seed_bounds[instance], room = each * seed_bounds[instance + 1] - begin;
-        gd_i64 slot = (gd_i64)__umul64hi(gd_spread((gd_u64)vertex), (gd_u64)room);
+        const gd_i64 begin = each * seed_bounds[instance], capacity = each * seed_bounds[instance + 1] - begin;
+        gd_i64 slot = (gd_i64)__umul64hi(gd_spread((gd_u64)vertex), (gd_u64)capacity);
         for (;;) {
             index_t *const entry = entries + 2 * (begin + slot);
             index_t held = gd_now(entry);
@@ -71,7 +71,7 @@ struct Table {
                 gd_least(entry + 1, least, place);
                 return begin + slot;
             }
-            slot = slot + 1 == room ? 0 : slot + 1;
+            slot = slot + 1 == capacity ? 0 : slot + 1;
         }
     }
 };
@@ -122,7 +122,7 @@ __device__ __forceinline__ void gd_neighborhoods(long long n, gd_i64 first, cons
             mine += wanted(a.indptr[vertex + 1] - a.indptr[vertex]);
         }
         gd_i64 before = gd_counted_before(mine, arrived, of_block, &total);
-        if (made + total > a.room) {  // so for every block
+        if (made + total > a.capacity) {  // so for every block
             gd_fail(1);
             return;
         }

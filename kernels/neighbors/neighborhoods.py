@@ -88,7 +88,7 @@ def _draw(n, first, a: NeighborhoodDraws):
                 total += drawn
             offsets[size] = total
             stop = made + total
-            if stop > a.room:
+            if stop > a.capacity:
                 a.reported.instances, a.reported.vertices, a.reported.edges, a.reported.needed = (
                     i,
                     base,
@@ -109,7 +109,7 @@ def _draw(n, first, a: NeighborhoodDraws):
                     size, SuccessiveDraws(
                         rows=a.nodes[here:count], vertices=a.nodes[here:count], instances=owners, tags=marks,
                         indptr=a.indptr, indices=None, offsets=offsets, sums=a.sums, replace=a.replace, method=a.method,
-                        seed=a.seed, rooms=offsets, trees=offsets, src=a.col[made:stop], dst=a.edge[made:stop],
+                        seed=a.seed, scratch_at=offsets, trees=offsets, src=a.col[made:stop], dst=a.edge[made:stop],
                         tag=a.row[made:stop],
                     ),
                 )  # fmt: skip
@@ -147,8 +147,8 @@ def neighborhoods_draw(n, first, a: NeighborhoodDraws):
     _draw(
         n, first, NeighborhoodDraws(
             seeds=a.seeds, seed_bounds=a.seed_bounds, indptr=a.indptr, indices=a.indices, fanouts=a.fanouts,
-            hops=a.hops, replace=a.replace, seed=a.seed, room=a.room, nodes=a.nodes, row=a.row, col=a.col, edge=a.edge,
-            node_sizes=a.node_sizes, edge_sizes=a.edge_sizes, reported=a.reported,
+            hops=a.hops, replace=a.replace, seed=a.seed, capacity=a.capacity, nodes=a.nodes, row=a.row,
+            col=a.col, edge=a.edge, node_sizes=a.node_sizes, edge_sizes=a.edge_sizes, reported=a.reported,
         ),
     )  # fmt: skip
 
@@ -180,8 +180,8 @@ def _slot(table, hashing, nodes, first, vertex):
     """Where in the table the place of a vertex is, or is to be."""
     if not hashing:
         return np.int64(vertex)
-    room = len(table)
-    slot = np.int64(multiply_high(np.uint64(vertex) * GOLDEN, np.uint64(room)))
+    capacity = len(table)
+    slot = np.int64(multiply_high(np.uint64(vertex) * GOLDEN, np.uint64(capacity)))
     while table[slot] >= first and nodes[table[slot]] != vertex:
-        slot = slot + 1 if slot + 1 < room else 0
+        slot = slot + 1 if slot + 1 < capacity else 0
     return slot

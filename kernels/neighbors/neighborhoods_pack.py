@@ -18,7 +18,7 @@ class NeighborhoodDraws(Pack):
     replace = "gd_i64", "1 to draw with replacement"
     method = "gd_i64", "how neighbours are drawn again (successive.py)"
     seed = "gd_u64", "of the random numbers"
-    room = "gd_i64", "edges that `row`, `col` and `edge` can hold; `nodes` holds so many vertices and all seeds"
+    capacity = "gd_i64", "edges that `row`, `col` and `edge` can hold; `nodes` holds so many vertices and all seeds"
     nodes = "index_t *__restrict__", "the vertices of all instances"
     row = "gd_i64 *__restrict__", "the number of the source of each edge"
     col = "gd_i64 *__restrict__", "the number of the target of each edge"

@@ -61,18 +61,18 @@ extern "C" __global__ void neighbors_uniform_long(long long n, gd_i64 origin, gd
             for (gd_i64 s = t; s < count; s += threads) a.dst[out + s] = gd_entry(a.indices, begin + s);
             continue;
         }
-        const gd_u64 key = gd_key_of(a.seed, (gd_u64)vertex), room = 2 * (gd_u64)count;
+        const gd_u64 key = gd_key_of(a.seed, (gd_u64)vertex), capacity = 2 * (gd_u64)count;
         const gd_i64 kept = degree - count;
         gd_i64 *mine = drawn + (out - origin), *entry = table + 2 * (out - origin);
         for (gd_i64 s = t; s < count; s += threads) {
             gd_u64 word = gd_word_at(key, (gd_u64)a.instances[i], (gd_u32)s);
             mine[s] = (gd_i64)gd_digit(word, (gd_u64)(kept + s) + 1);
         }
-        for (gd_u64 slot = t; slot < room; slot += threads) entry[slot] = -1;
+        for (gd_u64 slot = t; slot < capacity; slot += threads) entry[slot] = -1;
         __syncthreads();
         for (gd_i64 s = t; s < count; s += threads) {
             const gd_i64 place = mine[s];
-            gd_u64 slot = __umul64hi(gd_spread(place), room);
+            gd_u64 slot = __umul64hi(gd_spread(place), capacity);
             for (;;) {
                 const gd_i64 held = gd_atomic_cas(&entry[slot], (gd_i64)-1, s);
                 if (held == -1) break;
@@ -80,7 +80,7 @@ extern "C" __global__ void neighbors_uniform_long(long long n, gd_i64 origin, gd
                     gd_atomic_min(&entry[slot], s);
                     break;
                 }
-                slot = slot + 1 == room ? 0 : slot + 1;
+                slot = slot + 1 == capacity ? 0 : slot + 1;
             }
         }
         __syncthreads();
@@ -88,8 +88,8 @@ extern "C" __global__ void neighbors_uniform_long(long long n, gd_i64 origin, gd
             bool taken = false;
             for (gd_i64 at = s;;) {
                 const gd_i64 place = mine[at];
-                gd_u64 slot = __umul64hi(gd_spread(place), room);
-                while (mine[entry[slot]] != place) slot = slot + 1 == room ? 0 : slot + 1;
+                gd_u64 slot = __umul64hi(gd_spread(place), capacity);
+                while (mine[entry[slot]] != place) slot = slot + 1 == capacity ? 0 : slot + 1;
                 taken = entry[slot] < at;
                 if (taken || place < kept || place - kept >= at) break;
                 at = place - kept;

@@ -115,19 +115,19 @@ def neighbors_uniform(n, a: ItemDraws):
 @twin
 def _floyd(count, begin, degree, pair, of_item, instance, table, places):
     """Floyd's algorithm with a table of what is taken."""
-    room = 2 * count
-    table[:room] = -1
+    capacity = 2 * count
+    table[:capacity] = -1
     for s in range(count):
         last = degree - count + s
         place = np.int64(multiply_high(word_of(pair, of_item, instance, _ZERO, s), np.uint64(last + 1)))
-        slot = _slot(place, np.int64(0), room)
+        slot = _slot(place, np.int64(0), capacity)
         while table[slot] != -1 and table[slot] != place:
-            slot = slot + 1 if slot + 1 < room else 0
+            slot = slot + 1 if slot + 1 < capacity else 0
         if table[slot] == place:
             place = last
-            slot = _slot(place, np.int64(0), room)
+            slot = _slot(place, np.int64(0), capacity)
             while table[slot] != -1:
-                slot = slot + 1 if slot + 1 < room else 0
+                slot = slot + 1 if slot + 1 < capacity else 0
         table[slot] = place
         places[s] = begin + place
 

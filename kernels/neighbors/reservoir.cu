@@ -53,8 +53,8 @@ __device__ __forceinline__ void gd_keep_alike(gd_i64 i, const index_t *rows, con
 }
 
 // The smallest keys of an item by the sums of biases; `group` has room for them.
-template <int SIZE, int ROOM>
-__device__ __forceinline__ void gd_keep_by_bias(const Smallest<SIZE, ROOM> &group, gd_i64 i, const index_t *rows,
+template <int SIZE, int CAPACITY>
+__device__ __forceinline__ void gd_keep_by_bias(const Smallest<SIZE, CAPACITY> &group, gd_i64 i, const index_t *rows,
                                                 const index_t *vertices, const gd_i64 *instances, const gd_i64 *tags,
                                                 const gd_i64 *indptr, const index_t *indices, const gd_i64 *offsets,
                                                 const gd_i64 *sums, gd_u64 seed, index_t *src, index_t *dst,
@@ -74,8 +74,8 @@ __device__ __forceinline__ void gd_keep_by_bias(const Smallest<SIZE, ROOM> &grou
 }
 
 // The smallest keys of an item themselves, with their places; of all edges, in the order of the row.
-template <int SIZE, int ROOM>
-__device__ __forceinline__ void gd_keep_keys(const Smallest<SIZE, ROOM> &group, gd_i64 i, const index_t *rows,
+template <int SIZE, int CAPACITY>
+__device__ __forceinline__ void gd_keep_keys(const Smallest<SIZE, CAPACITY> &group, gd_i64 i, const index_t *rows,
                                              const index_t *vertices, const gd_i64 *instances, const gd_i64 *indptr,
                                              const double *values, const gd_i64 *starts, const gd_i64 *counts,
                                              gd_u64 seed, double *keys, gd_i64 *places) {

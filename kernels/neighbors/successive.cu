@@ -26,7 +26,7 @@ extern "C" __global__ void successive_draw(long long n, SuccessiveDraws a) {
         Words words(key, (gd_u64)a.instances[i], 0);
         gd_u64 left = row.total();
         if (a.method == GD_REPEATED || a.method == GD_BIPARTITE) {
-            gd_i64 *const chosen = a.trees + a.rooms[i];
+            gd_i64 *const chosen = a.trees + a.scratch_at[i];
             Seen<false> seen(a.method, degree);
             for (gd_i64 s = 0; s < count; ++s) {
                 const gd_i64 place = gd_next(row, seen, chosen, (int)s, left, a.method, words);
@@ -35,7 +35,7 @@ extern "C" __global__ void successive_draw(long long n, SuccessiveDraws a) {
             continue;
         }
         // sums of what is left in a tree (P. Fenwick, "A new data structure for cumulative frequency tables", 1994)
-        gd_i64 *tree = a.trees + a.rooms[i] - 1;
+        gd_i64 *tree = a.trees + a.scratch_at[i] - 1;
         for (gd_i64 p = 1; p <= degree; ++p) tree[p] = (gd_i64)(row.below(p) - row.below(p - (p & -p)));
         for (gd_i64 s = 0; s < count; ++s) {
             gd_u64 word = words.take();

@@ -126,7 +126,7 @@ def successive_draw(n, a: SuccessiveDraws):
     """Draw neighbours in proportion to their biases, or by one of the methods for them.
 
     method: 0, or REPEATED, UPDATED, BIPARTITE, with BITMAP or STRIDED. Of an item that gets more than FEW and not all,
-    `rooms` says where in `trees` there are as many words as it has neighbours: for a tree of what is left, or, of
+    `scratch_at` says where in `trees` there are as many words as it has neighbours: for a tree of what is left, or, of
     methods that redraw, for what is chosen.
     """
     chosen, pair, method = np.empty(FEW, np.int64), np.empty(1, np.uint64), a.method & METHOD
@@ -149,7 +149,10 @@ def successive_draw(n, a: SuccessiveDraws):
                 drawn = multiply_high(word_of(pair, of_item, instance, _ZERO, s), left)
                 a.dst[out + s] = entry(a.indices, begin + find(a.sums, begin, degree, drawn))
         elif count <= FEW or method in (REPEATED, BIPARTITE):
-            number, taken = np.int64(0), chosen if count <= FEW else a.trees[a.rooms[i] : a.rooms[i] + count]
+            number, taken = (
+                np.int64(0),
+                chosen if count <= FEW else a.trees[a.scratch_at[i] : a.scratch_at[i] + count],
+            )
             for s in range(count):
                 place, number = choose_next(
                     a.sums, begin, degree, taken, s, left, method, pair, of_item, instance, _ZERO, number
@@ -158,7 +161,7 @@ def successive_draw(n, a: SuccessiveDraws):
                 a.dst[out + s] = entry(a.indices, begin + place)
                 keep_in_order(taken, s, place)
         else:
-            at = a.rooms[i] - 1
+            at = a.scratch_at[i] - 1
             for p in range(1, degree + 1):
                 a.trees[at + p] = np.int64(below(a.sums, begin, p) - below(a.sums, begin, p - (p & -p)))
             for s in range(count):

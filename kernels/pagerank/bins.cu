@@ -186,7 +186,7 @@ bins_sum(long long n, BinRows a) {
     if (a.wanted && !*a.wanted) return;
     const int threads = blockDim.x / (int)a.teams, number = threadIdx.x / threads;
     const Team team{number, (int)threadIdx.x % threads, threads};
-    Half *const here = (Half *)((char *)(real_t *)gd_staged + a.hot * sizeof(real_t) + number * a.room);
+    Half *const here = (Half *)((char *)(real_t *)gd_staged + a.hot * sizeof(real_t) + number * a.bin_bytes);
     gd_stage(a.x, (int)a.hot, gd_staged);
     __syncthreads();
     for (long long at = blockIdx.x * a.teams + number; at < a.bins; at += gridDim.x * a.teams) {

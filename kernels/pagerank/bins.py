@@ -3,7 +3,7 @@
 first_edge    int64 per bin and one more: the edges of a bin are those from its first one to that of the next; a bin
               begins with a row, or with a chunk of one
 hot           how many of x, from the first, are in shared memory wherever they are read, and so in no segment
-teams         of threads of a block, each with a bin of its own, for which there are `room` bytes of shared memory
+teams         of threads of a block, each with a bin of its own, for which there are `bin_bytes` bytes of shared memory
 packets       int32 of shape (bins, segments): packets of what the edges of a bin gather from a segment
 sources       uint16 per place of a packet, those of in_segments one after the other: which of its segment belongs there
 item_segment  int32: the segment of each part of what there is to fill; item_packet, int32 and one more: where it begins

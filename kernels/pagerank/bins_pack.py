@@ -26,7 +26,7 @@ class BinRows(Pack):
     values = "real_t *", "contributions in bins, which `bins_fill` writes and `bins_sum` reads"
     wanted = "const unsigned long long *", "None, or one number: 0 where nothing is to be summed"
     teams = "long long", "of threads of a block, each with a bin of its own"
-    room = "long long", "bytes of shared memory for each bin"
+    bin_bytes = "long long", "bytes of shared memory for each bin"
     first_packet = "const int *", "per bin and one more: where it begins in `values`"
     weights = "const weight_t *", "per edge, of unit `unit` (codes.py); counts where `weighted`"
     weighted = "long long", "1 if edges have weights"

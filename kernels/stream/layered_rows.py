@@ -9,7 +9,7 @@ SHORT = 32
 
 
 @twin
-def rows_frequent(n, begin, label, room, fresh, a: WholeRows):
+def rows_frequent(n, begin, label, labels, fresh, a: WholeRows):
     """Store the most frequent label among the neighbours of each row; return how many edges were scanned.
 
     Of several labels that are most frequent it is the smallest.
@@ -18,33 +18,33 @@ def rows_frequent(n, begin, label, room, fresh, a: WholeRows):
     for row in range(begin, begin + n):
         size = 0
         for e in range(a.indptr[row], a.indptr[row + 1]):
-            room[size] = label[a.targets[e]]
+            labels[size] = label[a.targets[e]]
             size += 1
         if a.both:
             for e in range(a.back_indptr[row], a.back_indptr[row + 1]):
-                room[size] = label[a.back_targets[e]]
+                labels[size] = label[a.back_targets[e]]
                 size += 1
         looked += size
         if size > SHORT:
-            room[:size].sort()
+            labels[:size].sort()
         else:
             for k in range(1, size):
-                value, place = room[k], k
-                while place > 0 and room[place - 1] > value:
-                    room[place] = room[place - 1]
+                value, place = labels[k], k
+                while place > 0 and labels[place - 1] > value:
+                    labels[place] = labels[place - 1]
                     place -= 1
-                room[place] = value
+                labels[place] = value
         best = run = 0
         for k in range(size):
-            run = run + 1 if k > 0 and room[k] == room[k - 1] else 1
+            run = run + 1 if k > 0 and labels[k] == labels[k - 1] else 1
             if run > best:
                 best = run
-                fresh[row] = room[k]
+                fresh[row] = labels[k]
     return looked
 
 
 @twin
-def rows_core(n, core, room, a: WaitingRows):
+def rows_core(n, core, counts, a: WaitingRows):
     """Lower `core`, int32 per position, to what neighbours allow, until no row of the chunk is active.
 
     `core` is an upper bound of the core number at first. Equal adjacent neighbours count once. The workspace has one
@@ -61,14 +61,14 @@ def rows_core(n, core, room, a: WaitingRows):
             if most == 0:
                 continue
             for k in range(most + 1):
-                room[k] = 0
+                counts[k] = 0
             for e in range(begin, end):
                 v = a.targets[e]
                 if v != u and (e == begin or a.targets[e - 1] != v):
-                    room[min(core[v], most)] += 1
+                    counts[min(core[v], most)] += 1
             there, value = 0, most
             while value > 0:
-                there += room[value]
+                there += counts[value]
                 if there >= value:
                     break
                 value -= 1
@@ -157,8 +157,8 @@ def _higher(u, row, a: HigherRows):
             v = tails[e]
             if a.mark[v]:
                 if a.degree[u] < a.degree[v] or (a.degree[u] == a.degree[v] and u < v):
-                    a.room[size] = v
-                    a.room_ties[size] = 2 if a.mark[v] == 3 else 1
+                    a.higher[size] = v
+                    a.higher_ties[size] = 2 if a.mark[v] == 3 else 1
                     size += 1
                 a.mark[v] = 0
     return size
@@ -174,8 +174,8 @@ def rows_higher(n, a: HigherRows):
         if at + size > len(a.ends):
             return row
         for k in range(size):
-            a.ends[at + k], a.ties[at + k] = a.room[k], a.room_ties[k]
-            a.joined[a.room[k]] += 1
+            a.ends[at + k], a.ties[at + k] = a.higher[k], a.higher_ties[k]
+            a.joined[a.higher[k]] += 1
         a.joined[u] += size
         a.begins[row + 1] = at + size
     return n
@@ -193,12 +193,12 @@ def rows_triangles(n, begin, end, a: HigherRows):
         size = _higher(u, row, a)
         marked = False
         for k in range(size):
-            v = a.room[k]
+            v = a.higher[k]
             if v < begin or v >= end or a.begins[v - begin] == a.begins[v - begin + 1]:
                 continue
             if not marked:
                 for i in range(size):
-                    a.mark[a.room[i]] = a.room_ties[i]
+                    a.mark[a.higher[i]] = a.higher_ties[i]
                 marked = True
             at_u = at_v = found = 0
             for j in range(a.begins[v - begin], a.begins[v - begin + 1]):
@@ -206,12 +206,12 @@ def rows_triangles(n, begin, end, a: HigherRows):
                 if a.mark[w]:
                     at_u += a.ties[j]
                     at_v += a.mark[w]
-                    a.links[w] += a.room_ties[k]
+                    a.links[w] += a.higher_ties[k]
                     found += 1
             a.links[u] += at_u
             a.links[v] += at_v
             a.totals.triangles += found
-            a.totals.added += at_u + at_v + found * a.room_ties[k]
+            a.totals.added += at_u + at_v + found * a.higher_ties[k]
         if marked:
             for i in range(size):
-                a.mark[a.room[i]] = 0
+                a.mark[a.higher[i]] = 0

@@ -27,8 +27,8 @@ class WholeRows(ChunkRows):
 class HigherRows(WholeRows):
     degree = "const unsigned *", "per position: rows are in the order of degrees, then positions"
     mark = "unsigned char *", "per position: is and stays 0"
-    room = "index_t *", "one entry per edge of a row"
-    room_ties = "unsigned char *", "one entry per edge of a row"
+    higher = "index_t *", "one entry per edge of a row"
+    higher_ties = "unsigned char *", "one entry per edge of a row"
     begins = "long long *", "where the higher neighbours of each row begin; that of row 0 is given"
     ends = "index_t *", "the higher neighbours"
     ties = "unsigned char *", "2 for those of both in- and out-edges, else 1"

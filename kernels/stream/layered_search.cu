@@ -245,10 +245,10 @@ extern "C" __global__ void layered_search(long long n, SearchThere a) {
         if (!found) break;
         if (first_thread)
             counts->found[after] = counts->edges[after] = counts->hubs[after] = counts->missing[after] = 0;
-        const bool pulled = a.pulls && edges * PULL > rest, lists = !pulled && edges <= (number)a.room;
-        s.reached = lists ? a.queues + (s.depth + 1) % 2 * a.room : nullptr;
+        const bool pulled = a.pulls && edges * PULL > rest, lists = !pulled && edges <= (number)a.capacity;
+        s.reached = lists ? a.queues + (s.depth + 1) % 2 * a.capacity : nullptr;
         if (pulled) pull(s);
-        else push(s, listed ? found : n, listed ? a.queues + s.depth % 2 * a.room : nullptr, a.hubs);
+        else push(s, listed ? found : n, listed ? a.queues + s.depth % 2 * a.capacity : nullptr, a.hubs);
         s.tell();
         gd_grid_barrier(&counts->arrived);
         if (const long long many = *(volatile long long *)(counts->hubs + now)) {

@@ -20,7 +20,7 @@ class SearchThere(RowsThere):
         "whether rows are those of in-edges too, so that an unreached vertex can find its parent",
     )
     labels = "long long *", "per position: a distance times 2^32 plus the predecessor; the largest value if unreached"
-    queues = "index_t *", "two queues of `room` entries, for the positions of a level, by level modulo 2"
-    room = "long long", "entries of a queue"
+    queues = "index_t *", "two queues of `capacity` entries, for the positions of a level, by level modulo 2"
+    capacity = "long long", "entries of a queue"
     hubs = "index_t *", "one entry per row of more than 4,096 edges"
     counters = COUNTS, "where the search is, and what was done"

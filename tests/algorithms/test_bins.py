@@ -56,7 +56,7 @@ def test_rows_are_summed_in_the_stated_order(env, dtype, weighted, rng):
     empty = np.diff(indptr) == 0
     sums[goes[empty]] = 0.0
     sums = backend.from_host(sums)
-    room = rows.room(backend.xp)
+    room = rows.workspace(backend.xp)
     room.fill(POISON)
     rows.sum(backend.from_host(x), sums, room)
     for gathered, wanted in ((x, 2**64 - 1), (x + 1, 0)):  # the last sums are not wanted
@@ -83,7 +83,7 @@ def test_x_may_be_short_or_all_of_it_hot(env, length, rng):
     sent = backend.from_host(place), None, shape
     rows = Rows.of(env, Csr(backend.from_host(indptr), backend.from_host(indices)), False, np.float32, *sent)
     sums = backend.from_host(np.zeros(len(indptr) - 1))
-    rows.sum(backend.from_host(x), sums, rows.room(backend.xp))
+    rows.sum(backend.from_host(x), sums, rows.workspace(backend.xp))
     backend.synchronize()
     expected = [ordered_sum(x[place[indices[a:b]]].astype(float).tolist()) for a, b in pairwise(indptr)]
     np.testing.assert_array_equal(backend.to_host(sums), expected)
@@ -105,7 +105,7 @@ def test_bins_begin_with_rows_or_chunks_and_have_room_for_what_they_gather(backe
 def test_a_device_of_an_h200_divides_x_and_edges_so(monkeypatch):
     backend = emulated()
     shape = Shape.of(backend, np.float32, 8_868_598)
-    assert (shape.hot, shape.width, shape.segments, shape.room) == (16384, 49152, 181, 40960)
+    assert (shape.hot, shape.width, shape.segments, shape.bin_bytes) == (16384, 49152, 181, 40960)
     assert shape.pays
     assert not Shape.of(backend, np.float32, 16384).pays  # all of x is in shared memory
     assert not Shape.of(backend, np.float32, 20_000_000).pays  # too many segments for bins of this size

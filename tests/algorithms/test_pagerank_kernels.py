@@ -36,7 +36,7 @@ def test_rows_are_summed_in_the_stated_order(env, weighted, real, ordered, rng):
     assert (rows.slices is not None) == on_device
     assert (len(rows.goes) > 0) == (ordered and not on_device and not pull.laid_out(rows.csr, weighted is not None))
     sums = poisoned(env, indptr, goes if ordered else None)
-    rows.sum(backend.from_host(x), sums, rows.room(backend.xp))
+    rows.sum(backend.from_host(x), sums, rows.workspace(backend.xp))
     backend.synchronize()
     terms = x[place[indices]].astype(np.float64)
     if weighted:
@@ -91,7 +91,7 @@ def test_sums_are_the_same_whatever_is_in_shared_memory(env, real, weighted, dty
     rows, x, indptr, expected = laid_out(env, rng, real, weighted, dtype, slots)
     assert rows.hot == min(hot, backend.shared_memory // np.dtype(real).itemsize)
     sums = poisoned(env, indptr)
-    rows.sum(backend.from_host(x), sums, rows.room(backend.xp))
+    rows.sum(backend.from_host(x), sums, rows.workspace(backend.xp))
     backend.synchronize()
     np.testing.assert_array_equal(backend.to_host(sums), expected)
 
@@ -158,7 +158,7 @@ def test_64_bit_indices_are_summed_alike(env, rng):
     x = rng.random(300)
     rows = Rows.of(env, Csr(backend.from_host(indptr), backend.from_host(indices)), False, np.float64)
     sums = backend.from_host(np.full(len(indptr) - 1, float(POISON)))
-    rows.sum(backend.from_host(x), sums, rows.room(backend.xp))
+    rows.sum(backend.from_host(x), sums, rows.workspace(backend.xp))
     expected = [ordered_sum(x[indices[a:b]].tolist()) for a, b in pairwise(indptr)]
     np.testing.assert_array_equal(backend.to_host(sums), expected)
 

@@ -107,11 +107,11 @@ def test_sums_in_slices_are_those_of_rows(env, dtype, weights, real, ordered, rn
     at = goes if ordered else np.arange(len(goes))
     expected[at] = [ordered_sum(terms[a:b].tolist()) for a, b in pairwise(indptr)]
     sums[at] = sums.copy()
-    sums, room = backend.from_host(sums), rows.room(backend.xp)
-    room.fill(POISON)
-    rows.sum(backend.from_host(x), sums, room)
+    sums, workspace = backend.from_host(sums), rows.workspace(backend.xp)
+    workspace.fill(POISON)
+    rows.sum(backend.from_host(x), sums, workspace)
     for gathered, wanted in ((x, 2**64 - 1), (x + 1, 0)):  # the last sums are not wanted
-        rows.sum(backend.from_host(gathered), sums, room, backend.from_host(np.array([wanted], np.uint64)))
+        rows.sum(backend.from_host(gathered), sums, workspace, backend.from_host(np.array([wanted], np.uint64)))
     backend.synchronize()
     found = backend.to_host(sums)
     np.testing.assert_array_equal(found, expected)
@@ -129,7 +129,7 @@ def test_few_rows_are_sums_too(env, lengths, rng):
     rows = Rows.of(env, csr, False, np.float64, backend.from_host(np.arange(50, dtype=np.int32)))
     assert rows.slices.nbytes <= Slices.memory(csr, 0)[0]
     sums = backend.from_host(np.where(lengths, POISON, 0.0))
-    rows.sum(backend.from_host(x), sums, rows.room(backend.xp))
+    rows.sum(backend.from_host(x), sums, rows.workspace(backend.xp))
     backend.synchronize()
     expected = [ordered_sum(x[indices[a:b]].tolist()) for a, b in pairwise(indptr)]
     np.testing.assert_array_equal(backend.to_host(sums), expected)

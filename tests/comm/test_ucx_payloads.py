@@ -10,7 +10,7 @@ from ranks import needs_ucx, run_ucx_threads, traffic
 
 from graphdask.comm.threads import run_threads
 from graphdask.comm.ucx.communicator import UcxCommunicator, UcxPlane
-from graphdask.comm.ucx.plane import FIRST_ROOM
+from graphdask.comm.ucx.plane import FIRST_CAPACITY
 from graphdask.errors import CommunicationError, PeerLost
 
 NO_CONTROL = np.empty(0, np.int64)
@@ -38,7 +38,7 @@ def on(planes, body, run=0, timeout=60.0):
 def ends(planes):
     """Of each plane, the length of its buffer and what it takes its peer's to be."""
     links = [next(iter(plane._links.values())) for plane in planes]
-    return [(len(link.buffer), link.room_there) for link in links]
+    return [(len(link.buffer), link.peer_capacity) for link in links]
 
 
 @pytest.mark.parametrize("size", [2, 3, 4])
@@ -50,7 +50,7 @@ def test_payloads_of_any_length_in_turn_stay_until_the_next_exchange(runner, siz
 
 
 def test_a_buffer_grows_by_half_or_to_the_payload_and_both_ends_know(planes):
-    assert FIRST_ROOM == 262_144
+    assert FIRST_CAPACITY == 262_144
     expected = {0: 262_144, 100_000: 262_144, 262_144: 262_144, 262_145: 393_216, 5: 393_216, 2_000_000: 2_000_000}
 
     def send(nbytes):
@@ -129,7 +129,7 @@ def test_leaving_while_a_payload_is_under_way_spoils_the_plane(planes):
 def test_ends_that_disagree_on_a_buffer_are_an_error(planes):
     def body(communicator):
         if communicator.rank == 0:
-            communicator._peers[0].link.room_there = 10
+            communicator._peers[0].link.peer_capacity = 10
         communicator.exchange([np.zeros(100_000, np.uint8)] * 2)
 
     with pytest.raises(CommunicationError, match="buffer of 262144 bytes for one of another length"):

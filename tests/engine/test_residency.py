@@ -33,9 +33,9 @@ def test_a_resident_set_has_what_the_host_has(device):
     assert again[0] == 6
     assert held.transfers == came
     assert 6 in held
-    assert held.room == 0
+    assert held.free_slots == 0
     held.release(6)
-    assert held.room == 1
+    assert held.free_slots == 1
     wider = ResidentSet(backend, pieces(7), 2, {"a": 8, "b": 20})
     (came_first, _), (number, _) = wider.visit([4, 6])
     assert (came_first, number, wider.nbytes) == (4, 6, 10 * 8 + 30 * 4)

@@ -22,7 +22,7 @@ from graphdask.comm.shm.communicator import ShmCommunicator, ShmPlane
 from graphdask.comm.single import SingleCommunicator
 from graphdask.comm.threads import run_threads
 from graphdask.comm.ucx.communicator import UcxCommunicator, UcxPlane, ucx_available
-from graphdask.comm.ucx.plane import FIRST_ROOM
+from graphdask.comm.ucx.plane import FIRST_CAPACITY
 from graphdask.device.backend import get_backend
 from graphdask.errors import InputError
 
@@ -316,8 +316,8 @@ def traffic_bytes(seed: int, number: int, size: int) -> np.ndarray:
     """Payload bytes of exchange `number`, shape (sender, receiver); -1 is None. Around a link's first buffer."""
     rng = np.random.default_rng([seed, number])
     small = rng.integers(1, 12_000, (size, size))
-    medium = rng.integers(12_000, FIRST_ROOM + 2, (size, size))
-    large = rng.integers(FIRST_ROOM, 4 * FIRST_ROOM, (size, size))
+    medium = rng.integers(12_000, FIRST_CAPACITY + 2, (size, size))
+    large = rng.integers(FIRST_CAPACITY, 4 * FIRST_CAPACITY, (size, size))
     kind = rng.choice(5, (size, size), p=[0.2, 0.1, 0.3, 0.37, 0.03])
     return np.select([kind == 0, kind == 1, kind == 2, kind == 3], [-1, 0, small, medium], large)
 
@@ -329,10 +329,10 @@ def traffic(communicator: Communicator, seed: int, n: int, device: str = "cpu") 
     """
     rank, size = communicator.rank, communicator.size
     backend = get_backend(device, rank)
-    stock = np.random.default_rng(seed).integers(0, 256, 5 * FIRST_ROOM, dtype=np.uint8)
+    stock = np.random.default_rng(seed).integers(0, 256, 5 * FIRST_CAPACITY, dtype=np.uint8)
 
     def part(number: int, sender: int, receiver: int, nbytes: int) -> np.ndarray:
-        first = (number * 7919 + sender * 104_729 + receiver * 1_299_709) % FIRST_ROOM
+        first = (number * 7919 + sender * 104_729 + receiver * 1_299_709) % FIRST_CAPACITY
         return stock[first : first + nbytes]
 
     def compare(number: int, payloads: Sequence[Any], lengths: np.ndarray) -> None:

@@ -34,15 +34,15 @@ def pulled(device, found, seeds, fanouts, together, replace, method):
     bounds = None if set(sizes) == {1} else given(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
     shape = Shape(max(sizes), 0, 0)
     frontiers = max(sizes) * np.cumprod([1, *fanouts])
-    shape.room = int(frontiers[:-1].sum())
+    shape.expanded = int(frontiers[:-1].sum())
     packed = np.uint64(sum(fanout << 8 * hop for hop, fanout in enumerate(fanouts)))
     n, most, hops = len(seeds), int(frontiers[1:].sum()), len(fanouts)
     src, dst, upto, starts = (given(np.full(n * each, -7, np.int32)) for each in (most, most, hops, hops))
     draws = NeighborHops(
         seeds=given(np.concatenate(seeds).astype(np.int32)), bounds=bounds, indptr=given(indptr),
         indices=given(np.concatenate(rows).astype(np.int32)), fanouts=packed, hops=hops, replace=replace, method=method,
-        seed=np.uint64(5), together=together, places=shape.room, slots=shape.slots(hops), most=most, src=src, dst=dst,
-        upto=upto, starts=starts, counts=given(np.full(n, -7, np.int64)),
+        seed=np.uint64(5), together=together, places=shape.expanded, slots=shape.slots(hops), most=most, src=src,
+        dst=dst, upto=upto, starts=starts, counts=given(np.full(n, -7, np.int64)),
     )  # fmt: skip
     draw = kernels.hops_draw if method < 0 else kernels.hops_draw_biased
     draw(n, 3, draws, per_item=32 // together, threads=128, shared=shape.shared(together, hops, 4))

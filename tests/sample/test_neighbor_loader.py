@@ -107,7 +107,7 @@ def test_batches_drawn_in_one_go_are_those_of_neighbour_sampling(name, monkeypat
         fanouts, replace = options["num_neighbors"], options.get("replace", False)
         expected = gd.sample.neighbors(whole, seeds, fanouts, replace=replace, seed=3)
         for room in (1, 1 << 21):
-            monkeypatch.setattr(_minibatch_traversal, "ROOM", room)
+            monkeypatch.setattr(_minibatch_traversal, "CALL_EDGES", room)
             loader.epoch, at = 0, 0
             for number, batch in enumerate(loader):
                 theirs = expected.subgraph(number)

@@ -400,7 +400,7 @@ def test_launches_are_cut_where_rows_are_long(monkeypatch):
         lambda: gd.sample.snowball(graph, seeds, 2),
     ]
     expected = [call() for call in calls]
-    monkeypatch.setattr("graphdask.sample.traversal.ROOM", 700)
+    monkeypatch.setattr("graphdask.sample.traversal.LAUNCH_WORDS", 700)
     for call, one in zip(calls, expected, strict=True):
         np.testing.assert_array_equal(call().dst, one.dst)
 

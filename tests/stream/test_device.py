@@ -369,8 +369,8 @@ def test_chunks_that_stay_are_summed_together(streamed, monkeypatch, kind, lost)
 def test_tables_of_small_chunks_that_stay_are_counted_and_do_not_grow(streamed, monkeypatch):
     n, src, dst, directed = GRAPHS["dense random, undirected"]()
     G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
-    S, room, made = streamed(G, "60KiB"), device_sums.Sums._table_room, []
-    monkeypatch.setattr(device_sums.Sums, "_table_room", lambda sums, words: made.append(sums) or room(sums, words))
+    S, buffer, made = streamed(G, "60KiB"), device_sums.Sums._table_buffer, []
+    monkeypatch.setattr(device_sums.Sums, "_table_buffer", lambda sums, words: made.append(sums) or buffer(sums, words))
     counts = []
     for iterations, sets in ((6, 2), (9, 2), (9, 0.5)):
         monkeypatch.setattr(device_sums, "SETS", sets)

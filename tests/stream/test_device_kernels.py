@@ -126,13 +126,13 @@ class InPlace:
 
 
 @pytest.mark.parametrize(
-    ("pulls", "room", "numbered"), [(0, 4000, True), (0, 1, False), (1, 4000, True), (1, 1, False)]
+    ("pulls", "capacity", "numbered"), [(0, 4000, True), (0, 1, False), (1, 4000, True), (1, 1, False)]
 )
-def test_a_search_reads_rows_where_they_are(backend, rng, pulls, room, numbered):
+def test_a_search_reads_rows_where_they_are(backend, rng, pulls, capacity, numbered):
     ids = rng.permutation(COUNT).astype(np.int32) if numbered else np.arange(COUNT, dtype=np.int32)
     rows, source, left = InPlace(rng, ids), 20, []
     for device in (backend, get_backend("cpu")):
-        labels, queues = np.full(COUNT, NONE), np.full(2 * room, POISON, np.int32)
+        labels, queues = np.full(COUNT, NONE), np.full(2 * capacity, POISON, np.int32)
         labels[source], queues[0] = ids[source], source
         at, words = SEARCH.place, np.zeros(len(SEARCH), np.int64)
         words[at.listed], words[at.found.start], words[at.left] = 1, 1, len(rows.targets)
@@ -143,7 +143,7 @@ def test_a_search_reads_rows_where_they_are(backend, rng, pulls, room, numbered)
         for missing, given in zip((True, False), rows.launches(device), strict=True):
             words[at.arrived], words[at.hubs], words[at.missing] = 0, 0, 0
             pack = SearchThere(
-                ids=ids_, pulls=pulls, labels=labels_, queues=queues_, room=room, hubs=hubs, asked=asked,
+                ids=ids_, pulls=pulls, labels=labels_, queues=queues_, capacity=capacity, hubs=hubs, asked=asked,
                 counters=device.from_host(words), **given,
             )  # fmt: skip
             kernel(COUNT, pack)
@@ -359,13 +359,13 @@ def test_rows_are_summed_in_the_order_of_pagerank(both, rng, real, weight):
 def test_a_chunk_of_no_edges_and_one_row_that_is_all(both, rng):
     kinds = {"items": np.int64, "goes": np.int32, "parts": np.int64, "partial": np.float64, "longer": np.int32,
              "places": np.int32, "totals": np.int64}  # fmt: skip
-    room = {name: np.full(2000, kind(POISON)) for name, kind in kinds.items()}
+    capacity = {name: np.full(2000, kind(POISON)) for name, kind in kinds.items()}
     targets, x = rng.integers(0, COUNT, 70_000).astype(np.int32), rng.random(COUNT)
     for degrees in (np.zeros(3, np.uint32), np.array([0, 70_000, 0], np.uint32)):
         counters, cleared, found = *np.zeros((2, len(SUMS)), np.int64), np.full(3, np.nan)
         pack = ChunkSums(
             rows=3, low=0, high=3, degrees=degrees, targets=targets, weighted=0, x=x, sums=found, counters=counters,
-            cleared=cleared, **room,
+            cleared=cleared, **capacity,
         )  # fmt: skip
         left = both(
             "layered_sums",

@@ -12,7 +12,7 @@ import pytest
 import graphdask as gd
 from graphdask.errors import FormatError, InputError
 from graphdask.stream import direct, window
-from graphdask.stream.direct import BLOCK, Direct, aligned_room, around
+from graphdask.stream.direct import BLOCK, Direct, aligned_memory, around
 from graphdask.stream.window import Window
 
 
@@ -143,7 +143,7 @@ def test_where_blocks_do_not_fit_a_chunk_does(S):
 
 
 def test_bytes_are_read_up_to_the_end_of_a_file_and_not_beyond(tmp_path):
-    path, memory = tmp_path / "file", aligned_room(3 * BLOCK)
+    path, memory = tmp_path / "file", aligned_memory(3 * BLOCK)
     path.write_bytes(bytes(range(256)) * 33)
     with path.open("rb") as file:
         found = Direct(file.fileno())

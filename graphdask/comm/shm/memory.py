@@ -56,13 +56,13 @@ class Outbox:
         """Return where each part begins, copying (in the order of the stream) those that do not lie here already."""
         placed: dict[int, int] = {}
         outside = {id(part): part for part in parts if not self.holds(part)}
-        room = sum(_aligned(part.nbytes) for part in outside.values())
-        if _aligned(self._taken) + room > len(self.bytes):
+        needed = sum(_aligned(part.nbytes) for part in outside.values())
+        if _aligned(self._taken) + needed > len(self.bytes):
             inside = {id(part): part for part in parts if id(part) not in outside}
             outside = inside | outside
-            room = sum(_aligned(part.nbytes) for part in outside.values())
+            needed = sum(_aligned(part.nbytes) for part in outside.values())
             self._taken = 0
-            self._grow(room)
+            self._grow(needed)
         at = _aligned(self._taken)
         for key, part in outside.items():
             placed[key] = at

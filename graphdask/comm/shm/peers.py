@@ -71,7 +71,7 @@ class ShmPeers(RankPeers):
         super().met(number)
         self._kept.meeting = number
 
-    def memory(self, nbytes: int, said: np.ndarray) -> tuple[list[int], np.ndarray]:
+    def memory(self, nbytes: int, announced: np.ndarray) -> tuple[list[int], np.ndarray]:
         kept, comm = self._kept, self.comm
         memory = kept.mine[1]
         kept.clear()
@@ -81,22 +81,22 @@ class ShmPeers(RankPeers):
         for outbox in kept.mine:
             generation, capacity, handle = outbox.memory
             mine += [generation, capacity, *handle.tolist()]
-        reported = comm.allgather(np.concatenate([mine, said]).astype(np.int64))
-        self.met(int(reported[:, 0].max()))
+        gathered = comm.allgather(np.concatenate([mine, announced]).astype(np.int64))
+        self.met(int(gathered[:, 0].max()))
         words = (len(mine) - 1) // 2
         addresses = [[0, 0] for _ in range(comm.size)]
         for at, outbox in enumerate(kept.mine):
             addresses[comm.rank][at] = self.backend.address(outbox.bytes)
         for q, windows in kept.theirs:
             for at, window in enumerate(windows):
-                at_peer = reported[q, 1 + at * words : 1 + (at + 1) * words]
+                at_peer = gathered[q, 1 + at * words : 1 + (at + 1) * words]
                 if at_peer[0] != window.generation:
                     window.follow(int(at_peer[0]), int(at_peer[1]), at_peer[2:].copy())
                 addresses[q][at] = self.backend.address(window.bytes)
-        generations = reported[:, 1 : len(mine) : words]
+        generations = gathered[:, 1 : len(mine) : words]
         kept.number, kept.moved = kept.number + 1, kept.moved + (not np.array_equal(generations, kept.generations))
         kept.generations, kept.boards = generations.copy(), [first for first, _ in addresses]
-        return [second for _, second in addresses], reported[:, len(mine) :]
+        return [second for _, second in addresses], gathered[:, len(mine) :]
 
     def takes(self, nbytes: int) -> int:
         return self._kept.mine[1].takes(max(nbytes, 1))

@@ -181,9 +181,9 @@ class UcxCommunicator(Communicator):
                 if end + nbytes <= HEADER_BYTES and isinstance(part, np.ndarray):
                     peer.way = INLINE
                     continue
-                if nbytes > peer.link.room_there:
+                if nbytes > peer.link.peer_capacity:
                     peer.way = GROW
-                    peer.link.room_there = grown(peer.link.room_there, nbytes)
+                    peer.link.peer_capacity = grown(peer.link.peer_capacity, nbytes)
                     self._sending.append(peer.send(self._empty, self._payload_tag))
                 self._send_apart(peer.send, part, self._payload_tag)
         identity = (MAGIC, self._gang, self._run, number, DATA)

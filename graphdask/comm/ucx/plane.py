@@ -43,16 +43,16 @@ PRIVATE = {"TLS": "^tcp"}
 CLOSING = 0.5
 """Seconds that closing waits for endpoints."""
 
-FIRST_ROOM = 1 << 18
+FIRST_CAPACITY = 1 << 18
 """Bytes of the receive buffer that every link begins with."""
 
 
-def grown(room: int, nbytes: int) -> int:
+def grown(capacity: int, nbytes: int) -> int:
     """Return the new length of a receive buffer after a payload of `nbytes` did not fit into it.
 
     Both ends of a link follow this rule over the same payloads, so a sender knows the receiver's buffer.
     """
-    return max(nbytes, room * 3 // 2)
+    return max(nbytes, capacity * 3 // 2)
 
 
 @contextlib.contextmanager
@@ -143,9 +143,9 @@ class Link:
     def __init__(self, plane: UcxPlane, address: bytes):
         self._new_buffer, self._stage = plane.new_buffer, plane.stage
         self._small: Array | None = None
-        self.buffer, self.descriptor = self._new_buffer(FIRST_ROOM)
+        self.buffer, self.descriptor = self._new_buffer(FIRST_CAPACITY)
         """Where the peer's payloads arrive, uint8, and its ucxx descriptor."""
-        self.room_there = FIRST_ROOM
+        self.peer_capacity = FIRST_CAPACITY
         """Length of the buffer that the peer keeps for this rank's payloads."""
         head, _, raw = address.partition(b"\n")
         other, mine = json.loads(head), plane.identity

@@ -26,12 +26,12 @@ class Stage:
         self._pinned: Any = None
         self._host = np.empty(0, np.uint8)
 
-    def lowered(self, sends: Sequence[Array | None], rank: int, room: int) -> Sequence[Array | None]:
+    def lowered(self, sends: Sequence[Array | None], rank: int, capacity: int) -> Sequence[Array | None]:
         """Return the payloads; those for peers that are short enough for a header become host arrays.
 
         The host arrays are complete once the stream is, and valid until the next call.
         """
-        small = [q for q, part in enumerate(sends) if part is not None and q != rank and 0 < part.nbytes <= room]
+        small = [q for q, part in enumerate(sends) if part is not None and q != rank and 0 < part.nbytes <= capacity]
         if not small:
             return sends
         cuda = self._backend.xp.cuda
