@@ -18,15 +18,13 @@ from graphdask.engine.buffers import Allocation, Buffer, put_aside, reachable
 from graphdask.engine.direction import Direction
 from graphdask.engine.loop import HUB_THREADS, Environment
 from graphdask.engine.team import Peers
-from graphdask.kernels.bfs.bfs_pack import LONG, Search
-from graphdask.kernels.common.tuning import HUB
+from graphdask.kernels.bfs.bfs_pack import Search
+from graphdask.kernels.common.tuning import HUB, LONG_ROW_MARK, PULL_FEW
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
 
 NO_LIMIT = 1 << 62
 """The level at which a search stops that has no limit."""
-FEW = 64
-"""Edges of a row after which a pull defers it."""
 
 
 @dataclass
@@ -57,7 +55,7 @@ class BfsState:
     count: int = 0
     """Length of the frontier, or more if vertices have arrived."""
     weight: int = 0
-    """Its out-edges, and LONG for each row of very many, or if vertices have arrived."""
+    """Its out-edges, and LONG_ROW_MARK for each row of very many, or if vertices have arrived."""
     level: int = 0
     left: tuple[Buffer, Buffer] | None = None
     """Pull: own vertices that are not reached and have in-edges, of this superstep and the next, in turn."""
@@ -99,7 +97,7 @@ class BfsState:
         """Queue what the frontier, which is in `here`, reaches, with the smallest id that reaches it."""
         search, kernels = self.search, self.kernels
         if env.allocation.partial:  # edges of the frontier lead to so many at most
-            edges = part.num_slots if either_way and len(part.directions) > 1 else self.weight % LONG
+            edges = part.num_slots if either_way and len(part.directions) > 1 else self.weight % LONG_ROW_MARK
             self.queue_buffer.fit(min(edges, self.unreached))
             self.ghost_queue.fit(edges)
             if self.led is not None:
@@ -161,7 +159,7 @@ def search_memory(part: Part, allocation: Allocation, pulls: bool, fused: bool =
         if pulls:
             assert part.inward is not None
             left = allocation.first(owned, reachable(part))
-            most += 2 * left + min(left, part.inward.num_edges // FEW)
+            most += 2 * left + min(left, part.inward.num_edges // PULL_FEW)
             most += owned if part.size > 1 and type(part.vertex_map) is not VertexMap else 0
     else:
         push, pull = 3 * owned + 7 * ghosts // 2, 5 * owned + 2 * ghosts

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._bfs_state import FEW, NO_LIMIT
+from graphdask.algorithms._bfs_state import NO_LIMIT
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import put_aside
 from graphdask.engine.direction import ALPHA, BETA, Direction
@@ -16,6 +16,7 @@ from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
 from graphdask.kernels.bfs import bfs_team as at
 from graphdask.kernels.bfs.bfs_pack import Levels
 from graphdask.kernels.common.team import END_DONE
+from graphdask.kernels.common.tuning import PULL_FEW
 from graphdask.partition.part import Part
 
 CLAIM_SHARE = 4
@@ -29,7 +30,7 @@ more synchronization of the ranks."""
 def most_aside(part: Part) -> int:
     """Return the largest number of rows that are deferred."""
     most = put_aside(part.out)
-    return most if part.inward is None else max(most, min(part.num_owned, part.inward.num_edges // FEW))
+    return most if part.inward is None else max(most, min(part.num_owned, part.inward.num_edges // PULL_FEW))
 
 
 def search_arrays(

@@ -39,7 +39,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._bfs_state import FEW, NO_LIMIT, BfsState, advance_buffer, search_memory, team_search_memory
+from graphdask.algorithms._bfs_state import NO_LIMIT, BfsState, advance_buffer, search_memory, team_search_memory
 from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
 from graphdask.algorithms._sources import given_sources, given_targets, own_places
 from graphdask.algorithms._targets import Targets, target_votes
@@ -54,7 +54,8 @@ from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import choice, whole
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
-from graphdask.kernels.bfs.bfs_pack import COUNTS, LONG, Search
+from graphdask.kernels.bfs.bfs_pack import COUNTS, Search
+from graphdask.kernels.common.tuning import LONG_ROW_MARK, PULL_FEW
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
 
@@ -184,7 +185,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
             search.own_queue = state.queues[0].fit(state.count)
             kernels.bfs_start(state.count, env.backend.from_host(sources), search)
             state.weight = state.read(env)[AT.weight]
-        votes: tuple[float, ...] = state.direction.votes(state.count, state.weight % LONG, part.out.num_edges)
+        votes: tuple[float, ...] = state.direction.votes(state.count, state.weight % LONG_ROW_MARK, part.out.num_edges)
         votes += state.target_votes(env)
         frontier = state.queue[: state.count]
         return state, Messages(
@@ -213,7 +214,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
     def _large_levels(self, part: Part, state: BfsState, peers: Peers, env: Environment) -> Messages:
         """Process some levels in one launch, as a team of one, if vertices find their parents in their own rows."""
         memory = TeamSearch.memory(peers, part, env)
-        team = self._together(part, state, memory, (state.count, state.weight % LONG), env, LARGE_LEVELS)
+        team = self._together(part, state, memory, (state.count, state.weight % LONG_ROW_MARK), env, LARGE_LEVELS)
         state.level, state.pulled = team.level, state.pulled or team.pulled
         state.count, state.weight = team.frontier(env)
         state.counters[:-1] = 0
@@ -260,7 +261,8 @@ class BreadthFirstSearch(Primitive[BfsState]):
             count = len(message)
             state.search.own_queue = queue.fit(min(state.count + count, before + state.unreached), keep=state.count)
             state.kernels.bfs_visit(count, message.slots, message.columns["parent"], state.level, state.search)
-            state.count, state.weight = min(state.count + count, part.num_owned, before + state.unreached), LONG
+            state.count = min(state.count + count, part.num_owned, before + state.unreached)
+            state.weight = LONG_ROW_MARK
         if not pulled and env.allocation.partial:
             state.count = state.search.read_counters(env.backend).here
             state.unreached -= state.count - before
@@ -313,7 +315,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
         state.level += 1
         unvisited, left = state.left
         search.own_queue, search.left = state.queue_buffer.fit(state.waiting), left.array
-        search.hubs = state.hubs.fit(min(state.waiting, csr.num_edges // FEW))
+        search.hubs = state.hubs.fit(min(state.waiting, csr.num_edges // PULL_FEW))
         kernels.bfs_pull(state.waiting, unvisited.array, state.level, search)
         kernels.bfs_pull_hubs(min(32 * state.waiting, HUB_THREADS), state.level, search)
         kernels.bfs_mark(max(1, min(state.waiting, HUB_THREADS)), search)
@@ -329,7 +331,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
         state.count, state.weight = own, found[AT.weight]
         state.unreached -= own
         votes: tuple[float, ...] = state.direction.votes(
-            own + ghosts, state.weight % LONG * (own + ghosts) // max(own, 1)
+            own + ghosts, state.weight % LONG_ROW_MARK * (own + ghosts) // max(own, 1)
         )
         votes += state.target_votes(env)
         values = {} if to == "ghosts" else {"parent": state.parent}

@@ -98,8 +98,8 @@ extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *o
     const Visit visit{a.depth, a.parent, a.seen};
     long long count = (long long)a.counters->here, done = 0, visited = 0, edges = 0, weight = 0;
     for (;;) {
-        unsigned long long *const found = &a.counters->cycle0 + 2 * (done % 3);
-        volatile unsigned long long *const later = &a.counters->cycle0 + 2 * ((done + 1) % 3);
+        unsigned long long *const found = a.counters->cycle + 2 * (done % 3);
+        volatile unsigned long long *const later = a.counters->cycle + 2 * ((done + 1) % 3);
         if (first) later[0] = later[1] = 0;
         unsigned long long mine = 0;
         const long long share = min((count + warps - 1) / warps, 32LL);

@@ -4,9 +4,9 @@
 #include "common/bitmap.cuh"
 #include "common/rows.cuh"
 
-// What a row of more than BFS_LONG edges adds to a weight beside them.
+// What a row of more than BFS_LONG edges adds to a weight beside them (common/tuning.py).
 #define BFS_LONG 1024
-#define BFS_MARK (1ULL << 40)
+#define BFS_MARK 1099511627776
 
 template <class T> struct bfs_none;
 template <> struct bfs_none<int> { static constexpr int id = 0x7fffffff; };
@@ -125,7 +125,7 @@ __device__ __forceinline__ void bfs_list(long long n, const Wanted &wanted, Into
     queue.flush(out, tail, true);
 }
 
-// Edges that one thread scans before it leaves the rest of the row to a warp.
+// Edges that one thread scans before it leaves the rest of the row to a warp (common/tuning.py).
 #define BFS_FEW 64
 
 // Vertices that search their rows for a neighbour whose bit is set. If it `queues`, those that find one go to the own

@@ -11,9 +11,10 @@ The CUDA kernels defer rows of many edges to a second launch (`*_hubs`). They ha
 
 import numpy as np
 
-from graphdask.kernels.bfs.bfs_pack import LONG, MANY, Search
+from graphdask.kernels.bfs.bfs_pack import Search
 from graphdask.kernels.common.bitmap import has_bit, set_bit, u64
 from graphdask.kernels.common.prefetch import prefetch
+from graphdask.kernels.common.tuning import LONG_ROW, LONG_ROW_MARK
 from graphdask.kernels.common.twin import twin
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
@@ -28,7 +29,7 @@ FEW = 256
 def _weight(indptr, v):
     v = u64(v)
     edges = indptr[v + u64(1)] - indptr[v]
-    return edges + LONG if edges > MANY else edges
+    return edges + LONG_ROW_MARK if edges > LONG_ROW else edges
 
 
 @twin

@@ -4,7 +4,7 @@ from graphdask.kernels.common.packs import Counters, Pack
 
 COUNTS = Counters(
     "SearchCounts", "here", "unvisited", "next", "ghosts", "left", "hubs", "hubs_in", "edges", "weight", "levels",
-    "visited", "listed", "led", *(f"cycle{place}" for place in range(6)),
+    "visited", "listed", "led", "cycle[6]",
 )  # fmt: skip
 """Counters of a superstep; the last kernel of each prepares those of the next one. `here` and `unvisited` come first.
 
@@ -15,15 +15,13 @@ ghosts      length of the queue of ghosts
 left        vertices that a pull did not find
 hubs        deferred rows; hubs_in: those of the other direction, where a push takes both
 edges       scanned edges; bfs_levels: except those of its first level
-weight      out-edges of the next level's own vertices, and LONG for each that has more than MANY
+weight      out-edges of the next level's own vertices, and LONG_ROW_MARK for each that has more than LONG_ROW
 levels      levels that bfs_levels has gone through
 visited     vertices of all of them
 listed      entries listed by bfs_result
 led         edges that bfs_advance has written down
-cycle0 ...  bfs_levels: length and weight of what three levels find
+cycle       bfs_levels: length and weight of what three levels find, one after the other
 """
-MANY = 1024
-LONG = 1 << 40
 
 
 class Search(Pack):

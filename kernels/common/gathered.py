@@ -12,6 +12,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 LANES = 8
+"""float64 values of a vector of 512 bits."""
 _bit, _word, _wide, _real = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 
 

@@ -6,6 +6,21 @@ and a test compares them.
 
 HUB = 4096
 """Edges of a row; all blocks of a GPU share a row of more."""
+LONG_ROW = 1024
+"""Edges of a row; a level with a row of more is not one of the small levels that one launch processes, because one warp
+of a GPU would scan the row alone while all others wait."""
+LONG_ROW_MARK = 1 << 40
+"""What each such row adds to the number of edges of a level: more than any limit for small levels, and more than the
+edges of a level on one rank, so that the remainder is that number."""
+PULL_FEW = 64
+"""Edges of a row that one thread scans in a pull before a warp takes the rest: most rows find a parent sooner."""
+FAR_VERTEX = 1 << 31
+"""A vertex; generators that copy edges draw for it and later ones with a second hash, because choosing among so many
+vertices leaves too few bits of the first."""
+PLAIN_DEGREE = 256
+"""Edges of a new vertex; for more, 32 bits are too coarse for an edge and a coin, and a second hash is drawn."""
+PLAIN_SHARE = 1 << 47
+"""Of 2**63, per edge of a new vertex: a second hash is drawn too if direct edges, or copied ones, are rarer."""
 SHORT = 32
 """Neighbours up to which label propagation gives a row to a warp, one for each thread."""
 LABEL_CHUNK = 1024
@@ -48,6 +63,9 @@ ONE = 1 << 63
 
 MACROS_OF = {
     "common/rows.cuh": {"GD_HUB": HUB},
+    "bfs/bfs.cuh": {"BFS_LONG": LONG_ROW, "BFS_MARK": LONG_ROW_MARK, "BFS_FEW": PULL_FEW},
+    "generate/cuppa.cu": {"CUPPA_FAR": FAR_VERTEX},
+    "generate/pa_walk.cuh": {"PA_FAR": FAR_VERTEX, "PA_PLAIN_DEGREE": PLAIN_DEGREE, "PA_PLAIN_SHARE": PLAIN_SHARE},
     "label_propagation/label_propagation.cu": {"CHUNK": LABEL_CHUNK},
     "common/lanes.cuh": {"GD_CHUNK": ROW_CHUNK},
     "common/row_sums.cuh": {"GD_FEW": ROW_FEW, "GD_SPAN": ROW_SPAN},

@@ -38,9 +38,9 @@ from graphdask.kernels.common.hash import (
     key,
     multiply_high,
 )
+from graphdask.kernels.common.tuning import FAR_VERTEX as FAR
 from graphdask.kernels.common.twin import twin
 
-FAR = 1 << 31
 _0, _1 = np.uint64(0), np.uint64(1)
 
 _inlined = numba.njit(nogil=True, cache=True, error_model="numpy")

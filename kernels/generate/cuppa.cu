@@ -22,7 +22,7 @@
 #endif
 #define CUPPA_QUEUE ((int)(64 / sizeof(index_t)))
 #define CUPPA_STAGED 8
-#define CUPPA_FAR (1ULL << 31)
+#define CUPPA_FAR 2147483648
 
 // Columns of the log, places in the state: as in cuppa.py.
 enum { FIRST, STOP, PASS, VERTICES, WAITING, HELD, FINISHED, MOST, COLUMNS };

@@ -36,11 +36,13 @@ FIRST, STOP, PASS, VERTICES, WAITING, HELD, FINISHED, MOST = range(8)
 number of the pass; what it left: waiting vertices, waiting and held edges; the edges that got their target in it; the
 most waiting edges of one thread."""
 COLUMNS = 8
+"""int64 words of a row of the log."""
 
 ARRIVED, LONGEST, PASSES, SEGMENTS = 0, 1, 4, 5
 """Places in `state`: the barrier's count and three votes on the longest queue (GPU only); the rows that a log of any
 length would have; segments."""
 STATE = 6
+"""int64 words of `state`."""
 
 LOGICAL = 1024
 """Threads where the caller leaves the number to the machine."""

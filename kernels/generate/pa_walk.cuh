@@ -5,9 +5,9 @@
 #pragma once
 #include "common/hash.cuh"
 
-#define PA_FAR (1ULL << 31)
+#define PA_FAR 2147483648
 #define PA_PLAIN_DEGREE 256
-#define PA_PLAIN_SHARE (1ULL << 47)
+#define PA_PLAIN_SHARE 140737488355328
 
 template <class T> struct pa_unsigned { typedef gd_u64 type; };
 template <> struct pa_unsigned<int> { typedef gd_u32 type; };

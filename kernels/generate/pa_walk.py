@@ -18,10 +18,9 @@ massive scale-free networks", Data Science and Engineering 4 (2019), Section 4, 
 import numpy as np
 
 from graphdask.kernels.common.hash import DRAW_FRACTION, DRAW_TARGET, hashed, hashed_pair, inlined, key, multiply_high
+from graphdask.kernels.common.tuning import FAR_VERTEX, PLAIN_DEGREE, PLAIN_SHARE
 
-FAR = np.uint64(1 << 31)
-PLAIN_DEGREE = np.uint64(256)
-PLAIN_SHARE = np.uint64(1 << 47)
+FAR, _PLAIN_DEGREE, _PLAIN_SHARE = np.uint64(FAR_VERTEX), np.uint64(PLAIN_DEGREE), np.uint64(PLAIN_SHARE)
 _0, _1, _31, _32 = np.uint64(0), np.uint64(1), np.uint64(31), np.uint64(32)
 _HALF, _ALL, _LOW = np.uint64(1 << 30), np.uint64(1 << 63), np.uint64(0xFFFFFFFF)
 _NEVER = np.uint64((1 << 64) - 1)
@@ -30,9 +29,9 @@ _NEVER = np.uint64((1 << 64) - 1)
 @inlined
 def model(degree, threshold, seed):
     """What every step needs: (degree, threshold, stop, limit, careful, keys); all of uint64 but `careful`."""
-    rest, least = _ALL - threshold, degree * PLAIN_SHARE
+    rest, least = _ALL - threshold, degree * _PLAIN_SHARE
     careful = (
-        degree > PLAIN_DEGREE
+        degree > _PLAIN_DEGREE
         or (threshold > _0 and threshold < least)
         or (rest > _0 and rest < least)
     )  # fmt: skip

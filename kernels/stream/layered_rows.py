@@ -6,10 +6,11 @@ from graphdask.kernels.stream.chunk_pack import ChunkRows
 from graphdask.kernels.stream.layered_rows_pack import HigherRows, WaitingRows, WholeRows
 
 SHORT = 32
+"""Labels that are sorted by insertion; a sort of more by comparison of parts takes less time."""
 
 
 @twin
-def rows_frequent(n, begin, label, labels, fresh, a: WholeRows):
+def rows_frequent(n, begin, label, found, fresh, a: WholeRows):
     """Store the most frequent label among the neighbours of each row; return how many edges were scanned.
 
     Of several labels that are most frequent it is the smallest.
@@ -18,28 +19,28 @@ def rows_frequent(n, begin, label, labels, fresh, a: WholeRows):
     for row in range(begin, begin + n):
         size = 0
         for e in range(a.indptr[row], a.indptr[row + 1]):
-            labels[size] = label[a.targets[e]]
+            found[size] = label[a.targets[e]]
             size += 1
         if a.both:
             for e in range(a.back_indptr[row], a.back_indptr[row + 1]):
-                labels[size] = label[a.back_targets[e]]
+                found[size] = label[a.back_targets[e]]
                 size += 1
         looked += size
         if size > SHORT:
-            labels[:size].sort()
+            found[:size].sort()
         else:
             for k in range(1, size):
-                value, place = labels[k], k
-                while place > 0 and labels[place - 1] > value:
-                    labels[place] = labels[place - 1]
+                value, place = found[k], k
+                while place > 0 and found[place - 1] > value:
+                    found[place] = found[place - 1]
                     place -= 1
-                labels[place] = value
+                found[place] = value
         best = run = 0
         for k in range(size):
-            run = run + 1 if k > 0 and labels[k] == labels[k - 1] else 1
+            run = run + 1 if k > 0 and found[k] == found[k - 1] else 1
             if run > best:
                 best = run
-                fresh[row] = labels[k]
+                fresh[row] = found[k]
     return looked
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from kernel_launch import POISON, Launch, check_queue, random_rows
 
-from graphdask.kernels.bfs.bfs_pack import COUNTS, LONG, MANY, Search
+from graphdask.kernels.bfs.bfs_pack import COUNTS, Search
+from graphdask.kernels.common.tuning import LONG_ROW, LONG_ROW_MARK
 
 OWNED, SLOTS, LEVEL = 70, 110, 3
 HUB = pytest.mark.parametrize("hub", [False, True])
@@ -48,7 +49,7 @@ def check_turn(after, here, left=0):
 def weight_of(indptr, vertices):
     """Edges, and LONG for every row of very many."""
     degrees = np.diff(indptr)[np.asarray(vertices, np.int64)]
-    return int(degrees.sum() + LONG * (degrees > MANY).sum())
+    return int(degrees.sum() + LONG_ROW_MARK * (degrees > LONG_ROW).sum())
 
 
 class World:
@@ -323,7 +324,10 @@ def test_one_launch_goes_through_levels_until_a_bound(backend, dtype, rng, shape
     elif shape == "star":
         src, dst = np.zeros(n, np.int64), np.arange(n)
     elif shape == "long row":
-        src, dst = np.concatenate([src, np.full(MANY + 5, dst[0])]), np.concatenate([dst, rng.integers(0, n, MANY + 5)])
+        src, dst = (
+            np.concatenate([src, np.full(LONG_ROW + 5, dst[0])]),
+            np.concatenate([dst, rng.integers(0, n, LONG_ROW + 5)]),
+        )
     order = np.argsort(src, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(src, minlength=n))])
     indices, ids = dst[order].astype(dtype), rng.permutation(5000)[:n].astype(dtype)
