@@ -173,18 +173,6 @@ def inner_of(part: StreamedPart, primitive: Betweenness, stack: ExitStack) -> St
     return StreamedInnerVertices(given, fitting(part, given.lanes, needed), stack)
 
 
-def _on_device(run: Any, part: StreamedPart, primitive: Betweenness, stack: ExitStack) -> Any:
-    from graphdask.stream import device_betweenness
-
-    return device_betweenness.scores_of(run, part, primitive, stack)
-
-
-def _inner_on_device(run: Any, part: StreamedPart, primitive: Betweenness, stack: ExitStack) -> Any:
-    from graphdask.stream import device_betweenness
-
-    return device_betweenness.inner_of(run, part, primitive, stack)
-
-
-STREAMED[Betweenness] = Streamed(Supersteps(scores_of, _on_device))
-INNER = Supersteps(inner_of, _inner_on_device)
+STREAMED[Betweenness] = Streamed(Supersteps(scores_of, "device_betweenness.scores_of"))
+INNER = Supersteps(inner_of, "device_betweenness.inner_of")
 """The searches alone, where ranks send each other what they find."""

@@ -230,10 +230,4 @@ def largest(backend: Backend, tree: Array) -> int:
     return int(values[counts.argmax()]) if n and counts.max() * SHARE >= len(samples) else -1
 
 
-def _on_device(run: Any, part: StreamedPart, primitive: ConnectedComponents, stack: ExitStack) -> Any:
-    from graphdask.stream.device_components import DeviceComponents
-
-    return DeviceComponents(run, part, primitive, stack)
-
-
-STREAMED[ConnectedComponents] = Streamed(Supersteps(Components, _on_device), lambda *_: None)
+STREAMED[ConnectedComponents] = Streamed(Supersteps(Components, "device_components.DeviceComponents"), lambda *_: None)

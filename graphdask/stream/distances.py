@@ -220,12 +220,6 @@ class Flat(Offers):
         after[own.end :] |= state.parent[own.end :] < before[1]
 
 
-def _on_device(run: Any, part: StreamedPart, primitive: ShortestPaths, stack: ExitStack) -> Any:
-    from graphdask.stream.device_distances import paths_of
-
-    return paths_of(run, part, primitive, stack)
-
-
 STREAMED[ShortestPaths] = Streamed(
-    Supersteps(paths_of, _on_device), refuse, lambda primitive: primitive.source, by_weight=True
+    Supersteps(paths_of, "device_distances.paths_of"), refuse, lambda primitive: primitive.source, by_weight=True
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
@@ -39,9 +40,9 @@ class Supersteps:
 
     on_cpu: Callable[[StreamedPart, Any, ExitStack], Any]
     """Takes the share of the store, the primitive, and a stack that is closed after the run."""
-    on_device: Callable[[Any, StreamedPart, Any, ExitStack], Any]
-    """Takes also how it reaches the device, first. It imports what it calls, because kernels of devices import Numba,
-    which takes long."""
+    on_device: str
+    """The same for a device, which takes first how it reaches that: `MODULE.NAME` in `graphdask.stream`. A run imports
+    it, because the kernels import Numba, which takes long."""
 
     def __call__(self, context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
         return self.run(context, part, primitive)[0]
@@ -54,7 +55,9 @@ class Supersteps:
                 from graphdask.stream.on_device import prepared
 
                 run = prepared(part, backend, context.memory_share, Log(what=primitive.name))
-                streamed = self.on_device(run, part, primitive, stack)
+                module, _, name = self.on_device.partition(".")
+                on_device = getattr(import_module(f"graphdask.stream.{module}"), name)
+                streamed = on_device(run, part, primitive, stack)
                 stack.enter_context(run.host.reading())
                 before = run.host.nbytes
             else:

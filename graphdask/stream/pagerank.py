@@ -336,12 +336,6 @@ def shares(store: Store, given: Distribution, own: Own, dtype: Any = np.float64)
     return found
 
 
-def _on_device(run: Any, part: StreamedPart, primitive: PageRank, stack: ExitStack) -> Any:
-    from graphdask.stream.device_pagerank import DevicePageRank
-
-    return DevicePageRank(run, part, primitive, stack)
-
-
 STREAMED |= dict.fromkeys(
-    (PageRank, SinglePageRank), Streamed(Supersteps(StreamedPageRank, _on_device), refuse_weights)
+    (PageRank, SinglePageRank), Streamed(Supersteps(StreamedPageRank, "device_pagerank.DevicePageRank"), refuse_weights)
 )

@@ -268,12 +268,6 @@ def refuse(store: Store, primitive: BreadthFirstSearch) -> None:
         raise Unsupported("a streamed search goes from one source, without targets= or depth_limit=; use S.in_memory()")
 
 
-def _on_device(run: Any, part: StreamedPart, primitive: BreadthFirstSearch, stack: ExitStack) -> Any:
-    from graphdask.stream.device_paths import search_of
-
-    return search_of(run, part, primitive, stack)
-
-
 STREAMED[BreadthFirstSearch] = Streamed(
-    Supersteps(search_of, _on_device), refuse, lambda primitive: primitive.sources[0]
+    Supersteps(search_of, "device_paths.search_of"), refuse, lambda primitive: primitive.sources[0]
 )

@@ -262,18 +262,6 @@ def _fitted(
     return kind(primitive, lanes, stack)
 
 
-def _on_device(run: Any, part: StreamedPart, primitive: WeightedBetweenness, stack: ExitStack) -> Any:
-    from graphdask.stream import device_weighted_betweenness
-
-    return device_weighted_betweenness.scores_of(run, part, primitive, stack)
-
-
-def _inner_on_device(run: Any, part: StreamedPart, primitive: WeightedBetweenness, stack: ExitStack) -> Any:
-    from graphdask.stream import device_weighted_betweenness
-
-    return device_weighted_betweenness.inner_of(run, part, primitive, stack)
-
-
-STREAMED[WeightedBetweenness] = Streamed(Supersteps(scores_of, _on_device))
-INNER = Supersteps(inner_of, _inner_on_device)
+STREAMED[WeightedBetweenness] = Streamed(Supersteps(scores_of, "device_weighted_betweenness.scores_of"))
+INNER = Supersteps(inner_of, "device_weighted_betweenness.inner_of")
 """The searches alone, where ranks send each other what they find."""
