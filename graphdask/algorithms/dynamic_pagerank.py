@@ -162,7 +162,7 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
         xp, owned, most, size = env.xp, part.num_owned, part.num_vertices, part.size
         dtype = part.vertex_map.dtype
         inverse, loop = degrees_of(part, env)
-        kernels, x, reported = env.kernels("dynamic", index_t=dtype), part.contributions, part.said
+        kernels, x, reported = env.kernels("dynamic", index_t=dtype), part.contributions, part.sent
         if x is None or reported is None or not self.keeps or self.everywhere:
             x, reported = xp.zeros(most, np.float64), xp.zeros(0 if size == 1 or self.everywhere else owned)
         rank = xp.empty(owned)
@@ -198,20 +198,20 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
         if self._may_sweep and self.method in (*WHOLE, AUTO):
             state.row_kinds = Sweep.count(part, env)
         every = state.low if size == 1 else xp.arange(owned, dtype=dtype)  # no rank is notified
-        said = self._say(part, state, env, Lists([every], [state.every]))
-        if self._ranks_all(part, state, said):  # while the host goes on
+        messages = self._say(part, state, env, Lists([every], [state.every]))
+        if self._ranks_all(part, state, messages):  # while the host goes on
             state.sweep = Sweep.of(part, state, env) if self._may_sweep else None
             if state.sweep is not None and size == 1:
                 state.sweep.sum(part, state, env)
                 state.ahead = True
-        return state, said
+        return state, messages
 
-    def _ranks_all(self, part: DynamicPart, state: DynamicRanksState, said: Messages) -> bool:
+    def _ranks_all(self, part: DynamicPart, state: DynamicRanksState, messages: Messages) -> bool:
         """Whether it is known on this rank that the first iteration ranks all vertices."""
         if self.method != AUTO or part.size > 1:
             return self.everywhere
-        assert callable(said.votes)
-        return state.num_vertices > 0 and _soon(said.votes()[7], state) >= MOST_EDGES
+        assert callable(messages.votes)
+        return state.num_vertices > 0 and _soon(messages.votes()[7], state) >= MOST_EDGES
 
     def _list_affected(self, part: DynamicPart, state: DynamicRanksState, env: Environment) -> None:
         """List the own vertices that are to be ranked by the lengths of their rows; the counters, which must be 0, say
@@ -285,10 +285,10 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
         state.ahead = state.heard is not None and state.sweep is not None and state.iterations < self.max_iter
         if state.ahead:
             kernels.dynamic_judge(1, self.damping, scale, self.limit, int(self.error is not None), state.counters)
-        said = self._say(part, state, env, lists)
+        messages = self._say(part, state, env, lists)
         if state.ahead:
             state.sweep.sum(part, state, env, state.counters[GOES:])
-        return said
+        return messages
 
     def _begin_with_all(self, part: DynamicPart, state: DynamicRanksState, env: Environment) -> None:
         """What is needed before all vertices are ranked, for once or from now on."""
@@ -415,10 +415,10 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
             part.pagerank, part.ranked = state.rank, part.alive
             part.sources, part.targets, part.pending = [], [], pending
             if part.size > 1:
-                part.contributions = part.said = None
+                part.contributions = part.sent = None
                 if state.mode not in WHOLE:
                     telling.take_back(part, state, env)
-                    part.contributions, part.said = state.x, state.reported
+                    part.contributions, part.sent = state.x, state.reported
         return {
             "rank": state.rank[part.present],
             "method": next((method for method in METHODS if method in state.steps), self.method),

@@ -36,15 +36,15 @@ MOST_MADE, SHARE_MADE = 1 << 23, 8
 AT_ONCE = 1 << 16
 """Entries of a batch at most for which a GPU finds in one launch what is to be done; of more it takes several."""
 COUNTERS = 88
-"""Bytes, which come to the host with what is said of the edges."""
+"""Bytes, which come to the host with what was found of the edges."""
 
 
-NAME = "room for a batch"
+NAME = "workspace of batches"
 """Of what a part keeps."""
 
 
 @dataclass
-class _Room:
+class _Workspace:
     """Memory for batches of so many entries."""
 
     n: int
@@ -63,23 +63,23 @@ class _Room:
     """uint8: memory for `longest` entries of the widest pool."""
 
     @classmethod
-    def of(cls, backend: Backend, part: DynamicPart, n: int) -> _Room:
+    def of(cls, backend: Backend, part: DynamicPart, n: int) -> _Workspace:
         """Return the workspace that the part keeps for batches a GPU applies at once, or a new one for n entries."""
         at_once = _at_once(backend, n)
         longest = min(max(part.outward.used, part.backward.used) // SHARE_MADE, MOST_MADE)
         longest = longest if longest >= HUB and backend.name != "cpu" else 0
-        room: _Room | None = part.tables.get(NAME) if at_once else None
-        if room is None or room.n < n or room.longest < longest // 2:
+        workspace: _Workspace | None = part.tables.get(NAME) if at_once else None
+        if workspace is None or workspace.n < n or workspace.longest < longest // 2:
             xp, size = backend.xp, n + n // 4 if at_once else n
             widest = max(pool.itemsize for pool in (part.outward.indices, part.outward.weights) if pool is not None)
             place, order, listed = (xp.empty(size, np.int64) for _ in range(3))
             sums, plan = xp.empty(size + 1, np.int64), xp.empty(3 * size, np.int64)
             keys, slot = xp.empty(size, np.uint64), xp.empty(size, part.vertex_map.dtype)
             pieces, made = xp.empty(8 * (longest // PIECE + 1), np.int64), xp.empty(longest * widest, np.uint8)
-            room = cls(size, keys, slot, place, sums, order, listed, plan, pieces, longest, made)
+            workspace = cls(size, keys, slot, place, sums, order, listed, plan, pieces, longest, made)
             if at_once:
-                part.tables.keep(NAME, room, sum(getattr(each, "nbytes", 0) for each in vars(room).values()))
-        return room
+                part.tables.keep(NAME, workspace, sum(getattr(each, "nbytes", 0) for each in vars(workspace).values()))
+        return workspace
 
 
 @dataclass
@@ -175,9 +175,9 @@ def _check_memory(backend: Backend, part: DynamicPart, edges: Array, weights: Ar
 def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | None, memory_share: float) -> None:
     _check_memory(backend, part, edges, weights, memory_share)
     report = backend.xp.zeros(COUNTERS + len(edges), np.uint8)
-    room = _Room.of(backend, part, 2 * len(edges))  # all there is before anything is changed
-    entries, directed = _found(backend, part, edges, weights, report, room), int(part.backward is not part.outward)
-    _rewrite(backend, part, entries, room)
+    workspace = _Workspace.of(backend, part, 2 * len(edges))  # all there is before anything is changed
+    entries, directed = _found(backend, part, edges, weights, report, workspace), int(part.backward is not part.outward)
+    _rewrite(backend, part, entries, workspace)
     from graphdask.kernels.dynamic.dynamic_batch import CLAIMED  # with Numba, which takes long to import
 
     on_host = backend.to_host(report)
@@ -193,8 +193,8 @@ def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | N
         size = spans[k].stop - spans[k].start
         counts = np.array([0 if k else size, size, *[0] * (COUNTERS // 8 - 2)], np.uint64)
         again = entries.only(backend.xp, spans[k], backend.from_host(counts))
-        _plan(backend, part, again, room)
-        _rewrite(backend, part, again, room)
+        _plan(backend, part, again, workspace)
+        _rewrite(backend, part, again, workspace)
     row, sums = entries.row, entries.sums
     if outward:
         part.sources.append(row[:outward])
@@ -209,48 +209,50 @@ def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | N
 
 
 def _found(
-    backend: Backend, part: DynamicPart, edges: Array, weights: Array | None, report: Array, room: _Room
+    backend: Backend, part: DynamicPart, edges: Array, weights: Array | None, report: Array, workspace: _Workspace
 ) -> _Entries:
     """The entries of the rank's rows, sorted, and what is to be done with those."""
     xp, dtype, n = backend.xp, part.vertex_map.dtype, 2 * len(edges)
     weighted, directed = int(weights is not None), int(part.backward is not part.outward)
     entries = _Entries(
-        n, room.keys, xp.empty(n, dtype), room.slot, room.place, room.sums, room.listed, room.plan,
+        n, workspace.keys, xp.empty(n, dtype), workspace.slot, workspace.place, workspace.sums, workspace.listed,
+        workspace.plan,
         report[:COUNTERS].view(np.uint64),
     )  # fmt: skip
-    found, where = report[COUNTERS:], xp.empty(n, np.int64) if weighted else room.listed
-    says, said = int(part.said is not None), xp.empty(0) if part.said is None else part.said
+    found, where = report[COUNTERS:], xp.empty(n, np.int64) if weighted else workspace.listed
+    keeps_sent, sent = int(part.sent is not None), xp.empty(0) if part.sent is None else part.sent
     notes = _bounds(backend, part), part.size, part.rank
-    out, back, order = part.outward, part.backward, room.order
+    out, back, order = part.outward, part.backward, workspace.order
     pack = BatchEntries(
         edges=edges, num_vertices=part.alive, slots=part.slots, owned=part.num_owned,
         capacity=part.vertex_map.num_vertices, directed=directed, weighted=weighted, **out.looked("out"),
-        **back.looked("in"), names=part.names, found=found, again=where, keys=room.keys, row=entries.row,
+        **back.looked("in"), names=part.names, found=found, again=where, keys=workspace.keys, row=entries.row,
         slot=entries.slot, place=entries.place, steps=entries.sums, counters=entries.counters,
     )  # fmt: skip
     if _at_once(backend, n):
         pack.bounds, pack.size, pack.rank = notes
-        pack.says, pack.held, pack.said = says, part.held, said
+        pack.keeps_sent, pack.held, pack.sent = keeps_sent, part.held, sent
         pack.order, pack.sums, pack.listed, pack.plan = order, entries.sums, entries.listed, entries.plan
-        pack.most, pack.hub, pack.room, pack.pieces = FEW, HUB, room.longest, room.pieces
-        pack.out_room, pack.out_used, pack.in_room, pack.in_used = out.room, out.used, back.room, back.used
+        pack.most, pack.hub, pack.most_made, pack.pieces = FEW, HUB, workspace.longest, workspace.pieces
+        pack.out_capacity, pack.out_used = out.capacity, out.used
+        pack.in_capacity, pack.in_used = back.capacity, back.used
         kernels = backend.kernels("dynamic_batch", cooperative=True, index_t=dtype)
         kernels.dynamic_batch_prepare(n, pack, threads=BLOCK, per_processor=1)
     else:
         kernels = backend.kernels("dynamic_batch", index_t=dtype)
         kernels.dynamic_batch_look(n, pack)
         if weighted:
-            order = xp.argsort(room.keys)
-            entries.keys = pack.keys = room.keys[order]
+            order = xp.argsort(workspace.keys)
+            entries.keys = pack.keys = workspace.keys[order]
         else:
-            room.keys.sort()
+            workspace.keys.sort()
         kernels.dynamic_batch_place(n, pack)
         entries.sums = xp.cumsum(entries.sums)
         if part.size > 1:
             kernels.dynamic_batch_note(
-                n, entries.counters, entries.row, entries.slot, *notes, part.num_owned, says, part.held, said
+                n, entries.counters, entries.row, entries.slot, *notes, part.num_owned, keeps_sent, part.held, sent
             )
-        _plan(backend, part, entries, room)
+        _plan(backend, part, entries, workspace)
     if weights is not None:
         entries.weights = xp.empty(n, weights.dtype)
         backend.kernels("dynamic_rows", entry_t=weights.dtype).dynamic_rows_weigh(
@@ -276,20 +278,21 @@ def _wanted(backend: Backend, rows: DynamicRows, entries: _Entries, span: slice)
     return wanted
 
 
-def _plan(backend: Backend, part: DynamicPart, entries: _Entries, room: _Room) -> None:
+def _plan(backend: Backend, part: DynamicPart, entries: _Entries, workspace: _Workspace) -> None:
     """Find what is to be done with the rows of the entries."""
     out, back = part.outward, part.backward
     backend.kernels("dynamic_batch", index_t=part.vertex_map.dtype).dynamic_batch_plan(
         entries.n, BatchEntries(
             keys=entries.keys, owned=part.num_owned, capacity=part.vertex_map.num_vertices, sums=entries.sums,
-            most=FEW, out_begin=out.begin, out_length=out.length, out_room=out.room, out_used=out.used,
-            in_begin=back.begin, in_length=back.length, in_room=back.room, in_used=back.used, hub=HUB,
-            room=room.longest, pieces=room.pieces, listed=entries.listed, plan=entries.plan, counters=entries.counters,
+            most=FEW, out_begin=out.begin, out_length=out.length, out_capacity=out.capacity, out_used=out.used,
+            in_begin=back.begin, in_length=back.length, in_capacity=back.capacity, in_used=back.used, hub=HUB,
+            most_made=workspace.longest, pieces=workspace.pieces, listed=entries.listed, plan=entries.plan,
+            counters=entries.counters,
         ),
     )  # fmt: skip
 
 
-def _rewrite(backend: Backend, part: DynamicPart, entries: _Entries, room: _Room) -> None:
+def _rewrite(backend: Backend, part: DynamicPart, entries: _Entries, workspace: _Workspace) -> None:
     """Rewrite the rows as it is planned, but for those of a direction that needs a larger pool."""
     n, out, back = entries.n, part.outward, part.backward
     pools = [(entries.slot, out.indices, back.indices)]
@@ -297,15 +300,15 @@ def _rewrite(backend: Backend, part: DynamicPart, entries: _Entries, room: _Room
         pools.insert(0, (entries.weights, out.weights, back.weights))
     blocks = {"per_item": BLOCK, "threads": BLOCK, "per_processor": PER_PROCESSOR}
     pack = ChangedRows(
-        counters=entries.counters, pieces=room.pieces, listed=entries.listed, plan=entries.plan, place=entries.place,
-        sums=entries.sums, out_used=out.used, out_size=len(out.indices), in_used=back.used,
-        in_size=len(back.indices), out_begin=out.begin, out_length=out.length, out_room=out.room,
-        in_begin=back.begin, in_length=back.length, in_room=back.room,
+        counters=entries.counters, pieces=workspace.pieces, listed=entries.listed, plan=entries.plan,
+        place=entries.place, sums=entries.sums, out_used=out.used, out_size=len(out.indices), in_used=back.used,
+        in_size=len(back.indices), out_begin=out.begin, out_length=out.length, out_capacity=out.capacity,
+        in_begin=back.begin, in_length=back.length, in_capacity=back.capacity,
     )  # fmt: skip
     for k, (pack.values, pack.out_pool, pack.in_pool) in enumerate(pools):
         dtype = pack.values.dtype
         kernels, pack.commits = backend.kernels("dynamic_rows", entry_t=dtype), int(k == len(pools) - 1)
-        pack.made = room.made[: room.longest * dtype.itemsize].view(dtype)
+        pack.made = workspace.made[: workspace.longest * dtype.itemsize].view(dtype)
         kernels.dynamic_rows_change(n, pack, **blocks)
-        if room.longest:
+        if workspace.longest:
             kernels.dynamic_rows_settle(n, pack, **blocks)

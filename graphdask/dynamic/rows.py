@@ -34,9 +34,9 @@ class DynamicRows:
     """
 
     begin: Array
-    """int64, shape (num_owned,), as are `length` and `room`."""
+    """int64, shape (num_owned,), as are `length` and `capacity`."""
     length: Array
-    room: Array
+    capacity: Array
     indices: Array
     """Slots, index dtype."""
     weights: Array | None
@@ -66,15 +66,15 @@ class DynamicRows:
     def lay_out(self, backend: Backend, wanted: Array, memory_share: float) -> None:
         """Move all rows into new memory, each with a capacity for its entries, and for `wanted` ones, and slack."""
         xp = backend.xp
-        room = _with_slack(xp.maximum(self.length, wanted))
-        bounds = _bounds(backend, room)
+        capacity = _with_slack(xp.maximum(self.length, wanted))
+        bounds = _bounds(backend, capacity)
         used = int(bounds[-1])
         memory = used + used // 4 + 1024
         pools = [self.indices] if self.weights is None else [self.indices, self.weights]
         needed, free = memory * sum(pool.itemsize for pool in pools), int(backend.free_memory() * memory_share)
         if needed > free:
             raise OverBudget(
-                f"the rows of {len(room):,} vertices of a dynamic graph, moved to where they can grow, need "
+                f"the rows of {len(capacity):,} vertices of a dynamic graph, moved to where they can grow, need "
                 f"{needed / 2**30:.1f} GiB beside the {self.nbytes / 2**30:.1f} GiB that they have, and "
                 f"{backend.description} may use {free / 2**30:.1f} GiB; use more workers, or raise the setting "
                 f"graphdask.memory-fraction"
@@ -83,10 +83,10 @@ class DynamicRows:
         for pool in pools:
             moved.append(xp.empty(memory, pool.dtype))
             backend.kernels("dynamic_rows", entry_t=pool.dtype).dynamic_rows_move(
-                len(room), self.begin, self.length, bounds, pool, moved[-1], per_item=WARP
+                len(capacity), self.begin, self.length, bounds, pool, moved[-1], per_item=WARP
             )
         self.indices, self.weights = moved[0], None if self.weights is None else moved[1]
-        self.begin, self.room, self.used = bounds[:-1].copy(), room, used
+        self.begin, self.capacity, self.used = bounds[:-1].copy(), capacity, used
 
     def looked(self, way: str) -> dict[str, Array]:
         """Return the arrays in which kernels find entries: fields of a pack for a way, "in" or "out"."""
@@ -158,7 +158,7 @@ class DynamicPart(Part):
     """Own vertices whose out-edges changed since, batch by batch."""
     contributions: Array | None = None
     """What the last PageRank of several ranks knew of contributions, float64, shape (num_vertices,), by slot."""
-    said: Array | None = None
+    sent: Array | None = None
     """Those of own vertices, as sent to the ranks that need them, shape (num_owned,); -1 for those not sent."""
     audience: Audience | None = None
     """Who needs to know of all vertices; None where edges have changed since it was found out, on all ranks alike."""

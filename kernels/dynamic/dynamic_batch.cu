@@ -96,36 +96,36 @@ extern "C" __global__ void dynamic_batch_place(long long n, BatchEntries a) {
 
 // Note that the rank of the column of entry i needs to know of its row, and is to be told again.
 __device__ __forceinline__ void gd_note(long long i, const index_t *row, const index_t *slot, const long long *bounds,
-                                        long long size, long long rank, long long owned, bool says,
-                                        unsigned char *held, double *said) {
+                                        long long size, long long rank, long long owned, bool keeps_sent,
+                                        unsigned char *held, double *sent) {
     const long long at = (long long)slot[i], v = (long long)row[i];
     long long step = 0;
     while (at >= bounds[step + 1]) step++;
     unsigned char *const needs = held + (rank + step) % size * owned + v;
     if (!*needs) *needs = 1;
-    if (says) said[v] = -1.0;
+    if (keeps_sent) sent[v] = -1.0;
 }
 
 extern "C" __global__ void dynamic_batch_note(long long n, const unsigned long long *counters, const index_t *row,
                                               const index_t *slot, const long long *bounds, long long size,
-                                              long long rank, long long owned, long long says, unsigned char *held,
-                                              double *said) {
+                                              long long rank, long long owned, long long keeps_sent, unsigned char *held,
+                                              double *sent) {
     const long long outward = (long long)counters[0];
     GD_FOR(i, n) {
-        if (i < outward) gd_note(i, row, slot, bounds, size, rank, owned, says, held, said);
+        if (i < outward) gd_note(i, row, slot, bounds, size, rank, owned, keeps_sent, held, sent);
     }
 }
 
 // Where the rows of one direction are, and may go.
 struct Slack {
-    const long long *begin, *length, *room;
+    const long long *begin, *length, *capacity;
     long long used;
 };
 
 // What is to be done with the row whose first entry is entry i; nothing of others.
 __device__ __forceinline__ void gd_plan(long long i, long long n, const unsigned long long *keys, long long owned,
                                         unsigned long long capacity, const long long *sums, long long most,
-                                        const Slack &out, const Slack &in, long long hub, long long room,
+                                        const Slack &out, const Slack &in, long long hub, long long most_made,
                                         long long *pieces, long long *listed, long long *plan,
                                         unsigned long long *counters) {
     const long long outward = (long long)counters[0], needed = (long long)counters[1];
@@ -158,7 +158,7 @@ __device__ __forceinline__ void gd_plan(long long i, long long n, const unsigned
     const long long local = (long long)of - (inward ? owned : 0), length = rows.length[local];
     const long long step = sums[end] - sums[i], after = length + (step & 0xffffffffll) - (step >> 32);
     const long long size = max(length, after), stays = rows.begin[local];
-    const bool moves = after > rows.room[local];
+    const bool moves = after > rows.capacity[local];
     const long long begin =
         moves ? rows.used + (long long)atomicAdd(counters + 4 + inward, (unsigned long long)(after + after / 4 + 2))
               : stays;
@@ -167,7 +167,7 @@ __device__ __forceinline__ void gd_plan(long long i, long long n, const unsigned
     plan[2 * n + i] = local;
     if (size > hub && !moves) {
         const long long at = (long long)atomicAdd(counters + 9, (unsigned long long)size);
-        if (at + size <= room) {
+        if (at + size <= most_made) {
             const long long many = (size + GD_PIECE - 1) / GD_PIECE;
             long long *piece = pieces + 4 * (long long)atomicAdd(counters + 8, (unsigned long long)many);
             for (long long k = 0; k < many; k++, piece += 4) {
@@ -184,9 +184,9 @@ __device__ __forceinline__ void gd_plan(long long i, long long n, const unsigned
 }
 
 extern "C" __global__ void dynamic_batch_plan(long long n, BatchEntries a) {
-    const Slack out = {a.out_begin, a.out_length, a.out_room, a.out_used}, in = {a.in_begin, a.in_length, a.in_room, a.in_used};
+    const Slack out = {a.out_begin, a.out_length, a.out_capacity, a.out_used}, in = {a.in_begin, a.in_length, a.in_capacity, a.in_used};
     GD_FOR(i, n) {
-        gd_plan(i, n, a.keys, a.owned, (unsigned long long)a.capacity, a.sums, a.most, out, in, a.hub, a.room, a.pieces, a.listed, a.plan,
+        gd_plan(i, n, a.keys, a.owned, (unsigned long long)a.capacity, a.sums, a.most, out, in, a.hub, a.most_made, a.pieces, a.listed, a.plan,
                 a.counters);
     }
 }
@@ -291,10 +291,10 @@ dynamic_batch_prepare(long long n, BatchEntries a) {
         if (i < n) a.sums[i + 1] += all;
     }
     gd_grid_barrier(arrived);
-    const Slack to_out = {a.out_begin, a.out_length, a.out_room, a.out_used}, to_in = {a.in_begin, a.in_length, a.in_room, a.in_used};
+    const Slack to_out = {a.out_begin, a.out_length, a.out_capacity, a.out_used}, to_in = {a.in_begin, a.in_length, a.in_capacity, a.in_used};
     const long long outward = (long long)a.counters[0];
     GD_FOR(i, n) {
-        if (a.size > 1 && i < outward) gd_note(i, a.row, a.slot, a.bounds, a.size, a.rank, a.owned, a.says, a.held, a.said);
-        gd_plan(i, n, a.keys, a.owned, of_all, a.sums, a.most, to_out, to_in, a.hub, a.room, a.pieces, a.listed, a.plan, a.counters);
+        if (a.size > 1 && i < outward) gd_note(i, a.row, a.slot, a.bounds, a.size, a.rank, a.owned, a.keeps_sent, a.held, a.sent);
+        gd_plan(i, n, a.keys, a.owned, of_all, a.sums, a.most, to_out, to_in, a.hub, a.most_made, a.pieces, a.listed, a.plan, a.counters);
     }
 }

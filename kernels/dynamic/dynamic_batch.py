@@ -17,7 +17,7 @@ listed         int64: the first entries of rows; those of `most` edges at most, 
 plan           int64, three arrays in one: of the first entry of each row that changes where its entries end, where the
                row is to begin, and its local number; the end is 0 of entries that are not the first of a row
 pieces         int64, four each, for every PIECE entries of the rows of more than `hub` entries, before or after, that
-               stay where they are and fit the workspace of `room` entries: the row's first entry, the first entry of
+               stay where they are and fit the workspace, `most_made` entries: the row's first entry, the first entry of
                the piece, where the new row is put together, and its new length
 counters       uint64, 0 before: how many of the sorted entries are of out-edges, and of both directions; deletions of
                each direction; entries of each one's pool, free from `used` on, claimed by rows that outgrew their
@@ -150,14 +150,14 @@ def dynamic_batch_place(n, a: BatchEntries):
 
 
 @twin
-def dynamic_batch_note(n, counters, row, slot, bounds, size, rank, owned, says, held, said):
+def dynamic_batch_note(n, counters, row, slot, bounds, size, rank, owned, keeps_sent, held, sent):
     for i in range(np.int64(counters[0])):
         step = 0
         while slot[i] >= bounds[step + 1]:
             step += 1
         held[(rank + step) % size, row[i]] = 1
-        if says:
-            said[row[i]] = -1.0
+        if keeps_sent:
+            sent[row[i]] = -1.0
 
 
 @twin
@@ -182,9 +182,9 @@ def dynamic_batch_plan(n, a: BatchEntries):
         inward = local >= a.owned
         if inward:
             local -= a.owned
-            begin, length, has, used = a.in_begin[local], a.in_length[local], a.in_room[local], a.in_used
+            begin, length, has, used = a.in_begin[local], a.in_length[local], a.in_capacity[local], a.in_used
         else:
-            begin, length, has, used = a.out_begin[local], a.out_length[local], a.out_room[local], a.out_used
+            begin, length, has, used = a.out_begin[local], a.out_length[local], a.out_capacity[local], a.out_used
         step = a.sums[end] - a.sums[i]
         after = length + (step & 0xFFFFFFFF) - (step >> 32)
         size, moves = max(length, after), after > has
@@ -194,7 +194,7 @@ def dynamic_batch_plan(n, a: BatchEntries):
         a.plan[i], a.plan[n + i], a.plan[2 * n + i] = end, begin, local
         if size > a.hub and not moves:
             taken += size
-        if size > a.hub and not moves and taken <= a.room:
+        if size > a.hub and not moves and taken <= a.most_made:
             for first in range(0, size, PIECE):
                 a.pieces[4 * number], a.pieces[4 * number + 1] = i, first
                 a.pieces[4 * number + 2], a.pieces[4 * number + 3] = taken - size, after
@@ -219,5 +219,7 @@ def dynamic_batch_prepare(n, a: BatchEntries):
     dynamic_batch_place(n, a)
     a.sums[: n + 1] = np.cumsum(a.sums[: n + 1])
     if a.size > 1:
-        dynamic_batch_note(n, a.counters, a.row, a.slot, a.bounds, a.size, a.rank, a.owned, a.says, a.held, a.said)
+        dynamic_batch_note(
+            n, a.counters, a.row, a.slot, a.bounds, a.size, a.rank, a.owned, a.keeps_sent, a.held, a.sent
+        )
     dynamic_batch_plan(n, a)

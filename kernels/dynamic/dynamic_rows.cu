@@ -144,12 +144,12 @@ __device__ __forceinline__ bool gd_row(long long n, long long i, const unsigned 
 }
 
 __device__ __forceinline__ void gd_commit(const Row &row, long long *out_begin, long long *out_length,
-                                          long long *out_room, long long *in_begin, long long *in_length,
-                                          long long *in_room) {
+                                          long long *out_capacity, long long *in_begin, long long *in_length,
+                                          long long *in_capacity) {
     (row.inward ? in_length : out_length)[row.v] = row.after;
     if (row.goes == row.begin) return;
     (row.inward ? in_begin : out_begin)[row.v] = row.goes;
-    (row.inward ? in_room : out_room)[row.v] = row.after + row.after / 4 + 2;
+    (row.inward ? in_capacity : out_capacity)[row.v] = row.after + row.after / 4 + 2;
 }
 
 template <bool of_block> __device__ __forceinline__ void gd_wait() {
@@ -236,7 +236,7 @@ dynamic_rows_change(long long n, ChangedRows a) {
                     a.out_length, a.in_begin, a.in_length, &row))
             continue;
         gd_rewrite<true>(row, row.inward ? a.in_pool : a.out_pool, a.values);
-        if (a.commits && threadIdx.x == 0) gd_commit(row, a.out_begin, a.out_length, a.out_room, a.in_begin, a.in_length, a.in_room);
+        if (a.commits && threadIdx.x == 0) gd_commit(row, a.out_begin, a.out_length, a.out_capacity, a.in_begin, a.in_length, a.in_capacity);
     }
     for (long long k = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> 5; k < low;
          k += ((long long)gridDim.x * blockDim.x) >> 5) {
@@ -244,7 +244,7 @@ dynamic_rows_change(long long n, ChangedRows a) {
                     a.out_length, a.in_begin, a.in_length, &row))
             continue;
         gd_rewrite<false>(row, row.inward ? a.in_pool : a.out_pool, a.values);
-        if (a.commits && lane == 0) gd_commit(row, a.out_begin, a.out_length, a.out_room, a.in_begin, a.in_length, a.in_room);
+        if (a.commits && lane == 0) gd_commit(row, a.out_begin, a.out_length, a.out_capacity, a.in_begin, a.in_length, a.in_capacity);
     }
 }
 

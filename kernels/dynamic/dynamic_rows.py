@@ -119,14 +119,14 @@ def _change(start, stop, n, a: ChangedRows):
             if a.commits:
                 a.out_length[v] = after
                 if goes != a.out_begin[v]:
-                    a.out_begin[v], a.out_room[v] = goes, after + after // 4 + 2
+                    a.out_begin[v], a.out_capacity[v] = goes, after + after // 4 + 2
         elif i >= outward and in_fits:
             after = a.in_length[v] + (step & 0xFFFFFFFF) - (step >> 32)
             _rewrite(a.in_pool, a.in_begin[v], goes, a.in_length[v], i, end, a.place, a.sums, a.values)
             if a.commits:
                 a.in_length[v] = after
                 if goes != a.in_begin[v]:
-                    a.in_begin[v], a.in_room[v] = goes, after + after // 4 + 2
+                    a.in_begin[v], a.in_capacity[v] = goes, after + after // 4 + 2
 
 
 @twin

@@ -25,21 +25,21 @@ class Rows:
 
     def __init__(self, rng, dtype, spare):
         self.length = rng.permutation([*LENGTHS, *rng.integers(0, 12, 30)]).astype(np.int64)
-        self.room = self.length + rng.choice([0, 3, 200], len(self.length))
-        self.begin = np.cumsum(self.room) - self.room
-        self.used = int(self.room.sum())
+        self.capacity = self.length + rng.choice([0, 3, 200], len(self.length))
+        self.begin = np.cumsum(self.capacity) - self.capacity
+        self.used = int(self.capacity.sum())
         self.pool = np.full(self.used + spare, POISON, dtype)
         self.sets = [set(rng.choice(CAPACITY, length, replace=False).tolist()) for length in self.length]
         for first, columns in zip(self.begin, self.sets, strict=True):
             self.pool[first : first + len(columns)] = sorted(columns)
 
     def arrays(self):
-        return self.begin, self.length, self.room, self.pool
+        return self.begin, self.length, self.capacity, self.pool
 
 
 def rows_of(way, begin, length, room, indices):
     """Fields of a pack for the rows of a way, "in" or "out"."""
-    return {f"{way}_begin": begin, f"{way}_length": length, f"{way}_room": room, f"{way}_indices": indices}
+    return {f"{way}_begin": begin, f"{way}_length": length, f"{way}_capacity": room, f"{way}_indices": indices}
 
 
 class Batch:
@@ -97,10 +97,10 @@ def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits, hub, 
     listed, plan = to(np.full(n, POISON)), to(np.full(3 * n, POISON))
     pieces = to(np.full(8 * (room // PIECE + 1), POISON))
     pack.sums, pack.most, pack.out_used, pack.in_used, pack.hub = sums, FEW, both[0].used, both[1].used, hub
-    pack.room, pack.pieces, pack.listed, pack.plan = room, pieces, listed, plan
+    pack.most_made, pack.pieces, pack.listed, pack.plan = room, pieces, listed, plan
     kernels.dynamic_batch_plan(n, pack)
     backend.synchronize()
-    grown = [[v for v, columns in enumerate(changed) if len(columns) > rows.room[v]]
+    grown = [[v for v, columns in enumerate(changed) if len(columns) > rows.capacity[v]]
              for rows, changed in zip(both, batch.changed, strict=True)]  # fmt: skip
     lengths = [{v: len(changed[v]) for v in of} for changed, of in zip(batch.changed, grown, strict=True)]
     claimed = [sum(size + size // 4 + 2 for size in each.values()) for each in lengths]
@@ -136,7 +136,7 @@ def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits, hub, 
         expected = changed if there else rows.sets
         assert length.tolist() == [len(columns) for columns in expected]
         moved = np.flatnonzero(begin != rows.begin).tolist()
-        assert moved == ([v for v, columns in enumerate(changed) if len(columns) > rows.room[v]] if there else [])
+        assert moved == ([v for v, columns in enumerate(changed) if len(columns) > rows.capacity[v]] if there else [])
         assert (begin[moved] >= rows.used).all()
         assert all(room[v] == len(changed[v]) + len(changed[v]) // 4 + 2 for v in moved)
         for v, columns in enumerate(expected):
@@ -163,8 +163,8 @@ def change(backend, n, counters, pieces, room, listed, plan, place, sums, column
         pack = ChangedRows(
             counters=counters, pieces=pieces, listed=listed, plan=plan, place=place, sums=sums, values=values,
             **dict(zip(("out_used", "out_size", "in_used", "in_size"), sizes, strict=True)), out_begin=out[0],
-            out_length=out[1], out_room=out[2], out_pool=pools[0], in_begin=inward[0], in_length=inward[1],
-            in_room=inward[2], in_pool=pools[1], made=made, commits=commits,
+            out_length=out[1], out_capacity=out[2], out_pool=pools[0], in_begin=inward[0], in_length=inward[1],
+            in_capacity=inward[2], in_pool=pools[1], made=made, commits=commits,
         )  # fmt: skip
         kernels.dynamic_rows_change(n, pack, **wide)
         kernels.dynamic_rows_settle(n, pack, **wide)
@@ -249,7 +249,7 @@ def test_one_launch_finds_what_several_find(backend, dtype, directed, count):
     looks = {
         "edges": edges, "num_vertices": vertices, "slots": to(slots), "owned": owned, "capacity": vertices,
         "directed": directed, "weighted": 1, "names": to(names), "bounds": to(bounds), "size": size, "rank": 1,
-        "says": 0, "most": 12, "hub": 2**62, "room": 0, "order": to(np.zeros(ends, np.int64)),
+        "keeps_sent": 0, "most": 12, "hub": 2**62, "most_made": 0, "order": to(np.zeros(ends, np.int64)),
         **rows_of("out", to(begin), to(length), to(np.full(owned, each)), to(pools[0])), "out_used": len(pools[0]),
         **rows_of("in", to(begin), to(length), to(np.full(owned, each)), to(pools[-1])), "in_used": len(pools[0]),
     }  # fmt: skip
@@ -259,7 +259,7 @@ def test_one_launch_finds_what_several_find(backend, dtype, directed, count):
         return BatchEntries(
             **looks, found=empty(count, np.uint8), again=empty(ends, np.int64), keys=empty(ends, np.uint64),
             row=empty(ends, dtype), slot=empty(ends, dtype), place=empty(ends, np.int64),
-            held=to(np.zeros((size, owned), np.uint8)), said=to(np.zeros(0)), pieces=empty(8, np.int64),
+            held=to(np.zeros((size, owned), np.uint8)), sent=to(np.zeros(0)), pieces=empty(8, np.int64),
             listed=empty(ends, np.int64), plan=empty(3 * ends, np.int64), counters=to(np.zeros(11, np.uint64)),
             steps=(steps := empty(ends + 1, np.int64)), sums=steps,
         )  # fmt: skip
@@ -276,7 +276,7 @@ def test_one_launch_finds_what_several_find(backend, dtype, directed, count):
     kernels.dynamic_batch_place(ends, several)
     several.sums = to(np.cumsum(backend.to_host(several.steps)))
     kernels.dynamic_batch_note(
-        ends, several.counters, several.row, several.slot, several.bounds, size, 1, owned, 0, several.held, several.said
+        ends, several.counters, several.row, several.slot, several.bounds, size, 1, owned, 0, several.held, several.sent
     )
     kernels.dynamic_batch_plan(ends, several)
     backend.synchronize()
