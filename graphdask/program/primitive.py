@@ -208,6 +208,8 @@ class VertexProgram(Primitive[ProgramState]):
         if of.by_source:
             ends = [csr.indptr for csr in self._rows(part, True)]
             pack.assign(row_ends=ends[0], other_ends=ends[1] if len(ends) > 1 else None)
+            if of.pushes and of.combine != "count" and not of.counts and env.backend.name == "cuda":
+                pack.extent = xp.zeros(2, np.int64)
         self._add_facts(part, env, pack)
         state = ProgramState(
             pack, kernels, fields, values, words, bits if not of.pushes else bits[:0], pack.changed, rows, False,
@@ -353,6 +355,8 @@ class VertexProgram(Primitive[ProgramState]):
         if of.by_source:
             pack.assign(listed=listed, failure=self._failure(state, of.send))
             pack.sends.fill(0)
+            if pack.extent is not None:
+                pack.extent[:1], pack.extent[1:] = np.iinfo(np.int64).max, np.iinfo(np.int64).min
             state.kernels.program_tell(state.count, pack)
         if of.pushes:
             return self._push(part, state, env, listed)

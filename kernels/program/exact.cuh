@@ -7,10 +7,20 @@
 __device__ __forceinline__ void gd_add_word(long long *word, long long x) {
     if (x) atomicAdd((unsigned long long *)word, (unsigned long long)x);
 }
-// All lanes of a warp that are here together add to the same word, so one of them does it for all.
+// One thread does it for its warp where all of that adds to the same words: else all threads would wait for each other.
+__device__ __forceinline__ void gd_add_words(long long *place, const long long *words, int count) {
+    const unsigned all = 0xffffffffu;
+    const bool same = __activemask() == all && __match_any_sync(all, (unsigned long long)place) == all;
+    for (int i = 0; i < count; i++) {
+        long long word = words[i];
+        if (same)
+            for (int step = 16; step; step >>= 1) word += __shfl_xor_sync(all, word, step);
+        if (!same || (threadIdx.x & 31) == 0) gd_add_word(place + i, word);
+    }
+}
 __device__ __forceinline__ void gd_add_integer(long long *sums, int k, long long x) {
-    gd_add_word(sums + k * GD_BINS, (long long)((unsigned long long)x & 0xffffffffULL));
-    gd_add_word(sums + k * GD_BINS + 1, x >> 32);
+    const long long words[2] = {(long long)((unsigned long long)x & 0xffffffffULL), x >> 32};
+    gd_add_words(sums + k * GD_BINS, words, 2);
 }
 __device__ __forceinline__ void gd_add_float(long long *sums, int k, double x) {
     long long *place = sums + k * GD_BINS;
@@ -29,9 +39,9 @@ __device__ __forceinline__ void gd_add_float(long long *sums, int k, double x) {
     const int shift = exponent & 31;
     const unsigned long long low = (mantissa & 0xffffffffULL) << shift, high = (mantissa >> 32) << shift;
     const long long sign = x < 0.0 ? -1 : 1;
-    gd_add_word(place, sign * (long long)(low & 0xffffffffULL));
-    gd_add_word(place + 1, sign * (long long)((low >> 32) + (high & 0xffffffffULL)));
-    gd_add_word(place + 2, sign * (long long)(high >> 32));
+    const long long words[3] = {sign * (long long)(low & 0xffffffffULL),
+                                sign * (long long)((low >> 32) + (high & 0xffffffffULL)), sign * (long long)(high >> 32)};
+    gd_add_words(place, words, 3);
 }
 __device__ __forceinline__ void gd_take_least(long long *sums, int k, long long x) {
     if (x < *(volatile long long *)(sums + k * GD_BINS)) atomicMin(sums + k * GD_BINS, x);
@@ -41,6 +51,10 @@ __device__ __forceinline__ long long gd_ordered(double x) {
     const long long bits = __double_as_longlong(__dadd_rn(x, 0.0));
     return bits >= 0 ? bits : bits ^ 0x7fffffffffffffffLL;
 }
+
+__device__ __forceinline__ long long gd_ordered(long long x) { return x; }
+__device__ __forceinline__ long long gd_ordered(unsigned char x) { return x; }
+__device__ __forceinline__ long long gd_ordered(signed char x) { return x; }
 
 // Minimum and maximum of floats that are not NaN nor -0: of those not below 0 the bits have the same order, of those
 // below 0 the opposite one.

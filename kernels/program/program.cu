@@ -12,6 +12,7 @@
 
 #define GD_HUB 4096
 #define GD_GROUPS 32  // of eight threads, in a block
+#define GD_AT_ONCE 4  // edges of a thread, whose reads are on their way at the same time
 
 // The message of one of eight neighbouring threads, for another one.
 __device__ __forceinline__ Message gd_other(Message mine, int step, unsigned group) {
@@ -36,11 +37,25 @@ __device__ __forceinline__ Message gd_lane(index_t v, long long head, long long 
                                            int &count) {
     Message held = nothing();
     const long long end = min(head + GD_CHUNK, last);
-    for (long long e = head + lane; e < end; e += GD_LANES) {
-        const index_t u = a.indices[e];
-        Message sent;
-        if ((a.everywhere || gd_constant_bit(a.active, u)) && message(u, v, e, a, sent)) {
-            held = merge(held, sent);
+    for (long long e = head + lane; e < end; e += GD_AT_ONCE * GD_LANES) {
+        index_t from[GD_AT_ONCE];
+        bool sends[GD_AT_ONCE];
+        Message sent[GD_AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < GD_AT_ONCE; i++) {
+            const long long at = e + i * GD_LANES;
+            from[i] = at < end ? __ldg(a.indices + at) : (index_t)-1;
+        }
+#pragma unroll
+        for (int i = 0; i < GD_AT_ONCE; i++)
+            sends[i] = from[i] >= 0 && (a.everywhere || gd_constant_bit(a.active, from[i]));
+#pragma unroll
+        for (int i = 0; i < GD_AT_ONCE; i++)
+            sends[i] = sends[i] && message(from[i], v, e + i * GD_LANES, a, sent[i]);
+#pragma unroll
+        for (int i = 0; i < GD_AT_ONCE; i++) {
+            if (!sends[i]) continue;
+            held = merge(held, sent[i]);
             count++;
         }
     }
@@ -66,11 +81,33 @@ extern "C" __global__ void program_begin(long long n, long long field, Program a
 }
 
 extern "C" __global__ void program_tell(long long n, Program a) {
+    __shared__ long long least, most;
+    if (threadIdx.x == 0) {
+        least = 0x7fffffffffffffffLL;
+        most = -least - 1;
+    }
+    __syncthreads();
+    long long low = 0x7fffffffffffffffLL, high = -low - 1;
     GD_FOR(i, n) {
         const index_t v = a.listed ? a.listed[i] : (index_t)i;
         long long edges = a.row_ends[v + 1] - a.row_ends[v];
         if (a.other_ends) edges += a.other_ends[v + 1] - a.other_ends[v];
-        if (edges > 0 && tell(v, a)) gd_set_bit(a.sends, v);
+        if (edges == 0 || !tell(v, a)) continue;
+        gd_set_bit(a.sends, v);
+        if (!a.extent) continue;
+        const long long key = gd_ordered(a.value0[v]);
+        low = min(low, key);
+        high = max(high, key);
+    }
+    if (!a.extent) return;
+    if (low <= high) {
+        atomicMin(&least, low);
+        atomicMax(&most, high);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0 && least <= most) {
+        atomicMin(a.extent, least);
+        atomicMax(a.extent + 1, most);
     }
 }
 

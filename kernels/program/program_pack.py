@@ -56,6 +56,7 @@ class Program(Vertices):
     received = "int *", "per slot: how many messages came"
     merges = "long long", "whether messages came before, to be combined with"
     origin = "long long *", "per own vertex: the vertex from which the message came that was chosen"
+    extent = "long long *", "the least and the greatest of the values sent, as integers in the same order; or nothing"
     marks = "unsigned *", "a bit for each slot: whether a message came"
     marked = "index_t *", "own vertices that are marked"
     ghosts = "index_t *", "ghosts that are marked"

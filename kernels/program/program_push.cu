@@ -9,32 +9,39 @@
 #include "program/program_pack.py"
 #include "program/program_default.cuh"
 
-__device__ __forceinline__ void gd_arrives(index_t v, int count, const Program &a) {
+// Note that messages came to a vertex; whether they are the first ones.
+__device__ __forceinline__ bool gd_arrives(index_t v, int count, const Program &a) {
     if (a.counts_messages) atomicAdd(a.received + v, count);
-    if (gd_bit((volatile const unsigned *)a.marks, v) || !gd_choose_bit(a.marks, v)) return;
+    if (gd_bit((volatile const unsigned *)a.marks, v) || !gd_choose_bit(a.marks, v)) return false;
     if (!a.counts_messages) a.received[v] = 1;
     if (v < a.owned) a.marked[gd_reserve(&a.counters->marked)] = v;
     else a.ghosts[gd_reserve(&a.counters->ghosts)] = v;
+    return true;
 }
+
+// Whether all messages are equal: then the first one that comes to a vertex is as good as all.
+__device__ __forceinline__ bool gd_uniform(const Program &a) { return a.extent && a.extent[0] == a.extent[1]; }
 
 struct Pushing {
     const Program &a;
+    const bool uniform;
     __device__ __forceinline__ void operator()(index_t u, long long e) const {
         const index_t v = a.indices[e];
+        if (uniform && gd_bit((volatile const unsigned *)a.marks, v)) return;
         Message sent;
         if (!message(u, v, e, a, sent)) return;
-        push(v, sent, a);
-        gd_arrives(v, 1, a);
+        if (!uniform) push(v, sent, a);
+        if (gd_arrives(v, 1, a) && uniform) put(v, sent, a);
     }
     __device__ __forceinline__ void flush(bool) const {}
 };
 
 extern "C" __global__ void program_push(long long n, Program a) {
-    gd_for_edges<index_t>(n, a.listed, a.indptr, a.hubs, &a.counters->hubs, &a.counters->sent, Pushing{a});
+    gd_for_edges<index_t>(n, a.listed, a.indptr, a.hubs, &a.counters->hubs, &a.counters->sent, Pushing{a, gd_uniform(a)});
 }
 
 extern "C" __global__ void program_push_hubs(long long n, Program a) {
-    gd_for_hubs<index_t>(a.hubs, &a.counters->hubs, a.indptr, Pushing{a});
+    gd_for_hubs<index_t>(a.hubs, &a.counters->hubs, a.indptr, Pushing{a, gd_uniform(a)});
 }
 
 extern "C" __global__ void program_take(long long n, Program a) {
