@@ -129,8 +129,20 @@ class Definition:
 
     def wants(self, what: str) -> bool:
         """Whether a function asks for `id`, `degree` or `in_degree`."""
+        return what in self._wanted
+
+    @cached_property
+    def _wanted(self) -> frozenset[str]:
         roles = "source", "destination", "vertex"
-        return any(what in function.reads(role) for function in self.functions for role in roles)
+        return frozenset().union(*(function.reads(role) for function in self.functions for role in roles))
+
+    @cached_property
+    def key(self) -> tuple[Any, ...]:
+        """Equal for definitions whose kernels have the same text."""
+        functions = tuple((each.name, each.code.digest, each.code.fields) for each in self.functions)
+        aggregates = tuple((each.combine, each.kind) for each in self.aggregates)
+        fields = tuple((field.kind, field.dtype) for field in self.state)
+        return fields, tuple(self.message.items()), self.combine, functions, aggregates, self.pushes
 
     @cached_property
     def sent(self) -> tuple[int, ...]:

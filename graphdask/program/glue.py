@@ -9,13 +9,29 @@ parallel ones.
 
 from __future__ import annotations
 
+from typing import Any
+
 from graphdask.kernels.functions.inserted import Written
 from graphdask.program._cuda_glue import CudaGlue
 from graphdask.program._python_glue import PythonGlue
 from graphdask.program.definition import Definition
 
 
+MOST_KEPT = 256
+"""Texts that are kept for the next run of the same program."""
+_WRITTEN: dict[Any, Written] = {}
+
+
 def written(definition: Definition) -> Written:
     """The functions of a program in both languages; a function given in CUDA C++ leaves nothing in Python."""
+    found = _WRITTEN.get(definition.key)
+    if found is None:
+        if len(_WRITTEN) >= MOST_KEPT:
+            _WRITTEN.clear()
+        found = _WRITTEN[definition.key] = _written(definition)
+    return found
+
+
+def _written(definition: Definition) -> Written:
     on_cpu = all(function.code.python is not None for function in definition.functions)
     return Written(PythonGlue(definition).text() if on_cpu else "", CudaGlue(definition).text())

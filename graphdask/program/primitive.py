@@ -182,7 +182,7 @@ class VertexProgram(Primitive[ProgramState]):
         aggregates = summed_up(of, np.zeros((0, 0)))
         pack = Pack(
             names=env.backend.from_host(np.zeros(1, np.int64) if self.names is None else self.names), base=self.base,
-            superstep=0, everywhere=0, merges=0, everyone=int(of.everyone), counts_messages=int(of.counts), owned=owned,
+            superstep=0, everywhere=0, merges=0, everyone=int(of.everyone), counts_messages=int(of.counts), owned=owned, slots_of_all=slots,
             received=xp.zeros(places, np.int32), changed=xp.empty(owned, dtype),
             hubs=xp.empty(max(max(put_aside(each) for each in rows), 1), dtype),
             counters=words[: len(COUNTS)], sums=words[len(COUNTS) + functions :],

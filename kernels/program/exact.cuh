@@ -7,15 +7,25 @@
 __device__ __forceinline__ void gd_add_word(long long *word, long long x) {
     if (x) atomicAdd((unsigned long long *)word, (unsigned long long)x);
 }
-// One thread does it for its warp where all of that adds to the same words: else all threads would wait for each other.
+// Add words at a place. Of a warp all of whose threads are here, one thread adds for all that add at the same place: they
+// would wait for each other.
 __device__ __forceinline__ void gd_add_words(long long *place, const long long *words, int count) {
     const unsigned all = 0xffffffffu;
-    const bool same = __activemask() == all && __match_any_sync(all, (unsigned long long)place) == all;
-    for (int i = 0; i < count; i++) {
-        long long word = words[i];
-        if (same)
+    if (__activemask() != all) {
+        for (int i = 0; i < count; i++) gd_add_word(place + i, words[i]);
+        return;
+    }
+    unsigned left = all;
+    while (left) {
+        const int leader = __ffs(left) - 1;
+        long long *const here = (long long *)__shfl_sync(all, (unsigned long long)place, leader);
+        const bool mine = place == here;
+        for (int i = 0; i < count; i++) {
+            long long word = mine ? words[i] : 0;
             for (int step = 16; step; step >>= 1) word += __shfl_xor_sync(all, word, step);
-        if (!same || (threadIdx.x & 31) == 0) gd_add_word(place + i, word);
+            if ((int)(threadIdx.x & 31) == leader) gd_add_word(here + i, word);
+        }
+        left &= ~__ballot_sync(all, mine);
     }
 }
 __device__ __forceinline__ void gd_add_integer(long long *sums, int k, long long x) {

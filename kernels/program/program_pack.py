@@ -61,6 +61,7 @@ class Program(Vertices):
     marked = "index_t *", "own vertices that are marked"
     ghosts = "index_t *", "ghosts that are marked"
     owned = "long long", "how many of the slots are own vertices"
+    slots_of_all = "long long", "how many slots there are, with those of ghosts"
     changed = "index_t *", "own vertices whose state changed"
     everyone = "long long", "whether states are computed of vertices without messages too"
     row_ends = "const long long *", "where the row of the edges of each own vertex begins along which it sends"

@@ -14,8 +14,6 @@ __device__ __forceinline__ bool gd_arrives(index_t v, int count, const Program &
     if (a.counts_messages) atomicAdd(a.received + v, count);
     if (gd_bit((volatile const unsigned *)a.marks, v) || !gd_choose_bit(a.marks, v)) return false;
     if (!a.counts_messages) a.received[v] = 1;
-    if (v < a.owned) a.marked[gd_reserve(&a.counters->marked)] = v;
-    else a.ghosts[gd_reserve(&a.counters->ghosts)] = v;
     return true;
 }
 
@@ -24,29 +22,42 @@ __device__ __forceinline__ bool gd_uniform(const Program &a) { return a.extent &
 
 struct Pushing {
     const Program &a;
+    SplitQueue<index_t> *found;
     const bool uniform;
+
     __device__ __forceinline__ void operator()(index_t u, long long e) const {
-        const index_t v = a.indices[e];
+        const index_t v = __ldcs(a.indices + e);  // once only: the caches are for bits and messages
         if (uniform && gd_bit((volatile const unsigned *)a.marks, v)) return;
         Message sent;
         if (!message(u, v, e, a, sent)) return;
         if (!uniform) push(v, sent, a);
-        if (gd_arrives(v, 1, a) && uniform) put(v, sent, a);
+        if (!gd_arrives(v, 1, a)) return;
+        if (uniform) put(v, sent, a);
+        found->push(v, a.owned);
     }
-    __device__ __forceinline__ void flush(bool) const {}
+    __device__ __forceinline__ void flush(bool all) const {
+        found->own.flush(a.marked, &a.counters->marked, all);
+        if (a.slots_of_all > a.owned) found->ghosts.flush(a.ghosts, &a.counters->ghosts, all);
+    }
 };
 
 extern "C" __global__ void program_push(long long n, Program a) {
-    gd_for_edges<index_t>(n, a.listed, a.indptr, a.hubs, &a.counters->hubs, &a.counters->sent, Pushing{a, gd_uniform(a)});
+    __shared__ SplitQueue<index_t> found;
+    found.open();
+    gd_for_edges<index_t>(n, a.listed, a.indptr, a.hubs, &a.counters->hubs, &a.counters->sent,
+                          Pushing{a, &found, gd_uniform(a)});
 }
 
 extern "C" __global__ void program_push_hubs(long long n, Program a) {
-    gd_for_hubs<index_t>(a.hubs, &a.counters->hubs, a.indptr, Pushing{a, gd_uniform(a)});
+    __shared__ SplitQueue<index_t> found;
+    found.open();
+    gd_for_hubs<index_t>(a.hubs, &a.counters->hubs, a.indptr, Pushing{a, &found, gd_uniform(a)});
 }
 
 extern "C" __global__ void program_take(long long n, Program a) {
     GD_FOR(i, n) {
         take(i, a.slots[i], a);
-        gd_arrives(a.slots[i], a.counted[i], a);
+        const index_t v = a.slots[i];
+        if (gd_arrives(v, a.counted[i], a)) a.marked[gd_reserve(&a.counters->marked)] = v;
     }
 }
