@@ -1,4 +1,4 @@
-"""Sums over all rows of in-edges of a large dynamic graph on a GPU, as the ordinary PageRank does them (pull.py): where
+"""Sums over all rows of in-edges of a large dynamic graph on a GPU, as those of PageRank (engine/row_sums.py): where
 all vertices are ranked, and where so many are that their rows alone would not take less.
 
 Which rows have few edges, and the chunks of the others, are listed once after a batch; so chunks of about one length
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphdask.algorithms import pull
 from graphdask.algorithms.dynamic_ranks import DynamicRanksState
-from graphdask.algorithms.pull import Chunks
 from graphdask.device.backend import Array
 from graphdask.dynamic.rows import DynamicPart
+from graphdask.engine import row_sums
 from graphdask.engine.loop import Environment
+from graphdask.engine.row_sums import Chunks
 from graphdask.kernels.common.tuning import SWEEP_KINDS as KINDS
 from graphdask.kernels.pagerank.pagerank_pack import RankRows
 
@@ -33,7 +33,7 @@ class Sweep:
     """The rows of in-edges of a part, as they were after so many batches."""
 
     few: Array
-    """Own vertices with 1 to pull.FEW in-edges, index dtype; the sums of those with none stay 0."""
+    """Own vertices with 1 to row_sums.FEW in-edges, index dtype; the sums of those with none stay 0."""
     long: Chunks
     """Of the others."""
     partial: Array
@@ -52,10 +52,10 @@ class Sweep:
     def memory(part: DynamicPart) -> int:
         """Bytes that lists take at most while they are made; 0 where they are there, or of no use."""
         rows, index = part.backward, part.ids.itemsize
-        if isinstance(part.ids, np.ndarray) or rows.used < pull.STAGED_FROM or _kept(part) is not None:
+        if isinstance(part.ids, np.ndarray) or rows.used < row_sums.STAGED_FROM or _kept(part) is not None:
             return 0
-        chunks = min(part.num_owned, rows.used // (pull.FEW + 1)) + rows.used // pull.CHUNK
-        return part.num_owned * index + chunks * (8 + index) + rows.used // pull.CHUNK * (24 + index)
+        chunks = min(part.num_owned, rows.used // (row_sums.FEW + 1)) + rows.used // row_sums.CHUNK
+        return part.num_owned * index + chunks * (8 + index) + rows.used // row_sums.CHUNK * (24 + index)
 
     @staticmethod
     def count(part: DynamicPart, env: Environment) -> Array | None:
@@ -76,9 +76,9 @@ class Sweep:
         sweep = _kept(part)
         if sweep is None:
             few, long = _lists(part, state, env)
-            staged = min(state.num_edges, pull.CHUNK * len(long.chunks)) >= least
+            staged = min(state.num_edges, row_sums.CHUNK * len(long.chunks)) >= least
             ranges, width = _ranges(part)
-            hot = min(min(pull.STAGED, shared) // 8 // ranges, width) if staged else 0
+            hot = min(min(row_sums.STAGED, shared) // 8 // ranges, width) if staged else 0
             sweep = cls(few, long, env.xp.empty(long.partials), hot, (ranges, width), part.batches)
             part.tables.keep(NAME, sweep, sweep.nbytes)
         return sweep
@@ -87,9 +87,9 @@ class Sweep:
         """Write to `state.sums` what each row gathers from `state.x`, unless `goes`, one uint64, is 0."""
         dtype, rows, long = part.ids.dtype, part.backward, self.long
         kernels = env.kernels("pagerank", index_t=dtype, real_t=np.float64, weight_t=np.float32)
-        blocks = {**pull.STAGING, "shared": self.hot * self.ranges[0] * 8} if self.hot else {}
+        blocks = {**row_sums.STAGING, "shared": self.hot * self.ranges[0] * 8} if self.hot else {}
         kernels.pagerank_sum_chunks(
-            pull.LANES * len(long.chunks), RankRows(
+            row_sums.LANES * len(long.chunks), RankRows(
                 chunks=long.chunks, targets=long.targets, indices=rows.indices, weighted=0, x=state.x, hot=self.hot,
                 ranges=self.ranges[0], width=self.ranges[1], sums=state.sums, partial=self.partial, goes=goes,
             ), **blocks,
@@ -99,13 +99,13 @@ class Sweep:
             state.x, state.sums,
         )  # fmt: skip
         kernels.pagerank_sum_partials(
-            pull.LANES * len(long.many), long.many, long.first_chunk, self.partial, state.sums
+            row_sums.LANES * len(long.many), long.many, long.first_chunk, self.partial, state.sums
         )
 
 
 def _least(env: Environment) -> int:
     """Edges from which on it pays."""
-    return pull.STAGED_FROM * env.backend.processors
+    return row_sums.STAGED_FROM * env.backend.processors
 
 
 def _lists(part: DynamicPart, state: DynamicRanksState, env: Environment) -> tuple[Array, Chunks]:

@@ -22,13 +22,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms.bins import Shape
-from graphdask.algorithms.codes import Codes
 from graphdask.algorithms.distribution import LOOKING, Distribution
 from graphdask.algorithms.rank_layout import Layout, Layouts
 from graphdask.device.backend import Array
 from graphdask.device.readback import Readback, readback_of
+from graphdask.engine.bins import Shape
 from graphdask.engine.buffers import Allocation
+from graphdask.engine.codes import Codes
 from graphdask.engine.loop import ALL, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.pagerank.pagerank_pack import RankRows
 from graphdask.partition.part import Part

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms.bins import Shape
-from graphdask.algorithms.codes import Codes
-from graphdask.algorithms.pull import CHUNK, Chunks, Rows, binned, laid_out, sliced, without_loop
-from graphdask.algorithms.slices import Slices
 from graphdask.device.backend import Array
-from graphdask.engine.loop import Environment
+from graphdask.engine.bins import Shape
+from graphdask.engine.codes import Codes
+from graphdask.engine.loop import HUB_THREADS, Environment
+from graphdask.engine.row_sums import CHUNK, Chunks, Rows, binned, laid_out, out_degrees, places, sliced
+from graphdask.engine.slices import Slices
 from graphdask.errors import InputError
-from graphdask.partition.part import Part, most_first
+from graphdask.partition.part import Part
 
 OUT_WEIGHTS = {"float64": (1e-150, 1e150), "float32": (1e-20, 1e20)}
 """Sums of out-weights with which contributions neither overflow nor vanish."""
@@ -144,13 +144,14 @@ class Layouts:
             layout = self._made(part, env)
             part.tables.keep(self._name, layout, layout.nbytes)
         elif asked:
-            _out_degrees(part, env)  # for those that make one
+            out_degrees(part, env)  # for those that make one
         return layout
 
     def _made(self, part: Part, env: Environment) -> Layout:
         xp, owned = env.xp, part.num_owned
         assert part.inward is not None
-        place, slot = _places(part, env)
+        place, by_place = places(part, env)
+        slot = by_place[by_place < owned].astype(place.dtype)
         order = xp.empty(owned, place.dtype)
         order[slot] = xp.arange(owned, dtype=place.dtype)
         how = self.shape(part, env), self.codes(part, env)
@@ -198,20 +199,16 @@ def _read(part: Part) -> int:
     return ghosts + int((part.out.indptr[1:] > part.out.indptr[:-1]).sum())
 
 
-def _out_degrees(part: Part, env: Environment) -> Array:
-    """Per slot, in the index dtype. Every rank calls it."""
-    own = (part.out.indptr[1:] - part.out.indptr[:-1]).astype(part.vertex_map.dtype)
-    (degree,) = env.fetch_ghosts(part, [own])
-    return degree
-
-
-def _places(part: Part, env: Environment) -> tuple[Array, Array]:
-    """Where contributions stand, those of many out-edges first; and the slots of the own vertices in that order."""
-    xp, dtype = env.xp, part.vertex_map.dtype
-    order = most_first(xp, _out_degrees(part, env))
-    place = xp.empty(len(order), dtype)
-    place[order] = xp.arange(len(order), dtype=dtype)
-    return place, order[order < part.num_owned].astype(dtype)
+def without_loop(part: Part, env: Environment) -> Array:
+    """1 for each own vertex that has no self-loop, uint8."""
+    xp, csr = env.xp, part.out
+    loop = xp.zeros(part.num_owned, np.uint8)
+    if part.counts.get("self_loops", 1):
+        kernels = env.kernels("pagerank", index_t=csr.indices.dtype, real_t=np.float64, weight_t=np.float32)
+        hubs, counters = xp.empty(part.num_owned, part.vertex_map.dtype), xp.zeros(2, np.int64)
+        kernels.pagerank_loops(part.num_owned, csr.indptr, csr.indices, loop, hubs, counters)
+        kernels.pagerank_loops_hubs(HUB_THREADS, csr.indptr, csr.indices, loop, hubs, counters)
+    return 1 - loop
 
 
 def _reported(part: Part, place: Array, order: Array) -> tuple[Array, Array, Array]:

@@ -117,6 +117,12 @@ class Definition:
         plain = self.combine in PUSHED and len(self.message) == 1 and not self.everyone
         return plain and (self.send is None or not self.send.reads("destination"))
 
+    @property
+    def sums_values(self) -> bool:
+        """Whether what comes to a vertex is the sum of one float of each neighbour, in every superstep."""
+        floats = self.combine == "sum" and tuple(self.message.values()) == ("float",)
+        return floats and self.everyone and self.by_source and not self.counts and self.direction != "both"
+
     @cached_property
     def counts(self) -> bool:
         """Whether a function asks how many messages came."""

@@ -16,7 +16,6 @@ from graphdask.program._cuda_glue import CudaGlue
 from graphdask.program._python_glue import PythonGlue
 from graphdask.program.definition import Definition
 
-
 MOST_KEPT = 256
 """Texts that are kept for the next run of the same program."""
 _WRITTEN: dict[Any, Written] = {}

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -28,6 +27,8 @@ from graphdask.kernels.functions.inserted import Written
 from graphdask.kernels.program.program_pack import BINS, COUNTS
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr, Part
+from graphdask.program._row_sums import CHUNK, Layout, Sums
+from graphdask.program._state import ProgramState
 from graphdask.program.aggregates import summed_up, votes_of, words_of
 from graphdask.program.definition import Definition, Function
 from graphdask.program.failures import error_of
@@ -35,41 +36,6 @@ from graphdask.program.glue import written
 from graphdask.program.result import ProgramResult
 
 AT = COUNTS.place
-
-
-@dataclass
-class ProgramState:
-    """What a run keeps between supersteps."""
-
-    pack: Pack
-    kernels: Any
-    fields: list[Array]
-    """The state: per slot where other ranks have to know it, else per own vertex."""
-    values: list[Array]
-    """What vertices send, per slot, where it is the same along all edges."""
-    words: Array
-    """int64: the counters, the failure of each function, and the sums of aggregates."""
-    active: Array
-    """uint32 words, a bit for each slot: whether it sends. Empty where messages are pushed."""
-    changed: Array
-    """Own vertices, whose state changed."""
-    rows: list[Csr]
-    """Of the edges that are pulled or pushed along."""
-    everywhere: bool
-    """Whether all slots send now."""
-    count: int = 0
-    """How many own vertices send now."""
-    ghosts: int = 0
-    """How many ghosts got a message in the last superstep."""
-    done: int = 0
-    """Supersteps."""
-    aggregates: dict[str, Any] = field(default_factory=dict)
-    found: list[int] = field(default_factory=list)
-    """The words, as the host has read them last."""
-    pushing: Any = None
-    """Kernels of messages that are pushed."""
-    changes: int = 0
-    """How many vertices of all ranks changed."""
 
 
 class VertexProgram(Primitive[ProgramState]):
@@ -133,6 +99,13 @@ class VertexProgram(Primitive[ProgramState]):
         total += owned * index * 2 + (slots - owned) * (index + told) + slots // 4
         return total + sum(values.nbytes for _, values in self.first.values())
 
+    def memory_on(self, part: Part, env: Environment) -> int:
+        needed = self.memory(part, env.allocation)
+        if self.definition.sums_values and not env.frugal:
+            csr = self._rows(part, False)[0]
+            needed += 8 * part.num_slots + 16 * (csr.num_edges // CHUNK) + Layout.memory(part, csr)
+        return needed
+
     @property
     def _by_slot_ids(self) -> bool:
         return self.definition.wants("id") or self.definition.chooses
@@ -182,7 +155,8 @@ class VertexProgram(Primitive[ProgramState]):
         aggregates = summed_up(of, np.zeros((0, 0)))
         pack = Pack(
             names=env.backend.from_host(np.zeros(1, np.int64) if self.names is None else self.names), base=self.base,
-            superstep=0, everywhere=0, merges=0, everyone=int(of.everyone), counts_messages=int(of.counts), owned=owned, slots_of_all=slots,
+            superstep=0, everywhere=0, merges=0, everyone=int(of.everyone), counts_messages=int(of.counts),
+            owned=owned, slots_of_all=slots,
             received=xp.zeros(places, np.int32), changed=xp.empty(owned, dtype),
             hubs=xp.empty(max(max(put_aside(each) for each in rows), 1), dtype),
             counters=words[: len(COUNTS)], sums=words[len(COUNTS) + functions :],
@@ -219,6 +193,8 @@ class VertexProgram(Primitive[ProgramState]):
             setattr(pack, f"failure{k}", self._failure(state, aggregate.function))
         if of.pushes:
             state.pushing = self._kernels("program_push", rows[0], part, env)
+        if of.sums_values and not env.frugal:
+            state.sums = Sums.of(part, env, rows[0], int(rows[0] is part.out))
         self._set_first(part, state, env, set(self.first))
         self._write_aggregates(state, env)
         return state
@@ -329,6 +305,9 @@ class VertexProgram(Primitive[ProgramState]):
             for message in inbox.received:
                 set_bits(message, state.active, part, env)
         pack.assign(listed=None, everywhere=int(state.everywhere), failure=self._failure(state, of.send))
+        if state.sums is not None:
+            state.sums.add(state.values[0], pack.message0)
+            return
         for turn, csr in enumerate(state.rows):
             pack.assign(merges=int(turn > 0), indptr=csr.indptr, indices=csr.indices, weights=self._weights(csr))
             if env.backend.name == "cpu" and of.adds_floats:
@@ -355,6 +334,8 @@ class VertexProgram(Primitive[ProgramState]):
         if of.by_source:
             pack.assign(listed=listed, failure=self._failure(state, of.send))
             pack.sends.fill(0)
+            if state.sums is not None:
+                pack.value0.fill(0.0)
             if pack.extent is not None:
                 pack.extent[:1], pack.extent[1:] = np.iinfo(np.int64).max, np.iinfo(np.int64).min
             state.kernels.program_tell(state.count, pack)

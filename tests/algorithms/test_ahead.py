@@ -7,9 +7,9 @@ import pytest
 from emulated import emulated, stand_in
 
 import graphdask as gd
-from graphdask.algorithms import pull
 from graphdask.algorithms.dynamic_sweep import Sweep
-from graphdask.algorithms.pull import Rows
+from graphdask.engine import row_sums
+from graphdask.engine.row_sums import Rows
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_a_dynamic_graph_s_pagerank_does_too(method, given, rng, monkeypatch, co
     src, dst = rng.integers(0, 300, (2, 3000))
     batch = rng.integers(0, 300, (2, 30))
     found = []
-    monkeypatch.setattr(pull, "STAGED_FROM", 0)
+    monkeypatch.setattr(row_sums, "STAGED_FROM", 0)
     for device in ("cpu", "cuda"):
         if device == "cuda":
             stand_in(monkeypatch, emulated())

@@ -11,10 +11,11 @@ from emulated import emulated, stand_in
 from memory import DevicePeak
 
 import graphdask as gd
-from graphdask.algorithms import pull, triangles
+from graphdask.algorithms import triangles
 from graphdask.bench.analysis.choices import search_unfused
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm import outgoing
+from graphdask.engine import row_sums
 from graphdask.engine.loop import Environment
 from graphdask.partition import neighbours
 
@@ -75,7 +76,7 @@ def test_no_more_than_is_announced_is_taken_for_triangles_of_many_pieces(name, r
 def test_the_memory_of_ranks_of_a_graph_that_changes_is_announced(parts, rng, monkeypatch):
     stand_in(monkeypatch, emulated())
     monkeypatch.setattr(outgoing, "SMALLEST", 1 << 10)
-    monkeypatch.setattr(pull, "STAGED_FROM", 0)
+    monkeypatch.setattr(row_sums, "STAGED_FROM", 0)
     D = gd.DynamicGraph(gd.from_edges(*rng.integers(0, 9_000, (2, 60_000))).partition(parts, device="cuda"))
     D.update(insert=([0], [1]))
     for method in ("static", "nd", "dfp"):

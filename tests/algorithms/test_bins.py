@@ -12,11 +12,12 @@ from kernel_launch import ordered_sum, rows_of_all_lengths
 from memory import DevicePeak
 
 import graphdask as gd
-from graphdask.algorithms import bins, pull, rank_layout
-from graphdask.algorithms.bins import Shape
-from graphdask.algorithms.pull import Rows
+from graphdask.algorithms import rank_layout
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm import outgoing
+from graphdask.engine import bins, row_sums
+from graphdask.engine.bins import Shape
+from graphdask.engine.row_sums import Rows
 from graphdask.partition.part import Csr
 
 POISON = -77.0
@@ -114,12 +115,12 @@ def test_a_device_of_an_h200_divides_x_and_edges_so(monkeypatch):
     assert 4.5 * edges < kept < 6.5 * edges
     assert making < 1.2 * kept
     monkeypatch.setattr(backend, "processors", 132)
-    assert pull.binned(backend, edges, np.float32, 8_868_598) == shape
-    assert pull.binned(backend, edges, np.float64, 8_868_598) is None
-    assert pull.binned(backend, 1 << 20, np.float32, 8_868_598) is None
+    assert row_sums.binned(backend, edges, np.float32, 8_868_598) == shape
+    assert row_sums.binned(backend, edges, np.float64, 8_868_598) is None
+    assert row_sums.binned(backend, 1 << 20, np.float32, 8_868_598) is None
     for room in (99 << 10, 0):
         monkeypatch.setattr(backend, "shared_memory", room)
-        assert pull.binned(backend, edges, np.float32, 8_868_598) is None
+        assert row_sums.binned(backend, edges, np.float32, 8_868_598) is None
 
 
 @contextmanager
@@ -216,9 +217,9 @@ def test_on_a_gpu_bins_are_made_of_large_graphs_and_announced(parts, options, rn
     n, m = 1 << 21, 1 << 24
     src, dst = (n * rng.random((2, m)) ** 2).astype(np.int64)
     graph = gd.from_edges(src, dst, rng.integers(1, 9, m), num_vertices=n, directed=False)
-    monkeypatch.setattr(pull, "BINNED_FROM", 1 << 40)
+    monkeypatch.setattr(row_sums, "BINNED_FROM", 1 << 40)
     expected = ranks_of(graph.partition(1, device="cuda"), **options)
-    monkeypatch.setattr(pull, "BINNED_FROM", 0)
+    monkeypatch.setattr(row_sums, "BINNED_FROM", 0)
     divided = graph.partition(parts, device="cuda").persist()
     for _ in range(2):
         with PeakMemory("cuda", parts, True) as peak:

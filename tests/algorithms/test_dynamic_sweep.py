@@ -9,8 +9,8 @@ import pytest
 from emulated import emulated, stand_in
 
 import graphdask as gd
-from graphdask.algorithms import pull
 from graphdask.algorithms.dynamic_sweep import Sweep
+from graphdask.engine import row_sums
 
 
 @pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
@@ -21,7 +21,7 @@ def test_all_vertices_are_ranked_out_of_shared_memory_with_the_same_bits(parts, 
     if device == "emulated":
         stand_in(monkeypatch, emulated())
         monkeypatch.setattr(emulated(), "shared_memory", 40 * 8)
-    monkeypatch.setattr(pull, "STAGED_FROM", 0)
+    monkeypatch.setattr(row_sums, "STAGED_FROM", 0)
     monkeypatch.setattr(Sweep, "sum", lambda self, part, *rest: swept.update([part.rank]) or run(self, part, *rest))
     rng = np.random.default_rng(6)
     hubs = np.repeat([3, 7], 400), rng.integers(0, 900, 800)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from kernel_launch import Packed, ordered_sum, rows_of_all_lengths
 
-from graphdask.algorithms import pull
 from graphdask.algorithms.pagerank import GOES, PageRank, scale_of
-from graphdask.algorithms.pull import CHUNK, FEW, SPAN, Chunks, Rows
+from graphdask.engine import row_sums
 from graphdask.engine.loop import HUB_THREADS
+from graphdask.engine.row_sums import CHUNK, FEW, SPAN, Chunks, Rows
 from graphdask.kernels.pagerank.pagerank_pack import RankRows
 from graphdask.partition.part import Csr
 
@@ -32,9 +32,9 @@ def test_rows_are_summed_in_the_stated_order(env, weighted, real, ordered, rng):
     goes = rng.permutation(len(indptr) - 1).astype(np.int32)
     more = {"goes": backend.from_host(goes)} if ordered else {}
     rows = Rows.of(env, Csr(*sent), weighted is not None, real, backend.from_host(place), **more)
-    on_device = pull.sliced(rows.csr)
+    on_device = row_sums.sliced(rows.csr)
     assert (rows.slices is not None) == on_device
-    assert (len(rows.goes) > 0) == (ordered and not on_device and not pull.laid_out(rows.csr, weighted is not None))
+    assert (len(rows.goes) > 0) == (ordered and not on_device and not row_sums.laid_out(rows.csr, weighted is not None))
     sums = poisoned(env, indptr, goes if ordered else None)
     rows.sum(backend.from_host(x), sums, rows.workspace(backend.xp))
     backend.synchronize()
@@ -86,7 +86,7 @@ def test_sums_are_the_same_whatever_is_in_shared_memory(env, real, weighted, dty
         pytest.skip("has no shared memory")
     if hot < 700:
         monkeypatch.setattr(backend, "shared_memory", hot * np.dtype(real).itemsize)
-    monkeypatch.setattr(pull, "STAGED_FROM", 0)
+    monkeypatch.setattr(row_sums, "STAGED_FROM", 0)
     slots = 60_000 if hot > 700 else 700
     rows, x, indptr, expected = laid_out(env, rng, real, weighted, dtype, slots)
     assert rows.hot == min(hot, backend.shared_memory // np.dtype(real).itemsize)
@@ -117,7 +117,7 @@ def test_sums_are_the_same_where_several_ranges_are_in_shared_memory(env, dtype,
             ranges=among[1], width=among[2], sums=sums, partial=partial,
         )  # fmt: skip
         kernels.pagerank_sum_chunks(
-            8 * len(long.chunks), pack, **pull.STAGING, shared=8 * among[0] * among[1],
+            8 * len(long.chunks), pack, **row_sums.STAGING, shared=8 * among[0] * among[1],
         )  # fmt: skip
         backend.synchronize()
         found.append([backend.to_host(each) for each in (sums, partial)])
@@ -131,7 +131,7 @@ def test_what_is_in_shared_memory_is_what_fits_and_only_in_large_graphs(env, rng
     if backend.name == "cpu":
         pytest.skip("has no shared memory")
     place = backend.from_host(np.arange(300_000, dtype=np.int32))
-    least = 2 * pull.STAGED_FROM
+    least = 2 * row_sums.STAGED_FROM
     indices, weights = backend.from_host(np.zeros(least, np.int32)), backend.from_host(np.ones(least, np.float32))
     monkeypatch.setattr(backend, "processors", 2)
 

@@ -13,12 +13,12 @@ from graphs import GRAPHS
 from memory import OTHERS
 
 import graphdask as gd
-from graphdask.algorithms import pull
 from graphdask.algorithms.rank_layout import Layouts
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm.segments import Segments
 from graphdask.device.backend import get_backend
 from graphdask.device.readback import Readback
+from graphdask.engine import row_sums
 
 pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped")
 FEW = dict(max_iter=4)
@@ -44,7 +44,7 @@ def divided(parts, device="cpu", name="sparse random, directed", weights=False):
 def test_a_later_call_finds_it_and_says_the_same(parts, device, made, monkeypatch):
     if device == "emulated":
         stand_in(monkeypatch, emulated())
-        monkeypatch.setattr(pull, "STAGED_FROM", 0)
+        monkeypatch.setattr(row_sums, "STAGED_FROM", 0)
     graph = divided(parts, "cuda" if device == "emulated" else "cpu", weights=True)
     kinds = (
         dict(),

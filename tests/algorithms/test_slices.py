@@ -11,11 +11,11 @@ from kernel_launch import ordered_sum, rows_of_all_lengths
 from memory import DevicePeak
 
 import graphdask as gd
-from graphdask.algorithms import pull
-from graphdask.algorithms.codes import Codes
-from graphdask.algorithms.pull import Rows
-from graphdask.algorithms.slices import Slices
 from graphdask.comm import outgoing
+from graphdask.engine import row_sums
+from graphdask.engine.codes import Codes
+from graphdask.engine.row_sums import Rows
+from graphdask.engine.slices import Slices
 from graphdask.partition.part import Csr
 
 POISON = -77.0
@@ -49,7 +49,7 @@ WEIGHTS = {  # values, of which every edge has one, and how they are held by ran
 @pytest.fixture
 def in_slices(monkeypatch):
     """On a CPU, too."""
-    monkeypatch.setattr(pull, "sliced", lambda csr: True)
+    monkeypatch.setattr(row_sums, "sliced", lambda csr: True)
 
 
 @pytest.mark.parametrize("real", [np.float64, np.float32])
@@ -149,7 +149,7 @@ def test_ranks_have_the_same_bits_on_a_device(parts, directed, dtype, weights, r
     options = {"weighted": True, "dtype": dtype, "tol": 1e-6}
     expected = gd.pagerank(graph.partition(1, device="cpu"), **options)
     stand_in(monkeypatch, emulated())
-    monkeypatch.setattr(pull, "STAGED_FROM", 0)
+    monkeypatch.setattr(row_sums, "STAGED_FROM", 0)
     found = gd.pagerank(graph.partition(parts, device="cuda"), **options).verify()
     np.testing.assert_array_equal(found.rank, expected.rank)
     assert found.iterations == expected.iterations

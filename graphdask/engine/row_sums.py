@@ -1,9 +1,9 @@
 """Sums over the rows of a partition, x[j] or weight * x[j] over the edges of each, with rows of all lengths kept busy.
 
 A CPU goes from row to row. For a GPU rows of more than a few edges are cut into chunks, the longest first, so that
-neighbours take the same time, and edges are laid out as warps read them (graphdask.algorithms.slices), their weights as
-codes of few bytes where these hold them exactly (graphdask.algorithms.codes). Of a large graph what rows gather is
-taken to them by way of bins (graphdask.algorithms.bins) where x is float32; of float64, whose bins take twice the
+neighbours take the same time, and edges are laid out as warps read them (graphdask.engine.slices), their weights as
+codes of few bytes where these hold them exactly (graphdask.engine.codes). Of a large graph what rows gather is
+taken to them by way of bins (graphdask.engine.bins) where x is float32; of float64, whose bins take twice the
 bytes, it is not worth it. The order of additions in a row depends on nothing but the row
 (kernels/pagerank/pagerank.py), so a sum has the same bits on every device and for every division of the graph.
 
@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms.bins import Bins, Shape
-from graphdask.algorithms.codes import Codes
-from graphdask.algorithms.slices import Slices
 from graphdask.device.backend import Array, Backend
-from graphdask.engine.loop import HUB_THREADS, Environment
+from graphdask.engine.bins import Bins, Shape
+from graphdask.engine.codes import Codes
+from graphdask.engine.loop import Environment
+from graphdask.engine.slices import Slices
 from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
 from graphdask.kernels.common.tuning import ROW_FEW as FEW
 from graphdask.kernels.common.tuning import ROW_SPAN as SPAN
 from graphdask.kernels.pagerank.pagerank_pack import RankRows
-from graphdask.partition.part import Csr, Part
+from graphdask.partition.part import Csr, Part, most_first
 
 LANES = 8
 """Threads of a chunk."""
@@ -262,13 +262,17 @@ def _narrowed(weights: Array | None, real: Any) -> Array:
     return weights.astype(np.float64)
 
 
-def without_loop(part: Part, env: Environment) -> Array:
-    """1 for each own vertex that has no self-loop, uint8."""
-    xp, csr = env.xp, part.out
-    loop = xp.zeros(part.num_owned, np.uint8)
-    if part.counts.get("self_loops", 1):
-        kernels = env.kernels("pagerank", index_t=csr.indices.dtype, real_t=np.float64, weight_t=np.float32)
-        hubs, counters = xp.empty(part.num_owned, part.vertex_map.dtype), xp.zeros(2, np.int64)
-        kernels.pagerank_loops(part.num_owned, csr.indptr, csr.indices, loop, hubs, counters)
-        kernels.pagerank_loops_hubs(HUB_THREADS, csr.indptr, csr.indices, loop, hubs, counters)
-    return 1 - loop
+def out_degrees(part: Part, env: Environment) -> Array:
+    """Per slot, in the index dtype. Every rank calls it."""
+    own = (part.out.indptr[1:] - part.out.indptr[:-1]).astype(part.vertex_map.dtype)
+    (degree,) = env.fetch_ghosts(part, [own])
+    return degree
+
+
+def places(part: Part, env: Environment) -> tuple[Array, Array]:
+    """Where x has the values of slots, those of many out-edges first, and the slots so. Every rank calls it."""
+    xp, dtype = env.xp, part.vertex_map.dtype
+    order = most_first(xp, out_degrees(part, env))
+    place = xp.empty(len(order), dtype)
+    place[order] = xp.arange(len(order), dtype=dtype)
+    return place, order

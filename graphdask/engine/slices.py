@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms.codes import Codes
 from graphdask.device.backend import Array
+from graphdask.engine.codes import Codes
 from graphdask.engine.loop import Environment
 from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
 from graphdask.kernels.common.tuning import ROW_FEW as FEW

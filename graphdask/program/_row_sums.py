@@ -1,0 +1,85 @@
+"""Sums of what all vertices send, where that is one float for each of them: as those of PageRank.
+
+The edges are laid out once for all runs over a partition. The order of additions is that of kernels/common/lanes.py, so
+sums have the same bits as if the vertices went over their edges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
+from graphdask.engine.row_sums import CHUNK, Chunks, Rows, places, sliced
+from graphdask.engine.slices import Slices
+from graphdask.partition.part import Csr, Part
+
+__all__ = ["CHUNK", "Layout", "Sums"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The edges of one direction."""
+
+    rows: Rows
+    place: Array
+    """Where x has the value of each slot."""
+    made_of: Array
+    """The edges; where others have taken their place, this is of no use."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes besides the partition's."""
+        rows = self.rows
+        own = rows.csr.indptr.nbytes if rows.csr.indices is rows.indices else 0  # else the partition's
+        slices = 0 if rows.slices is None else rows.slices.nbytes
+        return own + rows.indices.nbytes + slices + rows.long.nbytes + self.place.nbytes
+
+    @staticmethod
+    def memory(part: Part, csr: Csr) -> int:
+        """Bytes at most of a layout, and while it is made."""
+        index = part.vertex_map.dtype.itemsize
+        lists, listing = Chunks.memory(csr)
+        ordering = part.num_slots * (2 * index + 2 + 8 + 4) + part.num_owned * index
+        if sliced(csr):
+            kept, making, preparing = Slices.memory(csr, 0)
+            return kept + lists + max(making, listing, preparing) + ordering
+        return csr.num_edges * index + lists + listing + ordering
+
+    @classmethod
+    def of(cls, part: Part, env: Environment, csr: Csr, number: int) -> Layout:
+        """The layout of direction `number` that the partition keeps, or else a new one. Every rank calls it."""
+        name = "layout of sums", number
+        kept: Layout | None = part.tables.get(name)
+        there = kept is not None and kept.made_of is csr.indices
+        if env.least(int(there)):
+            assert kept is not None
+            return kept
+        place, _ = places(part, env)
+        rows = Rows.of(env, csr, False, np.float64, place)
+        layout = cls(rows, place, csr.indices)
+        part.tables.keep(name, layout, layout.nbytes)
+        return layout
+
+
+@dataclass
+class Sums:
+    """Of one run."""
+
+    layout: Layout
+    x: Array
+    """float64: what each slot sends, in the order of the layout."""
+    room: Array
+
+    @classmethod
+    def of(cls, part: Part, env: Environment, csr: Csr, number: int) -> Sums:
+        """Every rank calls it, from `init` only."""
+        layout = Layout.of(part, env, csr, number)
+        return cls(layout, env.xp.zeros(part.num_slots, np.float64), layout.rows.room(env.xp))
+
+    def add(self, values: Array, sums: Array) -> None:
+        """Write the sum over each row of `values`, which are by slot."""
+        self.layout.rows.kernels.pagerank_scatter(len(values), values, self.layout.place, self.x)
+        self.layout.rows.sum(self.x, sums, self.room)

@@ -1,0 +1,48 @@
+"""What a run of a program keeps between supersteps on a rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphdask.device.backend import Array
+from graphdask.kernels.program.program_pack import Program as Pack
+from graphdask.partition.part import Csr
+from graphdask.program._row_sums import Sums
+
+
+@dataclass
+class ProgramState:
+    """What a run keeps between supersteps."""
+
+    pack: Pack
+    kernels: Any
+    fields: list[Array]
+    """The state: per slot where other ranks have to know it, else per own vertex."""
+    values: list[Array]
+    """What vertices send, per slot, where it is the same along all edges."""
+    words: Array
+    """int64: the counters, the failure of each function, and the sums of aggregates."""
+    active: Array
+    """uint32 words, a bit for each slot: whether it sends. Empty where messages are pushed."""
+    changed: Array
+    """Own vertices, whose state changed."""
+    rows: list[Csr]
+    """Of the edges that are pulled or pushed along."""
+    everywhere: bool
+    """Whether all slots send now."""
+    count: int = 0
+    """How many own vertices send now."""
+    ghosts: int = 0
+    """How many ghosts got a message in the last superstep."""
+    done: int = 0
+    """Supersteps."""
+    aggregates: dict[str, Any] = field(default_factory=dict)
+    found: list[int] = field(default_factory=list)
+    """The words, as the host has read them last."""
+    pushing: Any = None
+    """Kernels of messages that are pushed."""
+    sums: Sums | None = None
+    """How values are added up that all vertices send."""
+    changes: int = 0
+    """How many vertices of all ranks changed."""
