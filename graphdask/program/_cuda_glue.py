@@ -106,7 +106,7 @@ class CudaGlue:
 
     def _message(self) -> str:
         if self.of.by_source:
-            given = "gd_bit(a.sends, u)" if self.of.pushes else "true"
+            given = "gd_bit(a.sends, u)" if self.of.pushes and self.of.may_be_silent else "true"
             lines = [
                 f"if (!{given}) return false;",
                 *self._parts([f"a.value{k}[u]" for k in range(len(self.of.message))]),

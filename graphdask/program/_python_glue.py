@@ -109,7 +109,7 @@ class PythonGlue:
     def _message(self) -> str:
         if self.of.by_source:
             values = [f"a.value{k}[u]" for k in range(len(self.of.message))]
-            given = "has_bit(a.sends, u)" if self.of.pushes else "True"
+            given = "has_bit(a.sends, u)" if self.of.pushes and self.of.may_be_silent else "True"
             lines = [f"return {given}, {self._parts(values)}"]
         else:
             lines = [*self._sent(), f"return given, {self._parts([f'r{k}' for k in range(len(self.of.message))])}"]

@@ -31,6 +31,8 @@ class ProgramState:
     """Of the edges that are pulled or pushed along."""
     everywhere: bool
     """Whether all slots send now."""
+    no_extent: Array | None = None
+    """What `extent` is without a value."""
     count: int = 0
     """How many own vertices send now."""
     ghosts: int = 0

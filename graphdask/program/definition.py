@@ -101,6 +101,11 @@ class Definition:
         """Whether a vertex sends the same along all of its edges."""
         return self.send is not None and self.send.roles <= {"source", "run"}
 
+    @cached_property
+    def may_be_silent(self) -> bool:
+        """Whether `send` may give nothing."""
+        return self.send is not None and (self.send.code.python is None or "(False" in self.send.code.python)
+
     @property
     def chooses(self) -> bool:
         """Whether one of the messages is chosen, and equal ones are told apart by who sent them."""

@@ -24,7 +24,8 @@ from graphdask.engine.bitmap import set_bits
 from graphdask.engine.buffers import Allocation, put_aside
 from graphdask.engine.loop import ALL, HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.functions.inserted import Written
-from graphdask.kernels.program.program_pack import BINS, COUNTS
+from graphdask.kernels.program.program_pack import ALL as EVERY
+from graphdask.kernels.program.program_pack import BINS, CHANGED, COUNTS, MARKED
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr, Part
 from graphdask.program._row_sums import CHUNK, Layout, Sums
@@ -155,7 +156,7 @@ class VertexProgram(Primitive[ProgramState]):
         aggregates = summed_up(of, np.zeros((0, 0)))
         pack = Pack(
             names=env.backend.from_host(np.zeros(1, np.int64) if self.names is None else self.names), base=self.base,
-            superstep=0, everywhere=0, merges=0, everyone=int(of.everyone), counts_messages=int(of.counts),
+            superstep=0, limit=EVERY, everywhere=0, merges=0, everyone=int(of.everyone), counts_messages=int(of.counts),
             owned=owned, slots_of_all=slots,
             received=xp.zeros(places, np.int32), changed=xp.empty(owned, dtype),
             hubs=xp.empty(max(max(put_aside(each) for each in rows), 1), dtype),
@@ -165,9 +166,9 @@ class VertexProgram(Primitive[ProgramState]):
         if of.pushes:
             pack.assign(
                 marks=bits, marked=xp.empty(owned, dtype), ghosts=xp.empty(slots - owned, dtype),
-                sends=xp.zeros_like(bits) if of.by_source else None,
+                sends=xp.zeros_like(bits) if of.by_source and of.may_be_silent else None,
             )  # fmt: skip
-        elif of.by_source:
+        elif of.by_source and of.may_be_silent:
             pack.sends = bits
         if not of.pushes:
             pack.active = bits
@@ -177,6 +178,7 @@ class VertexProgram(Primitive[ProgramState]):
             setattr(pack, f"message{k}", xp.full(places, self._nothing(k), each))
             if of.by_source:
                 setattr(pack, f"value{k}", values[k])
+        no_extent = None
         if of.chooses:
             pack.origin = xp.zeros(owned, np.int64)
         if of.by_source:
@@ -184,10 +186,11 @@ class VertexProgram(Primitive[ProgramState]):
             pack.assign(row_ends=ends[0], other_ends=ends[1] if len(ends) > 1 else None)
             if of.pushes and of.combine != "count" and not of.counts and env.backend.name == "cuda":
                 pack.extent = xp.zeros(2, np.int64)
+                no_extent = env.backend.from_host(np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min]))
         self._add_facts(part, env, pack)
         state = ProgramState(
             pack, kernels, fields, values, words, bits if not of.pushes else bits[:0], pack.changed, rows, False,
-            aggregates=aggregates,
+            no_extent=no_extent, aggregates=aggregates,
         )  # fmt: skip
         for k, aggregate in enumerate(of.aggregates):
             setattr(pack, f"failure{k}", self._failure(state, aggregate.function))
@@ -265,34 +268,37 @@ class VertexProgram(Primitive[ProgramState]):
         else:
             self._gather(part, state, inbox, env)
         pack.failure = self._failure(state, self.definition.apply)
-        pack.sums[:] = 0
+        if self.definition.aggregates:
+            pack.sums[:] = 0
         for k, each in enumerate(self.definition.aggregates):
             if each.combine in ("min", "max"):
                 pack.sums[k * BINS] = np.iinfo(np.int64).max
         pack.set_counters(changed=0)
         if self.definition.pushes:
-            pack.listed = pack.marked
+            pack.assign(listed=pack.marked, limit=MARKED)
             state.kernels.program_apply(state.count, pack)
             state.kernels.program_clear(state.count, pack)
+            pack.limit = CHANGED
         else:
             pack.listed = None
             state.kernels.program_apply(part.num_owned, pack)
+            if not self.definition.everyone:
+                state.count = self._count(state, env, AT.changed)
         state.done += 1
         state.everywhere = self.definition.everyone
-        state.count = part.num_owned if state.everywhere else self._count(state, env, AT.changed)
         return self._send(part, state, env)
 
     def _take(self, state: ProgramState, inbox: Inbox, env: Environment) -> None:
-        """Combine messages of other ranks with those that were pushed here, and count the vertices that got one."""
+        """Combine messages of other ranks with those that were pushed here; at most `count` vertices then have one."""
         pack = state.pack
+        state.count = state.found[AT.marked] + len(inbox)
         if state.ghosts:  # they have been sent
-            pack.listed = pack.ghosts
+            pack.assign(listed=pack.ghosts, limit=EVERY)
             state.kernels.program_clear(state.ghosts, pack)
             state.ghosts = 0
         for message in inbox.received:
             pack.assign(slots=message.slots, given0=message.columns["message0"], counted=message.columns["counted"])
             state.pushing.program_take(len(message), pack)
-        state.count = self._count(state, env, AT.marked)
 
     def _gather(self, part: Part, state: ProgramState, inbox: Inbox, env: Environment) -> None:
         """Go over the edges of all own vertices."""
@@ -333,22 +339,23 @@ class VertexProgram(Primitive[ProgramState]):
         edges = int(sum(csr.num_edges for csr in state.rows))
         if of.by_source:
             pack.assign(listed=listed, failure=self._failure(state, of.send))
-            pack.sends.fill(0)
-            if state.sums is not None:
+            if pack.sends is not None:
+                pack.sends.fill(0)
+            if state.sums is not None and of.may_be_silent:
                 pack.value0.fill(0.0)
             if pack.extent is not None:
-                pack.extent[:1], pack.extent[1:] = np.iinfo(np.int64).max, np.iinfo(np.int64).min
+                pack.extent[:] = state.no_extent
             state.kernels.program_tell(state.count, pack)
         if of.pushes:
             return self._push(part, state, env, listed)
         own: Any = ALL if state.everywhere else state.changed[: state.count]
-        if of.by_source and self._may_be_silent:
+        if of.by_source and of.may_be_silent:
             everywhere = state.everywhere
             state.everywhere = False
             if everywhere:
                 own = env.xp.arange(part.num_owned, dtype=part.vertex_map.dtype)
             own = own[_has_bits(own, pack.sends)]
-        elif not of.by_source and not state.everywhere:
+        elif not state.everywhere:
             state.active.fill(0)
             kernels = env.kernels("codec", index_t=part.vertex_map.dtype)
             kernels.codec_set_bits(state.count, own, state.active, part.num_slots)
@@ -358,23 +365,20 @@ class VertexProgram(Primitive[ProgramState]):
         active = state.count > 0
         return Messages(own, part.ids[:0], told, active, state.count, edges, to="ghosts", votes=votes)
 
-    @property
-    def _may_be_silent(self) -> bool:
-        """Whether `send` may give nothing."""
-        code = self.definition.send.code if self.definition.send is not None else None
-        return code is not None and (code.python is None or "(False" in code.python)
-
     def _push(self, part: Part, state: ProgramState, env: Environment, listed: Array | None) -> Messages:
         pack, kernels, of = state.pack, state.pushing, self.definition
         pack.assign(listed=listed, failure=self._failure(state, of.send))
-        pack.set_counters(marked=0, ghosts=0, sent=0)
-        for csr in state.rows:
+        pack.set_counters(marked=0, ghosts=0, sent=0, hubs=0)
+        for turn, csr in enumerate(state.rows):
             pack.assign(indptr=csr.indptr, indices=csr.indices, weights=self._weights(csr))
-            pack.set_counters(hubs=0)
+            if turn:
+                pack.set_counters(hubs=0)
             kernels.program_push(state.count, pack)
             kernels.program_push_hubs(HUB_THREADS, pack)
         votes = self._votes(state, env)
         found = COUNTS.of(state.found)
+        if pack.limit == CHANGED:
+            state.count = int(found.changed)
         frontier, state.ghosts = state.count, int(found.ghosts)
         messages = {"message0": pack.message0, "counted": pack.received}
         return Messages(
@@ -390,7 +394,7 @@ class VertexProgram(Primitive[ProgramState]):
         state.found, sums = found.tolist(), len(COUNTS) + len(of.functions)
         failures = state.found[len(COUNTS) : sums]
         first = next((k for k, failure in enumerate(failures) if failure), 0)
-        votes = float(state.count), float(first), float(failures[first])
+        votes = float(state.found[AT.changed]), float(first), float(failures[first])
         return (*votes, *votes_of(of, found[sums:]))
 
     def ends(self, state: ProgramState, votes: np.ndarray) -> bool:

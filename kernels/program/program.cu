@@ -8,6 +8,7 @@
 #include "program/exact.cuh"
 #include "program/program_types.cuh"
 #include "program/program_pack.py"
+#include "program/program_length.cuh"
 #include "program/program_default.cuh"
 
 #define GD_HUB 4096
@@ -82,18 +83,19 @@ extern "C" __global__ void program_begin(long long n, long long field, Program a
 
 extern "C" __global__ void program_tell(long long n, Program a) {
     __shared__ long long least, most;
+    const long long count = gd_length(n, a);
     if (threadIdx.x == 0) {
         least = 0x7fffffffffffffffLL;
         most = -least - 1;
     }
     __syncthreads();
     long long low = 0x7fffffffffffffffLL, high = -low - 1;
-    GD_FOR(i, n) {
+    GD_FOR(i, count) {
         const index_t v = a.listed ? a.listed[i] : (index_t)i;
         long long edges = a.row_ends[v + 1] - a.row_ends[v];
         if (a.other_ends) edges += a.other_ends[v + 1] - a.other_ends[v];
         if (edges == 0 || !tell(v, a)) continue;
-        gd_set_bit(a.sends, v);
+        if (a.sends) gd_set_bit(a.sends, v);
         if (!a.extent) continue;
         const long long key = gd_ordered(a.value0[v]);
         low = min(low, key);
@@ -168,7 +170,8 @@ extern "C" __global__ void program_gather_hubs(long long n, Program a) {
 }
 
 extern "C" __global__ void program_apply(long long n, Program a) {
-    GD_FOR(i, n) {
+    const long long count = gd_length(n, a);
+    GD_FOR(i, count) {
         const index_t v = a.listed ? a.listed[i] : (index_t)i;
         if ((a.everyone || a.received[v] > 0) && apply(v, a)) a.changed[gd_reserve(&a.counters->changed)] = v;
     }
@@ -176,7 +179,8 @@ extern "C" __global__ void program_apply(long long n, Program a) {
 
 extern "C" __global__ void program_clear(long long n, Program a) {
     const Message none = nothing();
-    GD_FOR(i, n) {
+    const long long count = gd_length(n, a);
+    GD_FOR(i, count) {
         const index_t v = a.listed[i];
         put(v, none, a);
         a.received[v] = 0;

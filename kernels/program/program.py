@@ -25,6 +25,7 @@ from graphdask.kernels.program.program_default import (
     put,
     tell,
 )
+from graphdask.kernels.program.program_length import length
 from graphdask.kernels.program.program_pack import Program
 
 __all__ = ["MACROS"]
@@ -42,12 +43,12 @@ def program_begin(n, field, a: Program):
 @twin
 def program_tell(n, a: Program):
     """What each vertex sends, where that is the same along all of its edges."""
-    for i in range(n):
+    for i in range(length(n, a)):
         v = i if a.listed is None else a.listed[i]
         edges = a.row_ends[v + 1] - a.row_ends[v]
         if a.other_ends is not None:
             edges += a.other_ends[v + 1] - a.other_ends[v]
-        if edges > 0 and tell(v, a):
+        if edges > 0 and tell(v, a) and a.sends is not None:
             set_bit(a.sends, v)
 
 
@@ -134,7 +135,7 @@ def program_sum(n, a: Program):
 @twin
 def program_apply(n, a: Program):
     """New states of own vertices, all or those that got a message; list those that differ."""
-    for i in range(n):
+    for i in range(length(n, a)):
         v = i if a.listed is None else a.listed[i]
         if (a.everyone or a.received[v] > 0) and apply(v, a):
             a.changed[a.counters.changed] = v
@@ -145,7 +146,7 @@ def program_apply(n, a: Program):
 def program_clear(n, a: Program):
     """Free the places of messages for the next superstep."""
     none = nothing()
-    for i in range(n):
+    for i in range(length(n, a)):
         v = a.listed[i]
         put(v, none, a)
         a.received[v] = 0

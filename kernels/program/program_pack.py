@@ -7,9 +7,11 @@ STATES, MESSAGES, AGGREGATES = 8, 4, 4
 BINS = 70
 """Words of an exact sum of float64 (program.py)."""
 
-COUNTS = Counters("ProgramCounts", "changed", "marked", "ghosts", "hubs", "sent")
-"""Vertices whose state changed, own vertices and ghosts that got a message, rows of very many edges that were deferred,
-and edges along which messages were pushed."""
+COUNTS = Counters("ProgramCounts", "changed", "marked", "ghosts", "sent", "hubs")
+"""Vertices whose state changed, own vertices and ghosts that got a message, edges along which messages were pushed, and
+rows of very many edges that were deferred."""
+ALL, MARKED, CHANGED = 0, 1, 2
+"""Of a list the length is that of the launch, or the count `marked` or `changed` if that is less."""
 
 
 class Vertices(Pack):
@@ -38,6 +40,7 @@ class Vertices(Pack):
 
 class Program(Vertices):
     listed = "const index_t *", "own vertices to work on, if there is a list"
+    limit = "long long", "how long that is: ALL, MARKED or CHANGED"
     indptr = "const long long *", "where each row begins"
     indices = "const index_t *", "the slots that its edges lead to, or come from"
     weights = "const weight_t *", "of the edges"

@@ -7,6 +7,7 @@
 #include "program/exact.cuh"
 #include "program/program_types.cuh"
 #include "program/program_pack.py"
+#include "program/program_length.cuh"
 #include "program/program_default.cuh"
 
 // Note that messages came to a vertex; whether they are the first ones.
@@ -44,7 +45,7 @@ struct Pushing {
 extern "C" __global__ void program_push(long long n, Program a) {
     __shared__ SplitQueue<index_t> found;
     found.open();
-    gd_for_edges<index_t>(n, a.listed, a.indptr, a.hubs, &a.counters->hubs, &a.counters->sent,
+    gd_for_edges<index_t>(gd_length(n, a), a.listed, a.indptr, a.hubs, &a.counters->hubs, &a.counters->sent,
                           Pushing{a, &found, gd_uniform(a)});
 }
 

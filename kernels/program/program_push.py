@@ -3,6 +3,7 @@
 from graphdask.kernels.common.bitmap import has_bit, set_bit
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.program.program_default import MACROS, message, push, take
+from graphdask.kernels.program.program_length import length
 from graphdask.kernels.program.program_pack import Program
 
 __all__ = ["MACROS"]
@@ -13,8 +14,9 @@ __all__ = ["MACROS"]
 @twin
 def program_push(n, a: Program):
     """Send messages along the edges of each row, combine them where they arrive, and list the vertices that got one."""
-    for i in range(n):
+    for i in range(length(n, a)):
         u = i if a.listed is None else a.listed[i]
+        a.counters.sent += a.indptr[u + 1] - a.indptr[u]
         for e in range(a.indptr[u], a.indptr[u + 1]):
             v = a.indices[e]
             given, sent = message(u, v, e, a)
