@@ -28,7 +28,7 @@ class CudaGlue:
         fields = [f"    {kind} v{k};" for k, kind in enumerate(self._part_types())]
         made += ["struct Message {", *fields, *(["    long long at;"] if of.chooses else []), "};"]
         parts = [
-            self._begin(), self._tell(), self._message(), self._nothing(), self._merge(), self._got(), self._put(),
+            self._begin(), self._value_of(), self._message(), self._nothing(), self._merge(), self._got(), self._put(),
             self._apply(),
         ]  # fmt: skip
         if of.pushes:
@@ -95,8 +95,8 @@ class CudaGlue:
         lines = [f"{into}.v{k} = {value};" for k, value in enumerate(made)]
         return lines + ([f"{into}.at = e;"] if of.chooses else [])
 
-    def _tell(self) -> str:
-        head = "bool tell(index_t v, const Program &a) {\n"
+    def _value_of(self) -> str:
+        head = "bool value_of(index_t v, const Program &a) {\n"
         if not self.of.by_source:
             return head + "    return false;\n}"
         lines = ["const index_t u = v;", *self._sent(), "if (given) {"]

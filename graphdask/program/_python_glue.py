@@ -32,7 +32,7 @@ class PythonGlue:
                 f"{('bool', *(kind for _, kind in function.code.results))!r})"
             )
         parts = [
-            self._begin(), self._tell(), self._message(), self._nothing(), self._merge(), self._got(), self._put(),
+            self._begin(), self._value_of(), self._message(), self._nothing(), self._merge(), self._got(), self._put(),
             self._apply(),
         ]  # fmt: skip
         if of.pushes:
@@ -98,13 +98,13 @@ class PythonGlue:
             made.append("np.int64(a.ids[u])")
         return f"({', '.join(made)},)"
 
-    def _tell(self) -> str:
+    def _value_of(self) -> str:
         if not self.of.by_source:
-            return "def tell(v, a: Program):\n    return False\n"
+            return "def value_of(v, a: Program):\n    return False\n"
         lines = ["u = v", *self._sent(), "if given:"]
         truth = " != 0" * self.of.only_truth
         lines += [f"    a.value{k}[v] = r{k}{truth}" for k in range(len(self.of.message))]
-        return "def tell(v, a: Program):\n" + indented([*lines, "return given"])
+        return "def value_of(v, a: Program):\n" + indented([*lines, "return given"])
 
     def _message(self) -> str:
         if self.of.by_source:

@@ -108,7 +108,7 @@ class Definition:
 
     @property
     def chooses(self) -> bool:
-        """Whether one of the messages is chosen, and equal ones are told apart by who sent them."""
+        """Whether one of the messages is chosen, and who sent them decides between equal ones."""
         return self.combine == "first" or (self.combine in ("min", "max") and len(self.message) > 1)
 
     @property

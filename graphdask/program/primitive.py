@@ -4,7 +4,7 @@ A vertex that got a message computes a new state; if that differs, the vertex se
 ways to send. Where messages come to the same in any order, and do not depend on the state of the vertex that gets them,
 they are pushed: combined where they arrive, own vertices here, ghosts here too and then at their owners. Otherwise
 they are pulled: each vertex goes over its edges and combines the messages of those that are active, in the order of
-ids; owners tell ghosts beforehand what their vertices send, or the fields of the state that `send` reads.
+ids; owners send to ghosts beforehand what their vertices send, or the fields of the state that `send` reads.
 
 Source: Pan et al., Multi-GPU Graph Analytics, Section III.
 """
@@ -63,8 +63,8 @@ class VertexProgram(Primitive[ProgramState]):
         of = definition
         if of.pushes:
             self.columns = {"message0": of.message_dtypes[0], "counted": np.int32}  # type: ignore[misc]
-        told = of.message_dtypes if of.by_source else [of.state[i].stored for i in of.sent]
-        self.ghost_columns = {f"told{k}": dtype for k, dtype in enumerate(told)}  # type: ignore[misc]
+        ahead = of.message_dtypes if of.by_source else [of.state[i].stored for i in of.sent]
+        self.ghost_columns = {f"ahead{k}": dtype for k, dtype in enumerate(ahead)}  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "written"}
@@ -93,11 +93,11 @@ class VertexProgram(Primitive[ProgramState]):
     def memory(self, part: Part, allocation: Allocation) -> int:
         of, slots, owned, index = self.definition, part.num_slots, part.num_owned, part.vertex_map.dtype.itemsize
         message = sum(dtype.itemsize for dtype in of.message_dtypes) + 8 * of.chooses + 4
-        told = message if of.by_source else sum(of.state[i].stored.itemsize for i in of.sent)
+        ahead = message if of.by_source else sum(of.state[i].stored.itemsize for i in of.sent)
         asked = index * self._by_slot_ids + 8 * (of.wants("degree") + of.wants("in_degree"))
         total = slots * (sum(each.stored.itemsize for each in of.state) + asked)
-        total += slots * message + (slots * told if of.by_source else 0)
-        total += owned * index * 2 + (slots - owned) * (index + told) + slots // 4
+        total += slots * message + (slots * ahead if of.by_source else 0)
+        total += owned * index * 2 + (slots - owned) * (index + ahead) + slots // 4
         return total + sum(values.nbytes for _, values in self.first.values())
 
     def memory_on(self, part: Part, env: Environment) -> int:
@@ -264,7 +264,7 @@ class VertexProgram(Primitive[ProgramState]):
         pack = state.pack
         pack.superstep = state.done
         if self.definition.pushes:
-            self._take(state, inbox, env)
+            self._take(state, inbox)
         else:
             self._gather(part, state, inbox, env)
         pack.failure = self._failure(state, self.definition.apply)
@@ -288,7 +288,7 @@ class VertexProgram(Primitive[ProgramState]):
         state.everywhere = self.definition.everyone
         return self._send(part, state, env)
 
-    def _take(self, state: ProgramState, inbox: Inbox, env: Environment) -> None:
+    def _take(self, state: ProgramState, inbox: Inbox) -> None:
         """Combine messages of other ranks with those that were pushed here; at most `count` vertices then have one."""
         pack = state.pack
         state.count = state.found[AT.marked] + len(inbox)
@@ -306,7 +306,7 @@ class VertexProgram(Primitive[ProgramState]):
         arrays = state.values if of.by_source else [state.fields[i] for i in of.sent]
         for k, array in enumerate(arrays):
             if part.size > 1:
-                inbox.put(f"told{k}", array)
+                inbox.put(f"ahead{k}", array)
         if not state.everywhere:
             for message in inbox.received:
                 set_bits(message, state.active, part, env)
@@ -345,7 +345,7 @@ class VertexProgram(Primitive[ProgramState]):
                 pack.value0.fill(0.0)
             if pack.extent is not None:
                 pack.extent[:] = state.no_extent
-            state.kernels.program_tell(state.count, pack)
+            state.kernels.program_values(state.count, pack)
         if of.pushes:
             return self._push(part, state, env, listed)
         own: Any = ALL if state.everywhere else state.changed[: state.count]
@@ -360,10 +360,10 @@ class VertexProgram(Primitive[ProgramState]):
             kernels = env.kernels("codec", index_t=part.vertex_map.dtype)
             kernels.codec_set_bits(state.count, own, state.active, part.num_slots)
         arrays = state.values if of.by_source else [state.fields[i] for i in of.sent]
-        told = {f"told{k}": array for k, array in enumerate(arrays)}
+        ahead = {f"ahead{k}": array for k, array in enumerate(arrays)}
         votes = self._votes(state, env)
         active = state.count > 0
-        return Messages(own, part.ids[:0], told, active, state.count, edges, to="ghosts", votes=votes)
+        return Messages(own, part.ids[:0], ahead, active, state.count, edges, to="ghosts", votes=votes)
 
     def _push(self, part: Part, state: ProgramState, env: Environment, listed: Array | None) -> Messages:
         pack, kernels, of = state.pack, state.pushing, self.definition

@@ -81,7 +81,7 @@ extern "C" __global__ void program_begin(long long n, long long field, Program a
     GD_FOR(v, n) begin((index_t)v, field, a);
 }
 
-extern "C" __global__ void program_tell(long long n, Program a) {
+extern "C" __global__ void program_values(long long n, Program a) {
     __shared__ long long least, most;
     const long long count = gd_length(n, a);
     if (threadIdx.x == 0) {
@@ -94,7 +94,7 @@ extern "C" __global__ void program_tell(long long n, Program a) {
         const index_t v = a.listed ? a.listed[i] : (index_t)i;
         long long edges = a.row_ends[v + 1] - a.row_ends[v];
         if (a.other_ends) edges += a.other_ends[v + 1] - a.other_ends[v];
-        if (edges == 0 || !tell(v, a)) continue;
+        if (edges == 0 || !value_of(v, a)) continue;
         if (a.sends) gd_set_bit(a.sends, v);
         if (!a.extent) continue;
         const long long key = gd_ordered(a.value0[v]);

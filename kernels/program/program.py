@@ -23,7 +23,7 @@ from graphdask.kernels.program.program_default import (
     message,
     nothing,
     put,
-    tell,
+    value_of,
 )
 from graphdask.kernels.program.program_length import length
 from graphdask.kernels.program.program_pack import Program
@@ -41,14 +41,14 @@ def program_begin(n, field, a: Program):
 
 
 @twin
-def program_tell(n, a: Program):
+def program_values(n, a: Program):
     """What each vertex sends, where that is the same along all of its edges."""
     for i in range(length(n, a)):
         v = i if a.listed is None else a.listed[i]
         edges = a.row_ends[v + 1] - a.row_ends[v]
         if a.other_ends is not None:
             edges += a.other_ends[v + 1] - a.other_ends[v]
-        if edges > 0 and tell(v, a) and a.sends is not None:
+        if edges > 0 and value_of(v, a) and a.sends is not None:
             set_bit(a.sends, v)
 
 

@@ -6,7 +6,7 @@ struct Message {
 };
 
 __device__ __forceinline__ void begin(index_t v, long long field, const Program &a) { a.state0[v] = a.ids[v]; }
-__device__ __forceinline__ bool tell(index_t v, const Program &a) {
+__device__ __forceinline__ bool value_of(index_t v, const Program &a) {
     a.value0[v] = a.state0[v];
     return true;
 }

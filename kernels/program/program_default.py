@@ -20,7 +20,7 @@ def begin(v, field, a: Program):
 
 
 @twin
-def tell(v, a: Program):
+def value_of(v, a: Program):
     """Write what a vertex sends along all of its edges; return whether it sends anything."""
     a.value0[v] = a.state0[v]
     return True
