@@ -71,15 +71,15 @@ class Sums:
     layout: Layout
     x: Array
     """float64: what each slot sends, in the order of the layout."""
-    room: Array
+    workspace: Array
 
     @classmethod
     def of(cls, part: Part, env: Environment, csr: Csr, number: int) -> Sums:
         """Every rank calls it, from `init` only."""
         layout = Layout.of(part, env, csr, number)
-        return cls(layout, env.xp.zeros(part.num_slots, np.float64), layout.rows.room(env.xp))
+        return cls(layout, env.xp.zeros(part.num_slots, np.float64), layout.rows.workspace(env.xp))
 
     def add(self, values: Array, sums: Array) -> None:
         """Write the sum over each row of `values`, which are by slot."""
         self.layout.rows.kernels.pagerank_scatter(len(values), values, self.layout.place, self.x)
-        self.layout.rows.sum(self.x, sums, self.room)
+        self.layout.rows.sum(self.x, sums, self.workspace)
