@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask.algorithms._sources import own_places
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, exchange_bytes
@@ -88,8 +89,8 @@ class Parents(Primitive[ParentsState]):
     name = "parents of shortest paths"
     columns: ClassVar[Mapping[str, Any]] = {"parent": INDEX}
 
-    def __init__(self, distance: Array, source: int):
-        self.distance, self.source = distance, source
+    def __init__(self, distance: Array, sources: tuple[int, ...]):
+        self.distance, self.sources = distance, sources
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         index = part.vertex_map.dtype.itemsize
@@ -100,9 +101,8 @@ class Parents(Primitive[ParentsState]):
         weights, each = weights_of(part.out, xp)
         kernels = env.kernels("sssp_tree", index_t=dtype, weight_t=weights.dtype, dist_t=self.distance.dtype)
         parent = xp.full(part.num_slots, np.iinfo(dtype).max, dtype)
-        rank, local = part.vertex_map.locate(self.source)
-        if rank == part.rank:
-            parent[local] = self.source
+        sources = env.backend.from_host(own_places(part, self.sources))
+        parent[sources] = part.ids[sources]
         ghost_queue, level = xp.empty(part.num_slots - owned, dtype), xp.zeros(owned, np.int64)
         counters = xp.zeros(3, np.int64)
         shared = Tree(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from graphdask.algorithms._sssp_stop import Stop
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Buffer
 from graphdask.kernels.sssp.sssp_pack import Relaxing
@@ -58,6 +59,8 @@ class SsspState:
     each: int
     """-1 where each edge has its own weight, 0 where all have one."""
     work: Work | None
+    stop: Stop
+    """Where the search stops."""
     far: int = 0
     nearest: float = math.inf
     """A bound from below on the distances of the far ones."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,8 @@ TEAM_BREADTH = 2.0
 narrow, because they are scanned again whenever a vertex comes nearer; the kernel widens those after them. R-MAT 25 with
 weights to 255: 1.3 G edges with 2 and 1.45 with 3 on one H200, 31 and 35 ms; on two 1.35 and 1.6, 22 and 24; with 6,
 2.0 and 30."""
+FEW_STEPS = 16
+"""Supersteps of a launch after which the host looks how far away the targets are."""
 ENOUGH = 1
 """Near vertices from which a rank sends what it knows before it goes on: a meeting costs less than to relax from labels
 that others know better (R-MAT 24 on four H200: 24 ms, and 28 from 2^16 on). One rank has nothing to send."""
@@ -44,6 +47,10 @@ class TeamPaths(TeamRun):
         Width of a bucket, to begin with where it `widens`.
     most : float
         Where the last one ends; `too_far` is whether anything lies beyond.
+    farthest : callable
+        Returns where the search stops besides, on all ranks alike. Every rank calls it.
+    asks : bool
+        Whether to call it again and again, because it falls.
     """
 
     name = "SSSP"
@@ -70,7 +77,10 @@ class TeamPaths(TeamRun):
         delta: float,
         widens: bool,
         most: float,
+        farthest: Callable[[], float],
+        asks: bool,
     ):
+        self.most, self.farthest, self.steps = most, farthest, FEW_STEPS if asks else MOST_STEPS
         self.buckets = TeamBuckets(
             each=each, enough=ENOUGH if env.size > 1 else 2**62, looked_before=0, looked_here=0, widens=int(widens),
             widened=1.0, delta=float(delta), farthest=most,
@@ -79,12 +89,14 @@ class TeamPaths(TeamRun):
         super().__init__(memory, part, env, kernels.sssp_team, {**arrays, at.VOTES: votes})
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
+        self.stop = self.farthest()
+        self.buckets.farthest = min(self.most, self.stop)
         if ends is None:
-            return 0, MOST_STEPS, self.buckets
+            return 0, self.steps, self.buckets
         self.buckets.looked_before, self.buckets.looked_here = ends[at.END_LOOKED : at.END_WIDENED].tolist()
         self.buckets.widened = float(ends[at.END_WIDENED : at.END_WIDENED + 1].view(np.float64)[0])
-        return int(ends[at.END_SUPERSTEP]), MOST_STEPS, self.buckets
+        return int(ends[at.END_SUPERSTEP]), self.steps, self.buckets
 
     @property
     def too_far(self) -> bool:
-        return bool(self.ends[at.END_TOO_FAR])
+        return bool(self.ends[at.END_TOO_FAR]) and self.most < self.stop

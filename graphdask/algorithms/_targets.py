@@ -3,16 +3,21 @@
 A rank sees that a target is reached if it owns the target or has a ghost of it. So at the end of a level all ranks
 together have seen every target that the level reached, even if its owner learns of it only from the next messages. Each
 rank votes a bit for each target that it has seen, and the search stops if every bit is set on some rank.
+
+A search by weights stops when no distance can fall any more to that of the farthest target.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from graphdask.device.backend import Array
+from graphdask.algorithms._sources import own_places
+from graphdask.comm.protocol import Communicator
+from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import Environment
 from graphdask.partition.ghosts import known_slots
 from graphdask.partition.part import Part
@@ -25,6 +30,31 @@ VALUES = 2.0 ** np.arange(BITS)
 def target_votes(targets: Sequence[int]) -> int:
     """Return how many numbers each rank votes for so many targets."""
     return -(-len(targets) // BITS)
+
+
+def stopped_at(
+    comm: Communicator, backend: Backend, part: Part, distance: Array, targets: Sequence[int], limit: float | None
+) -> Any:
+    """Return the distance up to which a search went, as its distances imply. Every rank calls it.
+
+    It is the largest distance of the targets if all of them are reached, and not above the limit. The largest number
+    of the dtype, or infinity, stands for no limit.
+
+    Parameters
+    ----------
+    distance : array
+        Of the own vertices; negative, infinite or the largest number where not reached.
+    """
+    floats = distance.dtype.kind == "f"
+    none = np.inf if floats else np.iinfo(distance.dtype).max
+    most = none if limit is None else min(none, limit if floats or limit == np.inf else int(limit))
+    if not targets:
+        return most
+    own = backend.to_host(distance[backend.from_host(own_places(part, targets))])
+    lost = ~((own >= 0) & (own < none))
+    farthest = own[~lost].max(initial=0).astype(np.float64 if floats else np.int64)
+    said = comm.allreduce(np.array([lost.any(), farthest.view(np.int64)], np.int64), "max")
+    return most if said[0] else min(most, said[1:].view(farthest.dtype)[0].item())
 
 
 @dataclass

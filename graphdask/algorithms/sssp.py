@@ -30,6 +30,8 @@ same: a vertex that is relaxed lies below the end of a bucket, and no bucket end
 Otherwise labels are distances, and `_shortest_tree` finds the parents afterwards. There are two reasons: an edge of
 weight 0, or one whose weight is lost to rounding, joins equal distances; and a 64-bit distance fills the label.
 
+A search may stop at a distance (`_sssp_stop`).
+
 One launch goes through many steps, so the queues cannot grow and must be long enough from the start: for every vertex,
 or, if allocated just-enough, for every vertex that an edge leads to.
 
@@ -42,6 +44,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,37 +52,29 @@ import numpy as np
 from graphdask import execute
 from graphdask.algorithms._lengths import breadth_of, bucket_unit, distance_range, fit_weights, sparse
 from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, tree_memory, unreached, weights_of
+from graphdask.algorithms._sources import given_sources, given_targets, own_places
+from graphdask.algorithms._sssp_buckets import begin_buckets
 from graphdask.algorithms._sssp_state import ACTED, COUNTERS, EDGES, FAR, GHOSTS, NEAR, SPLIT, STEP, SsspState, Work
+from graphdask.algorithms._sssp_stop import Stop
 from graphdask.algorithms._sssp_team import TEAM_BREADTH, TeamPaths
 from graphdask.algorithms._sssp_unfused import advance, between, between_memory
-from graphdask.algorithms.summaries import middle, reached
+from graphdask.algorithms.summaries import TARGETS, middle, reached
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, exchange_bytes, put_aside, reachable
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.engine.team import Peers, TeamMemory
-from graphdask.errors import GraphdaskWarning, InputError, outside, shown
+from graphdask.errors import GraphdaskWarning, InputError, outside
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.interface.kinds import number
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 from graphdask.kernels.sssp import sssp_team as at
 from graphdask.kernels.sssp.sssp_pack import Relaxing
-from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
 
-BUCKETS = 64
-"""Buckets at most that a graph in one partition goes through between two checks by the host."""
-BRIEF = 1 << 14
-"""Edges relaxed in a bucket below which a CPU, too, goes through several: a superstep costs as much."""
 NO_VERTEX = np.iinfo(np.int64).max
 NUMBERS = (int, float, np.integer, np.floating)
-LIGHT = {"cpu": 1 << 18, "cuda": 0}
-"""Edges relaxed in a bucket, by all of several ranks, below which its supersteps cost more than they: where they have
-become fewer, the next bucket is twice as wide, and narrower again after one of HEAVY times as many. On a GPU buckets
-are wide from the start."""
-SORTED = {"cpu": 2, "cuda": 0}
-"""The same for each of the far ones, all of which are scanned when a bucket begins."""
-HEAVY = 8
 ENOUGH = {"cpu": 1 << 10, "cuda": 1 << 16}
 """Near vertices from which a rank of several sends what it has before it goes on: with all it could do by itself done
 first, the others would wait, and do much of it again."""
@@ -93,17 +88,17 @@ class ShortestPathsResult(Result):
 
     @property
     def distance(self) -> np.ndarray:
-        """Length of a shortest path from the source, -1 or inf where unreachable; shape (num_vertices,)."""
+        """Length of a shortest path from the nearest source, -1 or inf where not reached; shape (num_vertices,)."""
         return self._column("distance")
 
     @property
     def parent(self) -> np.ndarray:
-        """The caller's id of the parent on a shortest path; the source is its own parent, -1 or None if unreachable."""
+        """The caller's id of the parent on a shortest path; a source is its own, -1 or None where not reached."""
         return self._column("parent")
 
     @property
     def reached(self) -> np.ndarray:
-        """Whether there is a path from the source; bool, shape (num_vertices,)."""
+        """Whether the search found a path to the vertex; bool, shape (num_vertices,)."""
         distance = self._column("distance")
         return distance != (np.inf if distance.dtype.kind == "f" else -1)
 
@@ -113,19 +108,25 @@ class ShortestPaths(Primitive[SsspState]):
 
     name = "SSSP"
     result_type = ShortestPathsResult
-    votes = 4
     fused = True
     """Whether a superstep is one kernel. The benchmark of choices sets False."""
 
     def __init__(
-        self, source: int, delta: float | None, unit: float, distance: np.dtype, flat: bool, most: float = math.inf
-    ):
+        self, sources: tuple[int, ...], delta: float | None, unit: float, distance: np.dtype, flat: bool,
+        most: float = math.inf, cutoff: float = math.inf, targets: tuple[int, ...] = (),
+    ):  # fmt: skip
         """`delta`, or where it is left open BREADTH times `unit`, is the width of a bucket, `distance` the dtype of the
         distances, and `most` where the last bucket ends; `flat` says that edges of weight 0 are to be reckoned with."""
-        self.source, self.delta, self.unit, self.distance, self.flat = source, delta, unit, distance, flat
+        self.sources, self.delta, self.unit, self.distance, self.flat = sources, delta, unit, distance, flat
+        self.cutoff, self.targets, self.votes = cutoff, targets, 4 + bool(targets)
         self.most, self.with_parents = most, distance == np.int32 and not flat
         self.label = np.dtype(np.int64) if self.with_parents else distance
         self.columns = {"label": self.label}  # type: ignore[misc]  # the only one that depends on the graph
+
+    @property
+    def stops(self) -> bool:
+        """Whether the search may stop before it has reached everything."""
+        return self.cutoff < math.inf or bool(self.targets)
 
     @property
     def parents_in_any_order(self) -> bool:
@@ -136,7 +137,7 @@ class ShortestPaths(Primitive[SsspState]):
         """How many own vertices may ever be near, the source among them, and how many rows are deferred."""
         if not allocation.partial:
             return part.num_owned, part.num_owned
-        return min(reachable(part) + 1, part.num_owned), put_aside(part.out)
+        return min(reachable(part) + len(self.sources), part.num_owned), put_aside(part.out)
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         return self._memory(part, allocation, exchange_bytes(part, self.label.itemsize, joined=True))
@@ -177,12 +178,13 @@ class ShortestPaths(Primitive[SsspState]):
             tuple(env.buffer(f"SSSP's queue of {what} vertices", most, dtype, expected).array for _ in range(2))
             for what, most, expected in sizes
         )
-        state = SsspState(labels, *weights_of(part.out, xp), None)
-        rank, local = part.vertex_map.locate(self.source)
-        if rank == part.rank:
-            labels[local] = self.source if self.with_parents else 0
-            far[0][0], control[FAR], control[COUNTERS] = local, 1, 0
-            state.far, state.nearest = 1, 0.0
+        stop = Stop(part, env, self.cutoff, self.targets, self.distance)
+        state = SsspState(labels, *weights_of(part.out, xp), None, stop)
+        sources = env.backend.from_host(own_places(part, self.sources))
+        if len(sources):
+            labels[sources] = part.ids[sources] if self.with_parents else 0
+            state.far, state.nearest = len(sources), 0.0
+            far[0][: state.far], control[FAR], control[COUNTERS] = sources, state.far, 0
         words = env.backend.from_host(control)
         state.work = Work(
             xp.full(slots, -1, np.int32), near, far, xp.empty(slots - owned, dtype), xp.empty(most_aside, dtype), words,
@@ -213,7 +215,10 @@ class ShortestPaths(Primitive[SsspState]):
         }  # fmt: skip
         delta, widens = self.delta or self.unit * TEAM_BREADTH, self.delta is None
         kernels = self._kernels(part, state, env, "sssp_team")
-        team = TeamPaths(memory, part, env, kernels, arrays, state.each, delta, widens, self.most)
+        team = TeamPaths(
+            memory, part, env, kernels, arrays, state.each, delta, widens, self.most,
+            partial(state.stop.ask, state.labels), bool(self.targets),
+        )  # fmt: skip
         team.run()
         state.too_far = team.too_far
         none = work.ghost_queue[:0]
@@ -223,7 +228,7 @@ class ShortestPaths(Primitive[SsspState]):
         busy = len(ghosts) > 0 or near > 0
         return Messages(
             ghosts[:0], ghosts, {"label": state.labels}, busy or state.far > 0, acted, edges,
-            votes=(float(busy), state.nearest, float(edges), float(state.far)),
+            votes=(float(busy), state.nearest, float(edges), float(state.far), *state.stop.votes(state.labels)),
         )  # fmt: skip
 
     def _kernels(self, part: Part, state: SsspState, env: Environment, family: str = "sssp") -> Any:
@@ -234,24 +239,26 @@ class ShortestPaths(Primitive[SsspState]):
         work = state.work
         assert work is not None
         kernels, nearest = self._kernels(part, state, env), float(inbox.votes[:, 1].min())
-        state.too_far = self.most <= nearest < math.inf and not inbox.votes[:, 0].any()
-        if state.too_far:
+        state.stop.take(inbox.votes[:, 4:])
+        most, idle = min(self.most, state.stop.above), not inbox.votes[:, 0].any()
+        if idle and most <= nearest < math.inf:
+            state.too_far = self.most < state.stop.above
             none = work.ghost_queue[:0]
             return Messages(none, none, {"label": state.labels}, False)
         if len(inbox):
             kernels.sssp_arrive(len(inbox), state.step, state.split, inbox.slots, inbox.columns["label"], work.relaxing)
-        splits = self._buckets(part, state, inbox, env)
+        splits = begin_buckets(part, state, inbox, env)
         delta = self.delta or self.unit * breadth_of(part, env.backend.name) * state.widened
         enough = ENOUGH[env.backend.name] if part.size > 1 else 2**62
         if self.fused:
             kernels.sssp_advance(
-                HUB_THREADS, state.step, state.split, splits, enough, nearest, delta, self.most, state.superstep,
+                HUB_THREADS, state.step, state.split, splits, enough, nearest, delta, most, state.superstep,
                 work.relaxing,
             )  # fmt: skip
             found = env.backend.to_host(work.control)
         else:
             kernels = self._kernels(part, state, env, "sssp_unfused")
-            found = advance(part, state, kernels, env, splits, enough, nearest, delta, self.most)
+            found = advance(part, state, kernels, env, splits, enough, nearest, delta, most)
         acted, edges = int(found[ACTED]) - state.acted, int(found[EDGES]) - state.edges
         ghosts = work.ghost_queue[: int(found[GHOSTS + state.superstep % 2])]
         state.step, state.split, state.acted, state.edges = (int(found[i]) for i in (STEP, SPLIT, ACTED, EDGES))
@@ -259,43 +266,34 @@ class ShortestPaths(Primitive[SsspState]):
         state.nearest = float(found[COUNTERS + state.split % 3 :][:1].view(np.float64)[0])
         return self._messages(state, ghosts, acted, edges, int(found[NEAR + state.step % 3]))
 
-    def _buckets(self, part: Part, state: SsspState, inbox: Inbox, env: Environment) -> int:
-        """How many buckets begin in this superstep, and set by what they are widened: the same on all ranks, who know
-        from votes what is left to do in this one, and how much work the last one was."""
-        device, looked = env.backend.name, state.looked[1] + float(inbox.votes[:, 2].sum()) / state.buckets
-        if part.size > 1 and inbox.votes[:, 0].any():
-            state.looked = state.looked[0], looked
-            return 0
-        before, state.looked = state.looked[0], (looked, 0.0)
-        light = max(LIGHT[device] * (part.size > 1), SORTED[device] * float(inbox.votes[:, 3].sum()))
-        if looked < light and looked <= before:
-            state.widened *= 2.0
-        elif looked > HEAVY * light:
-            state.widened = max(state.widened / 2.0, 1.0)
-        if part.size == 1:
-            several = min(2 * state.buckets, BUCKETS) if looked < BRIEF else 1
-            state.buckets = BUCKETS if device == "cuda" else several
-        return state.buckets
-
     def result(self, part: Part, state: SsspState, env: Environment) -> dict[str, Any]:
         xp, owned = env.xp, part.num_owned
         state.work = None
         if state.too_far:
             del state.labels
-            wide = ShortestPaths(self.source, self.delta, self.unit, np.dtype(np.int64), self.flat)
+            wide = ShortestPaths(
+                self.sources, self.delta, self.unit, np.dtype(np.int64), self.flat, cutoff=self.cutoff,
+                targets=self.targets,
+            )  # fmt: skip
             wide.fused = self.fused
             again = env.run(part, wide)
             return {**again.columns, **again.values}
         if self.with_parents:
             own, parent = xp.empty(owned, np.int64), xp.empty(owned, part.vertex_map.dtype)
             self._kernels(part, state, env).sssp_result(owned, state.labels, own, parent)
+            if self.stops:
+                beyond = state.stop.beyond(part, own)
+                own[beyond], parent[beyond] = -1, -1
             return {"distance": own, "parent": parent, "too_far": NO_VERTEX}
+        if self.stops:
+            own = state.labels[:owned]
+            own[state.stop.beyond(part, own)] = unreached(self.distance)
         (state.labels,) = env.fetch_ghosts(part, [state.labels[:owned]])
         own = state.labels[:owned]
-        found = env.run(part, Parents(state.labels, self.source))
+        found = env.run(part, Parents(state.labels, self.sources))
         parent, reached = found.columns["parent"], own != unreached(self.distance)
         rooted = parent != np.iinfo(parent.dtype).max
-        beyond = part.ids[rooted & ~reached]
+        beyond = part.ids[rooted & ~reached] if not self.stops else part.ids[:0]
         too_far = env.least(int(beyond.min()) if len(beyond) else NO_VERTEX)
         if not env.least(int((rooted | ~reached).all())):
             flat = level_part(part, env, state.labels, part.ids[:0], found.columns["level"], tree=False)
@@ -312,11 +310,14 @@ UNWEIGHTED = (
 )
 
 
-def search_from(G: Graph, start: int, delta: float | None, client: Any, progress: bool | None) -> ShortestPaths:
-    """Return the primitive of a search from a vertex number, with what it needs to know about the weights."""
+def search_from(
+    G: Graph, sources: tuple[int, ...], delta: float | None, client: Any, progress: bool | None,
+    cutoff: float = math.inf, targets: tuple[int, ...] = (),
+) -> ShortestPaths:  # fmt: skip
+    """Return the primitive of a search from vertex numbers, with what it needs to know about the weights."""
     facts = fit_weights(G, "; sssp takes weights of 0 or more", client, progress)
     distance, most = distance_range(G, facts)
-    return ShortestPaths(start, delta, bucket_unit(G, facts), distance, facts.least == 0, most)
+    return ShortestPaths(sources, delta, bucket_unit(G, facts), distance, facts.least == 0, most, cutoff, targets)
 
 
 SUMMARY = reached("distance")
@@ -325,7 +326,10 @@ SUMMARY = reached("distance")
 @algorithm(
     "sssp", ShortestPathsResult, "Shortest paths from a vertex by the sums of their weights, and parents.",
     summary=SUMMARY[0], words=SUMMARY[1], weights=True,
-    options={"delta": Option("Width of a bucket of distances. Default: an estimate.", metavar="WIDTH")},
+    options={
+        "cutoff": Option("Distance up to which to search.  [default: any]", metavar="DISTANCE"), "targets": TARGETS,
+        "delta": Option("Width of a bucket of distances. Default: an estimate.", metavar="WIDTH"),
+    },
     also="dijkstra shortest_path shortest_paths shortest_path_length single_source_shortest_path bellman_ford "
     "single_source_dijkstra single_source_dijkstra_path_length delta_stepping distances",
     example=middle,
@@ -335,6 +339,8 @@ def sssp(
     G: Graph,
     source: Any,
     *,
+    cutoff: float | None = None,
+    targets: Any = None,
     delta: float | None = None,
     exchange: str | None = None,
     allocation: str | float | None = None,
@@ -348,8 +354,14 @@ def sssp(
     G : Graph
         Weights must be neither negative nor infinite; zero is allowed. Without weights every edge has the length 1, and
         a GraphdaskWarning says so.
-    source : int or str
-        A vertex, by the caller's id.
+    source : int, str or array-like
+        A vertex, by the caller's id, or several distinct ones. Distances are those from the nearest of them.
+    cutoff : float, optional
+        The distance at which the search stops: vertices that are farther away stay unreached. Default: none.
+    targets : int, str or array-like, optional
+        A vertex or several, after which the search stops: every vertex that is no farther away than the farthest
+        target is reached, and no other one. If a target is unreachable, or beyond `cutoff`, the search goes on as
+        without targets. Default: none.
     delta : float, optional
         Width of a bucket of distances, above 0. Wide buckets need fewer supersteps, narrow buckets relax fewer edges
         twice. The answer is the same. Default: an estimate from the mean weight and the mean degree; CPUs, and GPUs of
@@ -360,6 +372,9 @@ def sssp(
     ShortestPathsResult
         With `distance` and `parent`, both of shape (num_vertices,) in the order of `G.vertex_ids`, identical bit for
         bit for every number of partitions and on every device.
+
+        If the search stopped, distances and parents are those of a search that did not, up to the distance at which it
+        stopped; vertices beyond are not reached. `verify` proves that.
 
         `distance` is int64 and exact if weights are integers or absent, and -1 for unreachable vertices. It is float64
         if weights are floats, and inf for unreachable vertices.
@@ -373,10 +388,11 @@ def sssp(
     Raises
     ------
     VertexNotFound
-        If `source` is not a vertex.
+        If a source or a target is not a vertex.
     InputError
-        If `G` is not a Graph, a weight is negative or infinite (naming the edge), a distance is too large for its
-        dtype (naming the vertex), or an argument has an invalid value.
+        If `G` is not a Graph, a source is given twice, `source` or `targets` is empty, a weight is negative or
+        infinite (naming the edge), a distance is too large for its dtype (naming the vertex), or an argument has an
+        invalid value.
 
     Notes
     -----
@@ -399,16 +415,17 @@ def sssp(
     >>> r = gd.sssp(G, 0)
     >>> r.distance.tolist(), r.parent.tolist()
     ([0, 1, 3, -1], [0, 0, 1, -1])
+    >>> gd.sssp(G, 0, cutoff=2).distance.tolist()
+    [0, 1, -1, -1]
     """
     checked_graph(G)
-    if given_array("source", source).ndim:
-        raise InputError(f"sssp starts from one vertex; source={shown(source)} is an array")
     if delta is not None and not (isinstance(delta, NUMBERS) and not isinstance(delta, bool) and delta > 0):
         raise InputError(f"delta={delta!r} is not a number above 0")
-    start = int(G.ids.to_internal(source, "source"))
+    limit = math.inf if cutoff is None else number("cutoff", cutoff, 0, math.inf)
+    sources, aims = given_sources(G, source), given_targets(G, targets)
     if not G.weighted:
         warnings.warn(UNWEIGHTED, GraphdaskWarning, stacklevel=outside())
-    search = search_from(G, start, None if delta is None else float(delta), client, progress)
+    search = search_from(G, sources, None if delta is None else float(delta), client, progress, limit, aims)
     result: ShortestPathsResult = execute.run(
         G, search, exchange=exchange, allocation=allocation, client=client, progress=progress
     )

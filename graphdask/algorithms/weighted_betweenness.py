@@ -52,7 +52,7 @@ class Distances(ShortestPaths):
     """A search for distances alone."""
 
     def __init__(self, source: int, lengths: Lengths):
-        super().__init__(source, None, lengths.unit, lengths.distance, lengths.flat, lengths.most)
+        super().__init__((source,), None, lengths.unit, lengths.distance, lengths.flat, lengths.most)
         self.lengths = lengths
 
     def result(self, part: Part, state: SsspState, env: Environment) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class Distances(ShortestPaths):
         if state.too_far:
             del state.labels
             wide = Lengths(self.unit, np.dtype(np.int64), self.flat, np.inf)
-            return dict(env.run(part, Distances(self.source, wide)).columns)
+            return dict(env.run(part, Distances(self.sources[0], wide)).columns)
         own = state.labels[:owned]
         if self.distance.kind == "f":
             return {"distance": own}

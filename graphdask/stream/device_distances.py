@@ -35,7 +35,7 @@ def paths_of(run: Run, part: StreamedPart, primitive: ShortestPaths, stack: Exit
     """What runs SSSP on a rank."""
     if primitive.parents_in_any_order:
         weighted = part.store.weights is not None
-        return DeviceSearch(run, part, primitive.name, primitive.source, "distance", weighted, True, stack)
+        return DeviceSearch(run, part, primitive.name, primitive.sources[0], "distance", weighted, True, stack)
     return DeviceDistances(run, part, primitive, stack)
 
 
@@ -45,7 +45,7 @@ class DeviceDistances(DeviceFalling):
     packed = False
 
     def __init__(self, run: Run, part: StreamedPart, primitive: ShortestPaths, stack: ExitStack):
-        super().__init__(run, primitive.name, primitive.source, part.store.weights is not None, stack)
+        super().__init__(run, primitive.name, primitive.sources[0], part.store.weights is not None, stack)
         self.per_vertex, self.beside_window = (WIDE, STATE) if part.size == 1 else (SHARED, SHARED)
         self.integer = primitive.distance.kind != "f"
         self.value = np.dtype(np.int64) if self.integer else primitive.distance

@@ -46,7 +46,7 @@ def paths_of(part: StreamedPart, primitive: ShortestPaths, stack: ExitStack) -> 
     """What runs SSSP on a rank."""
     if primitive.parents_in_any_order:
         weighted = part.store.weights is not None
-        return Search(part, primitive.name, primitive.source, "distance", weighted, True, stack)
+        return Search(part, primitive.name, primitive.sources[0], "distance", weighted, True, stack)
     return Distances(part, primitive, stack)
 
 
@@ -54,6 +54,8 @@ def refuse(store: Store, primitive: ShortestPaths) -> None:
     """Raise Unsupported for buckets of distances."""
     if primitive.delta is not None:
         raise Unsupported("a streamed sssp goes by chunks, not by buckets of distances; leave delta= out")
+    if primitive.stops or len(primitive.sources) > 1:
+        raise Unsupported("a streamed sssp goes from one source, without targets= or cutoff=; use S.in_memory()")
 
 
 class Distances(Falling):
@@ -61,7 +63,7 @@ class Distances(Falling):
 
     def __init__(self, part: StreamedPart, primitive: ShortestPaths, stack: ExitStack):
         weighted = part.store.weights is not None
-        super().__init__(part, primitive.name, np.array([primitive.source]), weighted, stack)
+        super().__init__(part, primitive.name, np.array([primitive.sources[0]]), weighted, stack)
         self.per_vertex = WIDE if part.size == 1 else WIDE + 20 + EXCHANGE
         self.integer = primitive.distance.kind != "f"
         self.dtype = np.dtype(np.int64) if self.integer else primitive.distance
@@ -221,5 +223,5 @@ class Flat(Offers):
 
 
 STREAMED[ShortestPaths] = Streamed(
-    Supersteps(paths_of, "device_distances.paths_of"), refuse, lambda primitive: primitive.source, by_weight=True
+    Supersteps(paths_of, "device_distances.paths_of"), refuse, lambda primitive: primitive.sources[0], by_weight=True
 )

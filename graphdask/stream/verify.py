@@ -113,7 +113,7 @@ def _search(context: RankContext, part: StreamedPart, primitive: Any, result: Ra
 
 def _paths(context: RankContext, part: StreamedPart, primitive: Any, result: RankResult, log: Log) -> Violation | None:
     distance, parent, weighted = result.columns["distance"], result.columns["parent"], part.store.weights is not None
-    return _tree(part.store, distance, parent, primitive.source, weighted, part.memory, log)
+    return _tree(part.store, distance, parent, primitive.sources[0], weighted, part.memory, log)
 
 
 def _tree(

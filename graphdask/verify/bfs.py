@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphdask.algorithms._targets import stopped_at
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Part
-from graphdask.verify.path_edges import check_edges, first_wrong, stopped_at, witnessed_by_all
+from graphdask.verify.path_edges import check_edges, first_wrong, witnessed_by_all
 from graphdask.verify.table import verifies
 
 
@@ -31,7 +32,7 @@ def verify(context: RankContext, part: Part, primitive: BreadthFirstSearch, resu
     xp, depth, parent = context.backend.xp, result.columns["depth"], result.columns["parent"]
     source = xp.zeros(part.num_owned, bool)
     source[context.backend.from_host(primitive.own_sources(part, context.environment("selective")))] = True
-    until = stopped_at(context, part, depth, primitive.targets, primitive.depth_limit)
+    until = stopped_at(context.comm, context.backend, part, depth, primitive.targets, primitive.depth_limit)
     mine = first_wrong(context, part, (
         (source & ((depth != 0) | (parent != part.ids)), "source {vertex} must have depth 0 and be its own parent"),
         (~source & (depth == 0), "vertex {vertex} has depth 0 but is no source"),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._sources import own_places
 from graphdask.device.backend import Array
 from graphdask.engine.loop import HUB_THREADS, RankContext
 from graphdask.engine.violation import Violation
@@ -31,25 +30,6 @@ def first_wrong(
             place = int(places[xp.argmin(part.ids[places])])
             return Violation(int(part.ids[place]), -1 if other is None else int(other[place]), message)
     return None
-
-
-def stopped_at(context: RankContext, part: Part, distance: Array, targets: Sequence[int], limit: float | None) -> Any:
-    """Return the distance up to which a search went, as its result implies; every rank must call it.
-
-    It is the largest distance of the targets if all of them are reached, and not above the limit. The largest number
-    stands for no limit. `distance` is that of the own vertices, negative or infinite where not reached.
-    """
-    floats = distance.dtype.kind == "f"
-    most = np.inf if floats else np.iinfo(distance.dtype).max
-    if limit is not None:
-        most = min(most, limit)
-    if not targets:
-        return most
-    own = context.backend.to_host(distance[context.backend.from_host(own_places(part, targets))])
-    lost = ~((own >= 0) & (own < np.inf))
-    farthest = own[~lost].max(initial=0).astype(np.float64 if floats else np.int64)
-    said = context.comm.allreduce(np.array([lost.any(), farthest.view(np.int64)], np.int64), "max")
-    return most if said[0] else min(most, said[1:].view(farthest.dtype)[0].item())
 
 
 def check_edges(

@@ -56,6 +56,6 @@ def search_unfused(
     A buffer between them stores where the edges of a level or step lead. The answer is the same.
     """
     start = int(G.ids.to_internal(source, "source"))
-    search: Any = BreadthFirstSearch((start,)) if function == "bfs" else search_from(G, start, delta, client, False)
+    search: Any = BreadthFirstSearch((start,)) if function == "bfs" else search_from(G, (start,), delta, client, False)
     search.fused = False
     return execute.run(G, search, client=client, **where)
