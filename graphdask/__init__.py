@@ -30,6 +30,7 @@ _HOME = {
     "read_graph": "graph.construct",
     "read_stream": "dynamic.temporal",
     "run": "program.run",
+    "shortest_path": "algorithms.shortest_path",
 } | dict.fromkeys(
     (
         "ArgumentError",

@@ -250,8 +250,8 @@ def test_a_source_that_is_none_is_named():
     graph = gd.from_edges([0], [1], [1])
     with pytest.raises(gd.VertexNotFound, match="source 2 is not in the graph"):
         gd.sssp(graph, 2)
-    with pytest.raises(gd.InputError, match="one vertex"):
-        gd.sssp(graph, [0, 1])
+    with pytest.raises(gd.InputError, match="neither a vertex nor a list of them"):
+        gd.sssp(graph, [[0], [1]])
     with pytest.raises(gd.VertexNotFound, match="it has no vertices"):
         gd.sssp(gd.from_edges([], [], num_vertices=0), 0)
     assert graph.built is None

@@ -33,7 +33,7 @@ def G():
         (gd, "cdlp", "graphdask.label_propagation"),
         (gd, "louvain", "graphdask.label_propagation"),
         (gd, "betweenness_centrality", "graphdask.betweenness"),
-        (gd, "shortest_path", "graphdask.sssp"),
+        (gd, "shortest_paths", "graphdask.sssp"),
         (gd, "pagerak", "graphdask.pagerank"),
         (gd, "Pagerank", "graphdask.pagerank"),
         (gd, "conected_components", "graphdask.connected_components"),
