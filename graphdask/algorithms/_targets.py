@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms._sources import own_places
-from graphdask.comm.protocol import Communicator
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import Environment
 from graphdask.partition.ghosts import known_slots
@@ -33,7 +32,7 @@ def target_votes(targets: Sequence[int]) -> int:
 
 
 def stopped_at(
-    comm: Communicator, backend: Backend, part: Part, distance: Array, targets: Sequence[int], limit: float | None
+    comm: Any, backend: Backend, part: Part, distance: Array, targets: Sequence[int], limit: float | None
 ) -> Any:
     """Return the distance up to which a search went, as its distances imply. Every rank calls it.
 

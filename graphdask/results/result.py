@@ -370,7 +370,6 @@ class Result:
     def _begun_at(self) -> list[tuple[str, str]]:
         """Where a search began, for a notebook."""
         first = getattr(self.primitive, "sources", None)
-        first = [self.primitive.source] if hasattr(self.primitive, "source") else first
         if first is None:
             return []
         if len(first) > HEAD:
