@@ -73,6 +73,23 @@ def read(to: Destination, cases: tuple[str, ...], **arguments: Any) -> None:
     _measure(read, to, ({"cases": cases} if cases else {}) | arguments)
 
 
+@command.command("program")
+@click.option("--scale", type=click.IntRange(min=1), default=16, show_default=True, help="Of an R-MAT graph.")
+@click.option("--edge-factor", type=click.IntRange(min=1), default=16, show_default=True, help="Edges per vertex.")
+@click.option("--case", "cases", multiple=True, type=click.Choice(["bfs", "sssp", "components", "pagerank", "katz"]),
+              help="Only this one; may be repeated.")  # fmt: skip
+@click.option("--iterations", type=click.IntRange(min=1), default=20, show_default=True, help="Of PageRank.")
+@click.option("--parts", type=click.IntRange(min=1), default=1, show_default=True, help="Partitions of the graph.")
+@repeats_option
+@one_device_option
+@records_options
+def program(to: Destination, cases: tuple[str, ...], **arguments: Any) -> None:
+    """Vertex programs, each beside the algorithm that does the same."""
+    from graphdask.bench import program
+
+    _measure(program, to, ({"cases": cases} if cases else {}) | arguments)
+
+
 @command.command("write")
 @click.option("--edges", type=Whole(min=1), default=10_000_000, show_default=True, help="Edges that are written.")
 @repeats_option
