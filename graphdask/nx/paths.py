@@ -6,6 +6,7 @@ adjacency, graphdask the smallest.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -19,11 +20,16 @@ from graphdask.nx.graph import NxGraph
 from graphdask.nx.offered import no_function, offered
 
 
-def hops(G: NxGraph, source: Any, against: bool = False) -> np.ndarray:
-    """Hops from a node, or to it; -1 where there is no path."""
+def hops(
+    G: NxGraph, source: Any, against: bool = False, target: int | None = None, limit: int | None = None
+) -> np.ndarray:
+    """Hops from a node, or to it; -1 where there is no path.
+
+    With a target, given by its number, or a limit the search stops there, and what is beyond has -1 too.
+    """
     if source not in G:
         raise networkx.NodeNotFound(f"Source {source} is not in G")
-    return bfs(G.reversed() if against else G.plain(), G.number(source)).depth
+    return bfs(G.reversed() if against else G.plain(), G.number(source), targets=target, depth_limit=limit).depth
 
 
 def lengths(G: NxGraph, source: Any, weight: Any, against: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -62,9 +68,15 @@ def _within(depths: np.ndarray, cutoff: Any) -> np.ndarray:
     return (depths == 0) | ((depths > 0) & (depths - 1 < cutoff))
 
 
+def _limit(cutoff: Any) -> int | None:
+    """The last level that NetworkX reaches with a cut-off, if that is a number that bounds levels."""
+    bounds = isinstance(cutoff, int | float | np.integer | np.floating) and 0 <= cutoff < 2**31
+    return math.ceil(cutoff) if bounds else None
+
+
 @offered(edges=100_000, converted=10_000)
 def single_source_shortest_path_length(G: NxGraph, source: Any, cutoff: Any = None) -> dict[Any, int]:
-    depths = hops(G, source)
+    depths = hops(G, source, limit=_limit(cutoff))
     return _by_distance(G, depths, _within(depths, cutoff))
 
 
@@ -72,7 +84,7 @@ def single_source_shortest_path_length(G: NxGraph, source: Any, cutoff: Any = No
 def single_target_shortest_path_length(G: NxGraph, target: Any, cutoff: Any = None) -> dict[Any, int]:
     if target not in G:
         raise networkx.NodeNotFound(f"Target {target} is not in G")
-    depths = hops(G, target, against=True)
+    depths = hops(G, target, against=True, limit=_limit(cutoff))
     return _by_distance(G, depths, _within(depths, cutoff))
 
 
@@ -118,7 +130,8 @@ def _hops_between(G: NxGraph, source: Any, target: Any) -> int:
     for end, name in ((source, "Source"), (target, "Target")):
         if end not in G:
             raise networkx.NodeNotFound(f"{name} {end} is not in G")
-    return int(hops(G, source)[G.number(target)])
+    number = G.number(target)
+    return int(hops(G, source, target=number)[number])
 
 
 @offered(edges=20_000, converted=20_000)

@@ -421,3 +421,12 @@ def test_networkx_alone_loads_nothing_of_graphdasks_but_what_describes_it():
     code = "import networkx, sys; print(*sorted(name for name in sys.modules if name.startswith('graphdask')))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert set(loaded) == {"graphdask", "graphdask.execute", "graphdask.nx", "graphdask.nx.info", "graphdask.version"}
+
+
+@pytest.mark.parametrize("cutoff", [None, -1, 0, 0.5, 1, 2, 2.5, 1e9])
+def test_a_search_goes_as_far_as_networkx_with_a_cutoff(cutoff):
+    G = nx.gnm_random_graph(60, 80, seed=1, directed=True)
+    for name in ("single_source_shortest_path_length", "single_target_shortest_path_length"):
+        for node in range(0, 60, 7):
+            known, found = (dict(getattr(nx, name)(G, node, cutoff, backend=x)) for x in ("networkx", "graphdask"))
+            assert found == known
