@@ -330,7 +330,7 @@ SUMMARY = reached("distance")
         "cutoff": Option("Distance up to which to search.  [default: any]", metavar="DISTANCE"), "targets": TARGETS,
         "delta": Option("Width of a bucket of distances. Default: an estimate.", metavar="WIDTH"),
     },
-    also="dijkstra shortest_paths shortest_path_length single_source_shortest_path bellman_ford "
+    also="dijkstra shortest_path shortest_paths shortest_path_length single_source_shortest_path bellman_ford "
     "single_source_dijkstra single_source_dijkstra_path_length delta_stepping distances",
     example=middle,
 )  # fmt: skip
