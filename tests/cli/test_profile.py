@@ -55,7 +55,7 @@ def test_the_table_has_a_row_for_each_superstep_and_the_terms_of_the_run(call, p
 def test_of_many_supersteps_the_longest_have_rows(call, tmp_path):
     file = tmp_path / "long.txt"
     file.write_text("".join(f"{k} {k + 1}\n" for k in range(100)))
-    result = call("profile", "bfs", file, "--source", 0, "--no-warm-up", "--partitions", 1, "--device", "cpu")
+    result = call("profile", "bfs", file, "--source", 0, "--no-warm-up", "--partitions", 2, "--device", "cpu")
     assert result.exit_code == 0, result.output
     count = 102 - MOST_ROWS
     assert f"{count} shorter supersteps took" in result.stdout
@@ -89,9 +89,9 @@ def test_the_picture_has_a_bar_for_each_superstep_and_part(tmp_path, parts, pane
 
 
 def test_neighbours_share_a_bar_where_there_are_very_many_supersteps():
-    stats = profiled(1000, 1)
+    stats = profiled(1000, 2)
     figure = superstep_profile(stats)
-    bars = len(figure.axes[1].patches) / 3
+    bars = len(figure.axes[1].patches) / 4
     assert 300 <= bars <= 400
     per_bar = -(-len(stats) // 400)
     drawn = figure.axes[2].lines[0].get_ydata()

@@ -54,7 +54,7 @@ def test_a_run_is_reported_as_columns_of_its_supersteps():
 
 
 def test_many_supersteps_share_bars_and_old_runs_go():
-    stats = search(900, 1)
+    stats = search(900, 2)
     board = Board()
     for _ in range(KEPT + 5):
         board.log_event(RUNS, message(stats))
