@@ -161,12 +161,13 @@ class BreadthFirstSearch(Primitive[BfsState]):
             targets=part.ids[:0], num_targets=0,
         )  # fmt: skip
         state = BfsState(
-            depth, parent, seen,
-            (env.buffer("a level of BFS", owned, dtype), env.buffer("a level of BFS", owned, dtype)),
-            env.buffer("a level of BFS, of ghosts,", slots - owned, dtype),
-            env.scratch("BFS's list of long rows", owned, dtype, put_aside(part.out)),
-            counters, search, direction, env.kernels("bfs", index_t=dtype),
-            unreached, peers if env.size == 1 else None, None if self.fused else advance_buffer(part, env),
+            depth=depth, parent=parent, seen=seen,
+            queues=(env.buffer("a level of BFS", owned, dtype), env.buffer("a level of BFS", owned, dtype)),
+            ghost_queue=env.buffer("a level of BFS, of ghosts,", slots - owned, dtype),
+            hubs=env.scratch("BFS's list of long rows", owned, dtype, put_aside(part.out)),
+            counters=counters, search=search, direction=direction, kernels=env.kernels("bfs", index_t=dtype),
+            unreached=unreached, alone=peers if env.size == 1 else None,
+            led=None if self.fused else advance_buffer(part, env),
             limit=NO_LIMIT if self.depth_limit is None else self.depth_limit,
             targets=Targets.of(part, env, self.targets),
         )  # fmt: skip

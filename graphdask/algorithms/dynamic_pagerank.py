@@ -173,14 +173,15 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
         others = telling.slots_of_others(part, env) if size > 1 else (part.ids[:0],) * 2
         flags = xp.zeros(most + marks + owned + (owned if traverses else 0), np.uint8)
         state = DynamicRanksState(
-            rank, inverse, loop, x, reported, xp.zeros(owned), flags[:most], flags[most : most + marks],
-            flags[most + marks : most + marks + owned], flags[most + marks + owned :], *others,
-            xp.empty(owned, dtype), xp.empty(owned, dtype), xp.empty(marks, dtype), xp.empty(marks, dtype),
-            xp.empty(marking.pieces(part) if marks else 0, np.int64),
-            xp.zeros(COUNTERS + (2 * size + 1 if size > 1 else 0), np.uint64),
-            every_of(part, env),
-            (1.0 - self.damping) / max(part.alive, 1), part.alive, part.num_in_edges, mode, False,
-            Residual(self.damping, self.drift), traverses, part.ids[:0],
+            rank=rank, inverse=inverse, loop=loop, x=x, reported=reported, sums=xp.zeros(owned), affected=flags[:most],
+            expand=flags[most : most + marks], visited=flags[most + marks : most + marks + owned],
+            seen=flags[most + marks + owned :], bounds=others[0], shifts=others[1], low=xp.empty(owned, dtype),
+            high=xp.empty(owned, dtype), mark_low=xp.empty(marks, dtype), mark_high=xp.empty(marks, dtype),
+            pieces=xp.empty(marking.pieces(part) if marks else 0, np.int64),
+            counters=xp.zeros(COUNTERS + (2 * size + 1 if size > 1 else 0), np.uint64), every=every_of(part, env),
+            base=(1.0 - self.damping) / max(part.alive, 1), num_vertices=part.alive, num_edges=part.num_in_edges,
+            mode=mode, everyone=False, left=Residual(self.damping, self.drift), traversing=traverses,
+            last=part.ids[:0],
         )  # fmt: skip
         if not self.everywhere:
             if self.error is not None and part.pending is not None:

@@ -203,13 +203,13 @@ class NcclCommunicator(Communicator):
         nbytes = np.array([-1 if part is None else part.nbytes for part in sends], np.int64)
         try:
             with self._backend.activate():
-                reported = self._control.exchange([None] * self.size, meta, np.concatenate([control, nbytes]))
+                received = self._control.exchange([None] * self.size, meta, np.concatenate([control, nbytes]))
                 c = len(control)
-                payloads = self._move(sends, reported.control[:, c + self.rank])
+                payloads = self._move(sends, received.control[:, c + self.rank])
         except BaseException:
             self._plane.close()
             raise
-        return Received(payloads, reported.meta, np.ascontiguousarray(reported.control[:, :c]))
+        return Received(payloads, received.meta, np.ascontiguousarray(received.control[:, :c]))
 
     def _move(self, sends: Sequence[Array | None], incoming: np.ndarray) -> list[Array | None]:
         """Send the payloads and receive `incoming[q]` bytes from every rank q (-1: nothing)."""

@@ -136,8 +136,8 @@ class Exchanger:
     def _from_device(self, messages: Messages, sends: list[Array | None], meta: list[list[int]]) -> None:
         """Send to owners or ghosts; only the exchange waits for the payloads."""
         part, to = self.part, messages.to
-        reported = messages.ghosts if to == "owners" else messages.own
-        if not isinstance(reported, str) and not len(reported):
+        changed = messages.ghosts if to == "owners" else messages.own
+        if not isinstance(changed, str) and not len(changed):
             return
         segments = self._segments_of(to, messages.mirror)
         segments.carry(self._dtypes(to))

@@ -77,7 +77,7 @@ class Environment:
     """Seconds of the supersteps so far."""
     done: float = field(default=0.0, repr=False)
     """How many of the `goal` of the primitive are done."""
-    reported: int = field(default=0, repr=False)
+    bytes_recorded: int = field(default=0, repr=False)
     """Value of `comm.bytes_sent` when a superstep last recorded it."""
     allocation: Allocation = MAXIMAL
     """How much memory queues are given."""
@@ -132,7 +132,7 @@ class Environment:
     def bytes_sent(self) -> int:
         """Payload bytes that this rank has sent since this was asked last."""
         assert self.comm is not None
-        sent, self.reported = self.comm.bytes_sent - self.reported, self.comm.bytes_sent
+        sent, self.bytes_recorded = self.comm.bytes_sent - self.bytes_recorded, self.comm.bytes_sent
         return sent
 
     def kernels(self, family: str, **types: Any) -> Any:
@@ -399,8 +399,8 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         exchanged = clock()
         if primitive.votes:
             votes = np.ascontiguousarray(received.control[:, 4:]).view(np.float64)
-        active, reported, computing, compilings = received.control[:, :4].T.tolist()
-        ends = primitive.ends(state, votes) or not (any(active) or any(reported))
+        active, counts, computing, compilings = received.control[:, :4].T.tolist()
+        ends = primitive.ends(state, votes) or not (any(active) or any(counts))
         inbox = exchanger.unpack(received.payloads, received.meta, votes)
         slowest = max(computing) / 1e9
         wait = min(max(slowest - busy, 0.0), exchanged - ready)

@@ -201,15 +201,15 @@ class TeamRun(ABC):
         env, ends, steps = self.env, None, []
         while ends is None or not (ends[at.END_DONE] or self.stops):
             self.peers.run(self.row, partial(self.launch, self.numbers(ends)))
-            reported = env.backend.to_host(self.log[:FIRST_READ])
-            ends, count = reported[: at.END_WORDS], int(reported[at.END_STEPS])
+            log = env.backend.to_host(self.log[:FIRST_READ])
+            ends, count = log[: at.END_WORDS], int(log[at.END_STEPS])
             self.peers.met(int(ends[at.END_MEETING]))
             self.ends = ends
             if ends[at.END_DONE] == at.GAVE_UP:
                 raise self.peers.late()
             if at.END_WORDS + count * at.LOG_WORDS > FIRST_READ:
-                reported = env.backend.to_host(self.log)
-            for line in reported[at.END_WORDS :][: count * at.LOG_WORDS].reshape(count, at.LOG_WORDS).tolist():
+                log = env.backend.to_host(self.log)
+            for line in log[at.END_WORDS :][: count * at.LOG_WORDS].reshape(count, at.LOG_WORDS).tolist():
                 steps.append(self._superstep(line))
                 env.record(steps[-1])
             env.check_deadline(self.name, f"superstep {len(env.history)}")

@@ -108,8 +108,8 @@ def _began() -> None:
             if not _process.active:
                 _process.since = time.perf_counter()
             _process.active += 1
-            reported = list(_process.observers)
-        for observer in reported:
+            observers = list(_process.observers)
+        for observer in observers:
             observer(True)
 
 
@@ -124,8 +124,8 @@ def _ended() -> None:
             _process.kernels += 1
             if not _process.active:
                 _process.spent += time.perf_counter() - _process.since
-            reported = list(_process.observers)
-        for observer in reported:
+            observers = list(_process.observers)
+        for observer in observers:
             observer(False)
 
 

@@ -78,15 +78,15 @@ class ShmPlane:
         bus = self.backend.xp.cuda.Device(self.backend.device).pci_bus_id  # type: ignore[attr-defined]
         return int.from_bytes(hashlib.sha256(bus.encode()).digest()[:8], "little", signed=True)
 
-    def connect(self, rank: int, reported: np.ndarray) -> str:
+    def connect(self, rank: int, announced: np.ndarray) -> str:
         """Map the boards of all ranks; return why that cannot be, or nothing."""
-        size = len(reported)
-        self.own_devices = len(set(reported[:, 4].tolist())) == size
-        if len(set(reported[:, 0].tolist())) > 1:
+        size = len(announced)
+        self.own_devices = len(set(announced[:, 4].tolist())) == size
+        if len(set(announced[:, 0].tolist())) > 1:
             return "the ranks are on more than one host"
-        if self.backend.name == "cuda" and len(set(reported[:, 1].tolist())) < size:
+        if self.backend.name == "cuda" and len(set(announced[:, 1].tolist())) < size:
             return "two ranks are in one process, and GPUs share memory between processes"
-        for q, (_, pid, fd, token, _) in enumerate(reported.tolist()):
+        for q, (_, pid, fd, token, _) in enumerate(announced.tolist()):
             if q == rank:
                 continue
             try:
@@ -186,10 +186,10 @@ class ShmCommunicator(Communicator):
     def _connect(self, control: Communicator, plane: ShmPlane) -> None:
         """Map everything that will be needed at first, and agree on whether all could."""
         problem = ""
-        reported = control.allgather(plane.announce(self.size))
+        announced = control.allgather(plane.announce(self.size))
         try:
             with self._backend.activate():
-                problem = plane.connect(self.rank, reported)
+                problem = plane.connect(self.rank, announced)
                 for outbox in plane.outboxes if not problem else ():
                     outbox.take(1)
                     outbox.clear()
