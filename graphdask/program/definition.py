@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import FunctionError, InputError
+from graphdask.errors import FunctionError, InputError, shown
 from graphdask.kernels.program.program_pack import AGGREGATES, MESSAGES, STATES
 from graphdask.program.fields import Place, Places, of_change, of_edge, of_message, of_start, of_vertex
 from graphdask.program.translate import Field, translate_record
@@ -91,10 +91,12 @@ class Definition:
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:
-        """All of them."""
+        """All of them. Of several that fail the first is named, so `apply` precedes what it feeds."""
         first = [function for _, function in self.begins]
-        rest = [self.apply, *(aggregate.function for aggregate in self.aggregates)]
-        return (*first, *([] if self.send is None else [self.send]), *rest)
+        pair = [*([] if self.send is None else [self.send]), self.apply]
+        if self.pushes or self.by_source:
+            pair.reverse()
+        return (*first, *pair, *(aggregate.function for aggregate in self.aggregates))
 
     @cached_property
     def by_source(self) -> bool:
@@ -227,10 +229,27 @@ def _function(
 ) -> Function:  # fmt: skip
     if isinstance(given, Translated):
         code = given
+        _check_given(what, code, [place.field for each in places for place in each.values()], results)
+    elif not callable(given):
+        raise InputError(f"{what}={shown(given)} is not a function: give one written with def or lambda")
     else:
         fields = [{path: place.field for path, place in each.items()} for each in places]
         code = translate_record(given, fields, results, defaults=defaults, optional=optional, what=what)
     return Function(name, code, {f"{i}.{path}": place for i, each in enumerate(places) for path, place in each.items()})
+
+
+def _check_given(what: str, code: Translated, fields: list[Field], results: Mapping[str, str]) -> None:
+    """Raise FunctionError for a function in CUDA C++ with other fields or results than it can have."""
+    kinds = {field.name: field.type for field in fields}
+    for name, kind in zip(code.fields, code.types, strict=True):
+        if kinds.get(name) != kind:
+            known = ", ".join(f"{each} ({of})" for each, of in kinds.items())
+            raise FunctionError(f"{what}: there is no field {name} of type {kind}. Fields: {known}")
+    if code.results != tuple(results.items()):
+        wanted = ", ".join(f"{name!r}: {kind!r}" for name, kind in results.items())
+        raise FunctionError(
+            f"{what}: {code.name} must have the results {{{wanted}}}; Translated.record_from_cuda says how"
+        )
 
 
 def _aggregate(k: int, name: str, combine: str, function: Any, kinds: Mapping[str, str]) -> Aggregate:

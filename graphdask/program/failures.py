@@ -12,11 +12,13 @@ def error_of(of: Definition, function: Function, failure: int) -> FunctionError:
     site, reason = failure // 16, failure % 16
     code, sends = function.code, function is of.send
     if reason == NOT_A_NUMBER and (sends or function.name.startswith("aggregate")):
-        return code.refused("sends NaN" if sends else "returns NaN")
+        return code.refused("sends NaN; return None where there is no message" if sends else "returns NaN")
     if reason == NOT_A_NUMBER:
         return code.refused(f"gives {of.state[site].name} the value NaN")
     if reason == TOO_WIDE:
-        return code.refused(f"gives {of.state[site].name} an integer that does not fit {of.state[site].dtype}")
+        return code.refused(
+            f"gives {of.state[site].name} an integer that does not fit {of.state[site].dtype}; take int"
+        )
     if reason == TOO_LARGE_SUM:
-        return code.refused("sends integers whose sum at a vertex does not fit 64 bits")
+        return code.refused("sends integers whose sum at a vertex does not fit 64 bits; send floats")
     return code.error(failure)

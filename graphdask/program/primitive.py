@@ -141,6 +141,9 @@ class VertexProgram(Primitive[ProgramState]):
 
     def _made(self, part: Part, env: Environment) -> ProgramState:
         xp, of, slots, owned = env.xp, self.definition, part.num_slots, part.num_owned
+        if env.backend.name == "cpu":
+            for function in of.functions:
+                function.code.check_python()
         dtype = part.vertex_map.dtype
         size_of = [slots if i in of.sent else owned for i in range(len(of.state))]
         fields = [

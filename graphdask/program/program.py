@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import keyword
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from graphdask.errors import InputError, shown
 from graphdask.interface.kinds import choice, whole
@@ -20,6 +23,15 @@ AGGREGATED = ("sum", "min", "max", "any", "count")
 MOST_SUPERSTEPS = (1 << 31) - 1
 TAKEN = frozenset({*OF_VERTICES, "superstep", "received", "source", "destination", "weight", "active"})
 """Names of other fields."""
+
+VALUES = {
+    "bool": "True or False",
+    "int32": "an integer of 32 bits",
+    "int64": "an integer of 64 bits",
+    "float32": "a number within the range of float32, not NaN",
+    "float64": "a number, not NaN",
+}
+"""What a field of each type takes."""
 
 Given = Callable[..., Any] | Translated
 
@@ -136,18 +148,18 @@ class Program:
                 raise InputError(f"state: results have another attribute {name}; choose another name")
             if not (isinstance(entry, tuple) and len(entry) == 2):
                 raise InputError(f"state[{name!r}]={shown(entry)} is not (type, default)")
-        for field in state_of(self.state):
-            if field.default is not None:
-                check_value(f"the default of {field.name}", field, field.default)
+        for field, (_, default) in zip(state_of(self.state), self.state.values(), strict=True):
+            if not callable(default) and not isinstance(default, Translated):
+                check_value(f"state[{field.name!r}]: the default", field, default)
 
     def _check_message(self) -> None:
         given = self.message
-        if given in ("any", "count"):
+        if isinstance(given, str) and given in ("any", "count"):
             given = (bool if given == "any" else int, given)
         if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], str)):
             raise InputError(f'message={shown(self.message)} is not (type, combine), such as (float, "min")')
         kinds, combine = given
-        choice("combine", combine, COMBINE)
+        choice("the combine of message", combine, COMBINE)
         for name in message_of(kinds, combine):
             if name:
                 _check_name("message", name)
@@ -185,6 +197,8 @@ def check_value(what: str, field: Any, value: Any) -> Any:
     if field.kind == "int":
         bits = 31 if field.dtype == "int32" else 63
         fits = isinstance(value, int) and -(1 << bits) <= value < 1 << bits
-    if not fits or value != value:
-        raise InputError(f"{what} is {shown(value)}, which is no {field.dtype}")
+    elif field.kind == "float" and fits:
+        fits = value in (math.inf, -math.inf) or abs(value) <= float(np.finfo(field.dtype).max)
+    if not fits:
+        raise InputError(f"{what} is {shown(value)}, which is no {field.dtype}; give {VALUES[field.dtype]}")
     return value

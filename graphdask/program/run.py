@@ -16,7 +16,7 @@ from graphdask.partition.given import given_array
 from graphdask.partition.vertex_map import index_dtype
 from graphdask.program.definition import Definition, StateField
 from graphdask.program.primitive import VertexProgram
-from graphdask.program.program import MOST_SUPERSTEPS, Program, check_value
+from graphdask.program.program import MOST_SUPERSTEPS, VALUES, Program, check_value
 from graphdask.program.result import ProgramResult
 
 
@@ -87,7 +87,7 @@ def run(
     """
     checked_graph(G)
     if not isinstance(program, Program):
-        raise InputError(f"program is a {type(program).__name__}, not a gd.Program")
+        raise InputError(f"program={shown(program)} is not a gd.Program; gd.Program(state=, message=, ...) makes one")
     dtype = G.source.weight_dtype
     weight = None if dtype is None else "int" if np.dtype(dtype).kind in "iu" else "float"
     definition = Definition.of(program, weight)
@@ -156,9 +156,14 @@ def _all_values(G: Graph, field: StateField, given: Any) -> np.ndarray:
         )
     allowed = {"bool": "b", "int": "bui", "float": "buif"}[field.kind]
     if values.dtype.kind not in allowed:
-        raise InputError(f"init[{field.name!r}] is an array of {values.dtype}, and the field is {field.dtype}")
-    out = values.astype(field.stored)
-    unfit = np.isnan(out) if field.kind == "float" else out != values
+        raise InputError(
+            f"init[{field.name!r}] is an array of {values.dtype}, and the field is {field.dtype}; "
+            f"each value is {VALUES[field.dtype]}"
+        )
+    with np.errstate(over="ignore"):
+        out = values.astype(field.stored)
+    unfit = np.isnan(out) | (np.isinf(out) & ~np.isinf(values)) if field.kind == "float" else out != values
     if unfit.any():
-        raise InputError(f"init[{field.name!r}] has {values[np.flatnonzero(unfit)[0]]}, which is no {field.dtype}")
+        first = values[np.flatnonzero(unfit)[0]]
+        raise InputError(f"init[{field.name!r}] has {first}, which is no {field.dtype}; give {VALUES[field.dtype]}")
     return out

@@ -78,14 +78,19 @@ class Translated:
         Unsupported
             For a function given in CUDA C++.
         """
-        if self.python is None:
-            raise Unsupported(
-                f'{self.name} is CUDA C++ and cannot run on a CPU: use device="cuda" or give a Python function'
-            )
+        self.check_python()
+        assert self.python is not None
         from graphdask.kernels.functions.generated import compiled  # Numba takes long to import
 
         kinds = (self.result, *(kind for _, kind in self.results)) if self.results else self.result
         return compiled(self.python, NAME, self.types, kinds)
+
+    def check_python(self) -> None:
+        """Raise Unsupported for a function given in CUDA C++, which a CPU cannot run."""
+        if self.python is None:
+            raise Unsupported(
+                f'{self.name} is CUDA C++ and cannot run on a CPU: use device="cuda" or give a Python function'
+            )
 
     def cuda(self, name: str) -> str:
         """The function of this name in CUDA C++, for a source that includes `user.cuh`.

@@ -112,6 +112,12 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
     "shortest_path": Call(lambda w: {"G": w.G, "source": 0, "target": 1}),
     "read_graph": Call(lambda w: {"path": w.text}),
     "read_stream": Call(lambda w: {"path": w.timed, "preload": 0.5, "batch": 0.1}),
+    # Programs
+    "Program": Call(lambda w: _smallest()),
+    "run": Call(
+        lambda w: {"G": w.U, "program": gd.Program(**_smallest()), "active": [0], "init": {"label": {0: 7}}},
+        called=("until",),
+    ),
     # Graphs
     "DynamicGraph": Call(lambda w: {"G": w.G}, lambda w: gd.DynamicGraph),
     "DynamicGraph.partition": Call(
@@ -316,6 +322,16 @@ LEFT_OUT: dict[str, str] = {
     "Translated.refused": ENGINE,
 }
 """What is public by its name and has no base call, with the reason."""
+
+
+def _smallest() -> dict[str, Any]:
+    """Arguments of a program: the smallest label that comes along edges."""
+    return {
+        "state": {"label": (int, 5)},
+        "message": (int, "min"),
+        "send": lambda e: e.source.label,
+        "apply": lambda v, m: m < v.label and {"label": m},
+    }
 
 
 def _path_graph() -> Any:
