@@ -58,6 +58,7 @@ class BetweennessState:
     partial: Array
     """float64 (chunks, lanes): their sums."""
     counters: Array
+    """COUNTS of betweenness_pack.py."""
     shown: Array | None = None
     """The vertices in `front`, if it is known that they are own vertices only."""
     candidates: Candidates | None = None

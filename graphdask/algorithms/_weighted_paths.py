@@ -26,7 +26,7 @@ from graphdask.algorithms._shortest_tree import unreached
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import ROW, Allocation, Buffer, exchange_bytes
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
-from graphdask.kernels.betweenness.weighted_paths_pack import Paths
+from graphdask.kernels.betweenness.weighted_paths_pack import COUNTS, Paths
 from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Csr, Part
 
@@ -160,7 +160,7 @@ class PathCounts(Primitive[WeightedPathsState]):
             front=xp.zeros(slots, np.uint64), paths=xp.zeros((slots, lanes)), dependency=xp.zeros((owned, lanes)),
             pending=xp.zeros((owned, lanes), np.int32), ready=xp.zeros(owned, np.uint64),
             queue=env.buffer("a level of betweenness", owned, index), hubs=xp.empty(self._hubs(part), index),
-            counters=xp.zeros(6, np.int64), left=0, beyond=0, shorter=0,
+            counters=xp.zeros(len(COUNTS), np.int64), left=0, beyond=0, shorter=0,
         )  # fmt: skip
         edges = self._count_tight(part, state, env)
         at = env.backend.from_host(places)
@@ -192,8 +192,9 @@ class PathCounts(Primitive[WeightedPathsState]):
         kernels.paths_pending_hubs(HUB_THREADS, shared)
 
     def _counted_tight(self, state: WeightedPathsState, env: Environment) -> int:
-        _, edges, state.beyond, state.shorter, *_ = env.backend.to_host(state.counters).tolist()
-        return edges
+        counts = COUNTS.of(env.backend.to_host(state.counters))
+        state.beyond, state.shorter = counts.beyond, counts.shorter
+        return counts.edges
 
     def _own_sources(self, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Own vertices that are sources; their lanes; and where these stand in a table."""
@@ -272,13 +273,13 @@ class PathCounts(Primitive[WeightedPathsState]):
         )  # fmt: skip
         kernels.paths_release(len(slots), slots, state.front, 0, queue, shared)
         kernels.paths_release_hubs(HUB_THREADS, slots, state.front, 0, queue, shared)
-        _, edges, _, _, found, lanes = env.backend.to_host(state.counters).tolist()
-        rows = queue[:found].copy()
+        counts = shared.read_counters(env.backend)
+        rows = queue[: counts.ready].copy()
         level = Level(rows, state.ready[rows])
         state.ready[rows] = 0
-        state.left -= lanes
-        edges += self._gather(state, level, self.rows.inward, state.paths, 0, env)
-        return self._counted(part, state, level, env, edges)
+        state.left -= counts.lanes
+        edges = self._gather(state, level, self.rows.inward, state.paths, 0, env)
+        return self._counted(part, state, level, env, counts.edges + edges)
 
     def _backward(self, part: Part, state: WeightedPathsState, env: Environment) -> Messages:
         """Find the dependencies of a level; the sources, which come last, have none."""
@@ -307,7 +308,7 @@ class PathCounts(Primitive[WeightedPathsState]):
         kernels.paths_gather(len(level.rows), level.rows, level.masks, back, out, CHUNKED, shared, per_item=self.lanes)
         if len(level.rows):
             kernels.paths_gather_hubs(HUB_THREADS, level.rows, level.masks, back, out, CHUNKED, shared)
-        return int(env.backend.to_host(state.counters)[1])
+        return shared.read_counters(env.backend).edges
 
     def result(self, part: Part, state: WeightedPathsState, env: Environment) -> dict[str, Any]:
         waiting = state.pending if state.stuck else state.pending[:0]

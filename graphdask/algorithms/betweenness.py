@@ -39,7 +39,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, exchange_bytes
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.engine.team import Peers
-from graphdask.kernels.betweenness.betweenness_pack import Lanes
+from graphdask.kernels.betweenness.betweenness_pack import COUNTS, Lanes
 from graphdask.partition.part import Csr, Part
 from graphdask.results.result import Result
 
@@ -158,7 +158,7 @@ class Betweenness(Primitive[BetweennessState]):
             hubs=xp.empty(csr.num_edges // HUB, index),
             chunks=xp.empty((chunks, 2), index),
             partial=xp.empty((chunks, lanes)),
-            counters=xp.zeros(7, np.int64),
+            counters=xp.zeros(len(COUNTS), np.int64),
         )
         if tables is not None:
             return state, self._together(part, state, tables, env)
@@ -294,12 +294,13 @@ class Betweenness(Primitive[BetweennessState]):
         kernels.bc_reach(len(rows), rows, masks, shared, per_item=32)
         if len(state.hubs):
             kernels.bc_reach_hubs(HUB_THREADS, rows, masks, shared)
-        found, remaining, _, edges, out_edges, _, lanes = env.backend.to_host(state.counters).tolist()
+        counts = shared.read_counters(env.backend)
         if candidates is None:
-            state.left, state.spare = left[:remaining], (spare, left)
-        level = Level(queue[:found].copy(), masks[:found].copy(), out_edges, lanes % 2**64)
+            state.left, state.spare = left[: counts.left], (spare, left)
+        found, lanes = counts.found, counts.lanes % 2**64
+        level = Level(queue[:found].copy(), masks[:found].copy(), counts.out_edges, lanes)
         self._gather(part, state, level, csr, state.sigma, env)
-        return self._show_paths(part, state, level, alive, env, edges_before + edges)
+        return self._show_paths(part, state, level, alive, env, edges_before + counts.edges)
 
     def _turn(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
         """Go back from the last level."""

@@ -19,7 +19,7 @@ from graphdask.algorithms.betweenness import HUB, Betweenness
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import HUB_THREADS, Environment, Messages
-from graphdask.kernels.betweenness.betweenness_pack import Lanes
+from graphdask.kernels.betweenness.betweenness_pack import COUNTS, Lanes
 from graphdask.partition.part import Csr, Part
 from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps
@@ -70,7 +70,7 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
             masks=env.buffer("a level of betweenness", owned, self.mask), with_edges=with_edges, left=with_edges,
             spare=(xp.empty_like(with_edges), xp.empty_like(with_edges)), hubs=xp.empty(put_aside, index),
             chunks=xp.empty((put_aside, 2), index), partial=xp.empty((put_aside, lanes)),
-            counters=xp.zeros(7, np.int64),
+            counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
         return state, self._begin(part, state, env, 0)
 
@@ -88,31 +88,29 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
     ) -> Messages:
         kernels, name, to_index = self._kernels(part, env), gathered(part.store), part.vertex_map.dtype.type
         queue, masks, (left, spare) = state.queue.array, state.masks.array, state.spare
-        counters, found, remaining, edges, lanes = state.counters, 0, 0, 0, 0
-        alive = state.levels[-1].lanes
-        counters.fill(0)
+        alive, counts = state.levels[-1].lanes, COUNTS.of([0] * len(COUNTS))
+        state.counters.fill(0)
         for some, base, csr in self.pieces(part, name, state.left, env):
             indptr = csr.indptr
             rows = state.left[some] - to_index(base)
             shared = Lanes(
                 indptr=indptr, indices=csr.indices, out_indptr=indptr, bits=state.bits, front=state.front,
                 alive=np.uint64(alive), seen=state.seen[base:], queue=queue, left=left, hub=HUB, hubs=state.hubs,
-                counters=counters,
+                counters=state.counters,
             )  # fmt: skip
-            counters[2:3] = 0
+            shared.set_counters(hubs=0)
             kernels.bc_reach(len(rows), rows, masks, shared, per_item=32)
             if len(state.hubs):
                 kernels.bc_reach_hubs(HUB_THREADS, rows, masks, shared)
-            before = found, remaining
-            found, remaining, _, edges, _, _, lanes = env.backend.to_host(counters).tolist()
-            new, kept = slice(before[0], found), slice(before[1], remaining)
+            before, counts = counts, shared.read_counters(env.backend)
+            new, kept = slice(before.found, counts.found), slice(before.left, counts.left)
             self._sum(part, state, queue[new], masks[new], csr, state.sigma[base:], env)
             queue[new] += to_index(base)
             left[kept] += to_index(base)
-        state.left, state.spare = left[:remaining], (spare, left)
-        level = self._level(queue[:found], masks[:found], env)
-        level.lanes = lanes % 2**64
-        return self._show_paths(part, state, level, alive, env, edges)
+        state.left, state.spare = left[: counts.left], (spare, left)
+        level = self._level(queue[: counts.found], masks[: counts.found], env)
+        level.lanes = counts.lanes % 2**64
+        return self._show_paths(part, state, level, alive, env, counts.edges)
 
     def _put_aside(self, part: StreamedPart) -> int:
         """The most pieces of high-degree rows that kernels defer in a chunk; on a CPU none."""
@@ -142,7 +140,7 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
             shown=np.uint64(state.lanes), lanes=self.lanes, out=out, hub=HUB, chunks=state.chunks,
             partial=state.partial, counters=state.counters,
         )  # fmt: skip
-        state.counters[5:6] = 0
+        shared.set_counters(chunks=0)
         kernels.bc_gather(len(rows), rows, masks, shared, per_item=32)
         if len(rows) and len(state.chunks):
             kernels.bc_gather_hubs(HUB_THREADS, rows, masks, shared)

@@ -18,6 +18,7 @@ from graphdask.algorithms._shortest_tree import unreached
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
+from graphdask.kernels.betweenness.falling_pack import COUNTS, FallingRows
 from graphdask.stream.chunked_rows import ChunkedRows
 from graphdask.stream.shared import StreamedPart
 
@@ -61,7 +62,7 @@ class FallingDistances(Primitive[FallingState]):
         xp, n, owned, dtype = env.xp, part.num_slots, part.num_owned, np.dtype(self.types["dist_t"])
         state = FallingState(
             xp.full((n, self.lanes), unreached(dtype), dtype), xp.zeros(n, np.uint64), xp.zeros(owned, np.uint64),
-            xp.zeros(2, np.int64), xp.empty(self.hubs, part.vertex_map.dtype),
+            xp.zeros(len(COUNTS), np.int64), xp.empty(self.hubs, part.vertex_map.dtype),
         )  # fmt: skip
         for lane, source in enumerate(self.sources):
             rank, local = part.vertex_map.locate(source)
@@ -104,10 +105,15 @@ class FallingDistances(Primitive[FallingState]):
         """Relax the edges of active rows, chunk by chunk; how many rows, and edges."""
         xp, index, owned, worked = env.xp, part.vertex_map.dtype, part.num_owned, 0
         kernels = env.kernels("falling", **self.types)
+        pack = FallingRows(
+            now=state.now, lanes=self.lanes, distance=state.distance, active=state.active, hubs=state.hubs,
+            counters=state.counters,
+        )  # fmt: skip
         state.counters.fill(0)
         active = xp.flatnonzero(state.active[:owned]).astype(index)
         for _, first, csr in self.rows.pieces(part, "out", active, env):
             here = state.active[first : first + csr.num_rows]
+            pack.assign(first=first, indptr=csr.indptr, indices=csr.indices, weights=csr.weights)
             while True:
                 rows = xp.flatnonzero(here).astype(index)
                 if not len(rows):
@@ -115,16 +121,12 @@ class FallingDistances(Primitive[FallingState]):
                 rows += index.type(first)
                 state.now[rows] = state.active[rows]
                 state.active[rows] = 0
-                shared = (
-                    rows, state.now, first, csr.indptr, csr.indices, csr.weights, self.lanes, state.distance,
-                    state.active, state.hubs, state.counters,
-                )  # fmt: skip
-                state.counters[:1] = 0
-                kernels.falling_relax(len(rows), *shared)
-                kernels.falling_relax_hubs(HUB_THREADS, *shared)
+                pack.set_counters(hubs=0)
+                kernels.falling_relax(len(rows), rows, pack)
+                kernels.falling_relax_hubs(HUB_THREADS, rows, pack)
                 worked += len(rows)
             self.rows.log.check()
-        return worked, int(env.backend.to_host(state.counters)[1])
+        return worked, pack.read_counters(env.backend).edges
 
     def result(self, part: StreamedPart, state: FallingState, env: Environment) -> dict[str, Any]:  # type: ignore[override]
         return {"distance": state.distance}

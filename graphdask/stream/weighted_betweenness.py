@@ -29,7 +29,7 @@ from graphdask.algorithms.weighted_betweenness import (
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import HUB_THREADS, Environment, Messages
-from graphdask.kernels.betweenness.weighted_paths_pack import Paths
+from graphdask.kernels.betweenness.weighted_paths_pack import COUNTS, Paths
 from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Csr
 from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting, sections_of
@@ -93,13 +93,13 @@ class StreamedPathCounts(PathCounts):
 
     def _count_tight(self, part: StreamedPart, state: WeightedPathsState, env: Environment) -> int:  # type: ignore[override]
         for first, csr in self.rows.every_piece(part, gathered(part.store)):
-            state.counters[:1] = 0
+            state.counters[COUNTS.place.hubs] = 0
             self._count_tight_in(state, first, csr, env)
         return self._counted_tight(state, env)
 
     def _forward(self, part: StreamedPart, state: WeightedPathsState, slots: Array, env: Environment) -> Messages:  # type: ignore[override]
         """Count the vertices that were waiting only for those in the frontier."""
-        kernels, queue, counters = self._kernels(env), state.queue.array, env.xp.zeros(6, np.int64)
+        kernels, queue, counters = self._kernels(env), state.queue.array, env.xp.zeros(len(COUNTS), np.int64)
         before, edges = 0, 0
         for some, first, csr in self.rows.pieces(part, gathered(part.store), self.left, env):
             rows = self.left[some]
@@ -107,22 +107,22 @@ class StreamedPathCounts(PathCounts):
                 first=first, indptr=csr.indptr, indices=csr.indices, weights=csr.weights, distance=self.distance,
                 lanes=self.lanes, pending=state.pending, ready=state.ready, hubs=state.hubs, counters=counters,
             )  # fmt: skip
-            counters[:1] = 0
+            shared.set_counters(hubs=0)
             kernels.paths_release(len(rows), rows, state.front, 1, queue, shared)
             kernels.paths_release_hubs(HUB_THREADS, rows, state.front, 1, queue, shared)
-            found = int(counters[4])
+            found = shared.read_counters(env.backend).ready
             rows = queue[before:found]
             if found > before:
                 edges += self._gather(state, Level(rows, state.ready[rows]), csr, state.paths, 0, env, first)
             before = found
-        _, looked, _, _, found, lanes = env.backend.to_host(counters).tolist()
-        rows = self.rows.in_order(queue[:found], env)
+        counts = COUNTS.of(env.backend.to_host(counters))
+        rows = self.rows.in_order(queue[: counts.ready], env)
         level = Level(rows, state.ready[rows])
         state.ready[rows] = 0
         state.front.fill(0)
-        state.left -= lanes
+        state.left -= counts.lanes
         self._take_out(part, level, env)
-        return self._counted(part, state, level, env, edges + looked)
+        return self._counted(part, state, level, env, edges + counts.edges)
 
     def _sum_successors(self, part: StreamedPart, state: WeightedPathsState, level: Level, env: Environment) -> int:  # type: ignore[override]
         edges = 0

@@ -2,8 +2,8 @@
 // order, which depends on the row alone. Twins and arguments: betweenness.py. Multi-source search with bit masks after
 // Then et al., The more the merrier: efficient multi-source graph traversal (2014); accumulation after Brandes (2001).
 // What has more than `hub` edges waits for a second launch.
-#include "betweenness/betweenness.cuh"
 #include "betweenness/betweenness_pack.py"
+#include "betweenness/betweenness.cuh"
 
 #define BC_REACH \
     Reach{n, rows, a.indptr, a.indices, a.out_indptr, {a.bits, a.front, nullptr, (lanes_t)a.alive, 0}, a.seen, a.queue, \
@@ -60,10 +60,4 @@ extern "C" __global__ void bc_arrive(long long n, const index_t *slots, const ma
         }
         value[(long long)slot * count + c] = values[at];
     }
-}
-
-extern "C" __global__ void bc_lanes(long long n, const mask_t *masks, unsigned long long *counters) {
-    unsigned long long total = 0;
-    GD_FOR(i, n) total += (unsigned long long)__popcll(masks[i]);
-    gd_add(total, counters);
 }

@@ -4,11 +4,9 @@
 // A warp takes up to 32 rows. The short ones are dealt to teams of its threads, a longer one has the whole warp, and
 // what has more than `hub` edges is deferred. A vertex is looked up in the bitmap of the frontier, which stays
 // in the cache, before its mask or its values are read. A sum has one order, which depends on the row alone.
+// The file that includes this one includes betweenness_pack.py first.
 #pragma once
 #include "betweenness/front.cuh"
-
-// Counters: betweenness.py.
-enum { BC_FOUND, BC_LEFT, BC_HUBS, BC_EDGES, BC_OUT_EDGES, BC_CHUNKS, BC_LANES, BC_COUNTERS };
 
 // Edges up to which several rows share a warp, and threads that such a row has at least.
 #define BC_SHORT 32
@@ -87,7 +85,7 @@ struct Reach {
     index_t *left;
     long long hub;
     index_t *hubs;
-    unsigned long long *counters;
+    LevelCounts *counters;
 
     __device__ __forceinline__ lanes_t wanted(index_t v) const { return look.lanes & ~(lanes_t)seen[v]; }
     __device__ __forceinline__ void find() const;
@@ -106,18 +104,18 @@ struct Reached {
             edges += (unsigned long long)(to.indptr[v + 1] - to.indptr[v]);
             out_edges += (unsigned long long)(to.out_indptr[v + 1] - to.out_indptr[v]);
             lanes |= got;
-            const long long at = gd_reserve(to.counters + BC_FOUND);
+            const long long at = gd_reserve(&to.counters->found);
             to.queue[at] = v;
             to.masks[at] = (mask_t)got;
         }
-        if (got != want) to.left[gd_reserve(to.counters + BC_LEFT)] = v;
+        if (got != want) to.left[gd_reserve(&to.counters->left)] = v;
     }
     __device__ __forceinline__ void count() const {
-        gd_add(edges, to.counters + BC_EDGES);
-        gd_add(out_edges, to.counters + BC_OUT_EDGES);
+        gd_add(edges, &to.counters->edges);
+        gd_add(out_edges, &to.counters->out_edges);
         lanes_t mine = lanes;
         for (int step = 16; step; step >>= 1) mine |= __shfl_xor_sync(BC_WARP, mine, step);
-        if ((threadIdx.x & 31) == 0 && mine) atomicOr(to.counters + BC_LANES, (unsigned long long)mine);
+        if ((threadIdx.x & 31) == 0 && mine) atomicOr(&to.counters->lanes, (unsigned long long)mine);
     }
 };
 
@@ -131,7 +129,7 @@ __device__ __forceinline__ void Reach::find() const {
         const long long degree = last - first;
         const lanes_t want = valid ? wanted(v) : 0;
         lanes_t got = 0;
-        if (degree > hub) hubs[gd_reserve(counters + BC_HUBS)] = v;
+        if (degree > hub) hubs[gd_reserve(&counters->hubs)] = v;
         __syncwarp();
         unsigned few = __ballot_sync(BC_WARP, degree > 0 && degree <= BC_SHORT && degree <= hub);
         unsigned many = __ballot_sync(BC_WARP, degree > BC_SHORT && degree <= hub);
@@ -158,7 +156,7 @@ __device__ __forceinline__ void Reach::find() const {
 __device__ __forceinline__ void Reach::find_hubs() const {
     Reached reached{*this, 0, 0, 0};
     __shared__ unsigned long long together;
-    const long long count = (long long)counters[BC_HUBS];
+    const long long count = (long long)counters->hubs;
     for (long long h = blockIdx.x; h < count; h += gridDim.x) {
         const index_t v = hubs[h];
         const long long last = indptr[v + 1];
@@ -273,7 +271,7 @@ struct Gather {
     long long hub;
     index_t *chunks;
     double *partial;
-    unsigned long long *counters;
+    LevelCounts *counters;
 
     // `one` says that a single lane is shown: the same sums, with fewer registers.
     template <bool one> __device__ __forceinline__ void sum() const {
@@ -290,7 +288,7 @@ struct Gather {
             const long long first = valid ? indptr[v] : 0, last = valid ? indptr[v + 1] : 0, degree = last - first;
             if (degree > hub) {
                 const long long pieces = (degree + hub / 2 - 1) / (hub / 2);
-                const long long at = (long long)atomicAdd(counters + BC_CHUNKS, (unsigned long long)pieces);
+                const long long at = (long long)atomicAdd(&counters->chunks, (unsigned long long)pieces);
                 for (long long c = 0; c < pieces; c++) {
                     chunks[2 * (at + c)] = (index_t)i;
                     chunks[2 * (at + c) + 1] = (index_t)c;
@@ -318,7 +316,7 @@ struct Gather {
         const int count = bc_columns(given.lanes, lane_of), width = bc_width(count), lane = threadIdx.x & 31;
         const Columns columns(lane & (width - 1), count, lane_of);
         const long long warps = (long long)gridDim.x * blockDim.x / 32, size = hub / 2;
-        const long long all = (long long)counters[BC_CHUNKS];
+        const long long all = (long long)counters->chunks;
         for (long long c = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; c < all; c += warps) {
             const long long i = chunks[2 * c];
             const index_t v = rows[i];
@@ -335,7 +333,7 @@ struct Gather {
         const int count = bc_columns(given.lanes, lane_of), width = bc_width(count), lane = threadIdx.x & 31;
         const Columns columns(lane & (width - 1), count, lane_of);
         const long long warps = (long long)gridDim.x * blockDim.x / 32, size = hub / 2;
-        const long long all = (long long)counters[BC_CHUNKS];
+        const long long all = (long long)counters->chunks;
         for (long long c = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; c < all; c += warps) {
             if (chunks[2 * c + 1] != 0) continue;
             const long long i = chunks[2 * c];

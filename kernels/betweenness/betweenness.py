@@ -12,8 +12,6 @@ value   table over slots, its columns those of `shown` in order: what a vertex o
         in the lanes that are not in its mask
 sigma   table over own vertices: numbers of shortest paths
 delta   table over own vertices: dependencies
-counters int64: vertices reached, rows left, rows of more than `hub` edges, edges (those scanned, and all of rows
-        reached), edges out of the vertices reached, chunks of hub / 2 edges, mask of the lanes of the vertices reached
 
 Rows are in order of ids, so the sums are too; of parallel edges, which stand side by side, one counts.
 The CUDA kernels defer rows of more than `hub` edges to other launches (`*_hubs`): they list them in `hubs`, or in
@@ -49,7 +47,7 @@ def bc_reach(n, rows, masks, a: Lanes):
 
     `alive` is the mask of the lanes that have vertices in the frontier, on any rank.
     """
-    reached, remaining, edges, out_edges, lanes_reached = a.counters[0], a.counters[1], 0, 0, _0
+    reached, remaining, edges, out_edges, lanes_reached = a.counters.found, a.counters.left, 0, 0, _0
     for i in range(n):
         v = rows[i]
         want = a.alive & ~np.uint64(a.seen[v])
@@ -71,10 +69,10 @@ def bc_reach(n, rows, masks, a: Lanes):
         if got != want:
             a.left[remaining] = v
             remaining += 1
-    a.counters[0], a.counters[1] = reached, remaining
-    a.counters[3] += edges
-    a.counters[4] += out_edges
-    a.counters[6] |= np.int64(lanes_reached)
+    a.counters.found, a.counters.left = reached, remaining
+    a.counters.edges += edges
+    a.counters.out_edges += out_edges
+    a.counters.lanes |= np.int64(lanes_reached)
 
 
 @twin
@@ -159,15 +157,3 @@ def bc_arrive(n, slots, masks, values, count, bits, front, value, seen):
         seen[slot] |= masks[i]
         for c in range(count):
             value[slot, c] = values[i, c]
-
-
-@twin
-def bc_lanes(n, masks, counters):
-    """Add the number of lanes in the masks to counters[0]."""
-    total = 0
-    for i in range(n):
-        mask = np.uint64(masks[i])
-        while mask != _0:
-            mask &= mask - _1
-            total += 1
-    counters[0] += total

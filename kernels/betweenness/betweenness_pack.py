@@ -1,6 +1,18 @@
 """What betweenness.py and betweenness.cu work on."""
 
-from graphdask.kernels.common.packs import Pack
+from graphdask.kernels.common.packs import Counters, Pack
+
+COUNTS = Counters("LevelCounts", "found", "left", "hubs", "edges", "out_edges", "chunks", "lanes")
+"""Counters of a level.
+
+found       vertices reached
+left        rows that are not reached in all lanes
+hubs        rows of more than `hub` edges
+edges       edges: those scanned, and all of rows reached
+out_edges   edges out of the vertices reached
+chunks      chunks of hub / 2 edges
+lanes       mask of the lanes of the vertices reached
+"""
 
 
 class Lanes(Pack):
@@ -21,4 +33,4 @@ class Lanes(Pack):
     out = "double *", "table of the sums"
     chunks = "index_t *", "of each chunk of a long row, the place of the row in the list and the chunk's number"
     partial = "double *", "the sums of each chunk"
-    counters = "unsigned long long *", "see betweenness.py"
+    counters = COUNTS, "those of this level"

@@ -10,6 +10,7 @@
 //
 // Levels have two bitmaps in turn, of which the other is cleared while nobody looks; steps have two rows of counters.
 // What the next launch has to know of a level stands in the table of levels.
+#include "betweenness/betweenness_pack.py"
 #include "betweenness/betweenness.cuh"
 #include "common/team.cuh"
 
@@ -22,8 +23,12 @@ enum {
 // What ranks vote of a level: its vertices, the edges out of them, how many are left to look for it; and to each rank
 // its lanes. TEAM_SENT is of ghosts that are candidates.
 enum { FOUND, OUT_EDGES, LEFT, TEAM_SENT };
-// A row of counters begins with those of betweenness.cuh.
-enum { CHOSEN_HERE = BC_COUNTERS, GHOSTS, LONG, SENT, BC_ROW };
+// A row of counters: those of betweenness_pack.py; candidates, ghosts among them, deferred rows of a push, and ghosts of
+// other ranks that are sent values.
+struct StepCounts : LevelCounts {
+    gd_count chosen, ghosts, long_rows, sent;
+};
+enum { BC_ROW = sizeof(StepCounts) / sizeof(gd_count) };
 // What is written down of a level: where its vertices end in the lists of all levels, the edges out of them, how many
 // vertices are left, all of this rank; and the lanes of all ranks.
 enum { ENDS, LEVEL_EDGES, LEVEL_LEFT, LEVEL_LANES, LEVEL_WORDS };
@@ -41,7 +46,7 @@ struct Ends {
     long long owned;
     unsigned int *chosen;
     index_t *candidates, *ghosts;
-    gd_count *counters;
+    StepCounts *counters;
     Queue<index_t> *own, *others;
 
     __device__ __forceinline__ bool choose(index_t v) const {
@@ -59,8 +64,8 @@ struct Ends {
         if ((front.lanes & ~(lanes_t)seen[v]) && choose(v)) own->push(v);
     }
     __device__ __forceinline__ void flush(bool all) const {
-        own->flush(candidates, counters + CHOSEN_HERE, all);
-        others->flush(ghosts, counters + GHOSTS, all);
+        own->flush(candidates, &counters->chosen, all);
+        others->flush(ghosts, &counters->ghosts, all);
     }
 };
 
@@ -78,8 +83,8 @@ struct Batch {
     __device__ __forceinline__ unsigned int *bits(long long level) const {
         return (unsigned int *)row[BITS + (int)(level & 1)];
     }
-    __device__ __forceinline__ gd_count *counters(long long level) const {
-        return (gd_count *)row[COUNTERS] + (level & 1) * BC_ROW;
+    __device__ __forceinline__ StepCounts *counters(long long level) const {
+        return (StepCounts *)((gd_count *)row[COUNTERS] + (level & 1) * BC_ROW);
     }
     __device__ __forceinline__ gd_count *votes() const { return (gd_count *)row[VOTES]; }
     __device__ __forceinline__ volatile gd_count *entry(long long level) const {
@@ -113,20 +118,20 @@ struct Batch {
     }
 
     // Find who is at the ends of the edges out of the front, with the help of all.
-    GD_PHASE bool push(long long level, unsigned long long alive, gd_count *next) {
+    GD_PHASE bool push(long long level, unsigned long long alive, StepCounts *next) {
         const long long *const indptr = indptr_at(INDPTR);
         gd_count *const reported = (gd_count *)row[REPORTED];
         const Ends ends{ids_at(INDICES), masks_at(SEEN), {bits(level), masks_at(FRONT), nullptr, (lanes_t)alive, 0},
                         row[ROW_OWNED], (unsigned int *)row[CHOSEN], ids_at(CANDIDATES), ids_at(GHOST_QUEUE), next, own,
                         others};
-        gd_for_edges(count(level), (const index_t *)rows(level), indptr, ids_at(LONG_ROWS), next + LONG,
-                     next + BC_EDGES, ends);
+        gd_for_edges(count(level), (const index_t *)rows(level), indptr, ids_at(LONG_ROWS), &next->long_rows,
+                     &next->edges, ends);
         team.barrier();
-        if (team.read(next + LONG)) {
-            gd_for_hubs((const index_t *)ids_at(LONG_ROWS), next + LONG, indptr, ends);
+        if (team.read(&next->long_rows)) {
+            gd_for_hubs((const index_t *)ids_at(LONG_ROWS), &next->long_rows, indptr, ends);
             team.barrier();
         }
-        team.tell_owners<index_t, Nothing>(LISTS, (long long)team.read(next + GHOSTS), ids_at(GHOST_QUEUE), reported,
+        team.tell_owners<index_t, Nothing>(LISTS, (long long)team.read(&next->ghosts), ids_at(GHOST_QUEUE), reported,
                                            TEAM_SENT, [](index_t) { return Nothing{}; });
         if (!team.meet(reported, agreed)) return false;
         if (agreed[TEAM_SENT])
@@ -143,26 +148,26 @@ struct Batch {
     }
     // The rows that are in the next level. What all threads are given stands in shared memory, for want of registers.
     __device__ __forceinline__ Reach reached(long long level, long long n, const index_t *looking, long long looks,
-                                             unsigned long long alive, gd_count *next) const {
+                                             unsigned long long alive, StepCounts *next) const {
         const long long at = (long long)entry(level)[ENDS];
         return Reach{n, looking, indptr_at(IN_INDPTR), ids_at(IN_INDICES), indptr_at(INDPTR),
                      {bits(level), masks_at(FRONT), nullptr, (lanes_t)alive, 0}, masks_at(SEEN), ids_at(ROWS) + at,
                      masks_at(MASKS) + at, left(looks + 1), hub, ids_at(HUB_ROWS), next};
     }
     GD_PHASE void reach(long long level, long long n, const index_t *looking, long long looks, unsigned long long alive,
-                        gd_count *next) const {
+                        StepCounts *next) const {
         __shared__ Reach work;
         if (threadIdx.x == 0) work = reached(level, n, looking, looks, alive, next);
         __syncthreads();
         work.find();
         team.barrier();
-        if (!team.read(next + BC_HUBS)) return;
+        if (!team.read(&next->hubs)) return;
         work.find_hubs();
         team.barrier();
     }
     // Sum what a front gives to n rows over edges from `edges` on: INDPTR or IN_INDPTR.
     __device__ __forceinline__ Gather gather(long long n, const index_t *rows, const mask_t *masks, int edges,
-                                             long long front, unsigned long long shown, int out, gd_count *next) const {
+                                             long long front, unsigned long long shown, int out, StepCounts *next) const {
         return Gather{n, rows, masks, indptr_at(edges), ids_at(edges + 1),
                       {bits(front), masks_at(FRONT), table(VALUE), (lanes_t)shown, __popcll(shown)}, lanes, table(out),
                       hub, ids_at(CHUNKS), table(PARTIAL), next};
@@ -175,14 +180,14 @@ struct Batch {
         team.barrier();
     }
     __device__ __forceinline__ void sum(long long n, const index_t *rows, const mask_t *masks, int edges,
-                                        long long front, unsigned long long shown, int out, gd_count *next) const {
+                                        long long front, unsigned long long shown, int out, StepCounts *next) const {
         __shared__ Gather work;
         if (threadIdx.x == 0) work = gather(n, rows, masks, edges, front, shown, out, next);
         __syncthreads();
         if (shown & (shown - 1)) sum_rows<false>(work);
         else sum_rows<true>(work);
         team.barrier();
-        if (team.read(next + BC_CHUNKS)) sum_chunks(work);
+        if (team.read(&next->chunks)) sum_chunks(work);
     }
     GD_PHASE void show_paths(long long n, const index_t *rows, const mask_t *masks, long long level,
                              unsigned long long shown) const {
@@ -195,10 +200,10 @@ struct Batch {
 
     // Make the counters of a step ready that comes, once nobody has to read what the last but one left there.
     __device__ __forceinline__ void clear(long long level) const {
-        if (blockIdx.x == 0 && threadIdx.x < BC_ROW) *(volatile gd_count *)(counters(level) + threadIdx.x) = 0;
+        if (blockIdx.x == 0 && threadIdx.x < BC_ROW) ((volatile gd_count *)counters(level))[threadIdx.x] = 0;
     }
     // Write to who holds ghosts of this level what these have to show.
-    GD_PHASE void tell(long long level, unsigned long long shown, gd_count *next) {
+    GD_PHASE void tell(long long level, unsigned long long shown, StepCounts *next) {
         const unsigned int *const mine = bits(level);
         const mask_t *const front = masks_at(FRONT);
         const double *const value = table(VALUE);
@@ -245,7 +250,7 @@ struct Batch {
                 if (32 * base + lane < words) out[32 * base + lane] = kept;
             }
         }
-        gd_add(sent, next + SENT);
+        gd_add(sent, &next->sent);
         clear(level + 1);
     }
     // Put the ghosts that this rank was told of into the bitmap, and nobody into the other one.
@@ -261,7 +266,7 @@ struct Batch {
         GD_FOR(w, words) other[w] = 0;
         team.barrier();
     }
-    __device__ __forceinline__ bool share(long long level, unsigned long long shown, gd_count *next) {
+    __device__ __forceinline__ bool share(long long level, unsigned long long shown, StepCounts *next) {
         const gd_count began = gd_nanoseconds(), waited = team.waited;
         tell(level, shown, next);
         if (!team.meet(votes(), agreed)) return false;
@@ -293,7 +298,7 @@ betweenness_team(long long n, const long long *rows, long long row_words, long l
     while (fine && !done && steps < most) {
         const gd_count began = gd_nanoseconds();
         const long long here = back < 0 ? level : back;  // what is in the front, or comes into it on the way back
-        gd_count *const next = batch.counters(back < 0 ? level + 1 : back);
+        StepCounts *const next = batch.counters(back < 0 ? level + 1 : back);
         unsigned long long shown;
         if (back < 0) {
             const unsigned long long before = level ? batch.entry(level - 1)[LEVEL_LANES] : all;
@@ -306,22 +311,22 @@ betweenness_team(long long n, const long long *rows, long long row_words, long l
                 fine = batch.push(level, shown, next);
                 if (!fine) break;
                 looking = batch.ids_at(CANDIDATES);
-                count = (long long)team.read(next + CHOSEN_HERE);
+                count = (long long)team.read(&next->chosen);
             }
             batch.reach(level, count, looking, looks, shown, next);
-            const long long found = (long long)team.read(next + BC_FOUND);
+            const long long found = (long long)team.read(&next->found);
             const index_t *const reached = batch.ids_at(ROWS) + at;
             const mask_t *const masks = batch.masks_at(MASKS) + at;
             batch.sum(found, reached, masks, IN_INDPTR, level, before, SIGMA, next);
             batch.show_paths(found, reached, masks, level + 1, shown);
-            const gd_count left = pushes ? batch.entry(level)[LEVEL_LEFT] : team.read(next + BC_LEFT);
+            const gd_count left = pushes ? batch.entry(level)[LEVEL_LEFT] : team.read(&next->left);
             if (pushes) {
                 batch.forget(looking, count);
-                batch.forget(batch.ids_at(GHOST_QUEUE), (long long)team.read(next + GHOSTS));
+                batch.forget(batch.ids_at(GHOST_QUEUE), (long long)team.read(&next->ghosts));
             } else {
                 looks++;
             }
-            if (leads) batch.vote((gd_count)found, team.read(next + BC_OUT_EDGES), left, team.read(next + BC_LANES));
+            if (leads) batch.vote((gd_count)found, team.read(&next->out_edges), left, team.read(&next->lanes));
             fine = team.meet(batch.votes(), agreed);
             if (!fine) break;
             if (agreed[FOUND] == 0) {
@@ -336,7 +341,7 @@ betweenness_team(long long n, const long long *rows, long long row_words, long l
                 if (leads) {
                     volatile gd_count *const entry = batch.entry(level);
                     entry[ENDS] = (gd_count)(at + found);
-                    entry[LEVEL_EDGES] = team.read(next + BC_OUT_EDGES);
+                    entry[LEVEL_EDGES] = team.read(&next->out_edges);
                     entry[LEVEL_LEFT] = left;
                     entry[LEVEL_LANES] = lanes_of_it;
                 }
@@ -347,7 +352,7 @@ betweenness_team(long long n, const long long *rows, long long row_words, long l
             if (back < level) {
                 batch.sum(batch.count(back), batch.rows(back), batch.masks(back), INDPTR, back + 1,
                               batch.entry(back + 1)[LEVEL_LANES], DELTA, next);
-                if (leads) *(volatile gd_count *)(next + BC_EDGES) = batch.entry(back)[LEVEL_EDGES];
+                if (leads) *(volatile gd_count *)&next->edges = batch.entry(back)[LEVEL_EDGES];
             }
             batch.show_dependencies(back, back == level);
             done = back == 1;  // the sources, which come next, do not score
@@ -355,8 +360,8 @@ betweenness_team(long long n, const long long *rows, long long row_words, long l
             back--;
         }
         if (leads) {
-            const gd_count sent = team.read(next + SENT), ghosts = team.read(next + GHOSTS), columns = __popcll(shown);
-            team.log(steps, began, 0, (gd_count)batch.count(here), team.read(next + BC_EDGES), sent + ghosts,
+            const gd_count sent = team.read(&next->sent), ghosts = team.read(&next->ghosts), columns = __popcll(shown);
+            team.log(steps, began, 0, (gd_count)batch.count(here), team.read(&next->edges), sent + ghosts,
                      sent * (8 * columns + (columns > 1) * sizeof(mask_t)) + ghosts * sizeof(index_t));
         }
         steps++;

@@ -19,6 +19,7 @@ VALUES_OUT, FIRST_OUT, FRONTS_OUT  by step: the peer's `value`; its first slot o
 Areas: lists of ghosts, and bits.
 """
 
+from graphdask.kernels.betweenness.betweenness_pack import COUNTS
 from graphdask.kernels.common.team import END_OWN, OWN, TEAM_RANKS
 
 MACROS = [{"index_t": i, "mask_t": m} for i in ("int", "long long") for m in ("unsigned char", "unsigned long long")]
@@ -30,5 +31,7 @@ FRONT, VALUE, SIGMA, DELTA, SCORE, ROWS, MASKS, LEVELS, LEFTS = range(BITS + 2, 
 HUB_ROWS, CHUNKS, PARTIAL, CHOSEN, CANDIDATES, GHOST_QUEUE, LONG_ROWS = range(LEFTS + 3, LEFTS + 10)
 COUNTERS, VOTES, REPORTED, VALUES_OUT = range(LONG_ROWS + 1, LONG_ROWS + 5)
 FIRST_OUT, FRONTS_OUT, ROW = (VALUES_OUT + k * TEAM_RANKS for k in (1, 2, 3))
-LEVEL_WORDS, BC_ROW = 4, 11
+LEVEL_WORDS = 4
+BC_ROW = len(COUNTS) + 4
+"""Words of a row of counters: those of a level, and four of the push and of what is sent."""
 END_LEVEL, END_BACK, END_PULLS = END_OWN, END_OWN + 1, END_OWN + 2

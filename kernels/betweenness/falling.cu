@@ -1,6 +1,7 @@
 // Distances from up to 64 sources at once (lanes) that fall along edges until none can fall. Twins and arguments:
 // falling.py. Distances are lowered by atomic minima, which do not depend on an order.
 #include "sssp/paths.cuh"
+#include "betweenness/falling_pack.py"
 
 typedef unsigned long long lanes_t;
 
@@ -27,21 +28,14 @@ struct Falling : NoQueue {
     }
 };
 
-extern "C" __global__ void falling_relax(long long n, const index_t *rows, const unsigned long long *now,
-                                         long long first, const long long *indptr, const index_t *indices,
-                                         const weight_t *weights, long long lanes, dist_t *distance,
-                                         unsigned long long *active, index_t *hubs, unsigned long long *counters) {
-    const Falling body{{}, now, indices, weights, lanes, distance, active};
-    gd_for_edges(n, rows, indptr - first, hubs, counters, counters + 1, body);
+extern "C" __global__ void falling_relax(long long n, const index_t *rows, FallingRows a) {
+    const Falling body{{}, a.now, a.indices, a.weights, a.lanes, a.distance, a.active};
+    gd_for_edges(n, rows, a.indptr - a.first, a.hubs, &a.counters->hubs, &a.counters->edges, body);
 }
 
-extern "C" __global__ void falling_relax_hubs(long long n, const index_t *rows, const unsigned long long *now,
-                                              long long first, const long long *indptr, const index_t *indices,
-                                              const weight_t *weights, long long lanes, dist_t *distance,
-                                              unsigned long long *active, const index_t *hubs,
-                                              unsigned long long *counters) {
-    const Falling body{{}, now, indices, weights, lanes, distance, active};
-    gd_for_hubs(hubs, counters, indptr - first, body);
+extern "C" __global__ void falling_relax_hubs(long long n, const index_t *rows, FallingRows a) {
+    const Falling body{{}, a.now, a.indices, a.weights, a.lanes, a.distance, a.active};
+    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr - a.first, body);
 }
 
 extern "C" __global__ void falling_take(long long n, const index_t *slots, const dist_t *values, long long lanes,

@@ -2,13 +2,7 @@
 
 A source is a lane: bit b of a mask, column b of a table. Tables are row-major, `lanes` columns.
 
-rows         distinct own vertices
-first        the vertex of the first row
-indptr, indices, weights  rows of edges; weights are not negative
-now          uint64 mask per own vertex: lanes in which its edges are relaxed
-distance     int64 or float64 table over slots; the largest integer or infinity where not reached
-active       uint64 mask per slot: lanes in which a distance has fallen; marked, never cleared
-counters     int64: deferred rows, edges scanned
+`rows` are distinct own vertices.
 
 The CUDA kernels defer rows of many edges to another launch. Distances only fall, so their order does not matter: once
 nothing is active any more, they are those of shortest paths.
@@ -16,6 +10,7 @@ nothing is active any more, they are those of shortest paths.
 
 import numpy as np
 
+from graphdask.kernels.betweenness.falling_pack import FallingRows
 from graphdask.kernels.betweenness.weighted_paths import MACROS, _lanes_of
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.sssp.paths import plus, unreached
@@ -24,26 +19,26 @@ __all__ = ["MACROS", "falling_relax", "falling_take"]
 
 
 @twin
-def falling_relax(n, rows, now, first, indptr, indices, weights, lanes, distance, active, hubs, counters):
+def falling_relax(n, rows, a: FallingRows):
     """Offer over the edges of rows what is known of them."""
-    lane_of, none, edges = np.empty(64, np.int64), unreached(distance), 0
+    lane_of, none, edges = np.empty(64, np.int64), unreached(a.distance), 0
     for i in range(n):
         u = rows[i]
-        count = _lanes_of(now[u], lanes, lane_of)
-        edges += indptr[u - first + 1] - indptr[u - first]
-        for e in range(indptr[u - first], indptr[u - first + 1]):
-            v, w = indices[e], weights[e]
+        count = _lanes_of(a.now[u], a.lanes, lane_of)
+        edges += a.indptr[u - a.first + 1] - a.indptr[u - a.first]
+        for e in range(a.indptr[u - a.first], a.indptr[u - a.first + 1]):
+            v, w = a.indices[e], a.weights[e]
             fell = np.uint64(0)
             for c in range(count):
                 b = lane_of[c]
-                du = distance[u, b]
+                du = a.distance[u, b]
                 d = plus(du, w)
-                if du <= d < distance[v, b] and d < none:
-                    distance[v, b] = d
+                if du <= d < a.distance[v, b] and d < none:
+                    a.distance[v, b] = d
                     fell |= np.uint64(1) << np.uint64(b)
             if fell:
-                active[v] |= fell
-    counters[1] += edges
+                a.active[v] |= fell
+    a.counters.edges += edges
 
 
 @twin
