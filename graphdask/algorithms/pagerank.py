@@ -30,14 +30,12 @@ from graphdask.engine.bins import Shape
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.codes import Codes
 from graphdask.engine.loop import ALL, Environment, Inbox, Messages, Primitive
-from graphdask.kernels.pagerank.pagerank_pack import RankRows
+from graphdask.kernels.pagerank.pagerank_pack import COUNTS, RankRows
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
 
 DANGLING_SCALE = 2.0**61
 """Fixed point of the rank on vertices without out-edges, which is 1 at most."""
-GOES = 3
-"""Which of the counters says whether a device goes on."""
 CHANGE_BITS = 60
 """Bits of the largest sum of |change| that is possible."""
 NOISE = {"float64": 2.0**-40, "float32": 2.0**-14}
@@ -105,8 +103,7 @@ class PageRankState:
     partial: Array
     """float64, sums of parts of long rows."""
     counters: Array
-    """uint64, shape (2, 4): rank without out-edges, sum of |change|, largest |change| of this rank, and whether a
-    device goes on, of the next and of the last iteration by turns (kernels/pagerank/pagerank.py)."""
+    """uint64, two rows of COUNTS, of the next and of the last iteration by turns."""
     num_vertices: int
     noise: float
     """What a sum of |change| may grow by through rounding, from one iteration to the next."""
@@ -239,10 +236,10 @@ class PageRank(Primitive[PageRankState]):
             reported=Reported.of(part, env, layout, self.real),
             sums=xp.full(owned, 1.0 / max(part.num_vertices, 1)) if self.start is None else first,
             partial=layout.rows.workspace(xp),
-            counters=xp.zeros((2, 4), np.uint64),
+            counters=xp.zeros((2, len(COUNTS)), np.uint64),
             num_vertices=part.num_vertices,
             noise=NOISE[np.dtype(self.real).name],
-            heard=readback_of(env.backend, 4, 1) if part.size == 1 and env.backend.name == "cuda" else None,
+            heard=readback_of(env.backend, len(COUNTS), 1) if part.size == 1 and env.backend.name == "cuda" else None,
         )
         # the first ranks are sums that nothing damps; their change is not used
         self._update(part, state, damping=1.0, base=0.0, change_scale=0.0, turn=1)
@@ -268,31 +265,31 @@ class PageRank(Primitive[PageRankState]):
         base = self.damping * state.dangling + (1.0 - self.damping)
         if self.personalization is None:
             base /= part.num_vertices
-        counters, scale = state.counters[state.iterations % 2], state.change_scale
-        self._update(part, state, self.damping, base, scale, state.iterations % 2)
+        pack = self._update(part, state, self.damping, base, state.change_scale, state.iterations % 2)
         state.iterations += 1
         state.ahead = state.heard is not None and state.iterations < self.max_iter
         if state.ahead:
-            layout.rows.kernels.pagerank_judge(1, scale, self.limit, int(self.norm == "linf"), counters)
+            layout.rows.kernels.pagerank_judge(1, self.limit, int(self.norm == "linf"), pack)
         messages = self._say(part, state, env, layout.rows.csr.num_edges)
         if state.ahead:
-            layout.rows.sum(state.x, state.sums, state.partial, counters[GOES:])
+            layout.rows.sum(state.x, state.sums, state.partial, pack.counters[COUNTS.place.goes :])
         return messages
 
     def _update(
         self, part: Part, state: PageRankState, damping: float, base: float, change_scale: float, turn: int
-    ) -> None:
-        """Ranks and contributions from sums; counters of this turn."""
+    ) -> RankRows:
+        """Compute ranks and contributions from sums, and the counters of this turn; return what kernels take."""
         layout, reported = state.layout, state.reported
-        layout.rows.kernels.pagerank_update(
-            part.num_owned, RankRows(
-                sums=state.sums, inverse=layout.inverse, teleport=state.teleport, personalized=int(self.personalization
-                is not None), extra=layout.extra, has_extra=int(self.self_loops), place=layout.at, slot=reported.to,
-                damping=damping, base=base, dangling_scale=DANGLING_SCALE, change_scale=change_scale,
-                tells=int(part.size > 1), rank=state.rank, x=state.x, reported=reported.values,
-                counters=state.counters[turn], cleared=state.counters[1 - turn],
-            ),
+        here, there = state.counters if turn == 0 else state.counters[::-1]
+        pack = RankRows(
+            sums=state.sums, inverse=layout.inverse, teleport=state.teleport, personalized=int(self.personalization
+            is not None), extra=layout.extra, has_extra=int(self.self_loops), place=layout.at, slot=reported.to,
+            damping=damping, base=base, dangling_scale=DANGLING_SCALE, change_scale=change_scale,
+            tells=int(part.size > 1), rank=state.rank, x=state.x, reported=reported.values, counters=here,
+            cleared=there,
         )  # fmt: skip
+        layout.rows.kernels.pagerank_update(part.num_owned, pack)
+        return pack
 
     def _say(self, part: Part, state: PageRankState, env: Environment, edges: int) -> Messages:
         reported, counters, heard = state.reported, state.counters[(state.iterations + 1) % 2], state.heard
@@ -300,7 +297,7 @@ class PageRank(Primitive[PageRankState]):
 
         def votes() -> tuple[float, ...]:
             found = env.backend.to_host(counters) if heard is None else heard.read(sent)
-            state.ahead = state.ahead and bool(found[GOES])
+            state.ahead = state.ahead and bool(COUNTS.of(found).goes)
             return self.votes_of(found)
 
         return Messages(
@@ -311,10 +308,10 @@ class PageRank(Primitive[PageRankState]):
     @staticmethod
     def votes_of(sums: np.ndarray) -> tuple[float, ...]:
         """The counters of an iteration as votes, which hold 53 bits each."""
-        dangling, change, low = int(sums[0]), int(sums[1]), 2**32 - 1
+        counts, low = COUNTS.of(sums), 2**32 - 1
         return (
-            float(dangling >> 32), float(dangling & low), float(change >> 32), float(change & low),
-            float(sums[2:].view(np.float64)[0]),
+            float(counts.dangling >> 32), float(counts.dangling & low), float(counts.change >> 32),
+            float(counts.change & low), float(np.uint64(counts.largest).view(np.float64)),
         )  # fmt: skip
 
     def ends(self, state: PageRankState, votes: np.ndarray) -> bool:

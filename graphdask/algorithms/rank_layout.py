@@ -19,6 +19,7 @@ from graphdask.engine.loop import HUB_THREADS, Environment
 from graphdask.engine.row_sums import CHUNK, Chunks, Rows, binned, laid_out, out_degrees, places, sliced
 from graphdask.engine.slices import Slices
 from graphdask.errors import InputError
+from graphdask.kernels.pagerank.pagerank_pack import LOOPS, SelfLoops
 from graphdask.partition.part import Part
 
 OUT_WEIGHTS = {"float64": (1e-150, 1e150), "float32": (1e-20, 1e20)}
@@ -205,9 +206,12 @@ def without_loop(part: Part, env: Environment) -> Array:
     loop = xp.zeros(part.num_owned, np.uint8)
     if part.counts.get("self_loops", 1):
         kernels = env.kernels("pagerank", index_t=csr.indices.dtype, real_t=np.float64, weight_t=np.float32)
-        hubs, counters = xp.empty(part.num_owned, part.vertex_map.dtype), xp.zeros(2, np.int64)
-        kernels.pagerank_loops(part.num_owned, csr.indptr, csr.indices, loop, hubs, counters)
-        kernels.pagerank_loops_hubs(HUB_THREADS, csr.indptr, csr.indices, loop, hubs, counters)
+        rows = SelfLoops(
+            indptr=csr.indptr, indices=csr.indices, loop=loop, hubs=xp.empty(part.num_owned, part.vertex_map.dtype),
+            counters=xp.zeros(len(LOOPS), np.int64),
+        )  # fmt: skip
+        kernels.pagerank_loops(part.num_owned, rows)
+        kernels.pagerank_loops_hubs(HUB_THREADS, rows)
     return 1 - loop
 
 

@@ -17,6 +17,7 @@ from graphdask.algorithms.rank_layout import refuse_extremes
 from graphdask.device.backend import Array, Backend
 from graphdask.device.residency import give_back
 from graphdask.engine.loop import Environment
+from graphdask.kernels.pagerank.pagerank_pack import COUNTS as RANKS
 from graphdask.kernels.pagerank.pagerank_pack import RankRows
 from graphdask.kernels.stream.chunk_pack import COUNTS, ChunkRows
 from graphdask.stream.device import DeviceWindow
@@ -70,12 +71,14 @@ class DeviceRanks:
         if primitive.personalization is not None:
             self._teleport = run.backend.from_host(of_host(store, primitive.personalization, own))
         self._sums, self._place = xp.empty(count, np.float64), xp.arange(own.begin, own.end, dtype=np.int32)
-        self._counters, self._readback = xp.zeros((2, 3), np.uint64), run.host.readback(3)
+        self._counters, self._readback = xp.zeros((2, len(RANKS)), np.uint64), run.host.readback(len(RANKS))
         self._sent: int | None = None
         self._begun = False
         """Whether the first chunk of the next iteration has been summed."""
         without = self.rank[self._inverse == 0].astype(np.float64)
-        self._counters[1, 0] = xp.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
+        self._counters[1, RANKS.place.dangling] = (
+            xp.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
+        )
         self.progress = Progress(n, NOISE[real.name])
         self._kernels = run.backend.kernels("pagerank", index_t=np.int32, real_t=real, weight_t=np.dtype(np.float32))
         self._add = Sums(run, primitive, self._window, self.x, self._sums)
@@ -110,7 +113,7 @@ class DeviceRanks:
                 self._add(self._window.load(numbers[0], later))
             self._begun = False
             self._run.log.check()
-        turn = state.iterations % 2
+        here, there = self._counters[:: 1 - 2 * (state.iterations % 2)]
         self._turn_round()
         self._kernels.pagerank_update(
             self._run.own.count, RankRows(
@@ -118,12 +121,11 @@ class DeviceRanks:
                 personalized=int(primitive.personalization is not None), extra=self._extra,
                 has_extra=int(primitive.self_loops), place=self._place, slot=self._place, damping=primitive.damping,
                 base=state.base(primitive), dangling_scale=DANGLING_SCALE, change_scale=state.change_scale, tells=0,
-                rank=self.rank, x=self.x, reported=self.x[:0], counters=self._counters[turn], cleared=self._counters[1 -
-                turn],
+                rank=self.rank, x=self.x, reported=self.x[:0], counters=here, cleared=there,
             ),
         )  # fmt: skip
         state.iterations += 1
-        self._sent = self._readback.send(self._counters[turn])
+        self._sent = self._readback.send(here)
         self._begin()
         self._window.settle()
         return self._edges

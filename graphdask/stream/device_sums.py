@@ -58,7 +58,8 @@ class Sums:
         self._words, self._used = xp.empty(0, np.int64), 0
         """Buffer for their tables, and how much of it has some."""
         counters = xp.zeros((2, len(COUNTS)), np.int64)
-        self._turns = (counters[0], counters[1]), (counters[1], counters[0])
+        one, other = counters
+        self._turns = (one, other), (other, one)
         self._turn = 0
         rows, longer = window.most_rows, window.most_edges // layered_sums.LONG
         parts = 2 * window.most_edges // layered_sums.LONG

@@ -24,6 +24,7 @@ from graphdask.algorithms.rank_layout import refuse_extremes
 from graphdask.device.backend import Array
 from graphdask.engine.loop import ALL, Environment, Inbox, Messages
 from graphdask.errors import InputError
+from graphdask.kernels.pagerank.pagerank_pack import COUNTS as RANKS
 from graphdask.kernels.pagerank.pagerank_pack import RankRows
 from graphdask.kernels.stream.chunk_pack import COUNTS, ChunkRows
 from graphdask.stream.cores import Cores, finished
@@ -140,9 +141,11 @@ class Ranks:
         teleport = primitive.personalization
         self.teleport = np.zeros(0) if teleport is None else shares(store, teleport, own)
         self.sums, self.place = np.empty(own.count), np.arange(own.begin, own.end, dtype=np.int32)
-        self.counters = np.zeros((2, 3), np.uint64)
+        self.counters = np.zeros((2, len(RANKS)), np.uint64)
         without = self.rank[self.inverse == 0].astype(np.float64)
-        self.counters[1, 0] = np.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
+        self.counters[1, RANKS.place.dangling] = (
+            np.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
+        )
         self.progress = Progress(n, NOISE[real.name])
         self.section = store.sections[gathered(store)]
 
@@ -159,23 +162,25 @@ class Ranks:
         base, change_scale = state.base(primitive), state.change_scale
 
         def update(first: int, last: int) -> np.ndarray:
-            rows, counters = slice(first, last), np.zeros((2, 3), np.uint64)
+            rows, (counters, cleared) = slice(first, last), np.zeros((2, len(RANKS)), np.uint64)
             kernels.pagerank_update(
                 last - first, RankRows(
                     sums=self.sums[rows], inverse=self.inverse[rows], teleport=self.teleport[rows],
                     personalized=int(primitive.personalization is not None), extra=self.extra[rows],
                     has_extra=int(primitive.self_loops), place=self.place[rows], slot=self.place[rows],
                     damping=primitive.damping, base=base, dangling_scale=DANGLING_SCALE, change_scale=change_scale,
-                    tells=0, rank=self.rank[rows], x=self.x, reported=self.x[:0], counters=counters[0],
-                    cleared=counters[1],
+                    tells=0, rank=self.rank[rows], x=self.x, reported=self.x[:0], counters=counters,
+                    cleared=cleared,
                 ),
             )  # fmt: skip
-            return counters[0]
+            return counters
 
-        parts = np.array(cores.each(self.own.count, update))
-        self.counters[turn, :2] += parts[:, :2].sum(axis=0)
-        self.counters[turn, 2] = max(self.counters[turn, 2], parts[:, 2].max())
-        self.counters[1 - turn] = 0
+        parts, place = np.array(cores.each(self.own.count, update)), RANKS.place
+        here, there = self.counters[:: 1 - 2 * turn]
+        for sums in (place.dangling, place.change):
+            here[sums] += parts[:, sums].sum()
+        here[place.largest] = max(here[place.largest], parts[:, place.largest].max())
+        there[:] = 0
         state.iterations += 1
         return looked
 

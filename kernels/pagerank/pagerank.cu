@@ -154,15 +154,13 @@ struct Loop : NoQueue {
     }
 };
 
-extern "C" __global__ void pagerank_loops(long long n, const long long *indptr, const index_t *indices,
-                                          unsigned char *loop, index_t *hubs, unsigned long long *counters) {
-    gd_for_edges(n, (const index_t *)nullptr, indptr, hubs, counters, counters + 1, Loop{{}, indices, loop});
+extern "C" __global__ void pagerank_loops(long long n, SelfLoops a) {
+    gd_for_edges(n, (const index_t *)nullptr, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges,
+                 Loop{{}, a.indices, a.loop});
 }
 
-extern "C" __global__ void pagerank_loops_hubs(long long n, const long long *indptr, const index_t *indices,
-                                               unsigned char *loop, const index_t *hubs,
-                                               unsigned long long *counters) {
-    gd_for_hubs(hubs, counters, indptr, Loop{{}, indices, loop});
+extern "C" __global__ void pagerank_loops_hubs(long long n, SelfLoops a) {
+    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, Loop{{}, a.indices, a.loop});
 }
 
 // What a thread has to say of the ranks that it changed.
@@ -207,7 +205,7 @@ __device__ __forceinline__ Changed update_rows(long long n, const double *sums, 
 // Own vertices stand in the order of their contributions in x, so that nearly all of this is read and written in a row.
 extern "C" __global__ void pagerank_update(long long n, RankRows a) {
     __shared__ unsigned long long block_dangling, block_change, block_largest;
-    if (blockIdx.x == 0 && threadIdx.x < 3) a.cleared[threadIdx.x] = 0;
+    if (blockIdx.x == 0 && threadIdx.x < sizeof(RankCounts) / 8) a.cleared[threadIdx.x] = 0;
     if (threadIdx.x == 0) block_dangling = block_change = block_largest = 0;
     __syncthreads();
     const int way = (a.personalized ? 4 : 0) + (a.has_extra ? 2 : 0) + (a.tells ? 1 : 0);
@@ -239,17 +237,16 @@ extern "C" __global__ void pagerank_update(long long n, RankRows a) {
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        if (block_dangling) atomicAdd(a.counters, block_dangling);
-        if (block_change) atomicAdd(a.counters + 1, block_change);
-        if (block_largest) atomicMax(a.counters + 2, block_largest);
+        if (block_dangling) atomicAdd(&a.counters->dangling, block_dangling);
+        if (block_change) atomicAdd(&a.counters->change, block_change);
+        if (block_largest) atomicMax(&a.counters->largest, block_largest);
     }
 }
 
 // Whether there is to be one more iteration, as the host is going to say of the same counts: its rows are summed
 // meanwhile, and need not be where this was the last one.
-extern "C" __global__ void pagerank_judge(long long n, double change_scale, double tol, long long by_largest,
-                                          unsigned long long *counters) {
+extern "C" __global__ void pagerank_judge(long long n, double tol, long long by_largest, RankRows a) {
     if (blockIdx.x || threadIdx.x) return;
-    const double sum = __ddiv_rn((double)counters[1], change_scale);
-    counters[3] = (by_largest ? __longlong_as_double((long long)counters[2]) : sum) <= tol ? 0 : ~0ull;
+    const double sum = __ddiv_rn((double)a.counters->change, a.change_scale);
+    a.counters->goes = (by_largest ? __longlong_as_double((long long)a.counters->largest) : sum) <= tol ? 0 : ~0ull;
 }

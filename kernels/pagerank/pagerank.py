@@ -5,9 +5,6 @@ goes     index dtype per row: where its sum stands in `sums`; counts where `orde
          which a GPU does without: so rows of about one length follow each other, and sums are written in a row
 place    index dtype per slot: where its contribution stands in x; those that are read most stand first
          (pagerank_update has it per own vertex, and these in the order of their contributions)
-counters 64-bit integers: rank on vertices without out-edges and the sum of |change|, both in fixed point, then the bits
-         of the largest |change|; adding integers gives the same in every order. Of one partition on a GPU a fourth one,
-         which pagerank_judge sets
 real_t   of ranks and contributions; sums and products are float64 and never fused
 weight_t of the weights; where there are none, the array is empty
 hot      how many of x, from the first, every block keeps in shared memory, which the launch provides: of each of
@@ -25,7 +22,7 @@ import numpy as np
 from graphdask.kernels.common.lanes import AHEAD, CHUNK, ROWS_AHEAD, sum_rows, tree, u64
 from graphdask.kernels.common.prefetch import prefetch
 from graphdask.kernels.common.twin import twin
-from graphdask.kernels.pagerank.pagerank_pack import RankRows
+from graphdask.kernels.pagerank.pagerank_pack import RankRows, SelfLoops
 
 MACROS = [
     {"index_t": index, "real_t": real, "weight_t": weight}
@@ -105,16 +102,16 @@ def pagerank_scatter(n, reported, place, x):
 
 
 @twin
-def pagerank_loops(n, indptr, indices, loop, hubs, counters):
+def pagerank_loops(n, a: SelfLoops):
     for v in range(n):
-        for k in range(indptr[v], indptr[v + 1]):
-            if indices[k] == v:
-                loop[v] = 1
+        for k in range(a.indptr[v], a.indptr[v + 1]):
+            if a.indices[k] == v:
+                a.loop[v] = 1
 
 
 @twin
 def pagerank_update(n, a: RankRows):
-    a.cleared[:3] = 0
+    a.cleared[:] = 0
     dangling, change, largest = np.uint64(0), np.uint64(0), 0.0
     for v in range(n):
         at = a.place[v]
@@ -134,16 +131,16 @@ def pagerank_update(n, a: RankRows):
         moved = abs(new - old)
         change += np.uint64(np.rint(moved * a.change_scale))
         largest = max(largest, moved)
-    a.counters[0] += dangling
-    a.counters[1] += change
+    a.counters.dangling += dangling
+    a.counters.change += change
     bits = np.array([largest]).view(np.uint64)[0]
-    a.counters[2] = max(a.counters[2], bits)
+    a.counters.largest = max(a.counters.largest, bits)
 
 
 @twin
-def pagerank_judge(n, change_scale, tol, by_largest, counters):
-    """Whether there is to be one more iteration, by the largest change or by their sum: counters[3] is 0 where not."""
-    now = np.float64(counters[1]) / change_scale
+def pagerank_judge(n, tol, by_largest, a: RankRows):
+    """Whether there is to be one more iteration, by the largest change or by their sum: `goes` is 0 where not."""
+    now = np.float64(a.counters.change) / a.change_scale
     if by_largest:
-        now = counters[2:3].view(np.float64)[0]
-    counters[3] = np.uint64(0) if now <= tol else ~np.uint64(0)
+        now = np.array([a.counters.largest]).view(np.float64)[0]
+    a.counters.goes = np.uint64(0) if now <= tol else ~np.uint64(0)

@@ -1,6 +1,17 @@
 """What pagerank.py and pagerank.cu work on."""
 
-from graphdask.kernels.common.packs import Pack
+from graphdask.kernels.common.packs import Counters, Pack
+
+COUNTS = Counters("RankCounts", "dangling", "change", "largest", "goes")
+"""Counters of an iteration; adding integers gives the same in every order.
+
+dangling   rank on vertices without out-edges, in fixed point
+change     sum of |change|, in fixed point
+largest    bits of the largest |change|
+goes       of one partition on a GPU: 0 if this is the last iteration, else all ones; pagerank_judge sets it
+"""
+LOOPS = Counters("LoopCounts", "hubs", "edges")
+"""Deferred rows, edges scanned."""
 
 
 class RankRows(Pack):
@@ -30,5 +41,13 @@ class RankRows(Pack):
     tells = "long long", "1 if there are other partitions"
     rank = "real_t *", "per own vertex"
     reported = "real_t *", "per slot: the same contributions, which travel between partitions"
-    counters = "unsigned long long *", "see pagerank.py"
+    counters = COUNTS, "those of this update"
     cleared = "unsigned long long *", "the counters of the next update, which this one sets to 0"
+
+
+class SelfLoops(Pack):
+    indptr = "const long long *", "where the row of each own vertex begins"
+    indices = "const index_t *", "the slots that the edges lead to"
+    loop = "unsigned char *", "per own vertex: becomes 1 if its row has a self-loop"
+    hubs = "index_t *", "deferred rows"
+    counters = LOOPS, "their number, and what was done"

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from kernel_launch import Packed, ordered_sum, rows_of_all_lengths
 
-from graphdask.algorithms.pagerank import GOES, PageRank, scale_of
+from graphdask.algorithms.pagerank import PageRank, scale_of
 from graphdask.engine import row_sums
 from graphdask.engine.loop import HUB_THREADS
 from graphdask.engine.row_sums import CHUNK, FEW, SPAN, Chunks, Rows
-from graphdask.kernels.pagerank.pagerank_pack import RankRows
+from graphdask.kernels.pagerank.pagerank_pack import COUNTS, LOOPS, RankRows, SelfLoops
 from graphdask.partition.part import Csr
 
 POISON = -77
@@ -202,8 +202,8 @@ def test_update(backend, real, has_extra, personalized, rng):
     update = Packed(
         backend, RankRows, sums=sums, inverse=inverse, teleport=teleport, personalized=personalized, extra=extra,
         has_extra=has_extra, place=at, slot=slot, damping=damping, base=base, dangling_scale=scales[0],
-        change_scale=scales[1], tells=1, rank=rank, x=x, reported=reported, counters=np.array([5, 7, 0], np.uint64),
-        cleared=np.full(3, 9, np.uint64),
+        change_scale=scales[1], tells=1, rank=rank, x=x, reported=reported, counters=np.array([5, 7, 0, 11], np.uint64),
+        cleared=np.full(len(COUNTS), 9, np.uint64),
     )  # fmt: skip
     kernels = backend.kernels("pagerank", index_t=np.int32, real_t=real, weight_t=np.float32)
     kernels.pagerank_update(n, update.pack)
@@ -225,9 +225,11 @@ def test_update(backend, real, has_extra, personalized, rng):
         5 + sum(round(Fraction(value) * 2**40) for value in new[~some].tolist()),
         7 + sum(round(Fraction(value) * 2**50) for value in moved.tolist()),
     ]
-    assert cleared.tolist() == [0, 0, 0]
-    assert counters[:2].tolist() == in_fixed_point
-    assert counters[2:].view(np.float64)[0] == moved.max()
+    assert not cleared.any()
+    counts = COUNTS.of(counters)
+    assert [counts.dangling, counts.change] == in_fixed_point
+    assert np.uint64(counts.largest).view(np.float64) == moved.max()
+    assert counts.goes == 11
 
 
 @pytest.mark.parametrize("hub", [False, True])
@@ -237,15 +239,17 @@ def test_self_loops_and_ghosts(backend, hub, rng):
     owned = len(indptr) - 1
     if hub:
         indices[indptr[:-1][np.argmax(np.diff(indptr))]] = np.argmax(np.diff(indptr))
-    loop, hubs, counters = np.zeros(owned, np.uint8), np.full(owned, POISON, np.int32), np.zeros(2, np.int64)
+    rows = Packed(
+        backend, SelfLoops, indptr=indptr, indices=indices, loop=np.zeros(owned, np.uint8),
+        hubs=np.full(owned, POISON, np.int32), counters=np.zeros(len(LOOPS), np.int64),
+    )  # fmt: skip
     kernels = backend.kernels("pagerank", index_t=np.int32, real_t=np.float64, weight_t=np.float32)
-    sent = [backend.from_host(array) for array in (indptr, indices, loop, hubs, counters)]
-    kernels.pagerank_loops(owned, *sent)
-    kernels.pagerank_loops_hubs(HUB_THREADS, *sent)
+    kernels.pagerank_loops(owned, rows.pack)
+    kernels.pagerank_loops_hubs(HUB_THREADS, rows.pack)
     expected = np.zeros(owned, np.uint8)
-    rows = np.repeat(np.arange(owned), np.diff(indptr))
-    expected[rows[rows == indices]] = 1
-    np.testing.assert_array_equal(backend.to_host(sent[2]), expected)
+    sources = np.repeat(np.arange(owned), np.diff(indptr))
+    expected[sources[sources == indices]] = 1
+    np.testing.assert_array_equal(rows.host("loop"), expected)
     reported, place, x = rng.random(20), rng.permutation(slots)[:20].astype(np.int32), np.full(slots, float(POISON))
     sent = [backend.from_host(array) for array in (reported, place, x.copy())]
     kernels.pagerank_scatter(20, *sent)
@@ -266,8 +270,7 @@ def test_a_device_judges_as_the_host(env, by_largest, rng):
         host.ends(state, votes)
         for tol in (state.residual, np.nextafter(state.residual, -1.0), np.nextafter(state.residual, 2.0)):
             host.tol = float(tol)
-            on_device = backend.from_host(counters)
-            kernels.pagerank_judge(1, scale, host.limit, by_largest, on_device)
-            found = backend.to_host(on_device)
-            assert found[GOES] == (0 if host.ends(state, votes) else 2**64 - 1)
-            np.testing.assert_array_equal(found[:GOES], counters[:GOES])
+            on_device = Packed(backend, RankRows, change_scale=scale, counters=counters)
+            kernels.pagerank_judge(1, host.limit, by_largest, on_device.pack)
+            goes = 0 if host.ends(state, votes) else 2**64 - 1
+            assert on_device.counts() == COUNTS.of(counters)._replace(goes=goes)
