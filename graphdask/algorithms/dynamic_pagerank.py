@@ -30,9 +30,6 @@ import numpy as np
 from graphdask.algorithms import dynamic_marking as marking
 from graphdask.algorithms import dynamic_telling as telling
 from graphdask.algorithms.dynamic_ranks import (
-    COUNTERS,
-    GOES,
-    LISTS,
     DynamicPageRankResult,
     DynamicRanksState,
     Lists,
@@ -50,7 +47,7 @@ from graphdask.dynamic.rows import DynamicPart
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.common.tuning import MASS
-from graphdask.kernels.dynamic.dynamic_pack import DynamicRanks
+from graphdask.kernels.dynamic.dynamic_pack import COUNTS, DynamicRanks, Flags
 from graphdask.partition.part import Part
 
 METHODS = {"static": "Static", "nd": "Naive-dynamic", "dt": "Dynamic Traversal", "df": "Dynamic Frontier",
@@ -178,7 +175,7 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
             seen=flags[most + marks + owned :], bounds=others[0], shifts=others[1], low=xp.empty(owned, dtype),
             high=xp.empty(owned, dtype), mark_low=xp.empty(marks, dtype), mark_high=xp.empty(marks, dtype),
             pieces=xp.empty(marking.pieces(part) if marks else 0, np.int64),
-            counters=xp.zeros(COUNTERS + (2 * size + 1 if size > 1 else 0), np.uint64), every=every_of(part, env),
+            counters=xp.zeros(len(COUNTS) + (2 * size + 1 if size > 1 else 0), np.uint64), every=every_of(part, env),
             base=(1.0 - self.damping) / max(part.alive, 1), num_vertices=part.alive, num_edges=part.num_in_edges,
             mode=mode, everyone=False, left=Residual(self.damping, self.drift), traversing=traverses,
             last=part.ids[:0],
@@ -218,8 +215,11 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
         """List the own vertices that are to be ranked by the lengths of their rows; the counters, which must be 0, say
         how many."""
         env.kernels("dynamic", index_t=part.vertex_map.dtype).dynamic_split(
-            part.num_owned, state.affected, 1, part.backward.length, self.lows[0], state.low, state.high, state.counters
-        )
+            part.num_owned, Flags(
+                flags=state.affected, becomes=1, length=part.backward.length, most=self.lows[0], low=state.low,
+                high=state.high, counters=state.counters[COUNTS.place.low :],
+            ),
+        )  # fmt: skip
 
     def _to_rank(self, part: DynamicPart, state: DynamicRanksState, env: Environment) -> Lists:
         """The own vertices that are to be ranked; the other counters are 0 then."""
@@ -232,7 +232,8 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
             state.counters.fill(0)
             self._list_affected(part, state, env)
             if part.size > 1:  # how many they are comes to the host with what is said of them
-                return Lists([state.low, state.high], [state.counters, state.counters[1:]], known=False)
+                counts = [state.counters[place:] for place in (COUNTS.place.low, COUNTS.place.high)]
+                return Lists([state.low, state.high], counts, known=False)
             state.listed = listed_of(env.backend.to_host(state.counters))  # the next are listed before it waits again
         state.counters.fill(0)
         return self._lists(state, state.listed)
@@ -262,20 +263,20 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
         lists, state.listed = self._to_rank(part, state, env), None if frontier else state.listed
         if not state.ahead:
             self._sum(part, state, env, lists)
-        kernels, scale = env.kernels("dynamic", index_t=part.vertex_map.dtype), state.left.scale
+        kernels = env.kernels("dynamic", index_t=part.vertex_map.dtype)
         prunes = int(state.mode == "dfp")
         closed = int(self.method in ("dfp", AUTO))
+        pack = DynamicRanks(
+            sums=state.sums, inverse=state.inverse, loop=state.loop, base=state.base, factor=state.factor,
+            damping=self.damping, closed=closed, prunes=prunes, prune=self.prune_tol, expands=int(frontier),
+            frontier=self.frontier_tol, scale=state.left.scale, becomes=self._becomes(state),
+            length=part.outward.length, most=self.lows[1], rank=state.rank, x=state.x, affected=state.affected,
+            expand=state.expand, visited=state.visited, low=state.mark_low, high=state.mark_high,
+            counters=state.counters,
+        )  # fmt: skip
         for listed, count in zip(lists.of, lists.counts, strict=True):
-            kernels.dynamic_update(
-                len(listed), DynamicRanks(
-                    count=count, listed=None if state.sweep else listed, sums=state.sums, inverse=state.inverse,
-                    loop=state.loop, base=state.base, factor=state.factor, damping=self.damping, closed=closed,
-                    prunes=prunes, prune=self.prune_tol, expands=int(frontier), frontier=self.frontier_tol,
-                    scale=scale, becomes=self._becomes(state), length=part.outward.length, most=self.lows[1],
-                    rank=state.rank, x=state.x, affected=state.affected, expand=state.expand, visited=state.visited,
-                    low=state.mark_low, high=state.mark_high, counters=state.counters,
-                ),
-            )  # fmt: skip
+            pack.assign(count=count, listed=None if state.sweep else listed)
+            kernels.dynamic_update(len(listed), pack)
         if frontier:
             marking.mark(part, state, env, min(sum(map(len, lists.of)), part.num_owned))
             if part.size == 1:  # nobody else marks: the next list, so that the host waits once in an iteration
@@ -285,10 +286,10 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
         state.steps[by] = state.steps.get(by, 0) + 1
         state.ahead = state.heard is not None and state.sweep is not None and state.iterations < self.max_iter
         if state.ahead:
-            kernels.dynamic_judge(1, self.damping, scale, self.limit, int(self.error is not None), state.counters)
+            kernels.dynamic_judge(1, self.limit, int(self.error is not None), pack)
         messages = self._say(part, state, env, lists)
         if state.ahead:
-            state.sweep.sum(part, state, env, state.counters[GOES:])
+            state.sweep.sum(part, state, env, state.counters[COUNTS.place.goes :])
         return messages
 
     def _begin_with_all(self, part: DynamicPart, state: DynamicRanksState, env: Environment) -> None:
@@ -338,7 +339,7 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
         later = everything and ranked.known  # nothing but the votes is counted: it waits where the rest is done
         heard = state.heard if later else None
         sent = 0 if heard is None else heard.send(state.counters)
-        counters = np.zeros(COUNTERS, np.uint64) if later else env.backend.to_host(state.counters).copy()
+        counters = np.zeros(len(COUNTS), np.uint64) if later else env.backend.to_host(state.counters).copy()
         if not ranked.known:
             ranked = self._lists(state, found := listed_of(counters))
             state.listed = None if frontier else found
@@ -347,11 +348,11 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
 
         def votes() -> Sequence[float]:
             found = counters if not later else heard.read(sent) if heard else env.backend.to_host(state.counters)
-            state.ahead = state.ahead and (not state.iterations or bool(found[GOES]))
+            state.ahead = state.ahead and (not state.iterations or bool(COUNTS.of(found).goes))
             return votes_of(found, ranked, reached, state)
 
         state.looked = ranked.edges
-        marking = int(counters[LISTS + 2])
+        marking = COUNTS.of(counters).mark_edges
         looked = ranked.edges if ranked.of else marking
         worked_on = sum(map(len, ranked.of)) if state.iterations else reached
         if part.size == 1:

@@ -16,14 +16,9 @@ from graphdask.device.readback import Readback
 from graphdask.dynamic.rows import DynamicPart
 from graphdask.engine.loop import Environment
 from graphdask.errors import InputError
+from graphdask.kernels.dynamic.dynamic_pack import COUNTS
 from graphdask.results.result import Result
 
-COUNTERS = 13
-"""What kernels/dynamic/dynamic.py counts, and at last pieces of rows."""
-GOES = 11
-"""The counter that is 0 where sums for another iteration over all vertices are not needed."""
-LISTS = 7
-"""The counter of vertices that are to mark their out-neighbours."""
 EVERY = 2**62
 """A count for the kernels that is more than any number of vertices."""
 
@@ -76,7 +71,8 @@ class DynamicRanksState:
     pieces: Array
     """int64, buffer for the parts of long rows of out-edges (kernels/dynamic/dynamic.py)."""
     counters: Array
-    """uint64; see dynamic.py, and for several ranks kernels/dynamic/telling.py: changes for each, all, and marks."""
+    """uint64: COUNTS, and for several ranks behind them those of kernels/dynamic/telling.py: changes for each, all, and
+    marks."""
     every: Array
     """uint64, shape (1,): EVERY."""
     base: float
@@ -129,15 +125,16 @@ class DynamicRanksState:
 
 def listed_of(counters: Any) -> tuple[int, int, int]:
     """How many vertices are listed, low and high, and their edges."""
-    return int(counters[0]), int(counters[1]), int(counters[2])
+    counts = COUNTS.of(counters)
+    return counts.low, counts.high, counts.edges
 
 
 def votes_of(counters: np.ndarray, ranked: Lists, reached: int, state: DynamicRanksState) -> Sequence[float]:
     """What was counted, for all ranks; see `DynamicPageRank.votes` of dynamic_pagerank.py."""
-    counted = counters.tolist()
+    counts = COUNTS.of(counters)
     return (
-        float(counters[3:4].view(np.float64)[0]), float(counted[4]), float(reached), *halves(counted[5]),
-        *halves(counted[6]), float(ranked.edges + counted[LISTS + 2]), float(state.num_edges), *halves(counted[10]),
+        float(np.uint64(counts.largest).view(np.float64)), float(counts.first), float(reached), *halves(counts.spread),
+        *halves(counts.untold), float(ranked.edges + counts.mark_edges), float(state.num_edges), *halves(counts.mass),
     )  # fmt: skip
 
 

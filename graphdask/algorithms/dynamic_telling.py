@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.algorithms.dynamic_ranks import COUNTERS, DynamicRanksState, Lists
+from graphdask.algorithms.dynamic_ranks import DynamicRanksState, Lists
 from graphdask.device.backend import Array
 from graphdask.dynamic.rows import Audience, DynamicPart
 from graphdask.engine.loop import Environment, Inbox
+from graphdask.kernels.dynamic.dynamic_pack import COUNTS
 from graphdask.kernels.dynamic.telling_pack import Telling
 
 
@@ -51,7 +52,7 @@ def everything(part: DynamicPart, state: DynamicRanksState, env: Environment) ->
 
 def count_changes(part: DynamicPart, state: DynamicRanksState, env: Environment, ranked: Lists) -> None:
     """Count the changes of `ranked` vertices and the words of marks, behind the other counters; the counts were 0."""
-    kernels, counters = env.kernels("telling", index_t=part.vertex_map.dtype), state.counters[COUNTERS:]
+    kernels, counters = env.kernels("telling", index_t=part.vertex_map.dtype), state.counters[len(COUNTS) :]
     for listed, count in zip(ranked.of, ranked.counts, strict=True):
         kernels.telling_count(
             len(listed),
@@ -75,7 +76,7 @@ def changes(
 ) -> tuple[np.ndarray, dict[str, Array]]:
     """Return where the records for each rank begin, and the records that were counted: contributions, then marks."""
     xp, size, dtype = env.xp, part.size, part.vertex_map.dtype
-    kernels, found = env.kernels("telling", index_t=dtype), counters[COUNTERS:].astype(np.int64)
+    kernels, found = env.kernels("telling", index_t=dtype), counters[len(COUNTS) :].astype(np.int64)
     counts, marks = found[:size], found[size + 1 :]
     bounds = np.append(0, np.cumsum(counts + marks))
     begins, ends = bounds[:-1] + counts, bounds[1:]

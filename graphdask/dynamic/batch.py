@@ -17,7 +17,7 @@ from graphdask.comm.protocol import Communicator
 from graphdask.device.backend import Array, Backend
 from graphdask.dynamic.rows import DynamicPart, DynamicRows
 from graphdask.errors import OverBudget
-from graphdask.kernels.dynamic.dynamic_batch_pack import BatchEntries
+from graphdask.kernels.dynamic.dynamic_batch_pack import COUNTS, BatchEntries
 from graphdask.kernels.dynamic.dynamic_rows_pack import ChangedRows
 
 FEW = 2048
@@ -35,8 +35,8 @@ MOST_MADE, SHARE_MADE = 1 << 23, 8
 """Entries that the workspace for such rows can hold, and their share of all."""
 AT_ONCE = 1 << 16
 """Entries of a batch at most for which a GPU finds in one launch what is to be done; of more it takes several."""
-COUNTERS = 88
-"""Bytes, which come to the host with what was found of the edges."""
+COUNTERS = 8 * len(COUNTS)
+"""Bytes of the counters, which come to the host with what was found of the edges."""
 
 
 NAME = "workspace of batches"
@@ -178,21 +178,21 @@ def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | N
     workspace = _Workspace.of(backend, part, 2 * len(edges))  # all there is before anything is changed
     entries, directed = _found(backend, part, edges, weights, report, workspace), int(part.backward is not part.outward)
     _rewrite(backend, part, entries, workspace)
-    from graphdask.kernels.dynamic.dynamic_batch import CLAIMED  # with Numba, which takes long to import
-
     on_host = backend.to_host(report)
     part.reported = on_host[COUNTERS:]
-    outward, needed, *lost_of_both = on_host[:COUNTERS].view(np.uint64).tolist()[:CLAIMED]
-    claimed = on_host[:COUNTERS].view(np.uint64).tolist()[CLAIMED:]
-    spans = slice(0, outward), slice(outward, needed)
+    counts = COUNTS.of(on_host[:COUNTERS].view(np.uint64))
+    outward, claimed = counts.outward, (counts.out_claimed, counts.in_claimed)
+    lost = counts.in_deleted if directed else counts.out_deleted
+    spans = slice(0, outward), slice(outward, counts.needed)
     for k, rows in enumerate((part.outward, part.backward)):
         if rows.used + claimed[k] <= len(rows.indices):
             rows.used += claimed[k]
             continue
         rows.lay_out(backend, _wanted(backend, rows, entries, spans[k]), memory_share)
         size = spans[k].stop - spans[k].start
-        counts = np.array([0 if k else size, size, *[0] * (COUNTERS // 8 - 2)], np.uint64)
-        again = entries.only(backend.xp, spans[k], backend.from_host(counts))
+        anew = np.zeros(len(COUNTS), np.uint64)
+        anew[COUNTS.place.outward], anew[COUNTS.place.needed] = 0 if k else size, size
+        again = entries.only(backend.xp, spans[k], backend.from_host(anew))
         _plan(backend, part, again, workspace)
         _rewrite(backend, part, again, workspace)
     row, sums = entries.row, entries.sums
@@ -202,8 +202,8 @@ def _apply(backend: Backend, part: DynamicPart, edges: Array, weights: Array | N
             part.stale.append(row[:outward])
     span = spans[directed]
     if part.in_edges >= 0:
-        part.in_edges += span.stop - span.start - 2 * lost_of_both[directed]
-    if lost_of_both[directed]:
+        part.in_edges += span.stop - span.start - 2 * lost
+    if lost:
         changes = sums[span.start + 1 : span.stop + 1] - sums[span]
         part.targets.append(row[span][changes != 1])
 
@@ -221,17 +221,16 @@ def _found(
     )  # fmt: skip
     found, where = report[COUNTERS:], xp.empty(n, np.int64) if weighted else workspace.listed
     keeps_sent, sent = int(part.sent is not None), xp.empty(0) if part.sent is None else part.sent
-    notes = _bounds(backend, part), part.size, part.rank
     out, back, order = part.outward, part.backward, workspace.order
     pack = BatchEntries(
         edges=edges, num_vertices=part.alive, slots=part.slots, owned=part.num_owned,
         capacity=part.vertex_map.num_vertices, directed=directed, weighted=weighted, **out.looked("out"),
         **back.looked("in"), names=part.names, found=found, again=where, keys=workspace.keys, row=entries.row,
         slot=entries.slot, place=entries.place, steps=entries.sums, counters=entries.counters,
+        bounds=_bounds(backend, part), size=part.size, rank=part.rank, keeps_sent=keeps_sent, held=part.held,
+        sent=sent,
     )  # fmt: skip
     if _at_once(backend, n):
-        pack.bounds, pack.size, pack.rank = notes
-        pack.keeps_sent, pack.held, pack.sent = keeps_sent, part.held, sent
         pack.order, pack.sums, pack.listed, pack.plan = order, entries.sums, entries.listed, entries.plan
         pack.most, pack.hub, pack.most_made, pack.pieces = FEW, HUB, workspace.longest, workspace.pieces
         pack.out_capacity, pack.out_used = out.capacity, out.used
@@ -249,9 +248,7 @@ def _found(
         kernels.dynamic_batch_place(n, pack)
         entries.sums = xp.cumsum(entries.sums)
         if part.size > 1:
-            kernels.dynamic_batch_note(
-                n, entries.counters, entries.row, entries.slot, *notes, part.num_owned, keeps_sent, part.held, sent
-            )
+            kernels.dynamic_batch_note(n, pack)
         _plan(backend, part, entries, workspace)
     if weights is not None:
         entries.weights = xp.empty(n, weights.dtype)

@@ -76,9 +76,8 @@ class DeviceRanks:
         self._begun = False
         """Whether the first chunk of the next iteration has been summed."""
         without = self.rank[self._inverse == 0].astype(np.float64)
-        self._counters[1, RANKS.place.dangling] = (
-            xp.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
-        )
+        _, last = self._counters
+        last[RANKS.place.dangling] = xp.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
         self.progress = Progress(n, NOISE[real.name])
         self._kernels = run.backend.kernels("pagerank", index_t=np.int32, real_t=real, weight_t=np.dtype(np.float32))
         self._add = Sums(run, primitive, self._window, self.x, self._sums)

@@ -143,9 +143,8 @@ class Ranks:
         self.sums, self.place = np.empty(own.count), np.arange(own.begin, own.end, dtype=np.int32)
         self.counters = np.zeros((2, len(RANKS)), np.uint64)
         without = self.rank[self.inverse == 0].astype(np.float64)
-        self.counters[1, RANKS.place.dangling] = (
-            np.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
-        )
+        _, last = self.counters
+        last[RANKS.place.dangling] = np.rint(without * DANGLING_SCALE).astype(np.uint64).sum(dtype=np.uint64)
         self.progress = Progress(n, NOISE[real.name])
         self.section = store.sections[gathered(store)]
 

@@ -63,8 +63,7 @@ extern "C" __global__ void dynamic_flag(long long n, const index_t *rows, unsign
 
 // A block reserves places for the vertices of a tile at once: where all are flagged, one counter for every warp would be
 // what the kernel waits for.
-extern "C" __global__ void dynamic_split(long long n, unsigned char *flags, long long becomes, const long long *length,
-                                         long long most, index_t *low, index_t *high, unsigned long long *counters) {
+extern "C" __global__ void dynamic_split(long long n, Flags a) {
     __shared__ unsigned long long block_edges, start[2];
     __shared__ int listed[64];
     const int warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5, lane = threadIdx.x & 31;
@@ -75,12 +74,12 @@ extern "C" __global__ void dynamic_split(long long n, unsigned char *flags, long
         const long long v = tile + threadIdx.x;
         bool flagged = false;
         long long degree = 0;
-        if (v < n && flags[v] == 1) {
+        if (v < n && a.flags[v] == 1) {
             flagged = true;
-            degree = length[v];
-            flags[v] = (unsigned char)becomes;
+            degree = a.length[v];
+            a.flags[v] = (unsigned char)a.becomes;
         }
-        const bool is_low = flagged && degree <= most, is_high = flagged && degree > most;
+        const bool is_low = flagged && degree <= a.most, is_high = flagged && degree > a.most;
         const unsigned low_mask = __ballot_sync(0xffffffffu, is_low), high_mask = __ballot_sync(0xffffffffu, is_high);
         if (lane == 0) {
             listed[warp] = __popc(low_mask);
@@ -94,18 +93,19 @@ extern "C" __global__ void dynamic_split(long long n, unsigned char *flags, long
                 listed[threadIdx.x * 32 + k] = total;
                 total += count;
             }
-            if (total) start[threadIdx.x] = atomicAdd(counters + threadIdx.x, (unsigned long long)total);
+            unsigned long long *const length = &a.counters->low + threadIdx.x;  // of `low`, or of `high`, which is next
+            if (total) start[threadIdx.x] = atomicAdd(length, (unsigned long long)total);
         }
         __syncthreads();
-        if (is_low) low[start[0] + listed[warp] + __popc(low_mask & below)] = (index_t)v;
-        if (is_high) high[start[1] + listed[32 + warp] + __popc(high_mask & below)] = (index_t)v;
+        if (is_low) a.low[start[0] + listed[warp] + __popc(low_mask & below)] = (index_t)v;
+        if (is_high) a.high[start[1] + listed[32 + warp] + __popc(high_mask & below)] = (index_t)v;
         edges += (unsigned long long)degree;
         __syncthreads();
     }
     edges = gd_warp_sum(edges);
     if (lane == 0 && edges) atomicAdd(&block_edges, edges);
     __syncthreads();
-    if (threadIdx.x == 0 && block_edges) atomicAdd(counters + 2, block_edges);
+    if (threadIdx.x == 0 && block_edges) atomicAdd(&a.counters->edges, block_edges);
 }
 
 // This thread's share of the edges begin + lane, + 8, ... below end, `ahead` of them on their way at a time. An edge that
@@ -247,7 +247,7 @@ __device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, 
                                             long long prunes, double prune, double frontier, double scale,
                                             long long becomes, const long long *length, long long most, double *rank,
                                             double *x, unsigned char *affected, unsigned char *expand, unsigned char *visited,
-                                            index_t *low, index_t *high, unsigned long long *counters) {
+                                            index_t *low, index_t *high, DynamicCounts *counters) {
     Ranked all{0.0, 0, 0, 0, 0, 0};
 #pragma unroll 1
     GD_FOR(i, n) {
@@ -282,8 +282,8 @@ __device__ __forceinline__ Ranked rank_rows(long long n, const index_t *listed, 
         if (marked) continue;
         if (relative > frontier) {
             expand[v] = (unsigned char)becomes;
-            if (degree <= most) low[gd_reserve(counters + 7)] = v;
-            else high[gd_reserve(counters + 8)] = v;
+            if (degree <= most) low[gd_reserve(&counters->mark_low)] = v;
+            else high[gd_reserve(&counters->mark_high)] = v;
             all.edges += (unsigned long long)degree;
         } else {
             all.untold += goes;
@@ -322,28 +322,27 @@ extern "C" __global__ void dynamic_update(long long n, DynamicRanks a) {
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        if (block[0]) atomicMax(a.counters + 3, block[0]);  // no sign: ordered as integers
-        if (block[1]) atomicAdd(a.counters + 4, block[1]);
-        if (block[2]) atomicAdd(a.counters + 5, block[2]);
-        if (block[3]) atomicAdd(a.counters + 6, block[3]);
-        if (block[4]) atomicAdd(a.counters + 9, block[4]);
-        if (block[5]) atomicAdd(a.counters + 10, block[5]);
+        if (block[0]) atomicMax(&a.counters->largest, block[0]);  // no sign: ordered as integers
+        if (block[1]) atomicAdd(&a.counters->first, block[1]);
+        if (block[2]) atomicAdd(&a.counters->spread, block[2]);
+        if (block[3]) atomicAdd(&a.counters->untold, block[3]);
+        if (block[4]) atomicAdd(&a.counters->mark_edges, block[4]);
+        if (block[5]) atomicAdd(&a.counters->mass, block[5]);
     }
 }
 
 // Whether all vertices are to be ranked once more, as the host is going to say of the same counts: rows are summed
 // meanwhile, and need not be where this was the last time. With the error of rank_error.py, or the largest change.
-extern "C" __global__ void dynamic_judge(long long n, double damping, double scale, double goal, long long by_error,
-                                         unsigned long long *counters) {
+extern "C" __global__ void dynamic_judge(long long n, double goal, long long by_error, DynamicRanks a) {
     if (blockIdx.x || threadIdx.x) return;
-    double now = __longlong_as_double((long long)counters[3]);
+    double now = __longlong_as_double((long long)a.counters->largest);
     if (by_error) {
-        const unsigned long long spread = counters[5], untold = counters[6];
-        const double left = __dmul_rn(damping, __ddiv_rn((double)untold, scale));
-        const double reported = __dmul_rn(damping, __ddiv_rn((double)(spread - untold), scale));
-        now = __ddiv_rn(__dadd_rn(left, reported), __dadd_rn(1.0, -damping));
+        const unsigned long long spread = a.counters->spread, untold = a.counters->untold;
+        const double left = __dmul_rn(a.damping, __ddiv_rn((double)untold, a.scale));
+        const double reported = __dmul_rn(a.damping, __ddiv_rn((double)(spread - untold), a.scale));
+        now = __ddiv_rn(__dadd_rn(left, reported), __dadd_rn(1.0, -a.damping));
     }
-    counters[11] = now <= goal ? 0 : ~0ull;
+    a.counters->goes = now <= goal ? 0 : ~0ull;
 }
 
 #define GD_FLAGS 8        // edges of a thread that are on their way at a time

@@ -9,11 +9,6 @@ pieces         int64: parts of rows, PIECE edges each, first edge times 2 * PIEC
 flags          uint8 per slot; those of other ranks' vertices are sent to their owners
 low, high      index dtype: lists of own vertices of at most `most` edges and of more; of dynamic_update those whose
                out-neighbours are to be marked, `length` being that of their out-edges
-counters       64-bit integers: vertices listed as low and as high, their edges; the bits of the largest |change|,
-               vertices worked on for the first time, and in fixed point, rounded up, the sum of what |changes| spread
-               over out-neighbours but for damping, and of those that have not marked theirs; vertices listed to mark
-               theirs, low and high, and their edges; the sum of new ranks times MASS; by dynamic_judge 0 where all
-               are ranked well enough, and else more than any number of vertices
 count          64-bit integer: how many are listed, which the host need not know: n is the most; or more than n, for all
 
 Edges of a row are added in the order that lanes.py states, so that a sum depends on nothing but the row. On a GPU a
@@ -26,7 +21,7 @@ from graphdask.kernels.common.lanes import sum_rows
 from graphdask.kernels.common.tuning import MASS
 from graphdask.kernels.common.tuning import ROW_PIECE as PIECE
 from graphdask.kernels.common.twin import twin, within
-from graphdask.kernels.dynamic.dynamic_pack import DynamicRanks
+from graphdask.kernels.dynamic.dynamic_pack import DynamicRanks, Flags
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
@@ -82,22 +77,22 @@ def dynamic_flag(n, rows, first, second):
 
 
 @twin
-def dynamic_split(n, flags, becomes, length, most, low, high, counters):
+def dynamic_split(n, a: Flags):
     """List the own vertices whose flag is 1, and then `becomes`, by whether their rows have at most `most` edges."""
     lows, highs, edges = 0, 0, 0
     for v in range(n):
-        if flags[v] == 1:
-            flags[v] = becomes
-            if length[v] <= most:
-                low[lows] = v
+        if a.flags[v] == 1:
+            a.flags[v] = a.becomes
+            if a.length[v] <= a.most:
+                a.low[lows] = v
                 lows += 1
             else:
-                high[highs] = v
+                a.high[highs] = v
                 highs += 1
-            edges += length[v]
-    counters[0] += np.uint64(lows)
-    counters[1] += np.uint64(highs)
-    counters[2] += np.uint64(edges)
+            edges += a.length[v]
+    a.counters.low += np.uint64(lows)
+    a.counters.high += np.uint64(highs)
+    a.counters.edges += np.uint64(edges)
 
 
 @twin
@@ -113,7 +108,7 @@ def dynamic_sum_high(n, count, listed, begin, length, indices, x, sums):
 @twin
 def dynamic_update(n, a: DynamicRanks):
     largest, first, spread, untold = 0.0, 0, np.uint64(0), np.uint64(0)
-    lows, highs, edges, mass = a.counters[7], a.counters[8], np.uint64(0), np.uint64(0)
+    lows, highs, edges, mass = a.counters.mark_low, a.counters.mark_high, np.uint64(0), np.uint64(0)
     for i in range(_listed(n, a.count)):
         v = i if a.listed is None else a.listed[i]
         old, gathered, mine = a.rank[v] * a.factor, a.sums[v] * a.factor, a.x[v] * a.factor
@@ -151,24 +146,25 @@ def dynamic_update(n, a: DynamicRanks):
             a.visited[v] = 1
             first += 1
     bits = np.array([largest]).view(np.uint64)[0]
-    a.counters[3] = max(a.counters[3], bits)
-    a.counters[4] += np.uint64(first)
-    a.counters[5] += spread
-    a.counters[6] += untold
-    a.counters[7] = lows
-    a.counters[8] = highs
-    a.counters[9] += edges
-    a.counters[10] += mass
+    a.counters.largest = max(a.counters.largest, bits)
+    a.counters.first += np.uint64(first)
+    a.counters.spread += spread
+    a.counters.untold += untold
+    a.counters.mark_low = lows
+    a.counters.mark_high = highs
+    a.counters.mark_edges += edges
+    a.counters.mass += mass
 
 
 @twin
-def dynamic_judge(n, damping, scale, goal, by_error, counters):
+def dynamic_judge(n, goal, by_error, a: DynamicRanks):
     """Whether all vertices are to be ranked once more, by the largest change or by the error of rank_error.py."""
-    now = counters[3:4].view(np.float64)[0]
+    now = np.array([a.counters.largest]).view(np.float64)[0]
     if by_error:
-        left = damping * (np.float64(counters[6]) / scale)
-        now = (left + damping * (np.float64(counters[5] - counters[6]) / scale)) / (1.0 - damping)
-    counters[11] = np.uint64(0) if now <= goal else ~np.uint64(0)
+        left = a.damping * (np.float64(a.counters.untold) / a.scale)
+        told = a.damping * (np.float64(a.counters.spread - a.counters.untold) / a.scale)
+        now = (left + told) / (1.0 - a.damping)
+    a.counters.goes = np.uint64(0) if now <= goal else ~np.uint64(0)
 
 
 @twin

@@ -62,11 +62,12 @@ __device__ __forceinline__ int gd_kind(unsigned long long key, unsigned long lon
 
 // Of which rows sorted entry i is; how many there are of each kind is counted where the next one begins.
 __device__ __forceinline__ int gd_counted(long long i, long long n, const unsigned long long *keys,
-                                          unsigned long long inward, unsigned long long *counters) {
+                                          unsigned long long inward, BatchCounts *counters) {
     const int kind = gd_kind(keys[i], inward), before = i ? gd_kind(keys[i - 1], inward) : 0;
-    for (int k = before; k < kind; k++) counters[k] = (unsigned long long)i;
+    unsigned long long *const counted = &counters->outward;  // and then `needed`
+    for (int k = before; k < kind; k++) counted[k] = (unsigned long long)i;
     if (i == n - 1)
-        for (int k = kind; k < 2; k++) counters[k] = (unsigned long long)n;
+        for (int k = kind; k < 2; k++) counted[k] = (unsigned long long)n;
     return kind;
 }
 
@@ -106,13 +107,10 @@ __device__ __forceinline__ void gd_note(long long i, const index_t *row, const i
     if (keeps_sent) sent[v] = -1.0;
 }
 
-extern "C" __global__ void dynamic_batch_note(long long n, const unsigned long long *counters, const index_t *row,
-                                              const index_t *slot, const long long *bounds, long long size,
-                                              long long rank, long long owned, long long keeps_sent, unsigned char *held,
-                                              double *sent) {
-    const long long outward = (long long)counters[0];
+extern "C" __global__ void dynamic_batch_note(long long n, BatchEntries a) {
+    const long long outward = (long long)a.counters->outward;
     GD_FOR(i, n) {
-        if (i < outward) gd_note(i, row, slot, bounds, size, rank, owned, keeps_sent, held, sent);
+        if (i < outward) gd_note(i, a.row, a.slot, a.bounds, a.size, a.rank, a.owned, a.keeps_sent, a.held, a.sent);
     }
 }
 
@@ -127,11 +125,11 @@ __device__ __forceinline__ void gd_plan(long long i, long long n, const unsigned
                                         unsigned long long capacity, const long long *sums, long long most,
                                         const Slack &out, const Slack &in, long long hub, long long most_made,
                                         long long *pieces, long long *listed, long long *plan,
-                                        unsigned long long *counters) {
-    const long long outward = (long long)counters[0], needed = (long long)counters[1];
+                                        BatchCounts *counters) {
+    const long long outward = (long long)counters->outward, needed = (long long)counters->needed;
     if (i == 0) {
-        counters[2] = (unsigned long long)(sums[outward] >> 32);
-        counters[3] = (unsigned long long)((sums[needed] - sums[outward]) >> 32);
+        counters->out_deleted = (unsigned long long)(sums[outward] >> 32);
+        counters->in_deleted = (unsigned long long)((sums[needed] - sums[outward]) >> 32);
     }
     const unsigned long long of = i < needed ? keys[i] / capacity : 0;
     if (i >= needed || (i && keys[i - 1] / capacity == of)) {
@@ -159,17 +157,18 @@ __device__ __forceinline__ void gd_plan(long long i, long long n, const unsigned
     const long long step = sums[end] - sums[i], after = length + (step & 0xffffffffll) - (step >> 32);
     const long long size = max(length, after), stays = rows.begin[local];
     const bool moves = after > rows.capacity[local];
+    unsigned long long *const claimed = inward ? &counters->in_claimed : &counters->out_claimed;
     const long long begin =
-        moves ? rows.used + (long long)atomicAdd(counters + 4 + inward, (unsigned long long)(after + after / 4 + 2))
+        moves ? rows.used + (long long)atomicAdd(claimed, (unsigned long long)(after + after / 4 + 2))
               : stays;
     plan[i] = end;
     plan[n + i] = begin;
     plan[2 * n + i] = local;
     if (size > hub && !moves) {
-        const long long at = (long long)atomicAdd(counters + 9, (unsigned long long)size);
+        const long long at = (long long)atomicAdd(&counters->taken, (unsigned long long)size);
         if (at + size <= most_made) {
             const long long many = (size + GD_PIECE - 1) / GD_PIECE;
-            long long *piece = pieces + 4 * (long long)atomicAdd(counters + 8, (unsigned long long)many);
+            long long *piece = pieces + 4 * (long long)atomicAdd(&counters->pieces, (unsigned long long)many);
             for (long long k = 0; k < many; k++, piece += 4) {
                 piece[0] = i;
                 piece[1] = k * GD_PIECE;
@@ -179,8 +178,8 @@ __device__ __forceinline__ void gd_plan(long long i, long long n, const unsigned
             return;
         }
     }
-    if (size <= most) listed[gd_reserve(counters + 6)] = i;
-    else listed[n - 1 - gd_reserve(counters + 7)] = i;
+    if (size <= most) listed[gd_reserve(&counters->front)] = i;
+    else listed[n - 1 - gd_reserve(&counters->back)] = i;
 }
 
 extern "C" __global__ void dynamic_batch_plan(long long n, BatchEntries a) {
@@ -248,7 +247,7 @@ __device__ __forceinline__ long long gd_rank(long long i, long long n, const uns
 extern "C" __global__ void __launch_bounds__(512)
 dynamic_batch_prepare(long long n, BatchEntries a) {
     const unsigned long long of_all = (unsigned long long)a.capacity, inward = (unsigned long long)a.owned * of_all;
-    gd_count *const arrived = a.counters + 10;
+    gd_count *const arrived = &a.counters->arrived;
     long long *const low = a.plan, *const of = a.plan + n, *const totals = a.listed;
     unsigned long long *const tiles = (unsigned long long *)(a.plan + 2 * n);
     const Rows out = {a.out_begin, a.out_length, a.out_indices}, in = {a.in_begin, a.in_length, a.in_indices};
@@ -292,7 +291,7 @@ dynamic_batch_prepare(long long n, BatchEntries a) {
     }
     gd_grid_barrier(arrived);
     const Slack to_out = {a.out_begin, a.out_length, a.out_capacity, a.out_used}, to_in = {a.in_begin, a.in_length, a.in_capacity, a.in_used};
-    const long long outward = (long long)a.counters[0];
+    const long long outward = (long long)a.counters->outward;
     GD_FOR(i, n) {
         if (a.size > 1 && i < outward) gd_note(i, a.row, a.slot, a.bounds, a.size, a.rank, a.owned, a.keeps_sent, a.held, a.sent);
         gd_plan(i, n, a.keys, a.owned, of_all, a.sums, a.most, to_out, to_in, a.hub, a.most_made, a.pieces, a.listed, a.plan, a.counters);

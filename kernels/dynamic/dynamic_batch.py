@@ -19,10 +19,6 @@ plan           int64, three arrays in one: of the first entry of each row that c
 pieces         int64, four each, for every PIECE entries of the rows of more than `hub` entries, before or after, that
                stay where they are and fit the workspace, `most_made` entries: the row's first entry, the first entry of
                the piece, where the new row is put together, and its new length
-counters       uint64, 0 before: how many of the sorted entries are of out-edges, and of both directions; deletions of
-               each direction; entries of each one's pool, free from `used` on, claimed by rows that outgrew their
-               allocation, whether they fit or not; rows listed from the start, and from the end; pieces, and the
-               entries of the workspace that their rows need; and blocks that came to a barrier
 """
 
 import numpy as np
@@ -34,8 +30,6 @@ from graphdask.kernels.dynamic.dynamic_batch_pack import BatchEntries
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 NOTHING = np.uint64(2**64 - 1)
-CLAIMED, FRONT, BACK = 4, 6, 7
-"""Places among the counters, of which there are eleven."""
 AHEAD = 8
 """Entries whose rows a twin has on their way."""
 
@@ -146,25 +140,25 @@ def dynamic_batch_place(n, a: BatchEntries):
         needed += 1
         a.row[i], a.slot[i], a.place[i] = local, a.slots[wanted], low
         a.steps[i + 1] = np.int64(2**32) if there else np.int64(1)
-    a.counters[0], a.counters[1] = outward, needed
+    a.counters.outward, a.counters.needed = outward, needed
 
 
 @twin
-def dynamic_batch_note(n, counters, row, slot, bounds, size, rank, owned, keeps_sent, held, sent):
-    for i in range(np.int64(counters[0])):
+def dynamic_batch_note(n, a: BatchEntries):
+    for i in range(np.int64(a.counters.outward)):
         step = 0
-        while slot[i] >= bounds[step + 1]:
+        while a.slot[i] >= a.bounds[step + 1]:
             step += 1
-        held[(rank + step) % size, row[i]] = 1
-        if keeps_sent:
-            sent[row[i]] = -1.0
+        a.held[(a.rank + step) % a.size, a.row[i]] = 1
+        if a.keeps_sent:
+            a.sent[a.row[i]] = -1.0
 
 
 @twin
 def dynamic_batch_plan(n, a: BatchEntries):
-    outward, needed = np.int64(a.counters[0]), np.int64(a.counters[1])
-    a.counters[2] = np.uint64(a.sums[outward] >> 32)
-    a.counters[3] = np.uint64((a.sums[needed] - a.sums[outward]) >> 32)
+    outward, needed = np.int64(a.counters.outward), np.int64(a.counters.needed)
+    a.counters.out_deleted = np.uint64(a.sums[outward] >> 32)
+    a.counters.in_deleted = np.uint64((a.sums[needed] - a.sums[outward]) >> 32)
     claimed = np.zeros(2, np.int64)
     front, back, number, taken, i = 0, 0, 0, 0, 0
     for i in range(needed, n):
@@ -206,8 +200,8 @@ def dynamic_batch_plan(n, a: BatchEntries):
             back += 1
             a.listed[n - back] = i
         i = end
-    a.counters[4], a.counters[5], a.counters[6], a.counters[7] = claimed[0], claimed[1], front, back
-    a.counters[8], a.counters[9] = number, taken
+    a.counters.out_claimed, a.counters.in_claimed = claimed[0], claimed[1]
+    a.counters.front, a.counters.back, a.counters.pieces, a.counters.taken = front, back, number, taken
 
 
 @twin
@@ -219,7 +213,5 @@ def dynamic_batch_prepare(n, a: BatchEntries):
     dynamic_batch_place(n, a)
     a.sums[: n + 1] = np.cumsum(a.sums[: n + 1])
     if a.size > 1:
-        dynamic_batch_note(
-            n, a.counters, a.row, a.slot, a.bounds, a.size, a.rank, a.owned, a.keeps_sent, a.held, a.sent
-        )
+        dynamic_batch_note(n, a)
     dynamic_batch_plan(n, a)

@@ -1,6 +1,24 @@
 """What dynamic_batch.py and dynamic_batch.cu work on."""
 
-from graphdask.kernels.common.packs import Pack
+from graphdask.kernels.common.packs import Counters, Pack
+
+COUNTS = Counters(
+    "BatchCounts", "outward", "needed", "out_deleted", "in_deleted", "out_claimed", "in_claimed", "front", "back",
+    "pieces", "taken", "arrived",
+)  # fmt: skip
+"""Counters of a batch.
+
+outward      sorted entries of out-edges
+needed       sorted entries of both directions
+out_deleted  deletions of out-edges; in_deleted: of in-edges
+out_claimed  entries of the pool of out-edges, free from `used` on, claimed by rows that outgrew their allocation,
+             whether they fit or not; in_claimed: of the pool of in-edges
+front        rows listed from the start of `listed`
+back         rows listed from its end
+pieces       pieces of the longest rows
+taken        entries of the workspace that these rows need
+arrived      blocks that came to a barrier
+"""
 
 
 class BatchEntries(Pack):
@@ -25,7 +43,7 @@ class BatchEntries(Pack):
     slot = "index_t *", "per sorted entry: its row, a local number, and the slot of its column"
     place = "long long *", "per sorted entry: how many of its row are less"
     steps = "long long *", "a 0, and per sorted entry 1 where it is inserted, 2^32 where it is deleted"
-    counters = "unsigned long long *", "0 before (dynamic_batch.py)"
+    counters = COUNTS, "0 before"
     sums = "long long *", "steps, summed up"
     most = "long long", "entries of a row up to which a warp takes it"
     out_capacity = "const long long *", "what each row of out-edges has been allocated"

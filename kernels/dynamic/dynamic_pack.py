@@ -1,6 +1,37 @@
 """What dynamic.py and dynamic.cu work on."""
 
-from graphdask.kernels.common.packs import Pack
+from graphdask.kernels.common.packs import Counters, Pack
+
+COUNTS = Counters(
+    "DynamicCounts", "low", "high", "edges", "largest", "first", "spread", "untold", "mark_low", "mark_high",
+    "mark_edges", "mass", "goes", "pieces",
+)  # fmt: skip
+"""Counters of an iteration, of which the host may add others behind.
+
+low         vertices listed as low; high: as high
+edges       their edges
+largest     bits of the largest |change|
+first       vertices worked on for the first time
+spread      what |changes| spread over out-neighbours but for damping; in fixed point, rounded up
+untold      the part of that of vertices that have not marked theirs
+mark_low    vertices listed to mark their out-neighbours, low ones; mark_high: high ones
+mark_edges  their edges
+mass        the sum of new ranks times MASS
+goes        by dynamic_judge 0 if all are ranked well enough, else more than any number of vertices
+pieces      parts of rows that dynamic_mark_high leaves to dynamic_mark_pieces
+"""
+LISTED = Counters("ListCounts", "low", "high", "edges")
+"""Vertices listed as low and as high, their edges: the counters of a list, wherever they stand."""
+
+
+class Flags(Pack):
+    flags = "unsigned char *", "per slot: 1 where the vertex is to be listed"
+    becomes = "long long", "what these flags become"
+    length = "const long long *", "per own vertex: the length of its row"
+    most = "long long", "edges up to which a row is low"
+    low = "index_t *", "own vertices of at most `most` edges"
+    high = "index_t *", "own vertices of more"
+    counters = LISTED, "the lengths of these lists"
 
 
 class DynamicRanks(Pack):
@@ -28,4 +59,4 @@ class DynamicRanks(Pack):
     visited = "unsigned char *", "per own vertex: whether it was ever updated"
     low = "index_t *", "lists of own vertices of at most `most` edges and of more"
     high = "index_t *", "lists of own vertices of at most `most` edges and of more"
-    counters = "unsigned long long *", "64-bit integers: vertices listed as low and as high, their edges"
+    counters = COUNTS, "those of this iteration"

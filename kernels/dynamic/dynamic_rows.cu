@@ -119,18 +119,19 @@ struct Row {
 };
 
 // Whether what rows of a direction claimed fits its pool; else it waits for a larger one.
-__device__ __forceinline__ bool gd_fits(bool inward, const unsigned long long *counters, long long out_used,
+__device__ __forceinline__ bool gd_fits(bool inward, const BatchCounts *counters, long long out_used,
                                         long long out_size, long long in_used, long long in_size) {
-    return (inward ? in_used : out_used) + (long long)counters[4 + inward] <= (inward ? in_size : out_size);
+    const unsigned long long *const claimed = inward ? &counters->in_claimed : &counters->out_claimed;
+    return (inward ? in_used : out_used) + (long long)*claimed <= (inward ? in_size : out_size);
 }
 
 // What is planned for the row whose first entry is entry i; false where its direction waits for a larger pool.
-__device__ __forceinline__ bool gd_row(long long n, long long i, const unsigned long long *counters,
+__device__ __forceinline__ bool gd_row(long long n, long long i, const BatchCounts *counters,
                                        const long long *plan, const long long *place, const long long *sums,
                                        long long out_used, long long out_size, long long in_used, long long in_size,
                                        const long long *out_begin, const long long *out_length,
                                        const long long *in_begin, const long long *in_length, Row *row) {
-    const bool inward = i >= (long long)counters[0];
+    const bool inward = i >= (long long)counters->outward;
     if (!gd_fits(inward, counters, out_used, out_size, in_used, in_size)) return false;
     const long long v = plan[2 * n + i], to = plan[i], step = sums[to] - sums[i];
     row->of = Entries{place, sums, i, to};
@@ -214,7 +215,7 @@ extern "C" __global__ void __launch_bounds__(512, 2)
 dynamic_rows_change(long long n, ChangedRows a) {
     const int lane = threadIdx.x & 31;
     const long long mine = (long long)(threadIdx.x - lane) * GD_EACH;
-    const long long many = (long long)a.counters[8], high = (long long)a.counters[7], low = (long long)a.counters[6];
+    const long long many = (long long)a.counters->pieces, high = (long long)a.counters->back, low = (long long)a.counters->front;
     Row row;
     for (long long k = blockIdx.x; k < many; k += gridDim.x) {
         const long long i = a.pieces[4 * k], from = a.pieces[4 * k + 1];
@@ -250,10 +251,10 @@ dynamic_rows_change(long long n, ChangedRows a) {
 
 extern "C" __global__ void __launch_bounds__(512)
 dynamic_rows_settle(long long n, ChangedRows a) {
-    const long long number = (long long)a.counters[8];
+    const long long number = (long long)a.counters->pieces;
     for (long long k = blockIdx.x; k < number; k += gridDim.x) {
         const long long i = a.pieces[4 * k], from = a.pieces[4 * k + 1], after = a.pieces[4 * k + 3], v = a.plan[2 * n + i];
-        const bool inward = i >= (long long)a.counters[0];
+        const bool inward = i >= (long long)a.counters->outward;
         if (!gd_fits(inward, a.counters, a.out_used, a.out_size, a.in_used, a.in_size)) continue;
         entry_t *goes = (inward ? a.in_pool : a.out_pool) + (inward ? a.in_begin : a.out_begin)[v];
         const entry_t *there = a.made + a.pieces[4 * k + 2];

@@ -1,7 +1,7 @@
 """Rewriting the rows that a batch changes: twins of dynamic_rows.cu.
 
 The entries of the batch that change something are sorted by row and column; dynamic_batch.py says what `place`, `sums`,
-`listed`, `plan` and `counters` hold, and that n entries were given. If rows have outgrown their allocation and what
+`listed` and `plan` hold, and that n entries were given. If rows have outgrown their allocation and what
 they claimed does not fit the pool of `size` entries, the rows of that direction stay unchanged.
 
 commits        whether the rows' lengths, beginnings, and allocations are written: with the last one of the pools
@@ -98,8 +98,11 @@ def _rewrite(pool, begin, goes, size, first, end, place, sums, values):
 
 @twin
 def _change(start, stop, n, a: ChangedRows):
-    outward = int(a.counters[0])
-    out_fits, in_fits = a.out_used + int(a.counters[4]) <= a.out_size, a.in_used + int(a.counters[5]) <= a.in_size
+    outward = int(a.counters.outward)
+    out_fits, in_fits = (
+        a.out_used + int(a.counters.out_claimed) <= a.out_size,
+        a.in_used + int(a.counters.in_claimed) <= a.in_size,
+    )
     for k in range(start, stop):
         if k + AHEAD < stop:  # where most is done, from the back
             i = a.listed[k + AHEAD]
@@ -132,27 +135,30 @@ def _change(start, stop, n, a: ChangedRows):
 @twin
 def dynamic_rows_change(n, a: ChangedRows):
     """A row of pieces is put together with the first of them."""
-    for k in range(int(a.counters[8])):
+    for k in range(int(a.counters.pieces)):
         i, goes = a.pieces[4 * k], a.pieces[4 * k + 2]
         if a.pieces[4 * k + 1]:
             continue
         v = a.plan[2 * n + i]
-        if i < int(a.counters[0]):
+        if i < int(a.counters.outward):
             _merge(a.out_pool, a.out_begin[v], a.out_length[v], i, a.plan[i], a.place, a.sums, a.values, a.made, goes)
         else:
             _merge(a.in_pool, a.in_begin[v], a.in_length[v], i, a.plan[i], a.place, a.sums, a.values, a.made, goes)
     for part in range(2):
-        start, stop = (n - np.int64(a.counters[7]), n) if part else (0, np.int64(a.counters[6]))
+        start, stop = (n - np.int64(a.counters.back), n) if part else (0, np.int64(a.counters.front))
         _change(start, stop, n, a)
 
 
 @twin
 def dynamic_rows_settle(n, a: ChangedRows):
-    out_fits, in_fits = a.out_used + int(a.counters[4]) <= a.out_size, a.in_used + int(a.counters[5]) <= a.in_size
-    for k in range(int(a.counters[8])):
+    out_fits, in_fits = (
+        a.out_used + int(a.counters.out_claimed) <= a.out_size,
+        a.in_used + int(a.counters.in_claimed) <= a.in_size,
+    )
+    for k in range(int(a.counters.pieces)):
         i, start, goes, after = a.pieces[4 * k], a.pieces[4 * k + 1], a.pieces[4 * k + 2], a.pieces[4 * k + 3]
         v = a.plan[2 * n + i]
-        outward = i < int(a.counters[0])
+        outward = i < int(a.counters.outward)
         if (outward and not out_fits) or (not outward and not in_fits):
             continue
         for j in range(start, min(start + PIECE, after)):

@@ -1,10 +1,11 @@
 """What dynamic_rows.py and dynamic_rows.cu work on."""
 
 from graphdask.kernels.common.packs import Pack
+from graphdask.kernels.dynamic.dynamic_batch_pack import COUNTS
 
 
 class ChangedRows(Pack):
-    counters = "const unsigned long long *", "see dynamic_batch.py"
+    counters = COUNTS, "those of the batch"
     pieces = "const long long *", "see dynamic_batch.py"
     listed = "const long long *", "see dynamic_batch.py"
     plan = "const long long *", "see dynamic_batch.py"

@@ -12,7 +12,7 @@ from kernel_launch import POISON
 
 from graphdask.dynamic.batch import BLOCK, FEW, PER_PROCESSOR, PIECE
 from graphdask.kernels.dynamic.dynamic_batch import NOTHING
-from graphdask.kernels.dynamic.dynamic_batch_pack import BatchEntries
+from graphdask.kernels.dynamic.dynamic_batch_pack import COUNTS, BatchEntries
 from graphdask.kernels.dynamic.dynamic_rows_pack import ChangedRows
 
 LENGTHS = (0, 1, 2, 31, 32, 33, 250, 255, 256, 257, 4095, 4096, 4097, 9000)
@@ -76,7 +76,7 @@ def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits, hub, 
     n, owned = len(batch.keys), len(both[0].sets)
     to, back = (lambda array: backend.from_host(np.array(array))), backend.to_host
     out, inward = ([to(array) for array in rows.arrays()] for rows in both)
-    counters, keys = to(np.zeros(11, np.uint64)), to(batch.keys)
+    counters, keys = to(np.zeros(len(COUNTS), np.uint64)), to(batch.keys)
     row, column = (to(np.full(n, POISON, dtype)) for _ in range(2))
     place, steps = to(np.full(n, POISON)), to(np.full(n + 1, POISON))
     kernels = backend.kernels("dynamic_batch", index_t=dtype)
@@ -88,7 +88,7 @@ def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits, hub, 
     kernels.dynamic_batch_place(n, pack)
     backend.synchronize()
     count, outward = len(batch.entries), sum(kind == 0 for kind, _, _ in batch.entries)
-    assert back(counters)[:2].tolist() == [outward, count]
+    assert COUNTS.of(back(counters))[:2] == (outward, count)
     assert list(zip(back(row).tolist(), back(column).tolist(), strict=True))[:count] == [e[1:] for e in batch.entries]
     assert back(steps).tolist() == [0, *(1 if inserts else 2**32 for inserts in batch.inserts), *[0] * 5]
     ranks = [sum(u < column for u in both[kind].sets[v]) for kind, v, column in batch.entries[::97]]
@@ -104,21 +104,22 @@ def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits, hub, 
              for rows, changed in zip(both, batch.changed, strict=True)]  # fmt: skip
     lengths = [{v: len(changed[v]) for v in of} for changed, of in zip(batch.changed, grown, strict=True)]
     claimed = [sum(size + size // 4 + 2 for size in each.values()) for each in lengths]
-    found = back(counters).tolist()
+    found = COUNTS.of(back(counters))
     gone = [kind for inserts, (kind, _, _) in zip(batch.inserts, batch.entries, strict=True) if not inserts]
-    assert found[2:6] == [gone.count(0), gone.count(1), *claimed]
+    assert (found.out_deleted, found.in_deleted) == (gone.count(0), gone.count(1))
+    assert [found.out_claimed, found.in_claimed] == claimed
     touched = {(kind, v) for kind, v, _ in batch.entries}
     few = {(kind, v) for kind, v in touched if max(len(both[kind].sets[v]), len(batch.changed[kind][v])) <= FEW}
     first = {entry[:2]: i for i, entry in reversed(list(enumerate(batch.entries)))}
-    lists, parts = back(listed).tolist(), back(pieces).reshape(-1, 4)[: found[8]]
+    lists, parts = back(listed).tolist(), back(pieces).reshape(-1, 4)[: found.pieces]
     sizes = {each: max(len(both[each[0]].sets[each[1]]), len(batch.changed[each[0]][each[1]])) for each in touched}
     stay = {(k, v) for k, v in touched if sizes[k, v] > hub and v not in grown[k]}
     hubs = {batch.entries[i][:2] for i in parts[:, 0].tolist()}
     assert hubs <= stay
-    assert found[9] == sum(sizes[each] for each in stay)
+    assert found.taken == sum(sizes[each] for each in stay)
     if room:
         assert hubs
-        assert (hubs == stay) == (found[9] <= room)
+        assert (hubs == stay) == (found.taken <= room)
     assert sorted(map(tuple, parts[:, :2].tolist())) == sorted(
         (first[each], k) for each in hubs for k in range(0, sizes[each], PIECE)
     )
@@ -126,9 +127,9 @@ def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits, hub, 
     assert all(
         at + size <= end for (at, size), (end, _) in zip(spans, ([*spans[1:], (room, 0)] if spans else []), strict=True)
     )
-    assert sorted(lists[: found[6]]) == sorted(first[each] for each in few)
-    assert sorted(lists[n - found[7] :]) == sorted(first[each] for each in touched - few - hubs)
-    assert set(lists[found[6] : n - found[7]]) <= {POISON}
+    assert sorted(lists[: found.front]) == sorted(first[each] for each in few)
+    assert sorted(lists[n - found.back :]) == sorted(first[each] for each in touched - few - hubs)
+    assert set(lists[found.front : n - found.back]) <= {POISON}
     assert all(len(each) > 3 for each in (few, touched - few, grown[0], grown[1]))
     change(backend, n, counters, pieces, room, listed, plan, place, sums, column, both, out, inward)
     for rows, arrays, changed, there in zip(both, (out, inward), batch.changed, fits, strict=True):
@@ -260,7 +261,7 @@ def test_one_launch_finds_what_several_find(backend, dtype, directed, count):
             **looks, found=empty(count, np.uint8), again=empty(ends, np.int64), keys=empty(ends, np.uint64),
             row=empty(ends, dtype), slot=empty(ends, dtype), place=empty(ends, np.int64),
             held=to(np.zeros((size, owned), np.uint8)), sent=to(np.zeros(0)), pieces=empty(8, np.int64),
-            listed=empty(ends, np.int64), plan=empty(3 * ends, np.int64), counters=to(np.zeros(11, np.uint64)),
+            listed=empty(ends, np.int64), plan=empty(3 * ends, np.int64), counters=to(np.zeros(len(COUNTS), np.uint64)),
             steps=(steps := empty(ends + 1, np.int64)), sums=steps,
         )  # fmt: skip
 
@@ -275,20 +276,19 @@ def test_one_launch_finds_what_several_find(backend, dtype, directed, count):
     several.keys = to(np.sort(unsorted))
     kernels.dynamic_batch_place(ends, several)
     several.sums = to(np.cumsum(backend.to_host(several.steps)))
-    kernels.dynamic_batch_note(
-        ends, several.counters, several.row, several.slot, several.bounds, size, 1, owned, 0, several.held, several.sent
-    )
+    kernels.dynamic_batch_note(ends, several)
     kernels.dynamic_batch_plan(ends, several)
     backend.synchronize()
 
     def same(first, second):
         np.testing.assert_array_equal(backend.to_host(first), backend.to_host(second))
 
-    needed, (front, back) = int((unsorted != NOTHING).sum()), backend.to_host(several.counters)[6:8].tolist()
+    needed, counts = int((unsorted != NOTHING).sum()), several.read_counters(backend)
+    front, back = counts.front, counts.back
     assert needed >= count // 4
     for name in ("found", "again", "keys", "row", "slot", "place", "sums", "held"):
         same(getattr(one, name), getattr(several, name))
-    same(one.counters[:10], several.counters[:10])
+    assert one.read_counters(backend)._replace(arrived=0) == counts
     sorted_keys = backend.to_host(several.keys)[:needed]
     np.testing.assert_array_equal(unsorted[backend.to_host(one.order)[:needed]], sorted_keys)
     lists, plans = ([backend.to_host(getattr(each, name)) for each in (one, several)] for name in ("listed", "plan"))

@@ -6,13 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from kernel_launch import POISON, ordered_sum
+from kernel_launch import POISON, Packed, ordered_sum
 
 from graphdask.algorithms.dynamic_pagerank import BLOCK, LOW
-from graphdask.algorithms.dynamic_ranks import COUNTERS, GOES
 from graphdask.algorithms.rank_error import Residual
 from graphdask.dynamic.rows import WARP
-from graphdask.kernels.dynamic.dynamic_pack import DynamicRanks
+from graphdask.kernels.dynamic.dynamic_pack import COUNTS, DynamicRanks, Flags
 
 LENGTHS = (0, 1, 7, 8, 9, 63, 64, 65, 255, 256, 257, 2049, 8191, 8193, 9001)
 
@@ -93,7 +92,11 @@ def test_flagged_vertices_are_listed_by_their_degrees(case, becomes):
     flags[: len(case.length)][case.length >= 256] = 1
     sent, counters = case.to(flags), case.to(np.zeros(5, np.uint64))
     low, high = (case.to(np.full(len(case.length), POISON, case.dtype)) for _ in range(2))
-    case.kernels.dynamic_split(len(case.length), sent, becomes, case.rows[1], LOW, low, high, counters)
+    case.kernels.dynamic_split(
+        len(case.length), Flags(
+            flags=sent, becomes=becomes, length=case.rows[1], most=LOW, low=low, high=high, counters=counters
+        ),
+    )  # fmt: skip
     lows, highs, edges, *others = case.back(counters).tolist()
     flagged = np.flatnonzero(flags[: len(case.length)] == 1)
     for found, count, expected in (
@@ -145,7 +148,7 @@ def test_ranks_are_updated_and_vertices_pruned_and_listed(case, closed, prunes, 
     expand[listed[:5]] = 2
     lists = [case.to(np.full(n, POISON, case.dtype)) for _ in range(2)]
     sent = [case.to(array) for array in (rank, x, affected, expand, visited)]
-    counters, count = case.to(np.zeros(11, np.uint64)), case.to(np.array([len(listed)], np.uint64))
+    counters, count = case.to(np.zeros(len(COUNTS), np.uint64)), case.to(np.array([len(listed)], np.uint64))
     before = visited.copy()
     names = "rank", "x", "affected", "expand", "visited"
     pack = DynamicRanks(
@@ -178,7 +181,7 @@ def test_ranks_are_updated_and_vertices_pruned_and_listed(case, closed, prunes, 
     expand[marks] = becomes
     for one, other in zip(sent, (rank, x, affected, expand, visited), strict=True):
         np.testing.assert_array_equal(case.back(one), other)
-    found = case.back(counters)
+    found = COUNTS.of(case.back(counters))
     lengths = case.length[marks]
     listed_to_mark = [sorted(np.array(marks, int)[each].tolist()) for each in (lengths <= LOW, lengths > LOW)]
     assert marks or not expands
@@ -186,10 +189,11 @@ def test_ranks_are_updated_and_vertices_pruned_and_listed(case, closed, prunes, 
         array = case.back(array)
         assert sorted(array[: len(expected)].tolist()) == expected
         assert (array[len(expected) :] == POISON).all()
-    assert found[3:4].view(np.float64)[0] == largest
-    sums = [(visited - before).sum(), spread, untold, *map(len, listed_to_mark), lengths.sum(), mass % 2**64]
-    assert found.tolist()[4:] == sums
-    assert found.tolist()[:3] == [0, 0, 0]
+    lows, highs = map(len, listed_to_mark)
+    assert found == COUNTS.of([0] * len(COUNTS))._replace(
+        largest=int(np.float64(largest).view(np.uint64)), first=(visited - before).sum(), spread=spread, untold=untold,
+        mark_low=lows, mark_high=highs, mark_edges=lengths.sum(), mass=mass % 2**64,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.float64])
@@ -211,18 +215,18 @@ def test_the_device_says_as_the_host_does_whether_all_are_ranked_well_enough(bac
     kernels = backend.kernels("dynamic", index_t=dtype)
     residual = Residual(0.85, 0.3, affected=0.7)
     for by_error in (0, 1):
-        counters = np.zeros(COUNTERS, np.uint64)
-        counters[3:4] = np.array([goal if goal else 1e-300]).view(np.uint64)
+        counters, largest = np.zeros(len(COUNTS), np.uint64), goal or 1e-300
         spread, untold = int(0.5 * goal * residual.scale), int(0.01 * goal * residual.scale)
-        counters[5:7] = spread, untold
+        given = {"largest": np.float64(largest).view(np.uint64), "spread": spread, "untold": untold}
+        for name, value in given.items():
+            counters[getattr(COUNTS.place, name)] = value
         after = Residual(0.85, 0.3, affected=0.7)
         after.take(spread, untold, everywhere=True)
         for limit in (after.error, np.nextafter(after.error, 0.0)) if by_error else (goal, np.nextafter(goal, -1.0)):
-            on_device = backend.from_host(counters)
-            kernels.dynamic_judge(1, 0.85, residual.scale, float(limit), by_error, on_device)
-            largest = counters[3:4].view(np.float64)[0]
+            on_device = Packed(backend, DynamicRanks, damping=0.85, scale=residual.scale, counters=counters)
+            kernels.dynamic_judge(1, float(limit), by_error, on_device.pack)
             enough = after.error <= limit if by_error else largest <= limit
-            assert int(backend.to_host(on_device)[GOES]) == (0 if enough else 2**64 - 1)
+            assert on_device.counts().goes == (0 if enough else 2**64 - 1)
 
 
 def test_flags_are_set_and_contributions_begin_with_ranks(backend, dtype, rng):
