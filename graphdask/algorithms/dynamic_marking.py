@@ -11,7 +11,7 @@ from graphdask.device.backend import BLOCK
 from graphdask.dynamic.rows import DynamicPart
 from graphdask.engine.loop import Environment
 from graphdask.kernels.common.tuning import ROW_PIECE as PIECE
-from graphdask.kernels.dynamic.dynamic_pack import COUNTS, Flags
+from graphdask.kernels.dynamic.dynamic_pack import COUNTS, Flagged
 
 
 def pieces(part: DynamicPart) -> int:
@@ -24,7 +24,7 @@ def list_flagged(part: DynamicPart, state: DynamicRanksState, env: Environment, 
     become."""
     state.counters.fill(0)
     env.kernels("dynamic", index_t=part.vertex_map.dtype).dynamic_split(
-        part.num_owned, Flags(
+        part.num_owned, Flagged(
             flags=state.expand, becomes=becomes, length=part.outward.length, most=low, low=state.mark_low,
             high=state.mark_high, counters=state.counters[COUNTS.place.mark_low :],
         ),

@@ -47,7 +47,7 @@ from graphdask.dynamic.rows import DynamicPart
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.common.tuning import MASS
-from graphdask.kernels.dynamic.dynamic_pack import COUNTS, DynamicRanks, Flags
+from graphdask.kernels.dynamic.dynamic_pack import COUNTS, DynamicRanks, Flagged
 from graphdask.partition.part import Part
 
 METHODS = {"static": "Static", "nd": "Naive-dynamic", "dt": "Dynamic Traversal", "df": "Dynamic Frontier",
@@ -215,7 +215,7 @@ class DynamicPageRank(Primitive[DynamicRanksState]):
         """List the own vertices that are to be ranked by the lengths of their rows; the counters, which must be 0, say
         how many."""
         env.kernels("dynamic", index_t=part.vertex_map.dtype).dynamic_split(
-            part.num_owned, Flags(
+            part.num_owned, Flagged(
                 flags=state.affected, becomes=1, length=part.backward.length, most=self.lows[0], low=state.low,
                 high=state.high, counters=state.counters[COUNTS.place.low :],
             ),

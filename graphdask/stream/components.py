@@ -66,6 +66,10 @@ class ComponentsState:
     counters: np.ndarray = field(default_factory=lambda: np.zeros(len(COUNTS), np.int64))
     """Of processed rows and scanned edges."""
 
+    def count(self, worked: int, looked: int) -> None:
+        """Say how many these are."""
+        self.counters[COUNTS.place.worked], self.counters[COUNTS.place.looked] = worked, looked
+
 
 class Components(Streaming):
     """The primitive, on a CPU; `graphdask.stream.device_components` has what is different on a device."""
@@ -121,12 +125,12 @@ class Components(Streaming):
 
     def _turn(self, part: StreamedPart, state: ComponentsState, env: Environment) -> Messages:
         """Join trees over the edges of the next chunks, and begin to send the forest."""
-        worked, looked = state.counters[:2].tolist()
+        before = COUNTS.of(state.counters)
         self.join(part, state, state.turns.pop(0))
         state.round = state.piece = 0
         messages = self._nothing(part, state) if part.size == 1 else self._piece(part, state, env)
         done = COUNTS.of(state.counters)
-        messages.frontier, messages.edges = done.worked - worked, done.looked - looked
+        messages.frontier, messages.edges = done.worked - before.worked, done.looked - before.looked
         return messages
 
     def _nothing(self, part: StreamedPart, state: ComponentsState) -> Messages:

@@ -48,7 +48,7 @@ class DeviceComponents(Components):
             return
         choose = part.size == 1 and not part.store.header["directed"]
         join_chunks(self.run, state.window, self.flags, state.tree, chunks, state.anchor, choose)
-        state.counters[:2] = self.flags.totals
+        state.count(*self.flags.done)
         if not state.turns:  # labels take the memory of the window
             self.windows.close()
             state.window = None
@@ -61,7 +61,7 @@ class DeviceComponents(Components):
         pack.giant = largest(run.backend, tree)
         done = rows.until_there(kernels.layered_hook_rest, 32 * n, pack, [COUNTS.place.missing])
         rows.settle(done.sectors)
-        state.counters[:2] = done.worked, done.looked
+        state.count(done.worked, done.looked)
 
     def labels(self, part: StreamedPart, state: ComponentsState) -> Array:
         own, ids = part.own, self.run.ids()

@@ -121,7 +121,7 @@ class Tight:
     def looked(self) -> int:
         """Return the number of edges that were scanned since the last call."""
         self._flags.now()
-        before, self._looked = self._looked, int(self._flags.totals[1])
+        before, (_, self._looked) = self._looked, self._flags.done
         return self._looked - before
 
 

@@ -9,7 +9,7 @@ other ranks to their owners.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ class DeviceSearchState:
     window: DeviceWindow | None = None
     ids: Array | None = None
     """Vertex numbers, where they are on the device already."""
-    counted: np.ndarray = field(default_factory=lambda: np.zeros(2, np.int64))
+    counted: tuple[int, int] = 0, 0
     """Rows processed and edges scanned in the previous supersteps."""
     forward: bool = True
     unsent: bool = False
@@ -88,8 +88,11 @@ class DeviceFalling(OnDevice):
         if not state.unsent and active.any():
             active = fall.sweep(active, state.forward)
             state.forward = not state.forward
-        worked, looked = (fall.flags.totals - state.counted).tolist() if self.run.once else (0, 0)
-        state.counted[:] = fall.flags.totals
+        (worked, looked), (worked_before, looked_before) = fall.flags.done, state.counted
+        state.counted = worked, looked
+        if not self.run.once:
+            worked_before, looked_before = worked, looked
+        worked, looked = worked - worked_before, looked - looked_before
         goes_on = bool(active.any()) and part.size > 1
         return self.outgoing(part, fall.marks, fall.flags.elsewhere, state.label, goes_on, worked, looked)
 

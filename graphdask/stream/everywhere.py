@@ -164,7 +164,8 @@ class Work:
                 kernel(len(chunk.degrees), *values, pack)
             total += counters
             if not self.several:
-                self.log.sweep(*counters[:2].tolist())
+                swept = COUNTS.of(counters)
+                self.log.sweep(swept.worked, swept.looked)
             counters[:] = 0
         done = COUNTS.of(total)
         if self.several:  # who has to do with less waits for the others

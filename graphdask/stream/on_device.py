@@ -132,7 +132,7 @@ class Flags:
         self._cleared = self._words[CLEARED:]
         self.firsts = run.backend.from_host(section.table["first"].astype(np.int64))
         self._readback = readback_of(run.backend, counters + len(section), depth)
-        self.totals = np.zeros(2, np.int64)
+        self.done = 0, 0
         """Rows processed and edges scanned, as far as the host knows."""
         self.elsewhere = np.zeros(len(section), bool)
         """The flags of chunks of others, as they were read last."""
@@ -152,7 +152,8 @@ class Flags:
     def read(self, number: int) -> np.ndarray:
         """The flags of own chunks, bool; False for the others."""
         words, own = self._readback.read(number), self._own
-        self.totals[:] = words[:2]
+        counts = COUNTS.of(words[: len(COUNTS)])
+        self.done = counts.worked, counts.looked
         flags = words[len(words) - self._chunks :] != 0
         if len(own) < self._chunks:
             self.elsewhere = flags.copy()
@@ -173,12 +174,12 @@ class Swept:
     """Records sweeps."""
 
     def __init__(self, flags: Flags, log: Log):
-        self._flags, self._log, self._before = flags, log, np.zeros(2, np.int64)
+        self._flags, self._log, self._before = flags, log, (0, 0)
 
     def __call__(self) -> None:
-        worked, looked = (self._flags.totals - self._before).tolist()
-        self._before[:] = self._flags.totals
-        self._log.sweep(worked, looked)
+        (worked, looked), (worked_before, looked_before) = self._flags.done, self._before
+        self._before = worked, looked
+        self._log.sweep(worked - worked_before, looked - looked_before)
 
 
 def sweep(

@@ -108,7 +108,8 @@ def _trim(work: Work, name: str, number: np.ndarray, colour: np.ndarray, label: 
     label[alone] = number[alone]
     work.tell(label)
     colour[label >= 0] = GONE
-    work.log.sweep(*pack.counters[:2].tolist())
+    done = COUNTS.of(pack.counters)
+    work.log.sweep(done.worked, done.looked)
 
 
 def _pivot(work: Work, colour: np.ndarray) -> None:

@@ -63,7 +63,7 @@ extern "C" __global__ void dynamic_flag(long long n, const index_t *rows, unsign
 
 // A block reserves places for the vertices of a tile at once: where all are flagged, one counter for every warp would be
 // what the kernel waits for.
-extern "C" __global__ void dynamic_split(long long n, Flags a) {
+extern "C" __global__ void dynamic_split(long long n, Flagged a) {
     __shared__ unsigned long long block_edges, start[2];
     __shared__ int listed[64];
     const int warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5, lane = threadIdx.x & 31;

@@ -21,7 +21,7 @@ from graphdask.kernels.common.lanes import sum_rows
 from graphdask.kernels.common.tuning import MASS
 from graphdask.kernels.common.tuning import ROW_PIECE as PIECE
 from graphdask.kernels.common.twin import twin, within
-from graphdask.kernels.dynamic.dynamic_pack import DynamicRanks, Flags
+from graphdask.kernels.dynamic.dynamic_pack import DynamicRanks, Flagged
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
@@ -77,7 +77,7 @@ def dynamic_flag(n, rows, first, second):
 
 
 @twin
-def dynamic_split(n, a: Flags):
+def dynamic_split(n, a: Flagged):
     """List the own vertices whose flag is 1, and then `becomes`, by whether their rows have at most `most` edges."""
     lows, highs, edges = 0, 0, 0
     for v in range(n):

@@ -24,7 +24,7 @@ LISTED = Counters("ListCounts", "low", "high", "edges")
 """Vertices listed as low and as high, their edges: the counters of a list, wherever they stand."""
 
 
-class Flags(Pack):
+class Flagged(Pack):
     flags = "unsigned char *", "per slot: 1 where the vertex is to be listed"
     becomes = "long long", "what these flags become"
     length = "const long long *", "per own vertex: the length of its row"

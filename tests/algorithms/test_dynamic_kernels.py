@@ -11,7 +11,7 @@ from kernel_launch import POISON, Packed, ordered_sum
 from graphdask.algorithms.dynamic_pagerank import BLOCK, LOW
 from graphdask.algorithms.rank_error import Residual
 from graphdask.dynamic.rows import WARP
-from graphdask.kernels.dynamic.dynamic_pack import COUNTS, DynamicRanks, Flags
+from graphdask.kernels.dynamic.dynamic_pack import COUNTS, DynamicRanks, Flagged
 
 LENGTHS = (0, 1, 7, 8, 9, 63, 64, 65, 255, 256, 257, 2049, 8191, 8193, 9001)
 
@@ -93,7 +93,7 @@ def test_flagged_vertices_are_listed_by_their_degrees(case, becomes):
     sent, counters = case.to(flags), case.to(np.zeros(5, np.uint64))
     low, high = (case.to(np.full(len(case.length), POISON, case.dtype)) for _ in range(2))
     case.kernels.dynamic_split(
-        len(case.length), Flags(
+        len(case.length), Flagged(
             flags=sent, becomes=becomes, length=case.rows[1], most=LOW, low=low, high=high, counters=counters
         ),
     )  # fmt: skip

@@ -116,7 +116,7 @@ def test_rows_of_ghosts_come_in_batches_no_larger_than_asked_for(monkeypatch):
 
     class Counting(triangles.Triangles):
         def _count(self, part, state, others, env):
-            if state.pack.counters[1] or others.indices is not state.rows.indices:
+            if state.pack.read_counters(env.backend).candidates or others.indices is not state.rows.indices:
                 seen.append((others.num_edges, state.rows.num_edges, int(np.diff(state.rows.indptr).max(initial=0))))
             return super()._count(part, state, others, env)
 
