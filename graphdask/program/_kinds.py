@@ -12,16 +12,17 @@ IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KINDS: dict[Any, str] = {"int": "int", "float": "float", "bool": "bool", int: "int", float: "float", bool: "bool"}
 
 
-def kind_of(name: str, given: Any) -> str:
+def kind_of(name: str, given: Any, argument: str = "") -> str:
     """Return `int`, `float` or `bool` for a type that a caller gives.
 
     Raises
     ------
     InputError
-        If it is another type, with the name of what has it.
+        If it is another type, with the name of what has it, and the argument that it stands in.
     """
+    where = f"{argument}: " if argument else ""
     if not isinstance(given, str | type) or given not in _KINDS:
-        raise InputError(f"the type of {shown(name)} is {shown(given)}, not one of int, float, bool")
+        raise InputError(f"{where}the type of {shown(name)} is {shown(given)}, not one of int, float, bool")
     return _KINDS[given]
 
 
@@ -38,4 +39,4 @@ def kinds_of(argument: str, given: Any) -> dict[str, str]:
     for name in given:
         if not isinstance(name, str) or not IDENTIFIER.fullmatch(name):
             raise InputError(f"{argument}: {shown(name)} is not a name")
-    return {name: kind_of(name, kind) for name, kind in given.items()}
+    return {name: kind_of(name, kind, argument) for name, kind in given.items()}

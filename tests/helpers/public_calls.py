@@ -97,6 +97,7 @@ def _samples(**arguments: Any) -> Callable[[World], dict[str, Any]]:
 
 
 LOADER = {"num_neighbors": [2, 1], "input_nodes": [0, 1], "prefetch": 0}
+RECORD = """__device__ bool f(double x, double *r_y) { *r_y = x; return true; }"""
 TRANSLATED = """__device__ double twice(double weight) { return 2 * weight; }"""
 
 CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().items()} | {
@@ -113,7 +114,7 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
     "read_graph": Call(lambda w: {"path": w.text}),
     "read_stream": Call(lambda w: {"path": w.timed, "preload": 0.5, "batch": 0.1}),
     # Programs
-    "Program": Call(lambda w: _smallest()),
+    "Program": Call(lambda w: _smallest(), lambda w: gd.Program),
     "run": Call(
         lambda w: {"G": w.U, "program": gd.Program(**_smallest()), "active": [0], "init": {"label": {0: 7}}},
         called=("until",),
@@ -183,6 +184,10 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
     "Translated.from_cuda": Call(
         lambda w: {"source": TRANSLATED, "name": "twice", "fields": {"weight": "float"}, "result": "float"},
         lambda w: Translated.from_cuda,
+    ),
+    "Translated.record_from_cuda": Call(
+        lambda w: {"source": RECORD, "name": "f", "fields": {"x": "float"}, "results": {"y": "float"}},
+        lambda w: Translated.record_from_cuda,
     ),
     "sample.forest_fire": Call(_samples(seeds=[0, 1])),
     "sample.frontier_sampling": Call(_samples(pools=[[0, 1], [2, 3]], length=2)),
