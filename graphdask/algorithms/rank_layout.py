@@ -151,8 +151,7 @@ class Layouts:
     def _made(self, part: Part, env: Environment) -> Layout:
         xp, owned = env.xp, part.num_owned
         assert part.inward is not None
-        place, by_place = places(part, env)
-        slot = by_place[by_place < owned].astype(place.dtype)
+        place, slot = _places(part, env)
         order = xp.empty(owned, place.dtype)
         order[slot] = xp.arange(owned, dtype=place.dtype)
         how = self.shape(part, env), self.codes(part, env)
@@ -213,6 +212,12 @@ def without_loop(part: Part, env: Environment) -> Array:
         kernels.pagerank_loops(part.num_owned, rows)
         kernels.pagerank_loops_hubs(HUB_THREADS, rows)
     return 1 - loop
+
+
+def _places(part: Part, env: Environment) -> tuple[Array, Array]:
+    """Where contributions stand; and the slots of the own vertices in that order."""
+    place, by_place = places(part, env)
+    return place, by_place[by_place < part.num_owned].astype(place.dtype)
 
 
 def _reported(part: Part, place: Array, order: Array) -> tuple[Array, Array, Array]:

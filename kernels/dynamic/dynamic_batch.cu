@@ -178,8 +178,8 @@ __device__ __forceinline__ void gd_plan(long long i, long long n, const unsigned
             return;
         }
     }
-    if (size <= most) listed[gd_reserve(&counters->front)] = i;
-    else listed[n - 1 - gd_reserve(&counters->back)] = i;
+    if (size <= most) listed[gd_reserve(&counters->leading)] = i;
+    else listed[n - 1 - gd_reserve(&counters->trailing)] = i;
 }
 
 extern "C" __global__ void dynamic_batch_plan(long long n, BatchEntries a) {

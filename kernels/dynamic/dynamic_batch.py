@@ -201,7 +201,7 @@ def dynamic_batch_plan(n, a: BatchEntries):
             a.listed[n - back] = i
         i = end
     a.counters.out_claimed, a.counters.in_claimed = claimed[0], claimed[1]
-    a.counters.front, a.counters.back, a.counters.pieces, a.counters.taken = front, back, number, taken
+    a.counters.leading, a.counters.trailing, a.counters.pieces, a.counters.taken = front, back, number, taken
 
 
 @twin

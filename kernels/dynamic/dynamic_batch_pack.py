@@ -3,7 +3,7 @@
 from graphdask.kernels.common.packs import Counters, Pack
 
 COUNTS = Counters(
-    "BatchCounts", "outward", "needed", "out_deleted", "in_deleted", "out_claimed", "in_claimed", "front", "back",
+    "BatchCounts", "outward", "needed", "out_deleted", "in_deleted", "out_claimed", "in_claimed", "leading", "trailing",
     "pieces", "taken", "arrived",
 )  # fmt: skip
 """Counters of a batch.
@@ -13,8 +13,8 @@ needed       sorted entries of both directions
 out_deleted  deletions of out-edges; in_deleted: of in-edges
 out_claimed  entries of the pool of out-edges, free from `used` on, claimed by rows that outgrew their allocation,
              whether they fit or not; in_claimed: of the pool of in-edges
-front        rows listed from the start of `listed`
-back         rows listed from its end
+leading      rows listed from the start of `listed`
+trailing     rows listed from its end
 pieces       pieces of the longest rows
 taken        entries of the workspace that these rows need
 arrived      blocks that came to a barrier

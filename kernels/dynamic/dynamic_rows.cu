@@ -215,7 +215,7 @@ extern "C" __global__ void __launch_bounds__(512, 2)
 dynamic_rows_change(long long n, ChangedRows a) {
     const int lane = threadIdx.x & 31;
     const long long mine = (long long)(threadIdx.x - lane) * GD_EACH;
-    const long long many = (long long)a.counters->pieces, high = (long long)a.counters->back, low = (long long)a.counters->front;
+    const long long many = (long long)a.counters->pieces, high = (long long)a.counters->trailing, low = (long long)a.counters->leading;
     Row row;
     for (long long k = blockIdx.x; k < many; k += gridDim.x) {
         const long long i = a.pieces[4 * k], from = a.pieces[4 * k + 1];

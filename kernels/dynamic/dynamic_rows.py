@@ -145,7 +145,7 @@ def dynamic_rows_change(n, a: ChangedRows):
         else:
             _merge(a.in_pool, a.in_begin[v], a.in_length[v], i, a.plan[i], a.place, a.sums, a.values, a.made, goes)
     for part in range(2):
-        start, stop = (n - np.int64(a.counters.back), n) if part else (0, np.int64(a.counters.front))
+        start, stop = (n - np.int64(a.counters.trailing), n) if part else (0, np.int64(a.counters.leading))
         _change(start, stop, n, a)
 
 
