@@ -184,13 +184,12 @@ EMULATOR static inline unsigned long long __double2ull_rn(double x) {  // it sat
 // What emulated.py calls: a kernel with arguments of which it has the addresses, and the types of its parameters: "*"
 // for a pointer, then u, i or f, and the bytes.
 namespace emulator {
-static void **arguments;
-
-template <class... T, size_t... I> EMULATOR static void call(void (*function)(T...), std::index_sequence<I...>) {
+template <class... T, size_t... I>
+EMULATOR static void call(void (*function)(T...), void **arguments, std::index_sequence<I...>) {
     function(*(T *)arguments[I]...);
 }
-template <class... T> EMULATOR static void call(void (*function)(T...)) {
-    call(function, std::index_sequence_for<T...>());
+template <class... T> EMULATOR static void call(void (*function)(T...), void **arguments) {
+    call(function, arguments, std::index_sequence_for<T...>());
 }
 
 template <class T> EMULATOR static void describe(char *&out) {
@@ -207,34 +206,15 @@ template <class... T> EMULATOR static const char *types(void (*)(T...)) {
     (describe<T>(out), ...);
     return text;
 }
-
-// The memory of this library's variables and constants.
-EMULATOR static int find_file(dl_phdr_info *info, size_t, void *) {
-    Range found = {~(uintptr_t)0, 0};
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
-        const uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, end = begin + info->dlpi_phdr[i].p_memsz;
-        found = {begin < found.begin ? begin : found.begin, end > found.end ? end : found.end};
-    }
-    if ((uintptr_t)&ranges < found.begin || (uintptr_t)&ranges >= found.end) return 0;
-    ranges[0] = found;
-    return 1;
-}
 }  // namespace emulator
 
 #define EMULATOR_EXPORT extern "C" __attribute__((visibility("default"), no_sanitize("thread", "undefined")))
 #define EMULATOR_KERNEL(name) \
+    EMULATOR static void call_##name(void **arguments) { emulator::call(name, arguments); } \
     EMULATOR_EXPORT const char *types_of_##name() { return emulator::types(name); } \
-    EMULATOR_EXPORT const char *launch_##name(unsigned grid, unsigned teams, unsigned threads, unsigned shared, uint64_t seed, \
-                                              unsigned at_once, unsigned preemptive, void **arguments, \
+    EMULATOR_EXPORT const char *launch_##name(unsigned grid, unsigned teams, unsigned threads, unsigned shared, \
+                                              uint64_t seed, unsigned at_once, unsigned preemptive, void **arguments, \
                                               unsigned count, const uint64_t *begins, const uint64_t *ends) { \
-        emulator::kernel = #name; \
-        emulator::dynamic_bytes = shared; \
-        emulator::teams_of_grid = teams; \
-        emulator::arguments = arguments; \
-        if (!emulator::ranges[0].end) dl_iterate_phdr(emulator::find_file, nullptr); \
-        for (unsigned i = 0; i < count; i++) emulator::ranges[i + 1] = {(uintptr_t)begins[i], (uintptr_t)ends[i]}; \
-        emulator::num_ranges = count + 1; \
-        emulator::body = []() __attribute__((no_sanitize("thread", "undefined"))) { emulator::call(name); }; \
-        return emulator::run(grid, threads, seed, at_once, preemptive); \
+        return emulator::launch(#name, call_##name, grid, teams, threads, shared, seed, at_once, preemptive, \
+                                arguments, count, begins, ends); \
     }

@@ -1,7 +1,8 @@
 """CUDA kernels on a CPU: a backend that stands in for the one of a GPU, with cuda_emulator.h under its kernels.
 
-Every family is compiled with g++ for the types in use, once; libraries are kept in the folder for temporary files, by a
-digest of what they are made of. A launch checks its arguments against the parameters as the compiler sees them.
+Every family is compiled with g++ for the types in use, once, and linked to the threads of cuda_threads.cpp. Libraries
+are kept in the folder for temporary files, by a digest of what they are made of. A launch checks its arguments against
+the parameters as the compiler sees them.
 """
 
 from __future__ import annotations
@@ -36,13 +37,16 @@ from graphdask.kernels import kernel_files, module_name
 from graphdask.kernels.common.packs import Pack, with_packs
 from graphdask.kernels.functions.inserted import cuda_text, digests
 
-HEADERS = [Path(__file__).with_name(name) for name in ("cuda_emulator.h", "cuda_threads.h")]
+EMULATOR = [Path(__file__).with_name(name) for name in ("cuda_emulator.h", "cuda_threads.h", "cuda_threads.cpp")]
 MOST_BLOCKS = 3
+# -Og takes half the time of -O1 to compile, and kernels run as fast. Unlike -O0, and like nvcc, it reads once what this
+# thread does not change between two reads.
 OPTIONS = [
-    "-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-threadsafe-statics",
+    "-std=c++17", "-Og", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-threadsafe-statics",
     "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-w", "--param=tsan-instrument-func-entry-exit=0",
     "-fsanitize=thread,shift,signed-integer-overflow,integer-divide-by-zero,bounds",
 ]  # fmt: skip
+OPTIONS_OF_THREADS = ["-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-stack-protector", "-U_FORTIFY_SOURCE"]
 SHARED = re.compile(r"__shared__\s+((?:unsigned\s+long\s+long|long\s+long|\w+)(?:<\w+>)?)\s+([^;]+);")
 DYNAMIC = re.compile(r"extern\s+__shared__\s+((?:\w+\s+)+)(\w+)\s*\[\];")
 BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*(\d+)[^()]*\)\s*(?:void\s+)?(\w+)\s*\(")
@@ -139,6 +143,33 @@ def alone(lock: Path) -> Iterator[None]:
             lock.unlink(missing_ok=True)  # who waits for it finds the work done
 
 
+def digest_of(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]
+
+
+@cache
+def emulator(kept: Path) -> Path:
+    """A folder in `kept` with what all families share: the headers, precompiled, and the threads."""
+    texts = {path.name: path.read_text() for path in EMULATOR}
+    made = kept / f"emulator-{digest_of(version(), *OPTIONS, *OPTIONS_OF_THREADS, *texts.values())}"
+    if made.exists():
+        return made
+    with alone(kept / f"{made.name}.lock"), tempfile.TemporaryDirectory(dir=kept) as name:
+        if made.exists():
+            return made
+        folder = Path(name) / "emulator"
+        folder.mkdir()
+        for file, text in texts.items():
+            (folder / file).write_text(text)
+        for command in (
+            [*OPTIONS, "-x", "c++-header", "cuda_emulator.h", "-o", "cuda_emulator.h.gch"],
+            [*OPTIONS_OF_THREADS, "-c", "cuda_threads.cpp", "-o", "cuda_threads.o"],
+        ):
+            subprocess.run([compiler(), *command], cwd=folder, check=True, timeout=900)
+        folder.rename(made)
+    return made
+
+
 def compiled(family: str, macros: tuple[str, ...], texts: dict[str, str]) -> Path:
     program = compiler()
     texts = {name: text for name, text in texts.items() if name.endswith(".cuh") or name == f"{family}.cu"}
@@ -147,11 +178,10 @@ def compiled(family: str, macros: tuple[str, ...], texts: dict[str, str]) -> Pat
         '#include "cuda_emulator.h"\n', f'#include "{family}.cu"\n', *(f"EMULATOR_KERNEL({name})\n" for name in names),
         'extern "C" __attribute__((visibility("default"))) int *emulated_status() { return &gd_status; }\n',
     ])  # fmt: skip
-    headers = [header.read_text() for header in HEADERS]
-    made_of = [version(), main, *headers, *OPTIONS, *macros, *(texts[name] for name in sorted(texts))]
-    digest = hashlib.sha256("\0".join(made_of).encode()).hexdigest()[:20]
     kept = Path(tempfile.gettempdir()) / f"graphdask-emulated-{os.getuid()}"
     kept.mkdir(mode=0o700, exist_ok=True)
+    shared = emulator(kept)
+    digest = digest_of(shared.name, main, *macros, *(texts[name] for name in sorted(texts)))
     made = kept / f"{family}-{digest}.so"
     if made.exists():
         return made
@@ -161,10 +191,11 @@ def compiled(family: str, macros: tuple[str, ...], texts: dict[str, str]) -> Pat
         folder = Path(name)
         for file, text in (*texts.items(), ("main.cpp", main)):
             (folder / file).write_text(INCLUDE.sub(r'#include "\1"', text))
-        options = [*OPTIONS, *(f"-D{macro}" for macro in macros), f"-I{HEADERS[0].parent}", f"-I{folder}"]
+        options = [*OPTIONS, *(f"-D{macro}" for macro in macros), f"-I{shared}", f"-I{folder}"]
         subprocess.run([program, *options, "-c", "main.cpp", "-o", "main.o"], cwd=folder, check=True, timeout=900)
-        # without the sanitizer, whose place the header takes
-        subprocess.run([program, "-shared", "-o", "main.so", "main.o"], cwd=folder, check=True, timeout=900)
+        # without the sanitizer, whose place cuda_threads.cpp takes
+        objects = ["main.o", str(shared / "cuda_threads.o")]
+        subprocess.run([program, "-shared", "-o", "main.so", *objects], cwd=folder, check=True, timeout=900)
         (folder / "main.so").rename(made)
     return made
 
