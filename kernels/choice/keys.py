@@ -9,7 +9,7 @@ Source: Efraimidis and Spirakis, Weighted random sampling with a reservoir, Info
 import numpy as np
 
 from graphdask.kernels.common.hash import inlined
-from graphdask.kernels.common.twin import within
+from graphdask.kernels.common.twin import twin, within
 from graphdask.kernels.functions.user import logarithm
 
 _1, _11, _MOST = np.uint64(1), np.uint64(11), np.uint64((1 << 53) - 1)
@@ -64,3 +64,10 @@ def keep_smallest(numbers, biases, first, many, keys, places, begin, made, count
             if made == count:
                 largest = keys[begin + made - 1]
     return made
+
+
+@twin
+def ascending(places, begin, end):
+    """Sort the places from `begin` to `end`. Kernels with functions of the caller, which are compiled for each of them,
+    take a sort from here that is compiled once."""
+    places[begin:end].sort()

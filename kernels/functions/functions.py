@@ -7,7 +7,7 @@ take. n is the number of items, entries of a pool; for functions_update, of edge
 import numpy as np
 
 from graphdask.kernels.choice.bias_types import checked, failing, kept_or_failing
-from graphdask.kernels.choice.keys import keep_smallest
+from graphdask.kernels.choice.keys import ascending, keep_smallest
 from graphdask.kernels.choice.selection import NO_BIAS, NO_SIZE, NO_VERTEX, fraction, group_key, vertex_of, wanted
 from graphdask.kernels.common.hash import multiply_high
 from graphdask.kernels.common.philox import DRAW_KEY, DRAW_SIZE, DRAW_TRIAL, DRAW_UPDATE, fill, philox
@@ -110,7 +110,7 @@ def functions_reservoir(n, a: FunctionItems):
         if a.replace and positive:
             made = count
         if not a.replace and positive <= count:
-            a.chosen[out : out + made].sort()
+            ascending(a.chosen, out, out + made)
         if made < count:
             a.lacking[0] = 1
         for s in range(count):

@@ -9,6 +9,7 @@ import numpy as np
 from graphdask.kernels.choice.aliases import aliases_draw
 from graphdask.kernels.choice.aliases_pack import AliasDraws
 from graphdask.kernels.choice.bias_types import checked, failing, keep_bias, kept_or_failing
+from graphdask.kernels.choice.pick_of_floats import pick_of_floats
 from graphdask.kernels.choice.selection import (
     LARGE_SUM,
     NO_VERTEX,
@@ -34,6 +35,8 @@ __all__ = ["MACROS"]
 UNIFORM, SUMMED, TRIED, ALIASED = 0, 1, 2, 3
 """How edges are drawn: all alike, by sums of their biases, by rejection, or by an alias table."""
 _0, _63 = np.uint64(0), np.uint64(63)
+_ONE, _EDGE = np.int64(1), np.int64(DRAW_EDGE)
+"""As integers of the type that other callers hand over: Numba compiles a function again for every literal and type."""
 
 
 @within
@@ -71,9 +74,9 @@ def _tried(v, source, instance, place, start, hop, most, chosen, units, a: Asked
     none, bounds, owner = np.zeros(1, np.int64), np.zeros(2, np.int64), np.empty(most, np.int64)
     bounds[1] = size
     selection_pick(
-        1, Selections(
+        _ONE, Selections(
             labels=none, bounds=bounds, values=units, floating=a.floating, starts=none, counts=none + most,
-            replace=a.replace, seed=a.seed, what=DRAW_EDGE, tags=none + place, instances=none + instance, step=hop,
+            replace=a.replace, seed=a.seed, what=_EDGE, tags=none + place, instances=none + instance, step=hop,
             done=none + made, chosen=chosen, owner=owner, failure=a.failure,
         ),
     )  # fmt: skip
@@ -114,9 +117,9 @@ def _drawn(v, source, instance, place, start, hop, wanted, chosen, owner, units,
             return wanted
         none = np.zeros(1, np.int64)
         selection_uniform(
-            1, Selections(
+            _ONE, Selections(
                 begins=none, sizes=none + size, starts=none, counts=none + wanted, replace=a.replace, seed=a.seed,
-                what=DRAW_EDGE, tags=none + place, instances=none + instance, step=hop, table=none, chosen=chosen,
+                what=_EDGE, tags=none + place, instances=none + instance, step=hop, table=none, chosen=chosen,
                 owner=owner,
             ),
         )  # fmt: skip
@@ -124,17 +127,17 @@ def _drawn(v, source, instance, place, start, hop, wanted, chosen, owner, units,
     none = np.zeros(1, np.int64)
     if a.how == SUMMED:
         selection_summed(
-            1, Selections(
+            _ONE, Selections(
                 rows=none + v, bounds=a.indptr, sums=a.sums, positives=a.positives, starts=none, counts=none + wanted,
-                replace=a.replace, seed=a.seed, what=DRAW_EDGE, tags=none + place, instances=none + instance, step=hop,
+                replace=a.replace, seed=a.seed, what=_EDGE, tags=none + place, instances=none + instance, step=hop,
                 chosen=chosen, owner=owner,
             ),
         )  # fmt: skip
     else:
         aliases_draw(
-            1, AliasDraws(
+            _ONE, AliasDraws(
                 rows=none + v, indptr=a.indptr, totals=a.totals, share=a.sums.view(np.uint64), other=a.other,
-                starts=none, counts=none + wanted, seed=a.seed, what=DRAW_EDGE, tags=none + place,
+                starts=none, counts=none + wanted, seed=a.seed, what=_EDGE, tags=none + place,
                 instances=none + instance, step=hop, chosen=chosen, owner=owner,
             ),
         )  # fmt: skip
@@ -200,20 +203,6 @@ def functions_hops_draw(n, first, a: FunctionHops):
 
 
 @twin
-def _one_of_floats(biases, size, copied, instance, step, seed, chosen, owner, failure):
-    """A place of a pool in proportion to biases that are floats."""
-    none, bounds = np.zeros(1, np.int64), np.zeros(2, np.int64)
-    copied[:size], bounds[1] = biases[:size], size
-    selection_pick(
-        1, Selections(
-            labels=none, bounds=bounds, values=copied, floating=True, starts=none, counts=none + 1, replace=0,
-            seed=seed, what=DRAW_POOL, tags=none, instances=none + instance, step=step, done=none, chosen=chosen,
-            owner=owner, failure=failure,
-        ),
-    )  # fmt: skip
-
-
-@twin
 def functions_hops_pools(n, first, begin, end, a: FunctionPools):
     """Of each pool in steps `begin` to `end` - 1 the vertex that is chosen, and its edge; `lacking`: whether there was
     none in some step. A GPU keeps biases that are `fixed` in `kept`."""
@@ -241,7 +230,7 @@ def functions_hops_pools(n, first, begin, end, a: FunctionPools):
                     if not floats and total >> _63:  # before it is so large that it begins at 0 again
                         failing(a.failure_of_pool, LARGE_SUM)
             if a.weighs and floats:
-                _one_of_floats(biases, size, copied, instance, step, a.seed, chosen, owner, a.failure_of_pool)
+                pick_of_floats(biases, size, copied, instance, step, a.seed, chosen, owner, a.failure_of_pool)
             elif not a.weighs:
                 chosen[0], owner[0] = np.int64(multiply_high(number, np.uint64(size))), 0
             elif total and not total >> _63:

@@ -12,7 +12,7 @@ from graphdask.kernels.choice.selection_pack import Selections
 from graphdask.kernels.common.hash import multiply_high
 from graphdask.kernels.common.philox import DRAW_EDGE, DRAW_KEY, DRAW_TRIAL, DRAW_UPDATE, fill, philox
 from graphdask.kernels.common.tuning import GROUP, KEYS_AT_ONCE
-from graphdask.kernels.common.twin import twin, within
+from graphdask.kernels.common.twin import by_python, twin, within
 from graphdask.kernels.functions.functions_default import ASKS_NEAR, MACROS, edge_bias, edge_bias_if, update
 from graphdask.kernels.functions.functions_walk_pack import FunctionWalks
 from graphdask.kernels.walks.second_order import search_all
@@ -25,6 +25,8 @@ UNIFORM, SUMMED, TRIED, ALIASED, KEYED = 0, 1, 2, 3, 4
 """How a walk draws edges: all alike, by sums of their biases, by rejection, by an alias table, or by a reservoir."""
 
 _0, _1 = np.uint64(0), np.uint64(1)
+_ONE, _EDGE = np.int64(1), np.int64(DRAW_EDGE)
+"""As integers of the type that other callers hand over: Numba compiles a function again for every literal and type."""
 
 
 @within
@@ -188,9 +190,9 @@ def functions_walk(n, first, begin, end, a: FunctionWalks):
                     keep_bias(units, edge - at, checked(bias, a.failure))
                 bounds[1], one[0] = size, instance
                 selection_pick(
-                    1, Selections(
+                    _ONE, Selections(
                         labels=none, bounds=bounds, values=units, floating=a.floating, starts=none, counts=none + 1,
-                        replace=1, seed=a.seed, what=DRAW_EDGE, tags=none, instances=one, step=step, done=none,
+                        replace=_ONE, seed=a.seed, what=_EDGE, tags=none, instances=one, step=step, done=none,
                         chosen=which, owner=label, failure=a.failure,
                     ),
                 )  # fmt: skip
@@ -224,7 +226,7 @@ def functions_walk(n, first, begin, end, a: FunctionWalks):
                 a.here[i] = slot
 
 
-@twin
+@by_python
 def functions_walk_keyed(n, first, begin, end, a: FunctionWalks):
     """`functions_walk` by a reservoir, of which the threads of a block draw each edge together."""
     functions_walk(n, first, begin, end, a)
