@@ -351,7 +351,9 @@ class VertexProgram(Primitive[ProgramState]):
             state.kernels.program_values(state.count, pack)
         if of.pushes:
             return self._push(part, state, env, listed)
-        own: Any = ALL if state.everywhere else state.changed[: state.count]
+        own: Any = state.changed[: state.count]
+        if state.everywhere:  # other ranks know that all send, and need only what
+            own = ALL if of.by_source or of.sent else part.ids[:0]
         if of.by_source and of.may_be_silent:
             everywhere = state.everywhere
             state.everywhere = False

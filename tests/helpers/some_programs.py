@@ -117,6 +117,16 @@ def programs() -> dict[str, tuple[gd.Program, dict]]:
             ),
             {},
         ),
+        "weights added": (
+            gd.Program(
+                state={"total": (float, 0.0)},
+                message=(float, "sum"),
+                send=lambda e: e.weight,
+                apply=lambda v, m: {"total": v.total + m},
+                max_supersteps=3,
+            ),
+            {},
+        ),
         "waves": (
             gd.Program(
                 state={"height": (float, lambda v: 1.0 / (1 + v.id))},
