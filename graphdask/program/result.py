@@ -41,3 +41,21 @@ class ProgramResult(Result):
     def aggregates(self) -> dict[str, Any]:
         """The aggregates of the last superstep."""
         return dict(self._value("aggregates"))
+
+    def verify(self) -> ProgramResult:
+        """Run the program again, on the workers, and compare every state, bit by bit; return the result.
+
+        Takes the time and the memory of another run. Messages of one number that are combined by `min`, `max`, `any` or
+        `count` are pushed along edges in a run. They are pulled when it is repeated, if the partitions have the edges
+        for that, and so are computed in two ways. Other programs are repeated as they ran. What the functions of the
+        program compute is taken as right.
+
+        Raises
+        ------
+        VerificationError
+            Naming the first vertex whose state is another one.
+        Unsupported
+            Where the result was sent here by another process.
+        """
+        super().verify()
+        return self
