@@ -275,7 +275,8 @@ class BreadthFirstSearch(Primitive[BfsState]):
         alone = env.size == 1 and self.fused and not (self.either_way and len(part.directions) > 1)
         if env.allocation.scheme == "fixed" and len(state.queues[0]) < min(SMALL, part.num_owned):
             return False
-        alone = alone and (env.backend.name == "cuda" or state.level >= LEVELS_APART)
+        # on a CPU queues that are allocated in part are to be no longer than a level
+        alone = alone and (env.backend.name == "cuda" or (state.level >= LEVELS_APART and not env.allocation.partial))
         return alone and state.count > 0 and 0 <= state.weight <= SMALL
 
     def _levels(self, part: Part, state: BfsState, env: Environment) -> Messages:

@@ -27,7 +27,7 @@ NO_PATHS = {
     "--device-memory", "--directive", "--experiment", "--format", "--format-in", "--format-out", "--host",
     "--interface", "--memory", "--method", "--mpi", "--na-values", "--partition", "--partition-by", "--pbs",
     "--personalize", "--root", "--sampler", "--scaling", "--scheduler", "--seeds", "--setup", "--slurm", "--source",
-    "--sources", "--ssh", "--starts", "--stop", "--suite", "--time", "COMMAND ...",
+    "--sources", "--ssh", "--starts", "--stop", "--suite", "--targets", "--time", "COMMAND ...",
 }  # fmt: skip
 """Parameters that are text, and no path."""
 
