@@ -31,7 +31,7 @@ struct pa_model {
 
     // Whether k and the coin always take a second hash: where 32 bits are too few for them.
     __device__ __forceinline__ bool careful() const {
-        const gd_u64 rest = (1ULL << 63) - threshold, least = degree * PA_PLAIN_SHARE;
+        const gd_u64 rest = (1ULL << 63) - threshold, least = (gd_u64)degree * PA_PLAIN_SHARE;
         return degree > PA_PLAIN_DEGREE || (threshold && threshold < least) || (rest && rest < least);
     }
 

@@ -127,9 +127,9 @@ def test_rows_become_what_the_entries_of_a_batch_say(backend, dtype, fits, hub, 
     assert all(
         at + size <= end for (at, size), (end, _) in zip(spans, ([*spans[1:], (room, 0)] if spans else []), strict=True)
     )
-    assert sorted(lists[: found.front]) == sorted(first[each] for each in few)
-    assert sorted(lists[n - found.back :]) == sorted(first[each] for each in touched - few - hubs)
-    assert set(lists[found.front : n - found.back]) <= {POISON}
+    assert sorted(lists[: found.leading]) == sorted(first[each] for each in few)
+    assert sorted(lists[n - found.trailing :]) == sorted(first[each] for each in touched - few - hubs)
+    assert set(lists[found.leading : n - found.trailing]) <= {POISON}
     assert all(len(each) > 3 for each in (few, touched - few, grown[0], grown[1]))
     change(backend, n, counters, pieces, room, listed, plan, place, sums, column, both, out, inward)
     for rows, arrays, changed, there in zip(both, (out, inward), batch.changed, fits, strict=True):
@@ -284,7 +284,7 @@ def test_one_launch_finds_what_several_find(backend, dtype, directed, count):
         np.testing.assert_array_equal(backend.to_host(first), backend.to_host(second))
 
     needed, counts = int((unsorted != NOTHING).sum()), several.read_counters(backend)
-    front, back = counts.front, counts.back
+    front, back = counts.leading, counts.trailing
     assert needed >= count // 4
     for name in ("found", "again", "keys", "row", "slot", "place", "sums", "held"):
         same(getattr(one, name), getattr(several, name))
