@@ -17,6 +17,7 @@ import numpy as np
 
 from graphdask.algorithms._sources import own_places
 from graphdask.device.backend import Array, Backend
+from graphdask.engine.bitmap import has_bits
 from graphdask.engine.loop import Environment
 from graphdask.partition.ghosts import known_slots
 from graphdask.partition.part import Part
@@ -86,7 +87,7 @@ class Targets:
         """Return this rank's vote, from the bits of the slots that are reached."""
         bits = np.zeros(-(-self.count // BITS) * BITS)
         if len(self.places):
-            bits[self.places] = env.backend.to_host(seen[self.slots >> 5] >> (self.slots & 31).astype(np.uint32) & 1)
+            bits[self.places] = env.backend.to_host(has_bits(self.slots, seen))
         return tuple((bits.reshape(-1, BITS) @ VALUES).tolist())
 
     def reached(self, votes: np.ndarray) -> bool:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.engine.messages import Inbox, Received
 from graphdask.partition.part import Part
+
+
+def has_bits(slots: Array, bits: Array) -> Array:
+    """Return whether the bit of each slot is set, bool."""
+    return (bits[slots >> 5] >> (slots & 31).astype(np.uint32)) & 1 != 0
 
 
 def set_bits(message: Received | Inbox, bits: Array, part: Part, env: Environment) -> None:

@@ -59,6 +59,18 @@ class VertexIds:
                 f"the ids of {self.count:,} vertices need {needed:,.1f} GiB, which there are not"
             ) from None
 
+    @property
+    def in_functions(self) -> tuple[np.ndarray | None, int]:
+        """What users' functions call vertices: a table of ids and -1, or None and the id of vertex 0.
+
+        Those that are strings or negative are called by their numbers.
+        """
+        if self.table is None:
+            return None, max(self.start, 0)
+        if self.are_numbers and self.count and self.table[0] >= 0:
+            return self.table.astype(np.int64, copy=False), -1
+        return None, 0
+
     def to_internal(self, ids: Any, what: str = "vertex", copy: bool = True) -> np.ndarray:
         """Number the given ids.
 

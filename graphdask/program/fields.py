@@ -56,14 +56,14 @@ def of_vertex(state: Mapping[str, str], aggregates: Mapping[str, str]) -> dict[s
 
 def of_start() -> dict[str, Place]:
     """What a function for the first state reads of a vertex."""
-    return {name: place for name, place in _of_vertex({}, "v", "vertex", "")}
+    return dict(_of_vertex({}, "v", "vertex", ""))
 
 
 def of_change(state: Mapping[str, str]) -> tuple[dict[str, Place], dict[str, Place]]:
     """What the function of an aggregate reads of a vertex before and after it changed."""
     old = {name: Place(Field(f"old_{name}", kind), f"old{i}", "vertex") for i, (name, kind) in enumerate(state.items())}
     new = {name: Place(Field(f"new_{name}", kind), f"new{i}", "vertex") for i, (name, kind) in enumerate(state.items())}
-    new |= {name: place for name, place in _of_vertex({}, "v", "vertex", "")}
+    new |= of_start()
     return old, new
 
 

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.device.backend import Array
-from graphdask.engine.bitmap import set_bits
+from graphdask.engine.bitmap import has_bits, set_bits
 from graphdask.engine.buffers import Allocation, put_aside
 from graphdask.engine.loop import ALL, HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.functions.inserted import Written
@@ -134,7 +134,7 @@ class VertexProgram(Primitive[ProgramState]):
         if self.active is None or of.everyone:
             state.everywhere, state.count = True, owned
         else:
-            mine = self._own(part, env, self.active)
+            mine, _ = self._own(part, env, self.active)
             state.changed[: len(mine)] = mine
             state.count = len(mine)
         return state, self._send(part, state, env)
@@ -239,14 +239,14 @@ class VertexProgram(Primitive[ProgramState]):
             if numbers is None:
                 state.fields[i][: part.num_owned] = values[part.ids]
                 continue
-            places = part.vertex_map.to_position(env.backend, env.backend.from_host(numbers)) - part.first_position
-            mine = (places >= 0) & (places < part.num_owned)
-            state.fields[i][places[mine]] = values[mine]
+            slots, mine = self._own(part, env, numbers)
+            state.fields[i][slots] = values[mine]
 
-    def _own(self, part: Part, env: Environment, numbers: np.ndarray) -> Array:
-        """Slots of those vertices that this rank owns."""
+    def _own(self, part: Part, env: Environment, numbers: np.ndarray) -> tuple[Array, Array]:
+        """Slots of those vertices that this rank owns; and which of all these are, bool."""
         places = part.vertex_map.to_position(env.backend, env.backend.from_host(numbers)) - part.first_position
-        return places[(places >= 0) & (places < part.num_owned)].astype(part.vertex_map.dtype)
+        mine = (places >= 0) & (places < part.num_owned)
+        return places[mine].astype(part.vertex_map.dtype), mine
 
     def _failure(self, state: ProgramState, function: Function | None) -> Array:
         """The word for the failures of a function, as an int32 array of one."""
@@ -359,7 +359,7 @@ class VertexProgram(Primitive[ProgramState]):
             state.everywhere = False
             if everywhere:
                 own = env.xp.arange(part.num_owned, dtype=part.vertex_map.dtype)
-            own = own[_has_bits(own, pack.sends)]
+            own = own[has_bits(own, pack.sends)]
         elif not state.everywhere:
             state.active.fill(0)
             kernels = env.kernels("codec", index_t=part.vertex_map.dtype)
@@ -438,7 +438,3 @@ class VertexProgram(Primitive[ProgramState]):
             own = array[: part.num_owned]
             found[each.name] = own.view(np.bool_) if each.kind == "bool" else own
         return found | {"iterations": state.done, "aggregates": state.aggregates}
-
-
-def _has_bits(slots: Array, bits: Array) -> Array:
-    return (bits[slots >> 5] >> (slots & 31).astype(np.uint32)) & 1 != 0

@@ -102,18 +102,9 @@ def run(
     if definition.everyone and most is None and until is None:
         raise InputError('a program with activity="all" never ends by itself: give max_supersteps= or until=')
     primitive = VertexProgram(
-        definition, _active(G, active), _first(G, definition, init), most, until, *_names(G.ids), G.directed
+        definition, _active(G, active), _first(G, definition, init), most, until, *G.ids.in_functions, G.directed
     )
     return execute.run(G, primitive, exchange=exchange, client=client, progress=progress)
-
-
-def _names(ids: Any) -> tuple[np.ndarray | None, int]:
-    """What functions call vertices: ids of a table, or numbers from one on."""
-    if ids.table is None:
-        return None, max(ids.start, 0)
-    if ids.are_numbers and ids.count and ids.table[0] >= 0:
-        return ids.table.astype(np.int64, copy=False), -1
-    return None, 0
 
 
 def _active(G: Graph, active: Any) -> np.ndarray | None:

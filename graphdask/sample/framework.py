@@ -14,7 +14,6 @@ from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import checked_seed, whole
 from graphdask.interface.parameters import documented
-from graphdask.partition.ids import VertexIds
 from graphdask.partition.vertex_map import index_dtype
 from graphdask.sample._steps import Framework, SampledEdges
 from graphdask.sample._walkers import stored_edges
@@ -106,17 +105,8 @@ def run(
         if dtype is None and "weight" in function.fields:
             raise function.refused("asks for the weight of an edge, but this graph has no weights")
     where = checked_placement(placement)
-    sampler = Framework(flat, bounds, spec, functions, checked_seed(seed), *_names(G.ids), stored_edges(G))
+    sampler = Framework(flat, bounds, spec, functions, checked_seed(seed), *G.ids.in_functions, stored_edges(G))
     return sampled(G, numbered(sampler, edge_rows), where, client, progress)
-
-
-def _names(ids: VertexIds) -> tuple[np.ndarray | None, int]:
-    """What functions call vertices: ids of a table, or numbers from one on."""
-    if ids.table is None:
-        return None, max(ids.start, 0)
-    if ids.are_numbers and ids.count and ids.table[0] >= 0:
-        return ids.table.astype(np.int64, copy=False), -1
-    return None, 0
 
 
 def _pools(G: Graph, seeds: Any, revisit: bool) -> tuple[np.ndarray, np.ndarray | None]:

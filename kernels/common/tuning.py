@@ -76,6 +76,7 @@ MACROS_OF = {
     "dynamic/dynamic.cu": {"GD_FEW": ROW_FEW, "GD_HUB": HUB, "GD_MASS": MASS, "GD_PIECE": ROW_PIECE},
     "dynamic/dynamic_rows.cu": {"GD_PIECE": ROW_PIECE},
     "dynamic/dynamic_batch.cu": {"GD_PIECE": ROW_PIECE},
+    "program/program.cu": {"GD_HUB": HUB},
     "exchange/segments.cu": {"GD_MOST_PEERS": MOST_PEERS},
     "choice/selection.cu": {"GD_FEW": FEW_CHOSEN},
     "choice/biases.cu": {"GD_TILE": BIAS_TILE},

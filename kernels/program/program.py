@@ -4,9 +4,6 @@ program_default.py says which functions these kernels call, and what they do whe
 graphdask.program.glue writes them for a program. Messages to a vertex are combined over its row in the order of ids, as
 eight lanes do (kernels/common/lanes.py): the order of additions depends on nothing but the row. Other ways to combine
 do not depend on the order.
-
-An exact sum of float64, or of integers, is BINS words: word i counts multiples of 2 ** (32 i - 1074), of integers of
-2 ** (32 i). A number is added to three of them. The last two count what is infinite.
 """
 
 import numpy as np

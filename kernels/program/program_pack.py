@@ -5,7 +5,7 @@ from graphdask.kernels.common.packs import Counters, Pack
 STATES, MESSAGES, AGGREGATES = 8, 4, 4
 """Fields of the state, fields of a message, and aggregates that a program has at most."""
 BINS = 70
-"""Words of an exact sum of float64 (program.py)."""
+"""Words of an exact sum (exact.py)."""
 
 COUNTS = Counters("ProgramCounts", "changed", "marked", "ghosts", "sent", "hubs")
 """Vertices whose state changed, own vertices and ghosts that got a message, edges along which messages were pushed, and
@@ -55,7 +55,7 @@ class Program(Vertices):
     message1 = "message1_t *", "per slot: the second one; and so on"
     message2 = "message2_t *", "per slot"
     message3 = "message3_t *", "per slot"
-    counts_messages = "long long", "whether a function asks how many messages came; else `received` is 0 or more"
+    counts_messages = "long long", "whether `received` is how many messages came; else it says only that some did"
     received = "int *", "per slot: how many messages came"
     merges = "long long", "whether messages came before, to be combined with"
     origin = "long long *", "per own vertex: the vertex from which the message came that was chosen"
