@@ -27,6 +27,7 @@ _HOME = {
     "from_edges": "graph.construct",
     "from_networkx": "graph.adapters",
     "from_scipy": "graph.adapters",
+    "modularity": "algorithms.modularity",
     "read_graph": "graph.construct",
     "read_stream": "dynamic.temporal",
     "run": "program.run",

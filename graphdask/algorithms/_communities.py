@@ -1,0 +1,147 @@
+"""What community detection computes with: weights as whole numbers, and the modularity of a partition as a fraction.
+
+Weights are multiplied by a power of two and rounded, so that their sum over all arcs is below 2**52; of unweighted
+graphs each is 1, and integer weights whose sum is small enough stay as they are. All sums are then exact, in any order:
+they do not depend on how the graph is divided or on the device. A self-loop counts twice at its vertex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
+from graphdask.errors import GraphdaskError, InputError
+from graphdask.graph.graph import Graph
+from graphdask.partition.build import row_of_each, to_owners
+from graphdask.partition.given import given_array
+from graphdask.partition.part import Part
+
+BITS = 52
+"""The sum of all weights is below 2**BITS, so that float64 holds each sum of weights too."""
+HALF = 26
+
+
+@dataclass
+class Arcs:
+    """The stored edges of the own vertices, with whole weights."""
+
+    rows: Array
+    """Own vertices, index dtype, a slot for each edge."""
+    slots: Array
+    """Their neighbours."""
+    weights: Array
+    """int64."""
+    total: int
+    """Sum of the weights of all ranks."""
+
+    @classmethod
+    def of(cls, part: Part, env: Environment) -> Arcs:
+        """Make the arcs of a partition. Every rank calls it, from `init` or `result` only."""
+        xp, csr = env.xp, part.out
+        rows = row_of_each(env.backend, csr, 0)
+        count = add_up(env, [csr.num_edges])[0]
+        whole = csr.weights is None or csr.weights.dtype.kind in "iu"
+        weights = xp.ones(csr.num_edges, np.int64) if csr.weights is None else csr.weights
+        if not (whole and _greatest(env, weights) * 2 * count < 1 << BITS):
+            weights = weights.astype(np.float64)
+            room = BITS - (2 * count).bit_length()
+            shift = room - int(np.frexp(_greatest(env, weights))[1])
+            rough = add_up(env, [_total(xp.rint(xp.ldexp(weights, shift)).astype(np.int64))])[0]
+            shift += BITS - 2 - (rough + count).bit_length()  # sums of rounded weights differ by less than `count`
+            weights = xp.rint(xp.ldexp(weights, shift))
+        weights = weights.astype(np.int64)
+        weights[rows == csr.indices] *= 2
+        return cls(rows, csr.indices, weights, add_up(env, [_total(weights)])[0])
+
+    @staticmethod
+    def memory(part: Part) -> int:
+        """Bytes at most, while they are made."""
+        return part.out.num_edges * (part.vertex_map.dtype.itemsize + 34)
+
+
+def add_up(env: Environment, numbers: list[int]) -> list[int]:
+    """Sums over all ranks of numbers below 2**63 in all. Every rank calls it, from the same place."""
+    assert env.comm is not None
+    return [int(x) for x in env.comm.allreduce(np.array(numbers, np.int64), "sum")]
+
+
+def _greatest(env: Environment, weights: Array) -> Any:
+    """The greatest weight of all ranks, 0 without any."""
+    assert env.comm is not None
+    mine = np.array([weights.max().item() if len(weights) else 0], np.float64 if weights.dtype.kind == "f" else None)
+    return env.comm.allreduce(mine, "max")[0].item()
+
+
+def _total(values: Array) -> int:
+    return int(values.sum()) if len(values) else 0
+
+
+def sums_at(xp: Any, places: Array, values: Array, size: int) -> Array:
+    """The sums of the int64 values at each place, int64 of shape (size,)."""
+    sums = xp.zeros(size, np.int64)
+    xp.add.at(sums.view(np.uint64), places, values.view(np.uint64))  # CuPy adds at no int64
+    return sums
+
+
+def modularity_of(env: Environment, arcs: Arcs, inside: Array, sums: Array, resolution: float) -> float:
+    """The modularity, correctly rounded; 0 if there are no weights. Every rank calls it, from the same place.
+
+    `inside` are weights of this rank's arcs within communities, and `sums` those of all arcs of its communities.
+    """
+    if not arcs.total:
+        return 0.0
+    high, low = sums >> HALF, sums & ((1 << HALF) - 1)
+    square = low * low  # below 2**52, like the sums of the other products
+    parts = (inside, high * high, high * low, square >> HALF, square & ((1 << HALF) - 1))
+    within, hh, hl, ll_high, ll_low = add_up(env, [_total(each) for each in parts])
+    squares = (((hh << HALF) + 2 * hl + ll_high) << HALF) + ll_low
+    return float(Fraction(within, arcs.total) - Fraction(resolution) * Fraction(squares, arcs.total**2))
+
+
+def sums_of_labels(part: Part, env: Environment, label: Array, values: Array) -> Array:
+    """For each own vertex the sum of the values of all vertices that have its id as their label, int64.
+
+    Every rank calls it, from `init` or `result` only, with the labels and int64 values of its own vertices.
+    """
+    assert env.comm is not None
+    at = part.vertex_map.to_position(env.backend, label)
+    at, values = to_owners(env.comm, env.backend, part.vertex_map.offsets, at, values)
+    return sums_at(env.xp, at - at.dtype.type(part.first_position), values, part.num_owned)
+
+
+def given_labels(G: Graph, labels: Any) -> np.ndarray:
+    """Check a dict by the caller's ids, or an array in the order of `vertex_ids`.
+
+    Returns
+    -------
+    ndarray
+        int64, shape (num_vertices,): the smallest number of a vertex that has the same label.
+    """
+    try:
+        if isinstance(labels, Mapping):
+            values = given_array("labels", list(labels.values()))
+            keys = np.empty(len(labels), object)
+            keys[:] = list(labels)
+            order = np.argsort(G.ids.to_internal(keys, "labels: vertex"))
+            values = values[order]
+        else:
+            values = given_array("labels", labels)
+        if values.shape != (G.num_vertices,):
+            raise InputError(
+                f"labels has the shape {values.shape}; {G.num_vertices} vertices need one label each, in the order of "
+                f"G.vertex_ids"
+            )
+        if values.dtype.kind == "f" and np.isnan(values).any():
+            raise InputError("labels has NaN, which is no label; give each vertex a label")
+        _, first, which = np.unique(values, return_index=True, return_inverse=True)
+    except GraphdaskError:
+        raise
+    except Exception as error:  # whatever an object that a caller gives raises
+        raise InputError(f"labels is no array of labels that can be ordered: {error}") from error
+    return first[which.reshape(-1)].astype(np.int64)
