@@ -89,19 +89,19 @@ def sums_at(xp: Any, places: Array, values: Array, size: int) -> Array:
     return sums
 
 
-def modularity_of(env: Environment, arcs: Arcs, inside: Array, sums: Array, resolution: float) -> float:
-    """The modularity, correctly rounded; 0 if there are no weights. Every rank calls it, from the same place.
+def modularity_of(env: Environment, total: int, inside: Array, sums: Array, resolution: float) -> float:
+    """The modularity, correctly rounded; 0 if the `total` of all weights is 0. Every rank calls it, from the same place.
 
     `inside` are weights of this rank's arcs within communities, and `sums` those of all arcs of its communities.
     """
-    if not arcs.total:
+    if not total:
         return 0.0
     high, low = sums >> HALF, sums & ((1 << HALF) - 1)
     square = low * low  # below 2**52, like the sums of the other products
     parts = (inside, high * high, high * low, square >> HALF, square & ((1 << HALF) - 1))
     within, hh, hl, ll_high, ll_low = add_up(env, [_total(each) for each in parts])
     squares = (((hh << HALF) + 2 * hl + ll_high) << HALF) + ll_low
-    return float(Fraction(within, arcs.total) - Fraction(resolution) * Fraction(squares, arcs.total**2))
+    return float(Fraction(within, total) - Fraction(resolution) * Fraction(squares, total**2))
 
 
 def sums_of_labels(part: Part, env: Environment, label: Array, values: Array) -> Array:

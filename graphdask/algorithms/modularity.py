@@ -103,7 +103,7 @@ def measured(part: Part, env: Environment, arcs: Arcs, label: Array, resolution:
     sums = sums_of_labels(part, env, label, degree)
     (communities,) = add_up(env, [int((label == part.ids).sum())])
     return {
-        "modularity": modularity_of(env, arcs, inside, sums, resolution),
+        "modularity": modularity_of(env, arcs.total, inside, sums, resolution),
         "num_communities": communities,
         "resolution": resolution,
     }

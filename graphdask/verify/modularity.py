@@ -37,10 +37,8 @@ def verify(context: RankContext, part: Part, primitive: Modularity, result: Rank
     return check_communities(context, part, label, result.values)
 
 
-def check_communities(
-    context: RankContext, part: Part, label: Array, values: dict[str, Any]
-) -> Violation | None:
-    """Whether labels are the smallest ids of communities, whose number and modularity are right. Every rank calls it."""
+def check_communities(context: RankContext, part: Part, label: Array, values: dict[str, Any]) -> Violation | None:
+    """Check that labels are smallest ids, and the number and modularity of communities. Every rank calls it."""
     n = part.num_vertices
     mine = first_where(part, (label < 0) | (label >= n), "vertex {vertex} has a label that is no vertex")
     if first_of_all(context, mine):
@@ -80,6 +78,10 @@ def _modularity(context: RankContext, part: Part, label: Array, resolution: floa
     ends = xp.concatenate([xp.zeros(1), xp.cumsum(degree[order])])
     bounds = xp.concatenate([starts, xp.full(1, len(at), starts.dtype)])
     sums = xp.diff(ends[bounds]) if len(at) else xp.zeros(0)
-    mine = np.array([float(inside), float(degree.sum()), float((sums * sums).sum()), float(len(sums))])
-    within, total, squares, communities = context.comm.allreduce(mine, "sum").tolist()
-    return (within / total - resolution * squares / total**2 if total else 0.0), int(communities)
+    total = float(context.comm.allreduce(np.array([float(degree.sum())]), "sum")[0])
+    if not total:
+        return 0.0, int(context.comm.allreduce(np.array([len(sums)], np.int64), "sum")[0])
+    shares = sums / total
+    mine = np.array([float(inside) / total, float((shares * shares).sum()), float(len(sums))])
+    within, squares, communities = context.comm.allreduce(mine, "sum").tolist()
+    return within - resolution * squares, int(communities)

@@ -111,6 +111,7 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
     "from_networkx": Call(lambda w: {"g": _path_graph()}),
     "from_scipy": Call(lambda w: {"A": _sparse()}, words={"A": ("weights",)}),
     "shortest_path": Call(lambda w: {"G": w.G, "source": 0, "target": 1}),
+    "modularity": Call(lambda w: {"G": w.U, "labels": [0] * w.U.num_vertices}),
     "read_graph": Call(lambda w: {"path": w.text}),
     "read_stream": Call(lambda w: {"path": w.timed, "preload": 0.5, "batch": 0.1}),
     # Programs
