@@ -90,7 +90,7 @@ def sums_at(xp: Any, places: Array, values: Array, size: int) -> Array:
 
 
 def modularity_of(env: Environment, total: int, inside: Array, sums: Array, resolution: float) -> float:
-    """The modularity, correctly rounded; 0 if the `total` of all weights is 0. Every rank calls it, from the same place.
+    """The modularity, correctly rounded; 0 if the `total` of all weights is 0. Every rank calls it.
 
     `inside` are weights of this rank's arcs within communities, and `sums` those of all arcs of its communities.
     """
