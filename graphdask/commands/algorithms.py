@@ -1,14 +1,17 @@
-"""The commands that `run` and `profile` have for the registered algorithms, with options made of their signatures."""
+"""The commands that `run` and `profile` have: of the registered algorithms, with options made of their signatures, and
+of programs in files of the caller's."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
 
+from graphdask.commands import program_file
 from graphdask.commands.ids import vertex, weights_of
 from graphdask.commands.options import allocation_option
 from graphdask.interface.registry import SIGNATURE, Algorithm, Option, algorithm_named, declared
@@ -47,6 +50,10 @@ class Chosen:
         if "source" in own:
             given = [vertex(each, G) for each in own["source"]]
             own["source"] = given[0] if len(given) == 1 else given
+        if "active" in own:
+            own["active"] = [vertex(each, G, "active") for each in own["active"]] or None
+        if "init" in own:
+            own["init"] = own["init"].of_graph(G)
         if "targets" in own:
             own["targets"] = [vertex(each, G, "targets") for each in own["targets"]] or None
         if "personalization" in own:
@@ -64,7 +71,8 @@ class Chosen:
 class Algorithms(click.Group):
     """A group with a command for each registered algorithm, which calls `execute(Chosen(...), **shared options)`.
 
-    A command is made, and its algorithm imported, when it is first asked for.
+    A command is made, and its algorithm imported, when it is first asked for. `FILE.py:NAME` is a command too, which
+    runs the program of that file.
     """
 
     execute: Callable[..., None]
@@ -84,6 +92,8 @@ class Algorithms(click.Group):
         return sorted(each.command for each in declared().values())
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if program_file.is_named(name):
+            return self._made_of(name, program_file.HELP, program_file.OPTIONS, partial(program_file.loaded, name))
         return next((self._command(each.name) for each in declared().values() if each.command == name), None)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -98,16 +108,24 @@ class Algorithms(click.Group):
         return self._made[algorithm.command]
 
     def _new(self, algorithm: Algorithm) -> click.Command:
-        options, execute = options_of(algorithm), self.execute
+        options = options_of(algorithm)
+        return self._made_of(algorithm.command, algorithm.help, options, lambda own: (algorithm, own))
+
+    def _made_of(
+        self, name: str, help: str, options: dict[str, Callable[[Any], Any]],
+        load: Callable[[dict[str, Any]], tuple[Algorithm, Mapping[str, Any]]],
+    ) -> click.Command:  # fmt: skip
+        """A command with these options of its own, whose algorithm and arguments are loaded when it is called."""
+        execute = self.execute
 
         def call(**given: Any) -> None:
             own = {name: given.pop(name) for name in options}
-            execute(Chosen(algorithm, own), **given)
+            execute(Chosen(*load(own)), **given)
 
         function = self.shared(call)
         for option in reversed(options.values()):
             function = option(function)
-        made = click.command(algorithm.command, help=algorithm.help, short_help=algorithm.help)(function)
+        made = click.command(name, help=help, short_help=help)(function)
         made.params += [each for each in self.params if each.name == "debug"]
         return made
 

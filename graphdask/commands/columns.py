@@ -1,4 +1,5 @@
-"""Write a result to a file: the columns `vertex` and the result's own, a row for each vertex, whole or not at all."""
+"""Write a result to a file: the columns `vertex` and the result's own, a row for each vertex, whole or not at all; and
+read such a file."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from graphdask.commands.options import writable
-from graphdask.errors import InputError
+from graphdask.errors import FormatError, GraphdaskError, InputError
 
 
 def check_output(path: Path, read: Path, overwrite: bool) -> None:
@@ -93,3 +94,45 @@ WRITERS: dict[str, Callable[[Any, Path, bool], None]] = {
     ".npz": _write_npz,
 }
 """By the ending of the name."""
+
+
+def read_columns(path: Path, names: bool) -> dict[str, Any]:
+    """The columns of a file as `write_columns` writes it, as arrays; `names` says that vertices are called by names.
+
+    Raises
+    ------
+    FormatError
+        For a file that cannot be read so, or has no column `vertex`.
+    """
+    try:
+        columns = _read(path, names)
+    except (GraphdaskError, MemoryError):
+        raise
+    except Exception as error:  # of PyArrow, NumPy and zipfile, for a damaged file nearly all kinds
+        reason = f"{type(error).__name__}: {error}".partition("\n")[0][:300]
+        raise FormatError(f"no columns can be read ({reason})", path) from None
+    if "vertex" not in columns:
+        raise FormatError(f"there is no column vertex; columns: {', '.join(columns) or 'none'}", path)
+    return columns
+
+
+def _read(path: Path, names: bool) -> dict[str, Any]:
+    import numpy as np
+    from pyarrow import csv, parquet, string
+
+    kind = path.suffix.lower().removeprefix(".")
+    if kind == "npz":
+        with np.load(path, allow_pickle=False) as found:
+            return {name: found[name] for name in found}
+    if kind == "parquet":
+        table = parquet.read_table(path)
+    else:
+        delimiter, begin = TEXTS[kind]
+        reading, parsing = csv.ReadOptions(), csv.ParseOptions(delimiter=delimiter)
+        if begin:
+            with path.open(encoding="utf-8") as file:
+                head = file.readline().removeprefix(begin).strip().split(delimiter)
+            reading, parsing.quote_char = csv.ReadOptions(column_names=head, skip_rows=1), False
+        types = csv.ConvertOptions(column_types={"vertex": string()} if names else {})
+        table = csv.read_csv(path, reading, parsing, types)
+    return {name: table.column(name).to_numpy() for name in table.column_names}

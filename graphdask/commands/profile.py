@@ -39,6 +39,8 @@ def command() -> None:
 
     W: edges scanned, and the computation on them. C: splitting and coding what is sent. H: vertices and bytes sent.
     l: what a superstep costs without any work.
+
+    In place of an algorithm, PROGRAM.py:NAME is a gd.Program of your own in a Python file.
     """
 
 

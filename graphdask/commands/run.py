@@ -84,6 +84,8 @@ shared_options = stacked(
 def command() -> None:
     """Run an algorithm over a graph from a file.
 
+    In place of an algorithm, PROGRAM.py:NAME is a gd.Program of your own in a Python file.
+
     FILE may be -, standard input: text, also compressed, in the format that --format names or its first lines show.
     """
 

@@ -68,6 +68,7 @@ OPTIONS = {
     "error": "--error",
     "norm": "--norm",
     "max_iter": "--max-iter",
+    "max_supersteps": "--max-supersteps",
     "frontier_tol": "--frontier-tol",
     "prune_tol": "--prune-tol",
     "memory": "--memory",

@@ -24,6 +24,16 @@ FILES = {
     GRAPH: "0 1\n1 2\n2 0\n2 3\n",
     "weighted.csv": "source,target,weight\n0,1,1\n1,2,2\n2,0,1\n2,3,5\n",
     "times.txt": "".join(f"{k} {k + 1} {k}\n" for k in range(10)),
+    "hops.py": """\
+import graphdask as gd
+
+hops = gd.Program(
+    state={"hops": (int, -1)},
+    message=(int, "min"),
+    send=lambda e: e.source.hops + 1,
+    apply=lambda v, m: v.hops < 0 and {"hops": m},
+)
+""",
     "spec.py": "from graphdask.sample import Spec\n\nspec = Spec(depth=2)\n",
 }
 OF_NAME = {
@@ -80,7 +90,18 @@ def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
     yield from walk(cli, ())
 
 
-VARIED = {" ".join(words): command for words, command in commands() if words[0] not in UNABLE}
+def _of_a_file(group: str) -> click.Command:
+    """The command of a program in a file, which is in no list."""
+    within = cli.get_command(click.Context(cli), group)
+    assert isinstance(within, click.Group)
+    found = within.get_command(click.Context(within), "hops.py:hops")
+    assert found is not None
+    return found
+
+
+VARIED = {" ".join(words): command for words, command in commands() if words[0] not in UNABLE} | {
+    f"{group} hops.py:hops": _of_a_file(group) for group in ("run", "profile")
+}
 """The commands whose options are varied, by their words."""
 
 

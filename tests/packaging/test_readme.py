@@ -74,6 +74,20 @@ ELSEWHERE = (
 """Beginnings of commands that need a batch system, run until Ctrl-C, or need NCCL: they are read, not run."""
 
 
+PROGRAM = """\
+import math
+
+import graphdask as gd
+
+shortest = gd.Program(
+    state={"distance": (float, math.inf)},
+    message=(float, "min"),
+    send=lambda e: e.source.distance + e.weight,
+    apply=lambda v, m: m < v.distance and {"distance": m},
+)
+"""
+
+
 def commands() -> list[str]:
     """Every `graphdask ...` of a console or a sentence, without the comment behind it, and `...` in full."""
     pages = [page.read_text() for page in PAGES]
@@ -107,6 +121,8 @@ def files(tmp_path_factory):
         "temporal.txt": "".join(f"{a} {b} {1_100_000_000 + k}\n" for k, (a, b, _) in enumerate(rows)),
         "roads.gr": "p sp 2 1\na 1 2 5\n",
         "my_samplers.py": "import graphdask as gd\n\nspec = gd.sample.Spec(depth=2)\n",
+        "my_programs.py": PROGRAM,
+        "found.csv": "vertex,distance\n0,0.0\n",
         "my_functions.py": "def edge_bias(e):\n    return e.weight\n",
         "s.json": "{}",
     }
