@@ -69,7 +69,9 @@ def run(
         return primitive.result_type(graph, primitive, kept, built, stats)
 
     inward = primitive.inward and graph.directed
-    return with_partitions(graph, client, config, compute, primitive.ghosts, inward, label=primitive.name)
+    return with_partitions(
+        graph, client, config, compute, primitive.ghosts, inward, primitive.edge_rows, primitive.name
+    )
 
 
 def _run(context: RankContext, part: Part, primitive: Any, exchange: Any, allocation: Allocation) -> RankResult:
