@@ -10,6 +10,7 @@ import graphdask.nx.centrality
 import graphdask.nx.components
 import graphdask.nx.cores
 import graphdask.nx.distances
+import graphdask.nx.iterations
 import graphdask.nx.paths
 import graphdask.nx.triangles  # noqa: F401
 from graphdask.nx.graph import convert_from_nx, convert_to_nx

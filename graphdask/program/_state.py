@@ -48,3 +48,7 @@ class ProgramState:
     """How values are added up that all vertices send."""
     changes: int = 0
     """How many vertices of all ranks changed."""
+    turns: list[Csr] = field(default_factory=list)
+    """Of a program whose supersteps go over the rows of one direction each, by turns: those rows."""
+    sums_of_turns: list[Sums] = field(default_factory=list)
+    """How values are added up in each of these; empty if vertices go over their edges."""

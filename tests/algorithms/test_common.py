@@ -29,7 +29,7 @@ ON_DEVICES = (
 )  # fmt: skip
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:pagerank stopped"),
+    pytest.mark.filterwarnings("ignore:(pagerank|eigenvector_centrality|katz_centrality|hits) stopped"),
     pytest.mark.filterwarnings("ignore:the score of vertex"),
 ]
 

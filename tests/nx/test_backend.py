@@ -86,6 +86,13 @@ EVERY = [
     ("harmonic_centrality", {"nbunch": [ROOT, "alone"], "distance": "weight"}),
     ("harmonic_centrality", {"sources": [ROOT, (2, "b")]}),
     ("is_directed_acyclic_graph", {}),
+    ("hits", {}),
+]
+OF_SIMPLE = [
+    ("eigenvector_centrality", {"tol": 1e-12, "max_iter": 2000}),
+    ("eigenvector_centrality", {"nstart": "degree", "weight": "weight", "tol": 1e-3}),
+    ("katz_centrality", {"alpha": 0.05}),
+    ("katz_centrality", {"alpha": 0.02, "beta": 3, "normalized": False, "weight": "weight"}),
 ]
 CONNECTED = [
     ("eccentricity", {}),
@@ -150,6 +157,8 @@ def test_answers_are_those_of_networkx(directed, multi):
     for name, keywords in EVERY + (DIRECTED if directed else UNDIRECTED) + ([] if directed or multi else SIMPLE):
         compare(G, name, keywords)
     nx.add_cycle(G, list(G))
+    for name, keywords in [] if multi else OF_SIMPLE:
+        compare(G, name, {**keywords, **({"nstart": dict(G.degree)} if "nstart" in keywords else {})})
     for name, keywords in CONNECTED:
         compare(G, name, keywords)
 
@@ -225,6 +234,11 @@ def test_empty_graphs_and_missing_nodes_raise_what_networkx_raises():
         (nx.triangles, nx.path_graph(3), {"nodes": 9}),
         (nx.pagerank, nx.path_graph(3), {"personalization": {0: 0}}),
         (nx.pagerank, nx.star_graph(9), {"max_iter": 1}),
+        (nx.eigenvector_centrality, nx.Graph(), {}),
+        (nx.eigenvector_centrality, nx.star_graph(9), {"max_iter": 1}),
+        (nx.eigenvector_centrality, nx.path_graph(3), {"nstart": {0: 0, 1: 0, 2: 0}}),
+        (nx.katz_centrality, nx.path_graph(3), {"alpha": 2.0}),
+        (nx.katz_centrality, nx.path_graph(3), {"tol": 0}),
         (nx.betweenness_centrality, nx.path_graph(3), {"k": 9}),
         (nx.k_core, nx.Graph(), {}),
         (nx.k_shell, nx.Graph([(0, 0)]), {}),
@@ -298,6 +312,8 @@ def test_what_is_announced_is_what_there_is():
         ("pagerank", {"alpha": 1.0}, False, "alpha=1.0"),
         ("pagerank", {"weight": len}, False, "not a function"),
         ("betweenness_centrality", {"weight": len}, False, "not a function"),
+        ("katz_centrality", {"beta": {}}, False, "beta="),
+        ("hits", {"normalized": False}, False, "normalized="),
         ("betweenness_centrality", {"endpoints": True}, True, "endpoints"),
         ("eccentricity", {"sp": {}}, False, "sp="),
         ("diameter", {"usebounds": True}, False, "usebounds"),
