@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -162,6 +163,20 @@ class Definition:
         """The fields of the state that other ranks have to know, where vertices go over their edges."""
         read = set() if self.send is None or self.by_source else self.send.reads("source")
         return tuple(i for i, field in enumerate(self.state) if field.name in read)
+
+    @property
+    def asks_ids(self) -> bool:
+        """Whether functions, or choices among messages, ask for the ids of vertices."""
+        return self.wants("id") or self.chooses
+
+    def nothing(self, k: int) -> Any:
+        """What field k of a message is without one."""
+        if self.combine not in ("min", "max") or k:
+            return 0
+        least, real = self.combine == "min", self.message_dtypes[0].kind == "f"
+        if real:
+            return math.inf if least else -math.inf
+        return np.iinfo(np.int64).max if least else np.iinfo(np.int64).min
 
     @property
     def only_truth(self) -> bool:

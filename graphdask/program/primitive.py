@@ -11,9 +11,9 @@ Source: Pan et al., Multi-GPU Graph Analytics, Section III.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -45,6 +45,8 @@ class VertexProgram(Primitive[ProgramState]):
     name = "program"
     result_type = ProgramResult
     queues = False
+    lays_out, counts_ahead = True, False
+    """Whether edges may be laid out for sums; whether the host has to know how many vertices push before they do."""
     columns: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(
@@ -65,6 +67,12 @@ class VertexProgram(Primitive[ProgramState]):
             self.columns = {"message0": of.message_dtypes[0], "counted": np.int32}  # type: ignore[misc]
         ahead = of.message_dtypes if of.by_source else [of.state[i].stored for i in of.sent]
         self.ghost_columns = {f"ahead{k}": dtype for k, dtype in enumerate(ahead)}  # type: ignore[misc]
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What it was made of."""
+        run = self.active, self.first, self.most, self.until
+        return self.definition, *run, self.names, self.base, self.directed
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "written"}
@@ -94,7 +102,7 @@ class VertexProgram(Primitive[ProgramState]):
         of, slots, owned, index = self.definition, part.num_slots, part.num_owned, part.vertex_map.dtype.itemsize
         message = sum(dtype.itemsize for dtype in of.message_dtypes) + 8 * of.chooses + 4
         ahead = message if of.by_source else sum(of.state[i].stored.itemsize for i in of.sent)
-        asked = index * self._by_slot_ids + 8 * (of.wants("degree") + of.wants("in_degree"))
+        asked = index * of.asks_ids + 8 * (of.wants("degree") + of.wants("in_degree"))
         total = slots * (sum(each.stored.itemsize for each in of.state) + asked)
         total += slots * message + (slots * ahead if of.by_source else 0)
         total += owned * index * 2 + (slots - owned) * (index + ahead) + slots // 4
@@ -102,14 +110,13 @@ class VertexProgram(Primitive[ProgramState]):
 
     def memory_on(self, part: Part, env: Environment) -> int:
         needed = self.memory(part, env.allocation)
-        if self.definition.sums_values and not env.frugal:
+        if self._sums_values(env):
             csr = self._rows(part, False)[0]
             needed += 8 * part.num_slots + 16 * (csr.num_edges // CHUNK) + Layout.memory(part, csr)
         return needed
 
-    @property
-    def _by_slot_ids(self) -> bool:
-        return self.definition.wants("id") or self.definition.chooses
+    def _sums_values(self, env: Environment) -> bool:
+        return self.lays_out and self.definition.sums_values and not env.frugal
 
     def _rows(self, part: Part, sending: bool) -> list[Csr]:
         """The rows along which own vertices send, or along which messages come to them."""
@@ -159,9 +166,9 @@ class VertexProgram(Primitive[ProgramState]):
         aggregates = summed_up(of, np.zeros((0, 0)))
         pack = Pack(
             names=env.backend.from_host(np.zeros(1, np.int64) if self.names is None else self.names), base=self.base,
-            superstep=0, limit=EVERY, everywhere=0, merges=0, everyone=int(of.everyone), counts_messages=int(of.counts),
-            owned=owned, slots_of_all=slots,
-            received=xp.zeros(places, np.int32), changed=xp.empty(owned, dtype),
+            superstep=0, limit=EVERY, everywhere=0, merges=0, first=0, everyone=int(of.everyone),
+            counts_messages=int(of.counts), owned=owned, slots_of_all=slots, received=xp.zeros(places, np.int32),
+            changed=xp.empty(owned, dtype),
             hubs=xp.empty(max(max(put_aside(each) for each in rows), 1), dtype),
             counters=words[: len(COUNTS)], sums=words[len(COUNTS) + functions :],
         )  # fmt: skip
@@ -178,7 +185,7 @@ class VertexProgram(Primitive[ProgramState]):
         for i, array in enumerate(fields):
             setattr(pack, f"state{i}", array)
         for k, each in enumerate(of.message_dtypes):
-            setattr(pack, f"message{k}", xp.full(places, self._nothing(k), each))
+            setattr(pack, f"message{k}", xp.full(places, of.nothing(k), each))
             if of.by_source:
                 setattr(pack, f"value{k}", values[k])
         no_extent = None
@@ -199,7 +206,7 @@ class VertexProgram(Primitive[ProgramState]):
             setattr(pack, f"failure{k}", self._failure(state, aggregate.function))
         if of.pushes:
             state.pushing = self._kernels("program_push", rows[0], part, env)
-        if of.sums_values and not env.frugal:
+        if self._sums_values(env):
             state.sums = Sums.of(part, env, rows[0], int(rows[0] is part.out))
         self._set_first(part, state, env, set(self.first))
         self._write_aggregates(state, env)
@@ -208,7 +215,7 @@ class VertexProgram(Primitive[ProgramState]):
     def _add_facts(self, part: Part, env: Environment, pack: Pack) -> None:
         """Ids and degrees, per slot, where functions ask for them."""
         of, wanted = self.definition, {}
-        if self._by_slot_ids:
+        if of.asks_ids:
             wanted["ids"] = part.ids
         if of.wants("degree"):
             wanted["out_degree"] = part.out.indptr[1:] - part.out.indptr[:-1]
@@ -218,16 +225,6 @@ class VertexProgram(Primitive[ProgramState]):
             wanted["in_degree"] = csr.indptr[1:] - csr.indptr[:-1]
         for name, array in zip(wanted, env.fetch_ghosts(part, list(wanted.values())), strict=True):
             setattr(pack, name, array)
-
-    def _nothing(self, k: int) -> Any:
-        """What a field of a message is without one."""
-        of = self.definition
-        if of.combine not in ("min", "max") or k:
-            return 0
-        least, real = of.combine == "min", of.message_dtypes[0].kind == "f"
-        if real:
-            return math.inf if least else -math.inf
-        return np.iinfo(np.int64).max if least else np.iinfo(np.int64).min
 
     def _set_first(self, part: Part, state: ProgramState, env: Environment, names: set[str]) -> None:
         """Take over the states that the caller gave."""
@@ -282,6 +279,8 @@ class VertexProgram(Primitive[ProgramState]):
             state.kernels.program_apply(state.count, pack)
             state.kernels.program_clear(state.count, pack)
             pack.limit = CHANGED
+            if self.counts_ahead:
+                state.count, pack.limit = self._count(state, env, AT.changed), EVERY
         else:
             pack.listed = None
             state.kernels.program_apply(part.num_owned, pack)
@@ -317,14 +316,23 @@ class VertexProgram(Primitive[ProgramState]):
         if state.sums is not None:
             state.sums.add(state.values[0], pack.message0)
             return
-        for turn, csr in enumerate(state.rows):
-            pack.assign(merges=int(turn > 0), indptr=csr.indptr, indices=csr.indices, weights=self._weights(csr))
-            if env.backend.name == "cpu" and of.adds_floats:
-                kernels.program_sum(part.num_owned, pack)
-                continue
-            pack.set_counters(hubs=0)
-            kernels.program_gather(part.num_owned, pack, per_item=8)
-            kernels.program_gather_hubs(min(HUB_THREADS, csr.num_edges), pack)
+        for turn, rows in enumerate(state.rows):
+            for first, count, _, csr in self._pieces(part, rows, part.num_owned, None, env):
+                pack.assign(merges=int(turn > 0), first=first)
+                pack.assign(indptr=csr.indptr, indices=csr.indices, weights=self._weights(csr))
+                if env.backend.name == "cpu" and of.adds_floats:
+                    kernels.program_sum(count, pack)
+                    continue
+                pack.set_counters(hubs=0)
+                kernels.program_gather(count, pack, per_item=8)
+                kernels.program_gather_hubs(min(HUB_THREADS, csr.num_edges), pack)
+
+    def _pieces(
+        self, part: Part, rows: Csr, count: int, listed: Array | None, env: Environment
+    ) -> Iterator[tuple[int, int, Array | None, Csr]]:
+        """The rows of vertices that are listed, or of all, in pieces: the vertex of the first row, how many vertices
+        there are, their list, and the rows."""
+        yield 0, count, listed, rows
 
     def _weights(self, csr: Csr) -> Array | None:
         of = self.definition
@@ -339,7 +347,7 @@ class VertexProgram(Primitive[ProgramState]):
         pack, of = state.pack, self.definition
         pack.superstep = state.done
         listed = None if state.everywhere else state.changed
-        edges = int(sum(csr.num_edges for csr in state.rows))
+        edges = int(sum(csr.num_edges for csr in state.rows)) if state.done else 0
         if of.by_source:
             pack.assign(listed=listed, failure=self._failure(state, of.send))
             if pack.sends is not None:
@@ -372,13 +380,15 @@ class VertexProgram(Primitive[ProgramState]):
 
     def _push(self, part: Part, state: ProgramState, env: Environment, listed: Array | None) -> Messages:
         pack, kernels, of = state.pack, state.pushing, self.definition
-        pack.assign(listed=listed, failure=self._failure(state, of.send))
+        pack.failure = self._failure(state, of.send)
         pack.set_counters(marked=0, ghosts=0, sent=0, hubs=0)
-        for turn, csr in enumerate(state.rows):
+        pieces = (self._pieces(part, rows, state.count, listed, env) for rows in state.rows)
+        for turn, (first, count, some, csr) in enumerate(chain.from_iterable(pieces)):
+            pack.assign(listed=some, first=first)
             pack.assign(indptr=csr.indptr, indices=csr.indices, weights=self._weights(csr))
             if turn:
                 pack.set_counters(hubs=0)
-            kernels.program_push(state.count, pack)
+            kernels.program_push(count, pack)
             kernels.program_push_hubs(HUB_THREADS, pack)
         votes = self._votes(state, env)
         found = COUNTS.of(state.found)

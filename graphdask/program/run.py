@@ -38,6 +38,7 @@ def run(
     Parameters
     ----------
     G : Graph
+        In memory, or on disk (`graphdask.stream.open`): the result has the same bits.
     program : Program
         What vertices know, send and compute.
     active : vertex id or array of vertex ids, optional
@@ -66,7 +67,9 @@ def run(
     InputError
         For an argument out of its range, or a function that asks for weights that the graph has not.
     Unsupported
-        For a function in CUDA C++ on a CPU.
+        For a function in CUDA C++ on a CPU; for a graph on disk without the in-edges that the program needs.
+    OverBudget
+        Where the states of the vertices do not fit, before any work.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Own rows of a store for the kernels of betweenness by hops and by weight, chunk by chunk.
+"""Own rows of a store for the kernels of betweenness by hops and by weight and of programs, chunk by chunk.
 
 Each section has a window. A chunk comes as the rows that are the rank's own, and the slots at the ends of their edges.
 `graphdask.stream.device_chunked_rows` does the same through a device.
@@ -6,7 +6,7 @@ Each section has a window. A chunk comes as the rows that are the rank's own, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -29,9 +29,9 @@ def sections_of(store: Store) -> list[str]:
     return sorted({"out", gathered(store)})
 
 
-def chunks_bytes(part: StreamedPart) -> int:
-    """Bytes that windows on all of them take at least."""
-    names = sections_of(part.store)
+def chunks_bytes(part: StreamedPart, names: Sequence[str] | None = None) -> int:
+    """Bytes that windows on all of them, or on those of some names, take at least."""
+    names = sections_of(part.store) if names is None else names
     return len(names) * (least_memory(part.store.sections[name] for name in names) + _slots_beside(part))
 
 
@@ -39,7 +39,7 @@ def _slots_beside(part: StreamedPart) -> int:
     """Bytes of the slots of a chunk's neighbours, where several ranks make them beside it."""
     if part.size == 1:
         return 0
-    return 4 * max(int(section.table["edges"].max(initial=0)) for section in part.store.sections.values())
+    return 5 * max(int(section.table["edges"].max(initial=0)) for section in part.store.sections.values())
 
 
 def fitting(part: StreamedPart, lanes: int, needed: Callable[[StreamedPart, int], tuple[int, int]]) -> int:
@@ -64,12 +64,16 @@ class ChunkedRows:
 
     def begin(self, stack: ExitStack) -> None:
         """Before the run."""
-        self.stack, self.log = stack, Log(what=self.name)
+        self.stack, self.log = stack, Log(what=self.name, together=True)
+
+    def sections(self, part: StreamedPart) -> list[str]:
+        """The sections whose chunks are asked for."""
+        return sections_of(part.store)
 
     def open_windows(self, part: StreamedPart, env: Environment, taken: int) -> None:
         """Open the windows, in the memory that so many bytes of the primitive leave."""
         self.log.context = env
-        names, index = sections_of(part.store), part.vertex_map.dtype
+        names, index = self.sections(part), part.vertex_map.dtype
         free = self._free_memory(part, env) - taken
         self.windows: dict[str, Any] = {name: self._window(part, name, free // len(names)) for name in names}
         self.firsts = {name: env.backend.from_host(self._firsts(part, name).astype(index)) for name in names}
@@ -99,7 +103,7 @@ class ChunkedRows:
     def _window(self, part: StreamedPart, name: str, free: int) -> Any:
         """A window on the chunks of a section."""
         section, chunks, free = part.store.sections[name], part.own.chunks[name], free - _slots_beside(part)
-        of = len(sections_of(part.store))
+        of = len(self.sections(part))
         window = Window(part.store, section, free, self.name, part.read_ahead, chunks, of=of)
         self.log.traffic.append(window.traffic)
         return self.stack.enter_context(window)
@@ -119,7 +123,7 @@ class ChunkedRows:
         slots = chunk.targets
         if own.begin:
             slots = slots - np.int32(own.begin)
-            slots[slots < 0] += np.int32(part.num_vertices)
+            np.add(slots, np.int32(part.num_vertices), out=slots, where=slots < 0)
         return self._own_rows(part, chunk.first, Csr(window.indptr(chunk), slots, chunk.weights))
 
     def _simplify(self, part: StreamedPart, chunk: Any) -> None:
@@ -131,13 +135,16 @@ class ChunkedRows:
         before, rows = max(own.begin - first, 0), min(own.end - first, csr.num_rows)
         return first + before - own.begin, Csr(csr.indptr[before : rows + 1], csr.indices, csr.weights)
 
-    def pieces(self, part: StreamedPart, name: str, rows: Array, env: Environment) -> Iterator[tuple[slice, int, Csr]]:
+    def pieces(
+        self, part: StreamedPart, name: str, rows: Array, env: Environment, forward: bool = True
+    ) -> Iterator[tuple[slice, int, Csr]]:
         """The chunks that hold some own rows, which stand in their order: which of these, and the chunk, as `loaded`
-        gives it."""
+        gives it. The last chunk comes first unless `forward`."""
         chunks = part.own.chunks[name]
         cuts = env.backend.to_host(env.xp.searchsorted(rows, self.firsts[name]))
         cuts = np.append(cuts, len(rows))
         needed = np.flatnonzero(np.diff(cuts))
+        needed = needed if forward else needed[::-1]
         self.windows[name].traffic.skipped += len(chunks) - len(needed)
         numbers = (needed + chunks.start).tolist()
         for at, place in enumerate(needed.tolist()):
@@ -147,9 +154,9 @@ class ChunkedRows:
             )
             self.log.check()
 
-    def every_piece(self, part: StreamedPart, name: str) -> Iterator[tuple[int, Csr]]:
-        """All chunks, as `loaded` gives them."""
-        numbers = list(part.own.chunks[name])
+    def every_piece(self, part: StreamedPart, name: str, forward: bool = True) -> Iterator[tuple[int, Csr]]:
+        """All chunks, as `loaded` gives them; the last one first unless `forward`."""
+        numbers = list(part.own.chunks[name])[:: 1 if forward else -1]
         for at, number in enumerate(numbers):
             yield self.loaded(part, name, number, numbers[at + 1 :])
             self.log.check()

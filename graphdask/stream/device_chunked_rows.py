@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from graphdask.device.backend import Array, Backend
@@ -14,9 +15,9 @@ from graphdask.stream.on_device import Run
 from graphdask.stream.shared import StreamedPart
 
 
-def device_chunks_bytes(part: StreamedPart) -> int:
-    """Bytes of the device that windows on all sections take at least."""
-    names = sections_of(part.store)
+def device_chunks_bytes(part: StreamedPart, names: Sequence[str] | None = None) -> int:
+    """Bytes of the device that windows on all sections, or on those of some names, take at least."""
+    names = sections_of(part.store) if names is None else names
     each = least_memory(part.store.sections[name] for name in names) + _tables(part)
     return len(names) * each
 
@@ -37,7 +38,7 @@ class DeviceChunkedRows(ChunkedRows):
 
     def take(self, run: Run, per_vertex: int, chunks: int) -> None:
         """Before the run, whose state takes so many bytes per vertex, and windows on chunks at least so many."""
-        self.work, self.log = run, run.log
+        self.work, self.log, run.log.together = run, run.log, True
         run.require(per_vertex, self.name, chunks=chunks)
 
     def view(self, part: StreamedPart, backend: Backend) -> StreamedPart:
@@ -54,7 +55,7 @@ class DeviceChunkedRows(ChunkedRows):
         window = DeviceWindow(
             self.work.host, self.work.backend, section, free - _tables(part), self.name, self.log, part.read_ahead,
             chunks=part.own.chunks[name], arrived=lambda chunk: self._arrived(part, chunk),
-            of=len(sections_of(part.store)),
+            of=len(self.sections(part)),
         )  # fmt: skip
         return self.stack.enter_context(window)
 

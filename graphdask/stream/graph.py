@@ -253,6 +253,9 @@ def open_(
     on a CPU or a GPU, and scores have the same bits with any number of sources at a time; a GPU takes 48 bytes besides
     for each edge of a chunk.
 
+    Programs (`gd.run`) take what their states and messages do: with up to two fields each 28 to 93 bytes per vertex,
+    with several workers up to 36 more.
+
     `core_number` takes 13 bytes per vertex, `label_propagation` 20, `strongly_connected_components` 26, `triangles` and
     `local_clustering_coefficient` 41, with several workers 8 more, and all of them what the largest rows take. These
     are computed by the CPU, for GPUs too, in as many bytes of main memory as `memory` says. After a pass over the

@@ -14,6 +14,7 @@ from graphdask.stream import (
     labels,
     pagerank,
     paths,
+    programs,
     strong,
     triangles,
     weighted_betweenness,
@@ -22,7 +23,8 @@ from graphdask.stream.forms import STREAMED
 from graphdask.stream.shared import StreamedPart
 
 FORMS = (
-    betweenness, components, distances, kcores, labels, pagerank, paths, strong, triangles, weighted_betweenness
+    betweenness, components, distances, kcores, labels, pagerank, paths, programs, strong, triangles,
+    weighted_betweenness,
 )  # fmt: skip
 """The modules that enter a streamed form in `STREAMED`."""
 

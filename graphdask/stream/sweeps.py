@@ -37,6 +37,8 @@ class Log:
     history: list[Superstep] = field(default_factory=list)
     traffic: list[Traffic] = field(default_factory=list)
     """Of each window."""
+    together: bool = False
+    """Whether all windows are there at the same time."""
     _started: float = field(default_factory=clock)
     _waited: float = 0.0
 
@@ -82,7 +84,7 @@ class Log:
         for traffic in self.traffic:
             for name in SUMS:
                 setattr(total, name, getattr(total, name) + getattr(traffic, name))
-            total.memory = max(total.memory, traffic.memory)
+            total.memory = traffic.memory + total.memory if self.together else max(total.memory, traffic.memory)
             total.per_edge = max(total.per_edge, traffic.per_edge)
         least = min(
             total.per_edge * sum(step.edges for step in steps),

@@ -12,6 +12,7 @@ PageRank: as `graphdask.verify.pagerank` describes. Proofs of other algorithms s
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,6 +30,7 @@ from graphdask.comm.single import SingleCommunicator
 from graphdask.device.residency import fetched
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
+from graphdask.program.primitive import VertexProgram
 from graphdask.stream import betweenness, weighted_betweenness
 from graphdask.stream.betweenness import degrees_of
 from graphdask.stream.components import forest
@@ -36,6 +38,7 @@ from graphdask.stream.everywhere import by_position, first_wrong
 from graphdask.stream.forms import PROOFS, Supersteps
 from graphdask.stream.pagerank import StreamedPageRank, gathered
 from graphdask.stream.paths import UNIT
+from graphdask.stream.programs import proved
 from graphdask.stream.shared import StreamedPart, part_of
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
@@ -50,8 +53,8 @@ LEFT_OVER = "vertex {vertex} has a parent at the same distance, and so on in a c
 def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: RankResult) -> Violation | None:
     """Return the first violation, or None; of several ranks, the first receives all values and proves them."""
     result = replace(result, columns={name: fetched(column) for name, column in result.columns.items()})
-    if type(primitive) in INNER:
-        return _scores(context, graph, primitive, result)
+    if type(primitive) in BY_ALL:
+        return BY_ALL[type(primitive)](context, graph, primitive, result)
     if graph.size > 1:
         gathered = _gathered(context, graph, result)
         if gathered is None:
@@ -230,6 +233,10 @@ INNER: dict[type, Supersteps] = {
     Betweenness: betweenness.INNER, WeightedBetweenness: weighted_betweenness.INNER
 }  # fmt: skip
 """The searches alone, where ranks send each other what they find."""
+BY_ALL: dict[type, Callable[[RankContext, StreamedPart, Any, RankResult], Violation | None]] = {
+    Betweenness: _scores, VertexProgram: proved, WeightedBetweenness: _scores
+}  # fmt: skip
+"""By primitive, the proof of its result, if every rank proves its own vertices."""
 PROOFS |= {
     BreadthFirstSearch: _search, ConnectedComponents: _components, PageRank: _ranks, ShortestPaths: _paths,
     SinglePageRank: _ranks,

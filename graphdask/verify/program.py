@@ -49,6 +49,13 @@ def verify(context: RankContext, part: Part, primitive: VertexProgram, result: R
     again = repeated(part, primitive)
     again.beside = sum(column.nbytes for column in result.columns.values())
     found = run_primitive(context.comm, part, again, context.environment("selective"))
+    return differing(context, part, primitive, result, found)
+
+
+def differing(
+    context: RankContext, part: Part, primitive: VertexProgram, result: RankResult, found: RankResult
+) -> Violation | None:
+    """Return this rank's first violation: what the same program found otherwise for the vertices `part.ids`."""
     violations = []
     for each in primitive.definition.state:
         wrong = _bits(found.columns[each.name]) != _bits(result.columns[each.name])
@@ -68,10 +75,7 @@ def repeated(part: Part, primitive: VertexProgram) -> _Again:
     of = primitive.definition
     if of.pushes and (not primitive.directed or of.direction == "in" or part.inward is not None):
         of = _Pulled(**{each.name: getattr(of, each.name) for each in fields(of)})
-    return _Again(
-        of, primitive.active, primitive.first, primitive.most, primitive.until, primitive.names, primitive.base,
-        primitive.directed,
-    )  # fmt: skip
+    return _Again(of, *primitive.arguments[1:])
 
 
 def _bits(column: Any) -> Any:

@@ -118,8 +118,8 @@ extern "C" __global__ void program_gather(long long n, Program a) {
     const unsigned group = 0xffu << (threadIdx.x & 24);
     const long long groups = (long long)gridDim.x * blockDim.x / GD_LANES;
     for (long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / GD_LANES; i < n; i += groups) {
-        const index_t v = a.listed ? a.listed[i] : (index_t)i;
-        const long long first = a.indptr[v], last = a.indptr[v + 1];
+        const index_t v = a.listed ? a.listed[i] : (index_t)(i + a.first);
+        const long long row = v - a.first, first = a.indptr[row], last = a.indptr[row + 1];
         if (last - first > GD_HUB) {
             if (lane == 0) a.hubs[gd_reserve(&a.counters->hubs)] = v;
             continue;
@@ -143,7 +143,7 @@ extern "C" __global__ void program_gather_hubs(long long n, Program a) {
     const unsigned group = 0xffu << (threadIdx.x & 24);
     for (long long h = blockIdx.x; h < (long long)a.counters->hubs; h += gridDim.x) {
         const index_t v = a.hubs[h];
-        const long long first = a.indptr[v], last = a.indptr[v + 1];
+        const long long row = v - a.first, first = a.indptr[row], last = a.indptr[row + 1];
         Message held = nothing();
         int count = 0;
         for (long long begin = first; begin < last; begin += GD_GROUPS * GD_CHUNK) {

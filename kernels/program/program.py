@@ -53,11 +53,12 @@ def program_values(n, a: Program):
 def program_gather(n, a: Program):
     """Combine the messages along the edges of each row."""
     for i in range(n):
-        v = i if a.listed is None else a.listed[i]
+        v = i + a.first if a.listed is None else a.listed[i]
+        row = v - a.first
         held, count = nothing(), 0
         if a.merges:
             held, count = got(v, a), a.received[v]
-        for e in range(a.indptr[v], a.indptr[v + 1]):
+        for e in range(a.indptr[row], a.indptr[row + 1]):
             u = a.indices[e]
             if a.everywhere or has_bit(a.active, u):
                 given, sent = message(u, v, e, a)
@@ -72,10 +73,11 @@ def program_gather(n, a: Program):
 def program_sum(n, a: Program):
     """The same where messages are added up as floats."""
     for i in range(n):
-        v = i if a.listed is None else a.listed[i]
+        v = i + a.first if a.listed is None else a.listed[i]
+        row = v - a.first
         count, chunk = 0, 0
         s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = nothing()
-        first, last = a.indptr[v], a.indptr[v + 1]
+        first, last = a.indptr[row], a.indptr[row + 1]
         for head in range(first, last, CHUNK):
             t0 = t1 = t2 = t3 = t4 = t5 = t6 = t7 = nothing()
             for e in range(head, min(head + CHUNK, last)):

@@ -41,6 +41,7 @@ class Vertices(Pack):
 class Program(Vertices):
     listed = "const index_t *", "own vertices to work on, if there is a list"
     limit = "long long", "how long that is: ALL, MARKED or CHANGED"
+    first = "long long", "the own vertex of the first row: of all rows 0, of a part of them more"
     indptr = "const long long *", "where each row begins"
     indices = "const index_t *", "the slots that its edges lead to, or come from"
     weights = "const weight_t *", "of the edges"

@@ -18,6 +18,9 @@ __device__ __forceinline__ bool gd_arrives(index_t v, int count, const Program &
     return true;
 }
 
+// Where each row begins, by what the rows are called: by listed vertices, or by their own numbers.
+__device__ __forceinline__ const long long *gd_rows(const Program &a) { return a.listed ? a.indptr - a.first : a.indptr; }
+
 // Whether all messages are equal: then the first one that comes to a vertex is as good as all.
 __device__ __forceinline__ bool gd_uniform(const Program &a) { return a.extent && a.extent[0] == a.extent[1]; }
 
@@ -25,8 +28,10 @@ struct Pushing {
     const Program &a;
     SplitQueue<index_t> *found;
     const bool uniform;
+    const long long before;  // own vertices before the one that row 0 is: vertices that are listed are not numbered so
 
-    __device__ __forceinline__ void operator()(index_t u, long long e) const {
+    __device__ __forceinline__ void operator()(index_t row, long long e) const {
+        const index_t u = (index_t)(row + before);
         const index_t v = __ldcs(a.indices + e);  // once only: the caches are for bits and messages
         if (uniform && gd_bit((volatile const unsigned *)a.marks, v)) return;
         Message sent;
@@ -45,14 +50,15 @@ struct Pushing {
 extern "C" __global__ void program_push(long long n, Program a) {
     __shared__ SplitQueue<index_t> found;
     found.open();
-    gd_for_edges<index_t>(gd_length(n, a), a.listed, a.indptr, a.hubs, &a.counters->hubs, &a.counters->sent,
-                          Pushing{a, &found, gd_uniform(a)});
+    gd_for_edges<index_t>(gd_length(n, a), a.listed, gd_rows(a), a.hubs, &a.counters->hubs, &a.counters->sent,
+                          Pushing{a, &found, gd_uniform(a), a.listed ? 0 : a.first});
 }
 
 extern "C" __global__ void program_push_hubs(long long n, Program a) {
     __shared__ SplitQueue<index_t> found;
     found.open();
-    gd_for_hubs<index_t>(a.hubs, &a.counters->hubs, a.indptr, Pushing{a, &found, gd_uniform(a)});
+    gd_for_hubs<index_t>(a.hubs, &a.counters->hubs, gd_rows(a),
+                         Pushing{a, &found, gd_uniform(a), a.listed ? 0 : a.first});
 }
 
 extern "C" __global__ void program_take(long long n, Program a) {

@@ -15,9 +15,10 @@ __all__ = ["MACROS"]
 def program_push(n, a: Program):
     """Send messages along the edges of each row, combine them where they arrive, and list the vertices that got one."""
     for i in range(length(n, a)):
-        u = i if a.listed is None else a.listed[i]
-        a.counters.sent += a.indptr[u + 1] - a.indptr[u]
-        for e in range(a.indptr[u], a.indptr[u + 1]):
+        u = i + a.first if a.listed is None else a.listed[i]
+        row = u - a.first
+        a.counters.sent += a.indptr[row + 1] - a.indptr[row]
+        for e in range(a.indptr[row], a.indptr[row + 1]):
             v = a.indices[e]
             given, sent = message(u, v, e, a)
             if given:

@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import graphdask as gd
 
+HELPERS = Path(__file__).parent.parent / "helpers"
 PROGRAM = """
 import ctypes, gc, json, sys
 import numpy as np, graphdask as gd
@@ -36,6 +38,12 @@ calls = {
     "sssp": lambda S: gd.sssp(S, S.store.header["root"]), "pagerank": lambda S: gd.pagerank(S, max_iter=3, tol=0.5),
     "labels": lambda S: gd.label_propagation(S, 2), "cores": gd.core_number, "triangles": gd.triangles,
 }
+sys.path.append(sys.argv[3])
+from some_programs import programs
+
+program, _ = programs()["rank"]
+calls["program"] = lambda S: gd.run(S, program, max_supersteps=3)
+
 def graph(scale):
     return gd.generate.rmat(scale, 16, seed=0).partition(device="cpu")
 
@@ -138,7 +146,7 @@ def test_windows_of_pagerank_are_not_there_at_the_same_time(tmp_path, alone, mem
 def test_the_peak_is_below_the_budget_and_a_tenth(tmp_path, alone):
     memory = 12 << 20
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(tmp_path), str(memory)],
+        [sys.executable, "-c", PROGRAM, str(tmp_path), str(memory), str(HELPERS)],
         capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     if "clear_refs" in done.stderr:
