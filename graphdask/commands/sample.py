@@ -24,6 +24,7 @@ from graphdask.commands.options import (
     reading_options,
     stacked,
 )
+from graphdask.commands.parts import PARTS
 from graphdask.commands.paths import FILE
 from graphdask.commands.run import read
 from graphdask.commands.sample_files import check_output, write
@@ -101,7 +102,7 @@ def _begin_options(entry: Entry) -> tuple[Any, ...]:
 
 @click.group("sample")
 def command() -> None:
-    """Draw samples of a graph from a file: random walks, neighbourhoods, edges."""
+    """Draw samples of a graph from a file, or take parts of it: walks, neighbourhoods, subgraphs, edges."""
 
 
 def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], request: Request) -> None:
@@ -273,6 +274,6 @@ def _command(entry: Entry) -> click.Command:
     return click.command(entry.name, help=entry.help, short_help=entry.help.partition("\n\n")[0])(function)
 
 
-for _entry in ENTRIES:
+for _entry in (*ENTRIES, *PARTS):
     command.add_command(_command(_entry))
 command.add_command(nodes)

@@ -38,16 +38,13 @@ class Entry:
     """What it reads the edges' weights as, without which it draws nothing."""
     prepare: Callable[[dict[str, Any]], dict[str, Any]] = lambda own: own
     """Makes the arguments of the function of its own options, before any work."""
+    edges: bool = True
+    """Whether what it draws are edges, which have rows."""
 
     def takes_weights(self, own: dict[str, Any]) -> bool:
         """Whether it draws by the weights of the edges, or may do so."""
         weighted = own.get("bias") == "weight" or own.get("weighted", False) is not False
         return bool(self.weights) or weighted or "spec" in own
-
-    @property
-    def edges(self) -> bool:
-        """Whether what it draws are edges, which have rows."""
-        return self.words is not _rank_words
 
     @property
     def walks(self) -> bool:
@@ -246,7 +243,7 @@ ENTRIES: tuple[Entry, ...] = (
         (click.option("--walks", type=Whole(min=1), default=10_000, show_default=True, help="Walks of each source."),
          _probability("--restart", 0.15, "Probability of ending before each step."),
          click.option("--top", type=Whole(min=1), help="Vertices of a source at most.  [default: all]")),
-        ("walks", "restart", "top"), _rank_words,
+        ("walks", "restart", "top"), _rank_words, edges=False,
     ),
     Entry(
         "saint-nodes", "GraphSAINT's subgraphs of vertices drawn by the norms of their columns.", "saint_nodes", "",

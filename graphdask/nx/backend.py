@@ -12,6 +12,7 @@ import graphdask.nx.cores
 import graphdask.nx.distances
 import graphdask.nx.iterations
 import graphdask.nx.paths
+import graphdask.nx.subgraphs
 import graphdask.nx.triangles  # noqa: F401
 from graphdask.nx.graph import convert_from_nx, convert_to_nx
 from graphdask.nx.offered import OFFERS, can_run, should_run

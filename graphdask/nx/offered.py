@@ -67,9 +67,12 @@ def _key(value: Any) -> bool:
 MOST = 2**53
 """Above it floats do not hold every whole number."""
 KINDS: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("alpha", "cutoff", "k", "max_iter", "tol"), _number),
-    **dict.fromkeys(("count_zeros", "endpoints", "normalized", "usebounds", "wf_improved"), _flag),
+    **dict.fromkeys(("alpha", "cutoff", "k", "max_iter", "radius", "tol"), _number),
+    **dict.fromkeys(
+        ("center", "count_zeros", "endpoints", "normalized", "undirected", "usebounds", "wf_improved"), _flag
+    ),
     **dict.fromkeys(("dangling", "nstart", "personalization"), _by_node),
+    "distance": _key,
     "method": _word,
     "weight": _key,
 }

@@ -61,14 +61,14 @@ def _by_distance(G: NxGraph, far: np.ndarray, reached: np.ndarray) -> dict[Any, 
     return dict(zip([nodes[place] for place in places.tolist()], far[places].tolist(), strict=True))
 
 
-def _within(depths: np.ndarray, cutoff: Any) -> np.ndarray:
+def within(depths: np.ndarray, cutoff: Any) -> np.ndarray:
     """NetworkX goes on while the level is below the cut-off."""
     if cutoff is None:
         return depths >= 0
     return (depths == 0) | ((depths > 0) & (depths - 1 < cutoff))
 
 
-def _limit(cutoff: Any) -> int | None:
+def limit_of(cutoff: Any) -> int | None:
     """The last level that NetworkX reaches with a cut-off, if that is a number that bounds levels."""
     bounds = isinstance(cutoff, int | float | np.integer | np.floating) and 0 <= cutoff < 2**31
     return math.ceil(cutoff) if bounds else None
@@ -76,16 +76,16 @@ def _limit(cutoff: Any) -> int | None:
 
 @offered(edges=100_000, converted=10_000)
 def single_source_shortest_path_length(G: NxGraph, source: Any, cutoff: Any = None) -> dict[Any, int]:
-    depths = hops(G, source, limit=_limit(cutoff))
-    return _by_distance(G, depths, _within(depths, cutoff))
+    depths = hops(G, source, limit=limit_of(cutoff))
+    return _by_distance(G, depths, within(depths, cutoff))
 
 
 @offered(edges=100_000, converted=10_000)
 def single_target_shortest_path_length(G: NxGraph, target: Any, cutoff: Any = None) -> dict[Any, int]:
     if target not in G:
         raise networkx.NodeNotFound(f"Target {target} is not in G")
-    depths = hops(G, target, against=True, limit=_limit(cutoff))
-    return _by_distance(G, depths, _within(depths, cutoff))
+    depths = hops(G, target, against=True, limit=limit_of(cutoff))
+    return _by_distance(G, depths, within(depths, cutoff))
 
 
 def _no_number(arguments: Mapping[str, Any]) -> str:

@@ -276,53 +276,54 @@ def forest_fire(
     return sampled(G, numbered(sampler, edge_rows), placement, client, progress)
 
 
-def checked_seeds(G: Graph, seeds: Any) -> tuple[np.ndarray, np.ndarray | None]:
+def checked_seeds(G: Graph, seeds: Any, name: str = "seeds") -> tuple[np.ndarray, np.ndarray | None]:
     """Vertex numbers of the seeds of all instances, and where those of each begin; each once in its instance.
 
-    The numbers are of the index dtype. None for where they begin says that each is an instance of its own.
+    The numbers are of the index dtype. None for where they begin says that each is an instance of its own. `name` is
+    that of the argument, a plural.
     """
-    index = index_dtype(G.num_vertices)
-    arrays = arrays_of_seeds(seeds)
+    index, one = index_dtype(G.num_vertices), {"vertices": "vertex"}.get(name, name.removesuffix("s"))
+    arrays = arrays_of_seeds(seeds, name)
     if not isinstance(arrays, list):
-        numbers = G.ids.to_internal(arrays, "seed", copy=False) if arrays.size else np.zeros(0, np.int64)
+        numbers = G.ids.to_internal(arrays, one, copy=False) if arrays.size else np.zeros(0, np.int64)
         return numbers.astype(index), None
     lengths = [len(array) for array in arrays]
     instance, filled = np.repeat(np.arange(len(arrays)), lengths), [array for array in arrays if len(array)]
     if len({array.dtype for array in filled}) == 1:
-        flat = G.ids.to_internal(np.concatenate(filled), "seed")
+        flat = G.ids.to_internal(np.concatenate(filled), one)
     else:  # not joined, or whole numbers could become others
-        flat = np.concatenate([instance[:0], *(G.ids.to_internal(array, "seed") for array in filled)])
+        flat = np.concatenate([instance[:0], *(G.ids.to_internal(array, one) for array in filled)])
     order = np.lexsort((flat, instance))  # equal ones in the order given
     again = (np.diff(flat[order], prepend=-1) == 0) & (np.diff(instance[order], prepend=-1) == 0)
     first = np.sort(order[~again])
     return flat[first].astype(index, copy=False), np.searchsorted(instance[first], np.arange(len(arrays) + 1))
 
 
-def arrays_of_seeds(seeds: Any) -> np.ndarray | list[np.ndarray]:
+def arrays_of_seeds(seeds: Any, name: str = "seeds") -> np.ndarray | list[np.ndarray]:
     """The seeds as an array of one dimension; or, where each instance has several, a list of such arrays."""
     if hasattr(seeds, "__array__"):
-        array = given_array("seeds", seeds)
+        array = given_array(name, seeds)
         if array.ndim != 1:
-            raise InputError(f"seeds is an array of {array.ndim} dimensions; it has one, or is a list of arrays")
-        if array.dtype != object or not any(_has_axes(of_one) for of_one in array):
+            raise InputError(f"{name} is an array of {array.ndim} dimensions; it has one, or is a list of arrays")
+        if array.dtype != object or not any(_has_axes(name, of_one) for of_one in array):
             return array
         seeds = list(array)  # such as a Series of arrays
     each = (
         seeds
         if type(seeds) is range
-        else given_sequence("seeds", seeds, "neither an array of vertices nor a list of arrays")
+        else given_sequence(name, seeds, "neither an array of vertices nor a list of arrays")
     )
-    if type(seeds) is range or not any(_has_axes(of_one) for of_one in each):
-        return given_array("seeds", each)
-    arrays = [given_array(f"seeds[{place}]", of_one) for place, of_one in enumerate(each)]
+    if type(seeds) is range or not any(_has_axes(name, of_one) for of_one in each):
+        return given_array(name, each)
+    arrays = [given_array(f"{name}[{place}]", of_one) for place, of_one in enumerate(each)]
     if any([array.ndim != 1 for array in arrays]):
-        raise InputError("seeds is a list of arrays, but not all of them have one dimension")
+        raise InputError(f"{name} is a list of arrays, but not all of them have one dimension")
     return arrays
 
 
-def _has_axes(value: Any) -> bool:
+def _has_axes(name: str, value: Any) -> bool:
     """Whether a seed is not one vertex, but several."""
-    return not isinstance(value, int | str | np.generic) and (given_array("seeds", value).ndim > 0)
+    return not isinstance(value, int | str | np.generic) and (given_array(name, value).ndim > 0)
 
 
 def checked_sizes(sizes: Any, name: str, least: int) -> tuple[int, ...]:

@@ -2,7 +2,8 @@
 
 1. An edge has a row, and nothing else has; a step of a walk has none only where the walk may go along no edge.
 2. What the caller gave has an edge between the ends of the sampled one in that row, of an undirected graph in either
-   direction; its weight is above 0 where weights are the bias, and the type where edges have types.
+   direction; its weight is above 0 where weights are the bias, the type where edges have types, and the weight that
+   was returned with the edge.
 3. What is drawn without replacement has no row twice at a vertex, so parallel edges have rows of their own.
 
 Every rank makes its piece of what the caller gave again, from its lineage, and sends it to the owners of ranges of
@@ -76,6 +77,8 @@ def _claims(
     claims = {"row": rows, "src": src, "dst": dst, "instance": taken.instance, "step": taken.step}
     if taken.kinds is not None:
         claims["kind"] = taken.kinds
+    if "weight" in result.columns:
+        claims["weight"] = result.columns["weight"]
     kept = xp.flatnonzero(rows >= 0)
     return None, {name: column[kept] for name, column in claims.items()}
 
@@ -143,6 +146,8 @@ class _Given:
             checks.append((self.weights[at] != claims["kind"], "row {row} is an edge of another type"))
         elif self.weights is not None and sampler.bias == "weight":
             checks.append((~(self.weights[at] > 0), "row {row} has no weight above 0 to be drawn by"))
+        if self.weights is not None and "weight" in claims:
+            checks.append((self.weights[at] != claims["weight"], "row {row} is an edge of another weight"))
         if once:
             checks.append((_again(xp, claims), "row {row} is given twice in one draw, from {vertex} to {other}"))
         for wrong, message in checks:

@@ -231,3 +231,25 @@ def test_edge_rows_of_a_file_that_is_streamed(call, doubled, tmp_path):
     assert sorted((row["src"], row["dst"], row["edge"]) for row in rows) == [
         ("a", "b", 1), ("a", "b", 3), ("b", "c", 0), ("c", "a", 2),
     ]  # fmt: skip
+
+
+def test_parts_of_a_graph_are_written_and_verified(call, chain, tmp_path):
+    output = tmp_path / "part.txt"
+    for command, options, expected in (
+        ("subgraph", ("--seeds", "10,20,40", "--edge-rows"), "# src\tdst\tinstance\tedge\n10\t20\t0\t0\n"),
+        ("ego", ("--seeds", "20,30", "--no-center", "--ignore-direction", "--radius", 2),
+         "# src\tdst\tinstance\n30\t40\t0\n10\t20\t1\n"),
+        ("hops", ("--seeds", "30", "--k", 1, "--neighbors", "both"),
+         "# vertex\thop\tinstance\n30\t0\t0\n20\t1\t0\n40\t1\t0\n"),
+        ("k-core", ("--undirected",), "# src\tdst\tinstance\n10\t20\t0\n20\t30\t0\n30\t40\t0\n"),
+    ):  # fmt: skip
+        result = call("sample", command, chain, *options, "--verify", "--output", output, "--overwrite")
+        assert result.exit_code == 0, result.output
+        assert output.read_text() == expected
+    for options, message in (
+        (("--placement", "replicated"), "--placement replicated is of samples"),
+        (("--chunk", 2, "--output", tmp_path / "folder"), "of all its subgraphs together"),
+    ):
+        result = call("sample", "subgraph", chain, *options)
+        assert result.exit_code == 2, result.output
+        assert message in " ".join(result.stderr.split())

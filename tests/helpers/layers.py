@@ -21,6 +21,7 @@ LAYERS = (
     "algorithms",
     "generate",
     "sample",
+    "subgraphs",
     "verify",
     "stream",
     "dashboard",

@@ -112,6 +112,11 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
     "from_scipy": Call(lambda w: {"A": _sparse()}, words={"A": ("weights",)}),
     "shortest_path": Call(lambda w: {"G": w.G, "source": 0, "target": 1}),
     "modularity": Call(lambda w: {"G": w.U, "labels": [0] * w.U.num_vertices}),
+    "ego_graph": Call(lambda w: {"G": w.G, "sources": [0, 1]}),
+    "k_core": Call(lambda w: {"G": w.U}),
+    "k_hop_neighbors": Call(lambda w: {"G": w.G, "sources": [0, 1], "k": 2}),
+    "subgraph": Call(lambda w: {"G": w.G, "vertices": [0, 1]}, words={"vertices": ("vertex",)}),
+    "SubgraphResult.to_graph": Call(lambda w: {"instance": 0}, lambda w: gd.subgraph(w.G, [0, 1]).to_graph),
     "read_graph": Call(lambda w: {"path": w.text}),
     "read_stream": Call(lambda w: {"path": w.timed, "preload": 0.5, "batch": 0.1}),
     # Programs

@@ -15,6 +15,7 @@ RETURNED = (
     "graphdask.partition.blocks.EdgeArrays", "graphdask.program.translated.Translated",
     "graphdask.sample.neighborhoods.Subgraph", "graphdask.scale.model.Fit", "graphdask.sample.neighborhoods.Subgraphs",
     "graphdask.sample.neighbor_loader.Batch", "graphdask.dynamic.graph.Update",
+    "graphdask.subgraphs.result.SubgraphResult",
 )  # fmt: skip
 """Classes that public functions return, which no public module has."""
 FUNCTIONS = ("graphdask.graph.power_law.fit_power_law",)

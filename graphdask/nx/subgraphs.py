@@ -1,0 +1,40 @@
+"""NetworkX's subgraphs of what is near a node; they come back as NetworkX's own graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import networkx
+import numpy as np
+
+from graphdask.algorithms.bfs import bfs
+from graphdask.nx.graph import NxGraph, convert_to_nx
+from graphdask.nx.offered import no_function, offered
+from graphdask.nx.paths import hops, lengths, limit_of, within
+
+_KINDS = (networkx.Graph, networkx.DiGraph, networkx.MultiGraph, networkx.MultiDiGraph, NxGraph)
+
+
+def _ego_refuses(arguments: Mapping[str, Any]) -> str:
+    if type(arguments["G"]) not in _KINDS:
+        return "the subgraph is of a class of its own, which graphdask does not make"
+    if arguments["undirected"] and arguments["distance"] is not None and arguments["G"].is_directed():
+        return "of two edges in opposite directions NetworkX takes the distance of either"
+    return no_function("distance")(arguments)
+
+
+@offered(edges=100_000, converted=20_000, refuses=_ego_refuses)
+def ego_graph(
+    G: NxGraph, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: Any = None
+) -> Any:
+    if distance is not None:
+        far, reached = lengths(G, n, distance)
+        kept = reached if radius is None else reached & (far <= radius)
+    elif undirected and n in G:
+        kept = within(bfs(G.plain().to_undirected(), G.number(n), depth_limit=limit_of(radius)).depth, radius)
+    else:
+        kept = within(hops(G, n, limit=limit_of(radius)), radius)
+    kept = np.array(kept)
+    kept[G.number(n)] = center
+    return convert_to_nx(G.induced(kept))

@@ -1,0 +1,221 @@
+"""Vertices within some hops of each source: searches from many sources at once, over pairs of source and vertex.
+
+State: the pairs that the owner of each vertex has reached, as sorted numbers, one array for each hop. A superstep takes
+in the pairs that arrived, leaves out those that were reached before, and sends the neighbours of the others to their
+owners, each pair once. A pair is reached at the first hop that can reach it, whatever the order of messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
+from graphdask.graph.graph import Graph, checked_graph
+from graphdask.interface.kinds import choice, whole
+from graphdask.interface.parameters import documented
+from graphdask.partition.build import from_cyclic, to_cyclic_positions
+from graphdask.partition.given import given_array
+from graphdask.partition.part import Csr, Part
+from graphdask.sample._beyond_memory import refuse_beyond_memory
+from graphdask.sample.hops import checked_seeds
+from graphdask.sample.sampler import Sampler, owners, routed, sampled
+from graphdask.subgraphs._rows import places_in, row_blocks
+from graphdask.subgraphs.result import Ordered
+from graphdask.subgraphs.selected import own_rows, set_keys
+
+DIRECTIONS = ("out", "in", "both")
+
+
+class HopsResult(Ordered):
+    """Vertices in the order of source, hop and `vertex_ids`, whatever the partitions."""
+
+    columns = ("vertex", "hop", "instance")
+    vertex_valued = ("vertex",)
+    sort_by = ("vertex", "hop", "instance")
+
+    @property
+    def vertex(self) -> np.ndarray:
+        """The caller's id of each vertex that is reached."""
+        return self._column("vertex")
+
+    @property
+    def hop(self) -> np.ndarray:
+        """int32: the number of hops to it from the nearest source; 0 for the source itself."""
+        return self._column("hop")
+
+    @property
+    def instance(self) -> np.ndarray:
+        """int64: the place of the source, or of the array of sources, among those given."""
+        return self._column("instance")
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """int64, shape (sources + 1,): where the vertices of each source begin."""
+        return self._offsets
+
+
+@dataclass
+class HopsState:
+    visited: Array
+    """Pairs of source and own vertex, as int64: source * num_owned + slot, sorted."""
+    hops: list[Array] = field(default_factory=list)
+    """The pairs of each hop."""
+
+
+class Hops(Sampler[HopsState]):
+    """The sampler: instance i begins at the vertices `seeds[bounds[i]:bounds[i + 1]]`."""
+
+    name = "k-hop neighbors"
+    ghosts = "1-hop"
+    remedy = "give fewer sources at a time, use more workers"
+    undivided = "is of all its sources together; call it for some of them"
+    result_type = HopsResult
+    record_columns: ClassVar[Mapping[str, Any]] = {"instance": np.int64, "vertex": INDEX}
+
+    def __init__(self, seeds: np.ndarray, bounds: np.ndarray, hops: int, direction: str):
+        self.seeds, self.bounds, self.hops, self.direction = seeds, bounds, hops, direction
+        self.first, self.last = 0, len(bounds) - 1
+
+    @classmethod
+    def of(cls, seeds: np.ndarray, bounds: np.ndarray | None, hops: int, direction: str) -> Hops:
+        """Without `bounds`, every seed is an instance."""
+        return cls(seeds, np.arange(len(seeds) + 1) if bounds is None else bounds, hops, direction)
+
+    @property
+    def inward(self) -> bool:
+        return self.direction != "out"
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        """Return the bytes of the sources; pairs that are reached are checked when they are."""
+        return 64 * len(self.seeds)
+
+    def csrs(self, part: Part) -> list[Csr]:
+        """The rows that are followed."""
+        if self.direction == "out" or part.inward is part.out:
+            return [part.out]
+        assert part.inward is not None
+        return [part.inward] if self.direction == "in" else [part.out, part.inward]
+
+    def started(self, part: Part, env: Environment) -> Array:
+        """The pairs of this rank at hop 0."""
+        seeds = env.backend.from_host(self.seeds.astype(part.vertex_map.dtype))
+        instances = env.backend.from_host(np.repeat(np.arange(self.instances), np.diff(self.bounds)))
+        rows, own = own_rows(part, env, part.vertex_map.to_position(env.backend, seeds))
+        set_keys(part, instances[own], rows)
+        return env.xp.unique(instances[own] * part.num_owned + rows)
+
+    def init(self, part: Part, env: Environment) -> tuple[HopsState, Messages]:
+        first = self.started(part, env)
+        state = HopsState(first, [first])
+        return state, self._sent(part, state, env)
+
+    def superstep(self, part: Part, state: HopsState, inbox: Inbox, env: Environment) -> Messages:
+        xp, records = env.xp, inbox.records
+        rows = records["vertex"] - part.vertex_map.dtype.type(part.first_position)
+        fresh = xp.unique(records["instance"] * part.num_owned + rows)
+        fresh = fresh[~places_in(xp, state.visited, fresh)[1]]
+        state.visited = xp.concatenate([state.visited, fresh])
+        state.visited.sort()
+        state.hops.append(fresh)
+        return self._sent(part, state, env)
+
+    def _sent(self, part: Part, state: HopsState, env: Environment) -> Messages:
+        """The neighbours of the last hop to their owners; none after the last hop."""
+        frontier = state.hops[-1] if len(state.hops) <= self.hops else state.hops[-1][:0]
+        instances, positions, edges = self.neighbours(part, env, frontier)
+        records, bounds = routed(env, owners(env, part, positions), {"instance": instances, "vertex": positions})
+        return Messages.of_records(
+            records, bounds, active=len(positions) > 0, frontier=len(frontier), edges=edges
+        )  # fmt: skip
+
+    def neighbours(self, part: Part, env: Environment, pairs: Array) -> tuple[Array, Array, int]:
+        """Distinct pairs that an edge leads to from some pairs: sources, positions; and how many edges there are."""
+        xp, slots = env.xp, max(part.num_slots, 1)
+        instances = pairs // max(part.num_owned, 1)
+        rows = (pairs - instances * part.num_owned).astype(part.vertex_map.dtype)
+        found, edges = pairs[:0], 0
+        for csr in self.csrs(part):
+            for of_each, places in row_blocks(env, csr, rows):
+                edges += len(places)
+                found = xp.unique(xp.concatenate([found, instances[of_each] * slots + csr.indices[places]]))
+                refuse_beyond_memory(env, self.name, "pairs of source and vertex", len(found), 64)
+        instances = found // slots
+        slots_found = (found - instances * slots).astype(part.vertex_map.dtype)
+        return instances, from_cyclic(part, to_cyclic_positions(part, slots_found)), edges
+
+    def result(self, part: Part, state: HopsState, env: Environment) -> dict[str, Array]:
+        xp, owned = env.xp, max(part.num_owned, 1)
+        pairs = xp.concatenate(state.hops)
+        hop = xp.concatenate([xp.full(len(each), hop, np.int32) for hop, each in enumerate(state.hops)])
+        instance = pairs // owned
+        return {"vertex": part.ids[pairs - instance * owned], "hop": hop, "instance": instance}
+
+
+@documented
+def k_hop_neighbors(
+    G: Graph,
+    sources: Any,
+    k: int,
+    *,
+    direction: str = "out",
+    client: Any = None,
+    progress: bool | None = None,
+) -> HopsResult:
+    """Return the vertices within k hops of each source.
+
+    Parameters
+    ----------
+    G : Graph
+    sources : int, str, array of vertex ids, or sequence of arrays
+        Every vertex is a source of its own. With a sequence of arrays, each array is the sources of one search, which
+        finds the vertices within k hops of any of them.
+    k : int
+        Hops, 0 or more.
+    direction : {"out", "in", "both"}
+        "out": along the direction of the edges. "in": against it. "both": ignoring it.
+
+    Returns
+    -------
+    HopsResult
+        `vertex`, `hop`, `instance`, a row for each vertex that a source reaches, the source itself at hop 0 included;
+        those of source i are rows `offsets[i]` to `offsets[i + 1]`. Identical for every number of partitions and on
+        every device.
+
+    Raises
+    ------
+    VertexNotFound
+        If a source is not a vertex.
+    InputError
+        If `G` is not a Graph, or an argument has no such value.
+
+    See Also
+    --------
+    bfs : with `depth_limit`, one search over the whole graph, also from several sources.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> r = gd.k_hop_neighbors(gd.from_edges([0, 1, 2], [1, 2, 3]), [0, 2], 2)
+    >>> r.vertex.tolist(), r.hop.tolist(), r.offsets.tolist()
+    ([0, 1, 2, 2, 3], [0, 1, 2, 0, 1], [0, 3, 5])
+    """
+    checked_graph(G)
+    sets = given_sets(G, "sources", sources)
+    search = Hops.of(*sets, whole("k", k, 0), choice("direction", direction, DIRECTIONS))
+    found: HopsResult = sampled(G, search, "partitioned", client, progress)
+    return found
+
+
+def given_sets(G: Graph, name: str, vertices: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """Numbers of the vertices of all sets, and where those of each begin; None if they are one array."""
+    single = isinstance(vertices, int | str | np.generic) or (
+        hasattr(vertices, "__array__") and not given_array(name, vertices).ndim
+    )
+    flat, bounds = checked_seeds(G, given_array(name, vertices).reshape(1) if single else vertices, name)
+    return flat.astype(np.int64), bounds

@@ -1,0 +1,247 @@
+"""Subgraphs of given vertices, ego graphs, and cores: what the caller sees of induced subgraphs.
+
+Sources: Seidman, Network structure and minimum degree (1983); Everett, Borgatti, Ego network betweenness (2005).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms.core_number import CoreResult, core_number
+from graphdask.errors import VerificationError
+from graphdask.graph.graph import Graph, checked_graph, checked_undirected
+from graphdask.interface.kinds import Own, whole
+from graphdask.interface.parameters import documented
+from graphdask.sample.sampler import drawn, numbered, sampled
+from graphdask.subgraphs.hops import Hops, HopsResult, given_sets
+from graphdask.subgraphs.result import SubgraphResult
+from graphdask.subgraphs.selected import Selected
+
+
+@documented
+def subgraph(
+    G: Graph,
+    vertices: Any,
+    *,
+    edge_rows: bool = False,
+    client: Any = None,
+    progress: bool | None = None,
+) -> SubgraphResult:
+    """Return the subgraph induced by some vertices: all edges between these.
+
+    Parameters
+    ----------
+    G : Graph
+    vertices : array of vertex ids, or sequence of arrays
+        The vertices of the subgraph, each counted once. With a sequence of arrays, each array gives a subgraph.
+
+    Returns
+    -------
+    SubgraphResult
+        `src`, `dst`, `weight`, `instance`, a row for each edge, parallel edges and self-loops included, and `edge` with
+        the row of each edge in the caller's input. `vertices` and `vertex_offsets`, `edge_offsets`, and `to_graph`.
+        Identical for every number of partitions and on every device.
+
+    Raises
+    ------
+    VertexNotFound
+        If one of `vertices` is not a vertex.
+    InputError
+        If `G` is not a Graph, or an argument has no such value.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 0, 1, 2], [1, 2, 2, 3], weights=[5, 6, 7, 8])
+    >>> s = gd.subgraph(G, [0, 2, 3])
+    >>> s.src.tolist(), s.dst.tolist(), s.weight.tolist(), s.edge.tolist()
+    ([0, 2], [2, 3], [6, 8], [1, 3])
+    """
+    checked_graph(G)
+    flat, bounds = given_sets(G, "vertices", vertices)
+    sets = _ascending(flat, np.array([0, len(flat)]) if bounds is None else bounds)
+    found: SubgraphResult = sampled(G, numbered(Selected(*sets), edge_rows), "partitioned", client, progress)
+    return found
+
+
+class EgoResult(SubgraphResult):
+    """Subgraphs of the neighbourhoods of sources."""
+
+    hops: HopsResult
+    """The vertices within the radius of each source, and the number of hops to each."""
+
+    def verify(self) -> EgoResult:
+        """Prove which vertices are within the radius, and that the edges are all between these; return self."""
+        self.hops.verify()
+        _same(self, *_around(self.hops, self.sampler.center))
+        super().verify()
+        return self
+
+
+class Ego(Selected):
+    """The sampler of ego graphs; `center` says whether the sources are in them."""
+
+    name = "ego graph"
+    result_type = EgoResult
+    center = True
+
+
+@documented
+def ego_graph(
+    G: Graph,
+    sources: Any,
+    radius: int = 1,
+    *,
+    center: bool = True,
+    undirected: bool = False,
+    edge_rows: bool = False,
+    client: Any = None,
+    progress: bool | None = None,
+) -> EgoResult:
+    """Return for each source the subgraph induced by the vertices within a radius of it.
+
+    Parameters
+    ----------
+    G : Graph
+    sources : int, str, array of vertex ids, or sequence of arrays
+        Every vertex gives a subgraph. With a sequence of arrays, each array gives one, of the vertices within the
+        radius of any of them.
+    radius : int
+        Hops, 0 or more, along the direction of the edges.
+    center : bool
+        True: the sources are in their subgraphs. False: they are left out, with their edges.
+    undirected : bool
+        True: hops ignore the direction of the edges. The edges of the subgraph keep theirs.
+
+    Returns
+    -------
+    EgoResult
+        As `subgraph` returns, with the subgraphs numbered in the order of the sources; `hops` holds the number of hops
+        to each vertex.
+
+    Raises
+    ------
+    VertexNotFound
+        If a source is not a vertex.
+    InputError
+        If `G` is not a Graph, or an argument has no such value.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 1, 2, 2], [1, 2, 3, 0])
+    >>> s = gd.ego_graph(G, [0, 2])
+    >>> s.vertices.tolist(), s.vertex_offsets.tolist()
+    ([0, 1, 0, 2, 3], [0, 2, 5])
+    >>> s.src.tolist(), s.dst.tolist(), s.edge_offsets.tolist()
+    ([0, 2, 2], [1, 0, 3], [0, 1, 3])
+    """
+    checked_graph(G)
+    around = Hops.of(*given_sets(G, "sources", sources), whole("radius", radius, 0), "both" if undirected else "out")
+    hops: HopsResult = drawn(G, around, "partitioned", client, progress)
+    sampler = numbered(Ego(*_around(hops, center)), edge_rows)
+    sampler.center = center
+    found: EgoResult = sampled(G, sampler, "partitioned", client, progress)
+    found.hops = hops
+    return found
+
+
+class KCoreResult(SubgraphResult):
+    """The k-core."""
+
+    cores: CoreResult
+    """The core numbers of all vertices."""
+    k: int
+    """Its order."""
+
+    def verify(self) -> KCoreResult:
+        """Prove the core numbers, and that the edges are all between the vertices of the core; return self."""
+        self.cores.verify()
+        _same(self, *_core(self.cores, self.k))
+        super().verify()
+        return self
+
+
+class KCore(Selected):
+    """The sampler of a k-core."""
+
+    name = "k-core"
+    result_type = KCoreResult
+
+
+@documented
+def k_core(
+    G: Graph,
+    k: Own[int | None] = None,
+    *,
+    edge_rows: bool = False,
+    client: Any = None,
+    progress: bool | None = None,
+) -> KCoreResult:
+    """Return the k-core of an undirected graph: its largest subgraph in which every vertex has at least k neighbours.
+
+    Parameters
+    ----------
+    G : Graph
+        Undirected; `G.to_undirected()` makes one of a directed graph.
+    k : int, optional
+        0 or more. Default: the largest core number, which gives the innermost core.
+
+    Returns
+    -------
+    KCoreResult
+        As `subgraph` returns; `k`, and `cores` with the core numbers of all vertices. Parallel edges count once and
+        self-loops not at all as neighbours; the subgraph has them.
+
+    Raises
+    ------
+    InputError
+        If `G` is not a Graph or is directed, or an argument has no such value.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> s = gd.k_core(gd.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
+    >>> s.vertices.tolist(), s.src.tolist(), s.dst.tolist(), s.k
+    ([0, 1, 2], [0, 0, 1], [1, 2, 2], 2)
+    """
+    checked_undirected(G, "k_core")
+    order = None if k is None else whole("k", k, 0)
+    cores = core_number(G, client=client, progress=progress)
+    if order is None:
+        order = int(cores.core.max(initial=0))
+    found: KCoreResult = sampled(G, numbered(KCore(*_core(cores, order)), edge_rows), "partitioned", client, progress)
+    found.cores, found.k = cores, order
+    return found
+
+
+def _core(cores: CoreResult, k: int) -> tuple[np.ndarray, np.ndarray]:
+    members = np.flatnonzero(cores.core >= k)
+    return members, np.array([0, len(members)])
+
+
+def _around(hops: HopsResult, center: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The vertices of each search, ascending, and where those of each begin; without the sources if not `center`."""
+    vertex, instance = hops._internal("vertex").astype(np.int64), hops._internal("instance")
+    if not center:
+        kept = hops._internal("hop") > 0
+        vertex, instance = vertex[kept], instance[kept]
+    order = np.lexsort((vertex, instance))
+    return vertex[order], np.searchsorted(instance[order], np.arange(hops.sampler.instances + 1))
+
+
+def _ascending(flat: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The vertices of each set, ascending and once, and where those of each begin."""
+    instance = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+    order = np.lexsort((flat, instance))
+    flat, instance = flat[order], instance[order]
+    first = (np.diff(flat, prepend=-1) != 0) | (np.diff(instance, prepend=-1) != 0)
+    return flat[first], np.searchsorted(instance[first], np.arange(len(bounds)))
+
+
+def _same(result: Any, members: np.ndarray, bounds: np.ndarray) -> None:
+    """Raise VerificationError if these are not the vertices that a result has."""
+    if not (np.array_equal(result.sampler.members, members) and np.array_equal(result.sampler.bounds, bounds)):
+        raise VerificationError(f"{result.sampler.name}: its vertices are not those that its definition gives")
