@@ -30,6 +30,7 @@ _HOME = {
     "from_scipy": "graph.adapters",
     "k_core": "subgraphs.subgraph",
     "k_hop_neighbors": "subgraphs.hops",
+    "k_truss": "subgraphs.truss",
     "modularity": "algorithms.modularity",
     "read_graph": "graph.construct",
     "read_stream": "dynamic.temporal",

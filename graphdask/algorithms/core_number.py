@@ -152,7 +152,7 @@ def _words(found: dict[str, Any]) -> str:
 
 @algorithm(
     "core", CoreResult, "Core number of every vertex of an undirected graph.", summary=_summary, words=_words,
-    undirected=True, also="core core_numbers kcore k_core coreness core_decomposition",
+    undirected=True, also="core core_numbers kcore coreness core_decomposition",
 )  # fmt: skip
 @documented
 def core_number(

@@ -56,5 +56,10 @@ PARTS: tuple[Entry, ...] = (
         (click.option("--k", type=Whole(min=0), help="Neighbours.  [default: as many as leave some]"),), ("k",),
         _edge_words, draws=False,
     ),
+    Entry(
+        "k-truss", "The most edges that are in k - 2 triangles each, among themselves.", _part("k_truss"), "",
+        (click.option("--k", type=Whole(min=0), required=True, help="Two more than the triangles."),), ("k",),
+        _edge_words, draws=False,
+    ),
 )  # fmt: skip
 """Commands of `graphdask sample`, beside those of samplers."""

@@ -140,11 +140,14 @@ class NxGraph:
         except OverflowError:
             raise NotImplementedError(f"a value of {weight!r} is above 2**63 - 1") from None
 
-    def induced(self, kept: np.ndarray) -> NxGraph:
-        """The nodes where `kept` is true and the edges between them, with what the graph has kept of attributes."""
+    def induced(self, kept: np.ndarray, chosen: np.ndarray | None = None) -> NxGraph:
+        """The nodes where `kept` is true and the edges between them, with what the graph has kept of attributes.
+
+        `chosen` leaves only the edges where it is true.
+        """
         part, place = copy(self), np.cumsum(kept) - 1
         nodes = np.flatnonzero(kept).tolist()
-        edges = np.flatnonzero(kept[self.src] & kept[self.dst])
+        edges = np.flatnonzero(kept[self.src] & kept[self.dst] & (True if chosen is None else chosen))
         part.nodes = [self.nodes[number] for number in nodes]
         part._adj = dict(zip(part.nodes, range(len(nodes)), strict=True))
         part.src, part.dst = place[self.src[edges]], place[self.dst[edges]]

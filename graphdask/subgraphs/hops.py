@@ -83,7 +83,7 @@ class Hops(Sampler[HopsState]):
         self.first, self.last = 0, len(bounds) - 1
 
     @classmethod
-    def of(cls, seeds: np.ndarray, bounds: np.ndarray | None, hops: int, direction: str) -> Hops:
+    def searches(cls, seeds: np.ndarray, bounds: np.ndarray | None, hops: int, direction: str) -> Hops:
         """Without `bounds`, every seed is an instance."""
         return cls(seeds, np.arange(len(seeds) + 1) if bounds is None else bounds, hops, direction)
 
@@ -207,7 +207,7 @@ def k_hop_neighbors(
     """
     checked_graph(G)
     sets = given_sets(G, "sources", sources)
-    search = Hops.of(*sets, whole("k", k, 0), choice("direction", direction, DIRECTIONS))
+    search = Hops.searches(*sets, whole("k", k, 0), choice("direction", direction, DIRECTIONS))
     found: HopsResult = sampled(G, search, "partitioned", client, progress)
     return found
 

@@ -45,7 +45,7 @@ class SubgraphResult(Ordered):
     An undirected edge stands once, from its end that comes first in `vertex_ids`.
     """
 
-    columns = ("src", "dst", "instance")
+    columns: tuple[str, ...] = ("src", "dst", "instance")
     vertex_valued = ("src", "dst")
     sort_by = ("dst", "src", "instance")
 

@@ -139,7 +139,8 @@ def ego_graph(
     ([0, 2, 2], [1, 0, 3], [0, 1, 3])
     """
     checked_graph(G)
-    around = Hops.of(*given_sets(G, "sources", sources), whole("radius", radius, 0), "both" if undirected else "out")
+    sets, direction = given_sets(G, "sources", sources), "both" if undirected else "out"
+    around = Hops.searches(*sets, whole("radius", radius, 0), direction)
     hops: HopsResult = drawn(G, around, "partitioned", client, progress)
     sampler = numbered(Ego(*_around(hops, center)), edge_rows)
     sampler.center = center

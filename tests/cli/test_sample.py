@@ -241,6 +241,7 @@ def test_parts_of_a_graph_are_written_and_verified(call, chain, tmp_path):
          "# src\tdst\tinstance\n30\t40\t0\n10\t20\t1\n"),
         ("hops", ("--seeds", "30", "--k", 1, "--neighbors", "both"),
          "# vertex\thop\tinstance\n30\t0\t0\n20\t1\t0\n40\t1\t0\n"),
+        ("k-truss", ("--undirected", "--k", 3), "# src\tdst\tinstance\n"),
         ("k-core", ("--undirected",), "# src\tdst\tinstance\n10\t20\t0\n20\t30\t0\n30\t40\t0\n"),
     ):  # fmt: skip
         result = call("sample", command, chain, *options, "--verify", "--output", output, "--overwrite")
