@@ -202,27 +202,6 @@ def test_core_subgraphs_are_those_of_networkx_with_all_attributes(name, k):
         compare(G, "core_number", {})
 
 
-@pytest.mark.parametrize("multi", [False, True], ids=["simple", "multi"])
-@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
-def test_ego_graphs_are_those_of_networkx_with_all_attributes(directed, multi):
-    G = graph(directed, loops=True, multi=multi)
-    G.graph["title"], G.nodes[ROOT]["colour"] = "t", "red"
-    for keywords in (
-        {}, {"radius": 0}, {"radius": 1.5, "center": False}, {"radius": 2, "undirected": True}, {"radius": None},
-        {"radius": 3, "distance": "weight"},
-    ):  # fmt: skip
-        known, found = (nx.ego_graph(G, ROOT, **keywords, backend=x) for x in ("networkx", "graphdask"))
-        assert nx.utils.graphs_equal(found, known), keywords
-
-
-@pytest.mark.parametrize("k", [-1, 2, 3, 4, 9])
-def test_trusses_are_those_of_networkx_with_all_attributes(k):
-    G = graph()
-    G.add_edges_from(((number, "b"), (number + 1, "b"), {"weight": 3}) for number in (1, 4, 7, 10, 13))
-    known, found = (nx.k_truss(G, k, backend=x) for x in ("networkx", "graphdask"))
-    assert nx.utils.graphs_equal(found, known)
-
-
 @pytest.mark.parametrize("edges", [[(0, 1), (1, 2), (2, 0), (2, 3)], [(0, 1), (0, 2), (1, 3)], []])
 def test_what_holds_of_small_digraphs(edges):
     G = nx.DiGraph(edges)
@@ -249,9 +228,6 @@ def test_empty_graphs_and_missing_nodes_raise_what_networkx_raises():
         (nx.clustering, nx.MultiGraph([(0, 1)]), {}),
         (nx.core_number, nx.Graph([(0, 0)]), {}),
         (nx.descendants, nx.path_graph(3), {"source": 9}),
-        (nx.ego_graph, nx.path_graph(3), {"n": 9}),
-        (nx.ego_graph, nx.path_graph(3), {"n": 9, "undirected": True}),
-        (nx.ego_graph, nx.path_graph(3), {"n": 9, "distance": "weight"}),
         (nx.single_source_shortest_path_length, nx.path_graph(3), {"source": 9}),
         (nx.single_source_dijkstra_path_length, nx.path_graph(3), {"source": 9}),
         (nx.dijkstra_path_length, nx.Graph([(0, 1), (2, 3)]), {"source": 0, "target": 3}),
@@ -265,8 +241,6 @@ def test_empty_graphs_and_missing_nodes_raise_what_networkx_raises():
         (nx.katz_centrality, nx.path_graph(3), {"tol": 0}),
         (nx.betweenness_centrality, nx.path_graph(3), {"k": 9}),
         (nx.k_core, nx.Graph(), {}),
-        (nx.k_truss, nx.Graph([(0, 0)]), {"k": 3}),
-        (nx.k_truss, nx.DiGraph([(0, 1)]), {"k": 3}),
         (nx.k_shell, nx.Graph([(0, 0)]), {}),
         (nx.attracting_components, nx.Graph(), {}),
         (nx.diameter, nx.Graph(), {}),
