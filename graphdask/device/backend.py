@@ -7,7 +7,8 @@ Both load the kernel family `kernels/FOLDER/FAMILY.{py,cu}` under one signature:
 
 `n` is the number of work items; on a GPU each gets a thread, or `per_item` of them. Python integers travel as int64,
 floats as float64, NumPy scalars as they are, None as a null pointer. The last argument may be a pack of arrays and
-numbers (kernels/common/packs.py). A kernel that wants other blocks says so:
+numbers (kernels/common/packs.py). A family of another distribution is named by its module, such as
+`degrees.kernels.higher`. A kernel that wants other blocks says so:
 `threads=` of a block, `per_processor=` blocks at most on each processor, `shared=` bytes of dynamic shared memory for
 each block. A cooperative launch may have several `teams` of so many blocks each, side by side in the grid's y.
 """
@@ -32,9 +33,9 @@ from graphdask.device import host_memory
 from graphdask.device.launch import make_current, packed_arguments
 from graphdask.device.page_locked import READ, PageLocked
 from graphdask.errors import InputError, KernelError, MissingDependency
-from graphdask.kernels import kernel_files, text_of
+from graphdask.kernels import kernel_files
 from graphdask.kernels.common.compiling import listen_to_cupy
-from graphdask.kernels.common.packs import with_packs
+from graphdask.kernels.common.included import cuda_source
 from graphdask.kernels.functions.inserted import Inserted, cuda_text, digests, python_module
 
 Array = Any
@@ -298,7 +299,7 @@ class _CudaKernels:
             self._include = str(folder)
         options = ["-std=c++17", f"-I{self._include}", f"-Dgd_headers={_headers_digest()}"]
         options += [f"-D{name}={value}" for name, value in sorted(macros.items())]
-        code = cuda_text(family, with_packs(text_of(f"{family}.cu")), functions)
+        code = cuda_text(family, cuda_source(family), functions)
         self._module = backend.xp.RawModule(code=code, options=tuple(options))
         with backend.activate():
             try:

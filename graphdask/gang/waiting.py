@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import queue
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from graphdask.comm.failure import is_secondary
-from graphdask.errors import DeadlineExceeded, GraphdaskError, PeerLost
+from graphdask.errors import DeadlineExceeded, GraphdaskError, MissingDependency, PeerLost
 from graphdask.gang.arguments import Failed
 from graphdask.gang.watch import LifeSigns, RunWatch
 
@@ -24,6 +25,9 @@ ANSWER = 30.0
 
 ENDING = 10.0
 """Seconds that the other tasks of a failed run are given to end."""
+
+
+NO_MODULE = re.compile(r"\bModuleNotFoundError\(.*?No module named \\?'([\w.]+)")
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ def outcome_of(task: Any, address: str) -> Any:
     except (FutureCancelledError, FuturesCancelledError, KilledWorker) as error:
         return Failed(PeerLost(f"the worker {address} left and took its partitions with it: {error}"))
     except Exception as error:  # whatever the task raised; the caller decides what it means
-        return Failed(error)
+        return Failed(_on_worker(error, address))
 
 
 async def answer_of(
@@ -120,7 +124,21 @@ async def answer_of(
         answer = error
     if isinstance(answer, OSError):
         return Failed(PeerLost(f"the worker {address} left while it was spoken to: {answer}"))
-    return Failed(answer) if isinstance(answer, Exception) else answer
+    return Failed(_on_worker(answer, address)) if isinstance(answer, Exception) else answer
+
+
+def _on_worker(error: Exception, address: str) -> Exception:
+    """What a worker raised; of a module that it does not have, with what to do.
+
+    Where the scheduler passes an answer on, it makes an Exception with the text of the error.
+    """
+    found = NO_MODULE.search(repr(error)) if type(error) in (Exception, ModuleNotFoundError) else None
+    if found is None:
+        return error
+    return MissingDependency(
+        f"the worker {address} has no module {found[1]}; install the package that has it on every worker and on the "
+        f"scheduler of the cluster"
+    )
 
 
 async def _called(client: Any, address: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

@@ -3,19 +3,23 @@
 Numba on its own keeps them beside their source, and compiles a function again when the file of that function changes.
 It misses three things: a twin contains code of other files (headers such as hash.py, and the packs), it is compiled at
 the level of optimisation that NUMBA_OPT names, and the same kernels in another environment need not be compiled again.
-A digest of the text of a family, of all that it imports, and of the level covers them. Several processes may write:
-Numba replaces its files at once. Only the KEPT digests of a family that were used last stay.
+A digest of the text of a family, of all that it imports, and of the level covers them. In another distribution, each
+module with twins is such a family. Several processes may write: Numba replaces its files at once. Only the KEPT digests
+of a family that were used last stay.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import os
 import re
 import shutil
 import stat
 import warnings
+from collections.abc import Callable, Iterator
 from functools import cache
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +32,9 @@ KEPT = 4
 """Digests of a family; of all families, they have some 100 MB each if all kernels are compiled."""
 OPTIMISED = 3
 """Numba's level of optimisation, unless NUMBA_OPT names another."""
-IMPORT = re.compile(r"^ *from graphdask\.kernels\.\w+\.(\w+) import", re.MULTILINE)
+IMPORT = re.compile(r"^ *(?:from|import) graphdask\.kernels\.\w+\.(\w+)\b", re.MULTILINE)
+OTHERS: dict[str, str] = {}
+"""Modules of other distributions with twins, by their files."""
 OURS = Path(__file__).resolve().parents[1]
 
 
@@ -63,10 +69,43 @@ def digest(text: str) -> str:
 
 @cache
 def named(family: str) -> str:
-    """The folder of a family, which is one of kernels/."""
+    """The folder of a family, which is one of kernels/, or a module of another distribution."""
+    if "." in family:
+        return f"{family}-{digest(_text_with_imports(family))}"
     names = [name for name in kernel_files() if name.endswith(".py") and folder_of(name) == family]
     text = "\0".join(part for name in names for part in (name, text_of(name)))
     return f"{family}-{digest(text)}"
+
+
+def _text_with_imports(module: str) -> str:
+    """The text of a module, and of all modules of its top package that it imports."""
+    top, found, left = module.partition(".")[0], dict[str, str](), [module]
+    while left:
+        name = left.pop()
+        path = _source_of(name) if name.partition(".")[0] == top and name not in found else None
+        if path is not None:
+            found[name] = path.read_text(encoding="utf-8")
+            left += _imported(found[name], name if path.name == "__init__.py" else name.rpartition(".")[0])
+    return "\0\n".join(f"{name}\0\n{found[name]}" for name in sorted(found))
+
+
+def _source_of(name: str) -> Path | None:
+    """The file of a module; None for what is none."""
+    try:
+        spec = find_spec(name)
+    except ModuleNotFoundError:  # what is before the last point is no package
+        return None
+    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
+
+
+def _imported(text: str, package: str) -> Iterator[str]:
+    """What may be modules, of all names that a module of a package imports."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = resolve_name("." * node.level + (node.module or ""), package)
+            yield from (base, *(f"{base}.{each.name}" for each in node.names))
 
 
 @cache
@@ -103,13 +142,21 @@ class ByDigest(caching._CacheLocator):
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> ByDigest | None:
         path = Path(py_file).resolve()
-        if config.CACHE_DIR or OURS not in path.parents:
+        family = path.parent.name if OURS in path.parents else OTHERS.get(py_file)
+        if config.CACHE_DIR or family is None:
             return None
         try:
-            folder = _kept(cache_folder(), path.parent.name)
+            folder = _kept(cache_folder(), family)
         except RuntimeError:
             return None
         return None if folder is None else cls(folder, py_func.__code__.co_firstlineno)
+
+
+def enter_other(function: Callable[..., Any]) -> None:
+    """Let a twin be kept by a digest, if it is one of another distribution's package."""
+    module = function.__module__ or ""  # None of what `exec` has made
+    if "." in module and not module.startswith("graphdask."):
+        OTHERS[function.__code__.co_filename] = module
 
 
 def keep_by_digest() -> None:

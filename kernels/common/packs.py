@@ -21,16 +21,15 @@ A module FOLDER/NAME_pack.py holds declarations and imports no Numba. A kernel t
 
 from __future__ import annotations
 
-import importlib
 import re
 import types
 from collections import namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
-from graphdask.kernels import module_name
+from graphdask.kernels import module_of, name_at
 
-INCLUDE = re.compile(r'^#include "\w+/(\w+_pack)\.py"$', re.MULTILINE)
+INCLUDE = re.compile(r'^#include "((?:\w+/)+\w+_pack\.py)"$', re.MULTILINE)
 """What stands in a `.cu` where the structs of a module are wanted."""
 LAST = re.compile(r"\b([A-Z]\w*) (\w+)\) \{")
 """The last parameter of a function, and where its body begins."""
@@ -210,7 +209,7 @@ def with_packs(text: str) -> str:
     packs: dict[str, type[Pack]] = {}
 
     def structs(found: re.Match[str]) -> str:
-        here = packs_of(importlib.import_module(module_name(found[1])))
+        here = packs_of(module_of(name_at(found[1]).removesuffix(".py")))
         packs.update({pack.__name__: pack for pack in here})
         counters = dict.fromkeys(each for pack in here for each in pack.counter_fields.values())
         return " ".join([*(each.cuda for each in counters), *(pack.cuda_struct() for pack in here)])

@@ -14,7 +14,7 @@ from typing import Any
 import numba
 
 from graphdask.kernels.common.compiling import listen_to_numba
-from graphdask.kernels.common.kept import keep_by_digest, keep_where_possible
+from graphdask.kernels.common.kept import enter_other, keep_by_digest, keep_where_possible
 from graphdask.kernels.common.unpacked import unpacked
 
 listen_to_numba()
@@ -26,6 +26,7 @@ def compiled_by(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     decorate = numba.njit(nogil=True, error_model="numpy", **options)
 
     def made(function: Callable[..., Any]) -> Any:
+        enter_other(function)
         function, fields = unpacked(function)
         dispatcher = decorate(function)
         dispatcher.fields = fields

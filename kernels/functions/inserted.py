@@ -18,7 +18,7 @@ from functools import cached_property
 from threading import Lock
 from typing import Any
 
-from graphdask.kernels import module_name, text_of
+from graphdask.kernels import module_name, module_of, text_of
 from graphdask.kernels.functions.functions_fields import Hook
 
 _MAKING = Lock()
@@ -141,7 +141,7 @@ def python_module(family: str, functions: Inserted) -> types.ModuleType:
         For a function given in CUDA C++.
     """
     if not functions:
-        return importlib.import_module(module_name(family))
+        return module_of(family)
     for function in () if isinstance(functions, Written) else functions.values():
         if function.python is None:
             function.compiled  # noqa: B018  says that it cannot run here

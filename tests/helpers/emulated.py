@@ -34,6 +34,7 @@ from graphdask.device.backend import BLOCK, PER_PROCESSOR, STATUS, Backend, macr
 from graphdask.errors import KernelError
 from graphdask.gang import local, replicas, worker
 from graphdask.kernels import kernel_files, module_name
+from graphdask.kernels.common.included import cuda_source
 from graphdask.kernels.common.packs import Pack, with_packs
 from graphdask.kernels.functions.inserted import cuda_text, digests
 
@@ -94,11 +95,22 @@ def sources() -> dict[str, str]:
     found = {}
     for entry in kernel_files().values():
         if entry.name.endswith((".cu", ".cuh")):
-            bare = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n") or " ", with_packs(entry.read_text()))
-            found[entry.name] = shared_in_blocks(bare)
-            if "__shared__" in found[entry.name]:
-                raise EmulationError(f"{entry.name}: shared memory that is declared in an unknown way")
+            found[entry.name] = prepared(entry.name, with_packs(entry.read_text()))
     return found
+
+
+def prepared(name: str, text: str) -> str:
+    """The text of a file without comments, ready for g++."""
+    found = shared_in_blocks(COMMENT.sub(lambda comment: "\n" * comment[0].count("\n") or " ", text))
+    if "__shared__" in found:
+        raise EmulationError(f"{name}: shared memory that is declared in an unknown way")
+    return found
+
+
+@cache
+def source_of(family: str) -> str:
+    """The text of a family; one of another distribution is not among `sources`."""
+    return prepared(family, cuda_source(family)) if "." in family else sources()[f"{family}.cu"]
 
 
 @cache
@@ -213,15 +225,16 @@ class EmulatedKernels:
         self, backend: EmulatedCuda, family: str, macros: tuple[str, ...], cooperative: bool, functions: Any = None
     ):
         self._backend, self._family, self._cooperative = backend, family, cooperative
-        texts = {**sources(), f"{family}.cu": cuda_text(family, sources()[f"{family}.cu"], functions)}
+        source = source_of(family)
+        texts = {**sources(), f"{family}.cu": cuda_text(family, source, functions)}
         # The interpreter's lock stays held: the emulator runs one launch at a time.
         self._library = ctypes.PyDLL(str(library(family, macros, texts)))
         self._library.emulated_status.restype = ctypes.POINTER(ctypes.c_int)
         self._parameters = {
             name: [re.findall(r"\w+", argument)[-1] for argument in arguments.split(",")]
-            for name, arguments in KERNEL.findall(sources()[f"{family}.cu"])
+            for name, arguments in KERNEL.findall(source)
         }
-        self._most_threads = {name: int(most) for most, name in BOUNDS.findall(sources()[f"{family}.cu"])}
+        self._most_threads = {name: int(most) for most, name in BOUNDS.findall(source)}
         # kernels that find memory of others, or of the host, by its address
         self._finds_memory = family.endswith("_team") or family in ("layered_search", "layered_hooks")
         self._launched: list[str] = []
