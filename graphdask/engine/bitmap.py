@@ -11,12 +11,35 @@ from graphdask.partition.part import Part
 
 
 def has_bits(slots: Array, bits: Array) -> Array:
-    """Return whether the bit of each slot is set, bool."""
+    """Return whether the bits of slots are set.
+
+    Parameters
+    ----------
+    slots : array
+        int32 or int64, shape (n,).
+    bits : array
+        uint32, a bit for each slot.
+
+    Returns
+    -------
+    array
+        bool, shape (n,).
+    """
     return (bits[slots >> 5] >> (slots & 31).astype(np.uint32)) & 1 != 0
 
 
 def set_bits(message: Received | Inbox, bits: Array, part: Part, env: Environment) -> None:
-    """Set the bits of the slots in a message. A message that is a bitmap itself is not listed first."""
+    """Set the bits of the slots in a message. A message that is a bitmap itself is not listed first.
+
+    Parameters
+    ----------
+    message : Received or Inbox
+        From one rank, or from all.
+    bits : array
+        uint32, a bit for each slot, which is changed.
+    part : Part
+    env : Environment
+    """
     kernels = env.kernels("codec", index_t=part.vertex_map.dtype)
     if isinstance(message, Inbox) or message.bits is None:
         kernels.codec_set_bits(len(message), message.slots, bits, part.num_slots)

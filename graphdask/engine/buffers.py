@@ -34,7 +34,7 @@ ROW = 4096
 
 @dataclass(frozen=True)
 class Allocation:
-    """A scheme."""
+    """A scheme by which the queues of a run are allocated; `Primitive.memory` is given it."""
 
     scheme: str = "maximal"
     """`maximal`, `just-enough` or `fixed`."""
@@ -82,7 +82,10 @@ class Growth:
 
 
 class Buffer:
-    """An array for as many entries as the next launch may write, allocated and grown as `allocation` says."""
+    """An array for as many entries as the next launch may write, allocated and grown as the scheme says.
+
+    `Environment.buffer` makes it. `array` is the memory, of shape (entries,); `most` is the largest number of entries.
+    """
 
     __slots__ = ("_allocation", "_backend", "_budget", "_growth", "_what", "array", "most")
 
@@ -101,7 +104,25 @@ class Buffer:
         return len(self.array)
 
     def fit(self, needed: int, keep: int = 0) -> Array:
-        """Return the array, with `needed` entries or `most`; the first `keep` are kept, others may be lost."""
+        """Return the array, grown if it has fewer entries than a launch may write.
+
+        Parameters
+        ----------
+        needed : int
+            Entries that the launch may write.
+        keep : int
+            How many of the first entries are kept; others may be lost.
+
+        Returns
+        -------
+        array
+            Of `needed` entries or more, or of `most`.
+
+        Raises
+        ------
+        OverBudget
+            If it has to grow, and a fixed allocation or the memory does not allow that.
+        """
         if needed > len(self.array) < self.most:
             self._grow(min(needed, self.most), keep)
         return self.array
@@ -138,21 +159,30 @@ class Buffer:
 
 
 def put_aside(*csrs: Csr) -> int:
-    """Return an upper bound for the number of rows that kernels defer because they have more than ROW edges."""
+    """Return an upper bound for the number of rows of some Csr that kernels defer because they have very many edges.
+
+    It is the length of the list that `kernels/common/rows.cuh` calls `hubs`.
+    """
     return max((csr.num_edges // ROW for csr in csrs), default=0)
 
 
 def exchange_bytes(part: Part, row: int, joined: bool = False) -> int:
     """Return the bytes that a rank sends and receives when all ghosts are sent at once, each an id and `row` bytes.
 
-    `joined` says that messages from several ranks are concatenated before they are read.
+    Parameters
+    ----------
+    part : Part
+    row : int
+        Bytes of the values of a vertex.
+    joined : bool
+        Whether messages from several ranks are concatenated before they are read, as `Inbox.columns` does.
     """
     heard = part.num_mirrored * (2 if joined and part.size > 2 else 1)
     return (part.num_slots - part.num_owned + heard) * (part.vertex_map.dtype.itemsize + row)
 
 
 def reachable(part: Part) -> int:
-    """How many own vertices an edge can reach, or more: in an undirected graph those that have edges."""
+    """Return how many own vertices an edge can reach, or more: in an undirected graph those that have edges."""
     if part.inward is not part.out:
         return part.num_owned
     indptr = part.out.indptr

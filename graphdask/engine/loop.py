@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -26,6 +26,7 @@ from graphdask.engine.announced import checked_memory
 from graphdask.engine.buffers import MAXIMAL, Allocation, Buffer, Growth, Holdings
 from graphdask.engine.exchange import INDEX, Exchange, Exchanger
 from graphdask.engine.messages import ALL, Inbox, Messages, Received
+from graphdask.engine.superstep import RankResult, Superstep
 from graphdask.errors import DeadlineExceeded
 from graphdask.kernels.common.compiling import account, clock
 from graphdask.partition.ghosts import fetch_ghosts, ghost_rows, make_mirrors
@@ -58,7 +59,10 @@ AGREED = "agreed"
 
 @dataclass
 class Environment:
-    """What a primitive may use besides its partition."""
+    """What a primitive may use besides its partition: the arrays and kernels of its device, queues, and other ranks.
+
+    The engine makes it. Where a method says that every rank calls it, all ranks must do so from the same place.
+    """
 
     backend: Backend
     rank: int
@@ -136,7 +140,21 @@ class Environment:
         return sent
 
     def kernels(self, family: str, **types: Any) -> Any:
-        """The kernels of a family, for the given dtypes."""
+        """Return the kernels of a family as attributes, each called as `kernel(n, *arguments)`.
+
+        Parameters
+        ----------
+        family : str
+            One of graphdask's, such as "core_number", or the module of another distribution's, such as
+            "degrees.kernels.higher".
+        **types : dtype or int
+            What the names that the CUDA C++ leaves open stand for, such as `index_t=part.vertex_map.dtype`.
+
+        Raises
+        ------
+        MissingDependency, KernelError
+            If the package of the family is not installed; if it lacks a file, or the CUDA C++ does not compile.
+        """
         return self.backend.kernels(family, **types)
 
     def peers(self, alone: bool = False) -> Peers | None:
@@ -154,9 +172,22 @@ class Environment:
         return self._met[0]
 
     def buffer(self, what: str, most: int, dtype: Any, expected: int | None = None) -> Buffer:
-        """Return a queue of at most `most` entries, allocated as the scheme says. Errors call it `what`.
+        """Return a queue, allocated as the scheme of the run says.
 
-        `expected`, if given, is an upper bound for the entries that will ever be written.
+        Parameters
+        ----------
+        what : str
+            What errors call it.
+        most : int
+            The largest number of entries.
+        dtype : dtype
+        expected : int, optional
+            An upper bound for the entries that will ever be written.
+
+        Raises
+        ------
+        OverBudget
+            If `expected` is more than a fixed allocation has.
         """
         return Buffer(what, most, dtype, self.allocation, self.backend, self.growth, self.memory_share, expected)
 
@@ -166,22 +197,25 @@ class Environment:
         return Buffer(what, most, dtype, allocation, self.backend, Growth(), self.memory_share, expected)
 
     def fetch_ghosts(self, part: Part, values: Sequence[Array]) -> list[Array]:
-        """Complete arrays over own vertices to arrays over slots. Every rank calls it, from `init` or `result` only."""
+        """Complete arrays over own vertices, of shape (num_owned,) or (num_owned, k), to arrays over slots.
+
+        Every rank calls it, from `init` or `result` only. The values of ghosts come from their owners.
+        """
         assert self.comm is not None
         return fetch_ghosts(self.comm, self.backend, part, values)
 
     def gather(self, values: Array) -> Array:
-        """The 1-D arrays of all ranks, one after the other. Every rank calls it, from `init` or `result` only."""
+        """Return the 1-D arrays of all ranks, joined. Every rank calls it, from `init` or `result` only."""
         assert self.comm is not None
         return self.xp.concatenate(self.comm.alltoallv([values] * self.size))
 
     def alltoall(self, values: Sequence[Array]) -> list[Array]:
-        """What each rank sent here of its 1-D arrays, one for each rank. Every rank calls it, from the same place."""
+        """Return what each rank sent here of its 1-D arrays, one for each rank. Every rank calls it."""
         assert self.comm is not None
         return self.comm.alltoallv(values)
 
     def least(self, number: int) -> int:
-        """The smallest of the numbers of all ranks. Every rank calls it, from `init` or `result` only."""
+        """Return the smallest of the numbers of all ranks. Every rank calls it, from `init` or `result` only."""
         assert self.comm is not None
         return int(self.comm.allreduce(np.array([number], np.int64), "min")[0])
 
@@ -194,7 +228,7 @@ class Environment:
             )
 
     def run(self, part: Part, primitive: Primitive[Any]) -> RankResult:
-        """Run another primitive to its end. Every rank calls it, from `result` only."""
+        """Run another primitive to its end and return its result. Every rank calls it, from `result` only."""
         assert self.comm is not None
         return run_primitive(self.comm, part, primitive, self)
 
@@ -227,13 +261,16 @@ class RankContext:
 
 
 class Primitive(ABC, Generic[S]):
-    """An algorithm, for one partition. Instances are small and picklable.
+    """An algorithm, for one partition. Instances are small and picklable; the state is of any type.
 
-    A method `verify(context, part, result)` proves a result: every rank calls it and returns its first Violation, or
-    None. A primitive in the table of graphdask/verify/table.py needs none.
+    Every rank calls `init`, then `superstep` until no rank is active and no message travels, or `ends` says so, and
+    then `result`. A method `verify(context, part, result)` proves a result: every rank calls it with a RankContext, the
+    partition and a RankResult, and returns its first Violation, or None. A primitive in the table of
+    graphdask/verify/table.py needs none.
     """
 
     name: str
+    """What errors and statistics call it."""
     columns: ClassVar[Mapping[str, Any]]
     """Names and dtypes of the values that travel with a vertex; INDEX stands for the graph's index dtype, and
     (float64, (k,)) for k numbers a vertex."""
@@ -271,7 +308,10 @@ class Primitive(ABC, Generic[S]):
 
     @abstractmethod
     def memory(self, part: Part, allocation: Allocation) -> int:
-        """Bytes that it needs at most besides the partition; where queues grow, as long as none has to."""
+        """Return the bytes that it needs at most besides the partition; where queues grow, as long as none has to.
+
+        A run that would need more than is free raises OverBudget before `init`.
+        """
 
     def memory_on(self, part: Part, env: Environment) -> int:
         """The same, of a primitive that takes more where there is enough."""
@@ -283,14 +323,26 @@ class Primitive(ABC, Generic[S]):
 
     @abstractmethod
     def init(self, part: Part, env: Environment) -> tuple[S, Messages]:
-        """Make the state, and the messages to send before the first superstep."""
+        """Return the state, and the messages to send before the first superstep."""
 
     @abstractmethod
     def superstep(self, part: Part, state: S, inbox: Inbox, env: Environment) -> Messages:
-        """Take in what arrived and compute."""
+        """Take in what arrived, change the state, and return the messages to send."""
 
     def ends(self, state: S, votes: np.ndarray) -> bool:
-        """Take in what all ranks voted, float64 of shape (ranks, votes); True ends the run now, on all ranks alike."""
+        """Take in what all ranks voted at the end of a superstep.
+
+        Parameters
+        ----------
+        state : S
+        votes : numpy.ndarray
+            float64, shape (ranks, votes), the same on every rank.
+
+        Returns
+        -------
+        bool
+            True ends the run now, on all ranks alike.
+        """
         return False
 
     def idle(self, state: S) -> float:
@@ -299,63 +351,14 @@ class Primitive(ABC, Generic[S]):
 
     @abstractmethod
     def result(self, part: Part, state: S, env: Environment) -> dict[str, Any]:
-        """Arrays: values of the own vertices, in local order. Numbers: of the whole run, the same on every rank."""
+        """Return the answer of this rank, by name.
 
-
-@dataclass
-class Superstep:
-    """Statistics of one superstep on one rank, in the BSP terms of Pan et al."""
-
-    number: int
-    frontier: int
-    """Vertices worked on."""
-    edges: int
-    """Edges scanned (W)."""
-    messages: int
-    """Vertices sent to other ranks (H)."""
-    bytes_sent: int
-    """Payload bytes to other ranks: of these messages, and of what ranks ask each other besides while they compute, in
-    the first superstep also before it, and in the last one after it."""
-    codes: tuple[str, ...]
-    """How the payloads were coded, one for each peer that got any."""
-    compute: float
-    """Seconds in the primitive."""
-    code: float
-    """Seconds for splitting, coding and decoding (C)."""
-    exchange: float
-    """Seconds on the wire, the wait for slower ranks taken off."""
-    wait: float
-    """Seconds waited for slower ranks, and of a streamed graph for chunks."""
-    done: float = 0.0
-    """How many of the `goal` of the primitive are done."""
-    compile: float = 0.0
-    """Seconds for which kernels were compiled, here or on a rank that was waited for; in none of the others."""
-
-
-@dataclass
-class RankResult:
-    """What one rank hands back."""
-
-    columns: dict[str, Array]
-    values: dict[str, Any] = field(default_factory=dict)
-    """Numbers of the whole run, the same on every rank."""
-    dtypes: dict[str, np.dtype] = field(default_factory=dict)
-    """Of the columns."""
-    supersteps: list[Superstep] = field(default_factory=list)
-    transport: str = ""
-    device: str = ""
-    memory: int = 0
-    """Bytes that the run was announced to need besides the partition."""
-    allocated_start: int = 0
-    """Bytes of the state before the first superstep."""
-    allocated_end: int = 0
-    """And after the last one."""
-    growths: int = 0
-    """How often a queue had to grow."""
-
-    def without_columns(self) -> RankResult:
-        """Return the result without its columns: the part that is sent to the client while the columns stay."""
-        return replace(self, columns={})
+        Returns
+        -------
+        dict of str to array or number
+            Arrays have the values of the own vertices, in local order. Numbers are of the whole run, and the same on
+            every rank.
+        """
 
 
 def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env: Environment) -> RankResult:

@@ -174,7 +174,15 @@ class Inbox:
         return pieces[0] if len(pieces) == 1 else self.xp.concatenate(pieces)
 
     def put(self, name: str, out: Array) -> None:
-        """Write the values of a column into an array over slots; of several for a slot the last sender's stays."""
+        """Write the values of a column into an array over slots; of several for a slot the last sender's stays.
+
+        Parameters
+        ----------
+        name : str
+            Of the column.
+        out : array
+            Shape (num_slots,) or (num_slots, k), which is changed.
+        """
         for message in self.received:
             out[message.slots if message.run is None else message.run] = message.columns[name]
 

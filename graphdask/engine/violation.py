@@ -11,10 +11,10 @@ from graphdask.engine.loop import RankContext
 
 @dataclass(frozen=True, order=True)
 class Violation:
-    """Ordered by vertex, so that the smallest of all ranks is the first."""
+    """What is wrong with a result, and where. The one of the smallest vertex of all ranks is reported."""
 
     vertex: int
-    """Its number."""
+    """Its number, as in `Part.ids`; -1 where the message names none."""
     other: int
     """The other end of an edge, or the vertex that a value names; -1 where there is none."""
     message: str
@@ -22,5 +22,5 @@ class Violation:
 
 
 def first_of_all(context: RankContext, mine: Violation | None) -> bool:
-    """Whether any rank found a violation; all ranks learn it, so that all stop together."""
+    """Return whether any rank found a violation. Every rank calls it, so that all stop together."""
     return bool(context.comm.allreduce(np.array([mine is not None], np.int64), "max")[0])
