@@ -14,7 +14,7 @@ import click
 from graphdask.commands import program_file
 from graphdask.commands.ids import vertex, weights_of
 from graphdask.commands.options import allocation_option
-from graphdask.interface.registry import SIGNATURE, Algorithm, Option, algorithm_named, declared
+from graphdask.interface.registry import SIGNATURE, Algorithm, Option, algorithm_named, declared, with_command
 
 KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool}
 """Of parameters, by their annotations; others take text."""
@@ -94,7 +94,8 @@ class Algorithms(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if program_file.is_named(name):
             return self._made_of(name, program_file.HELP, program_file.OPTIONS, partial(program_file.loaded, name))
-        return next((self._command(each.name) for each in declared().values() if each.command == name), None)
+        found = with_command(name)
+        return None if found is None else self._command(found.name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -1,0 +1,1 @@
+"""The kernels: CUDA C++ and their Numba twins."""
