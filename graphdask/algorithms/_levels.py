@@ -67,6 +67,10 @@ class BetweennessState:
     """Whether the last superstep sent candidates to their owners."""
     edges_in: int = 0
     """Edges out of the frontier of all ranks."""
+    reached: Array | None = None
+    """int64 per own vertex, of distances alone: how many sources have reached it."""
+    total: Array | None = None
+    """int64 per own vertex, of distances alone: their distances, added up."""
     levels: list[Level] = field(default_factory=list)
     """Of the batch."""
     batch: int = 0

@@ -174,10 +174,10 @@ def betweenness(
     primitive: Betweenness | WeightedBetweenness
     if G.weighted and weight is not None:
         lengths = Lengths.of(G, client, progress)
-        lanes = _lanes(len(chosen), 56 * n)
+        lanes = lanes_of(len(chosen), 56 * n)
         primitive = WeightedBetweenness(chosen, lanes, scale, of_sources, lengths)
     else:
-        primitive = Betweenness(chosen, _lanes(len(chosen), 48 * n), scale, of_sources)
+        primitive = Betweenness(chosen, lanes_of(len(chosen), 48 * n), scale, of_sources)
     result: BetweennessResult = execute.run(
         G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress
     )
@@ -186,7 +186,7 @@ def betweenness(
     return result
 
 
-def _lanes(sources: int, each: int) -> int:
+def lanes_of(sources: int, each: int) -> int:
     """How many sources to search at once, if one takes so many bytes of tables."""
     lanes = 1
     while lanes < min(LANES, sources) and each * lanes <= TABLE_BYTES:

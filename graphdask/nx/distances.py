@@ -1,4 +1,7 @@
-"""What NetworkX says of all distances of a graph: eccentricities, means, efficiency, closeness; a search per node."""
+"""What NetworkX says of all distances of a graph: eccentricities, means, efficiency, closeness; a search per node.
+
+Closeness by hops of all nodes searches from many nodes at once.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from typing import Any
 import networkx
 import numpy as np
 
+from graphdask.algorithms.distances import closeness_centrality as run_closeness
+from graphdask.algorithms.distances import harmonic_centrality as run_harmonic
 from graphdask.nx.components import is_connected, is_strongly_connected
 from graphdask.nx.graph import NxGraph
 from graphdask.nx.offered import no_function, offered
@@ -153,6 +158,9 @@ def closeness_centrality(
     G: NxGraph, u: Any = None, distance: Any = None, wf_improved: bool = True, *, sp: Any = None
 ) -> Any:
     n, found = len(G), {}
+    if u is None and distance is None and n:
+        score = run_closeness(G.plain(), wf_improved=bool(wf_improved)).score
+        return dict(zip(G.nodes, score.tolist(), strict=True))
     for node in G if u is None else [u]:
         far, reached = distances(G, node, distance, against=True)
         others, total = int(reached.sum()) - 1, far[reached].sum().item()
@@ -171,6 +179,9 @@ def harmonic_centrality(G: NxGraph, nbunch: Any = None, distance: Any = None, so
     of, by = (sorted(set(G.numbers_of(nodes))) for nodes in (nbunch, sources))
     turned = len(of) < len(by)
     total = np.zeros(len(G))
+    if distance is None and not turned and by:
+        total = run_harmonic(G.plain(), by).score
+        by = []
     for number in of if turned else by:
         far, reached = distances(G, G.nodes[number], distance, against=turned)
         near = reached & (far != 0)
