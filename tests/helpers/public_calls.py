@@ -317,6 +317,7 @@ LEFT_OUT: dict[str, str] = {
     "Stats": "made by the engine",
     "Subgraph": "made by Neighborhoods.subgraph",
     "Subgraphs": "made by Neighborhoods.coo",
+    "SubgraphResult": "made by subgraph, ego_graph, k_core and k_truss",
     "Translated": "made by translate, or by from_cuda",
     "Update": "made by DynamicGraph.update",
     "DynamicGraph.built_with": ENGINE,
