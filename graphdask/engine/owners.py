@@ -5,7 +5,7 @@ A rank may name vertices that it has no slots for, such as the root of a tree. I
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,23 @@ class Owners:
         came, *others = to_owners(self.env.comm, self.env.backend, self.offsets, at, *columns)
         return [came - came.dtype.type(self.part.first_position), *others]
 
+    def total(self, at: Array, values: Array) -> Array:
+        """The sums of int64 values of all ranks for each own vertex, named by positions; 0 without any."""
+        return self._collected(at, values, sum_at)
+
+    def least(self, at: Array, values: Array) -> Array:
+        """The least of values of all ranks, 0 or more, for each own vertex; without any, the largest number."""
+        return self._collected(at, values, least_at)
+
+    def _collected(self, at: Array, values: Array, collect: Callable[..., Array]) -> Array:
+        """Collect values on each rank, so that one for each vertex is sent, and then at the owners."""
+        xp = self.env.xp
+        if self.part.size > 1 and len(at):
+            distinct, place = xp.unique(at, return_inverse=True)
+            at, values = distinct, collect(xp, len(distinct), place, values)
+        own, values = self.send(at, [values])
+        return collect(xp, self.part.num_owned, own, values)
+
     def roots(self, parent: Array) -> Array:
         """The roots of the trees of own vertices, whose parents are given as positions; a root is its own parent.
 
@@ -78,3 +95,10 @@ def least_at(xp: Any, size: int, places: Array, values: Array) -> Array:
     of_kernels = least if least.itemsize == 4 else least.view(np.uint64)  # CuPy has no minimum of int64 there
     xp.minimum.at(of_kernels, places, values if least.itemsize == 4 else values.view(np.uint64))
     return least
+
+
+def sum_at(xp: Any, size: int, places: Array, values: Array) -> Array:
+    """The sum of int64 values for each of so many places."""
+    total = xp.zeros(size, np.int64)
+    xp.add.at(total.view(np.uint64), places, values.view(np.uint64))  # CuPy adds at no int64
+    return total

@@ -1,0 +1,100 @@
+"""Articulation points, bridges and biconnected components are NetworkX's; wrong ones are found."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from graphs import GRAPHS
+
+import graphdask as gd
+
+PARTS = (1, 3)
+
+
+def graphs(rng):
+    """Graphs of the shapes that matter: edges, and NetworkX's graph of them without self-loops."""
+    made = [GRAPHS[name]()[:3] for name in ("duplicates both ways", "only self-loops", "star outward", "binary tree",
+                                            "complete", "sparse random, undirected", "scale-free")]  # fmt: skip
+    made.append((14, *np.array(nx.barbell_graph(5, 4).edges()).T))
+    made += [(60, *rng.integers(0, 60, (2, count))) for count in (40, 60, 80, 110)]
+    for n, src, dst in made:
+        g = nx.MultiGraph()
+        g.add_nodes_from(range(n))
+        g.add_edges_from(
+            (u, v, row) for row, (u, v) in enumerate(zip(src.tolist(), dst.tolist(), strict=True)) if u != v
+        )
+        yield n, src, dst, g
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_answers_are_networkxs(parts, rng):
+    for n, src, dst, g in graphs(rng):
+        G = gd.from_edges(src, dst, num_vertices=n, directed=False).partition(parts, "random", device="cpu")
+        assert gd.articulation_points(G).verify().points.tolist() == sorted(nx.articulation_points(nx.Graph(g)))
+        found = gd.bridges(G).verify()
+        ends = list(zip(found.source.tolist(), found.destination.tolist(), strict=True))
+        assert sorted(ends) == sorted(tuple(sorted(edge[:2])) for edge in nx.bridges(g))
+        assert ends == [(min(src[row], dst[row]), max(src[row], dst[row])) for row in found.row.tolist()]
+        without = g.copy()
+        without.remove_edges_from(ends)
+        assert all({found.label[v] for v in part} == {min(part)} for part in nx.connected_components(without))
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_components_are_networkxs(parts, rng):
+    for n, src, dst, g in graphs(rng):
+        G = gd.from_edges(src, dst, num_vertices=n, directed=False).partition(parts, "random", device="cpu")
+        found = gd.biconnected_components(G).verify()
+        expected = sorted(map(sorted, nx.biconnected_components(nx.Graph(g))))
+        labels, vertices = found.memberships()
+        assert sorted(vertices[labels == label].tolist() for label in np.unique(labels)) == expected
+        assert found.num_components == len(expected)
+        sets = {}
+        for row, label in enumerate(found.edge_label.tolist()):
+            if src[row] == dst[row]:
+                assert label == -1
+            else:
+                sets.setdefault(label, set()).update((int(src[row]), int(dst[row])))
+        assert sorted(map(sorted, sets.values())) == expected
+
+
+def test_names_of_vertices_are_kept():
+    G = gd.from_edges(["b", "a", "c", "c"], ["a", "c", "b", "d"], directed=False)
+    assert gd.articulation_points(G).points.tolist() == ["c"]
+    bridges = gd.bridges(G)
+    assert (bridges.source.tolist(), bridges.destination.tolist(), bridges.row.tolist()) == (["c"], ["d"], [3])
+    found = gd.biconnected_components(G)
+    assert found.edge_label.tolist() == ["b", "b", "b", "d"]
+    assert (found.label.tolist(), found.parent.tolist()) == ([None, "b", "b", "d"], ["a", "a", "a", "c"])
+
+
+def test_merged_edges_may_be_bridges():
+    G = gd.from_edges([0, 1, 1], [1, 0, 2], directed=False)
+    assert gd.bridges(G).row.tolist() == [2]
+    assert gd.bridges(gd.from_edges([0, 1, 1], [1, 0, 2], directed=False, multi_edges="merge")).row.tolist() == [0, 2]
+
+
+def write(result, name, place, value):
+    """Change an entry of a column on the first rank that has so many."""
+    part = next(part for part in result.parts.values if len(part.columns[name]) > place)
+    part.columns[name][place] = value
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_wrong_answers_are_found(parts):
+    SRC, DST = [0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3]
+    G = gd.from_edges(SRC, DST, directed=False).partition(parts, device="cpu")
+    for call, name, value, message in (
+        (gd.articulation_points, "articulation", True, "vertex 0 is an articulation point, or is none"),
+        (gd.bridges, "label", 1, "vertex 0 is in another component"),
+        (gd.bridges, "row", 5, "the bridge from 2 to 3 is given otherwise"),
+        (gd.bridges, "source", 1, "bridge"),
+        (gd.biconnected_components, "label", 3, "vertex 0 has another component"),
+        (gd.biconnected_components, "parent", 2, "vertex 0 has another parent"),
+        (gd.biconnected_components, "edge_label", 3, "labels of edges are others"),
+    ):
+        result = call(G)
+        write(result, name, 0, value)
+        with pytest.raises(gd.VerificationError, match=message):
+            result.verify()
