@@ -165,7 +165,7 @@ def _words(found: dict[str, Any]) -> str:
 @algorithm(
     "cdlp", LabelPropagationResult, "Communities by synchronous label propagation (LDBC).", summary=_summary,
     words=_words, options={"iterations": Option("How many.", least=0)},
-    also="cdlp lpa labelprop community_label_propagation asyn_lpa_communities louvain leiden communities "
+    also="cdlp lpa labelprop community_label_propagation asyn_lpa_communities "
     "label_propagation_communities fast_label_propagation_communities community_detection",
 )  # fmt: skip
 @documented

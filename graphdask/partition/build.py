@@ -76,7 +76,7 @@ def _built(
     at, other_at = position_of(src), position_of(dst)
     report(0.1)
     if vertex_map.size != comm.size:
-        vertex_map = vertex_map.with_offsets(_balance(comm, backend, at, other_at, vertex_map.num_vertices))
+        vertex_map = vertex_map.with_offsets(balanced_ranges(comm, backend, at, other_at, vertex_map.num_vertices))
     if not plan.directed:
         other_way: Array = src != dst
         if bool(other_way.all()):
@@ -169,7 +169,7 @@ def _check_memory(comm: Communicator, backend: Backend, plan: BuildPlan, memory_
         )
 
 
-def _balance(comm: Communicator, backend: Backend, src: Array, dst: Array, n: int) -> np.ndarray:
+def balanced_ranges(comm: Communicator, backend: Backend, src: Array, dst: Array, n: int) -> np.ndarray:
     """Offsets of contiguous ranges of about equal numbers of edge ends."""
     width = max(1, -(-n // BUCKETS))
     buckets = -(-n // width)

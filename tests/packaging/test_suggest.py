@@ -31,7 +31,7 @@ def G():
     ("module", "name", "meant"),
     [
         (gd, "cdlp", "graphdask.label_propagation"),
-        (gd, "louvain", "graphdask.label_propagation"),
+        (gd, "louvain_communities", "graphdask.louvain"),
         (gd, "betweenness_centrality", "graphdask.betweenness"),
         (gd, "shortest_paths", "graphdask.sssp"),
         (gd, "pagerak", "graphdask.pagerank"),

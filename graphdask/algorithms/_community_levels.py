@@ -1,0 +1,201 @@
+"""Weighted graphs of communities, level by level: vertices are numbered 0 to n-1, and each rank owns a range of them.
+
+The vertices of the first level are those of the graph by their ids, those of the next ones communities, in the order of
+their smallest vertices. So the numbers, and what is decided by them, do not depend on how the graph is divided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.algorithms._communities import Arcs, modularity_of, sums_at
+from graphdask.device.backend import Array
+from graphdask.engine.alone import alone_of
+from graphdask.engine.loop import Environment
+from graphdask.partition.build import balanced_ranges, from_cyclic, to_cyclic_positions, to_owners
+from graphdask.partition.neighbours import firsts, places_of
+from graphdask.partition.part import Csr, Part
+
+NARROW = 1 << 31
+"""Vertices up to which two numbers fit a key of 64 bits."""
+
+
+@dataclass
+class Links:
+    """Where the owners of some numbers, ascending and distinct, keep what they know of them."""
+
+    env: Environment
+    cuts: list[int]
+    """Those from cuts[q] to cuts[q + 1] belong to rank q."""
+    asked: list[Array]
+    """For each rank, the own places that it knows."""
+
+    @classmethod
+    def of(cls, env: Environment, bounds: np.ndarray, numbers: Array) -> Links:
+        """Every rank calls it, and the methods too."""
+        cuts = env.backend.to_host(env.xp.searchsorted(numbers, env.backend.from_host(bounds))).tolist()
+        asked = env.alltoall([numbers[a:b] - int(low) for a, b, low in zip(cuts, cuts[1:], bounds, strict=False)])
+        return cls(env, cuts, asked)
+
+    def read(self, table: Array) -> Array:
+        """The values of the numbers in tables over the vertices that each rank owns."""
+        return self.env.xp.concatenate(self.env.alltoall([table[places] for places in self.asked]))
+
+    def add(self, values: Array, table: Array) -> None:
+        """Add values of the numbers to these tables."""
+        received = self.env.alltoall([values[a:b] for a, b in zip(self.cuts, self.cuts[1:], strict=False)])
+        for places, more in zip(self.asked, received, strict=True):
+            table[places] += more
+
+
+def looked_up(env: Environment, bounds: np.ndarray, numbers: Array, table: Array) -> Array:
+    """The values of numbers, which may repeat, in tables over the vertices that each rank owns. Every rank calls it."""
+    distinct, which = env.xp.unique(numbers, return_inverse=True)
+    return Links.of(env, bounds, distinct).read(table)[which]
+
+
+def least_of(env: Environment, bounds: np.ndarray, keys: Array, values: Array) -> Array:
+    """For each key, a number, the least of the values of all ranks that stand beside it. Every rank calls it.
+
+    Values ascend, and those of a rank are above those of the ranks before it.
+    """
+    xp, first = env.xp, int(bounds[env.rank])
+    assert env.comm is not None
+    at, beside = to_owners(env.comm, env.backend, bounds, keys, values)
+    order = xp.argsort(at, kind="stable")
+    at = at[order]
+    start = firsts(xp, at)
+    least = xp.zeros(int(bounds[env.rank + 1]) - first, np.int64)
+    least[at[start] - first] = beside[order][start]
+    return looked_up(env, bounds, keys, least)
+
+
+@dataclass
+class Level:
+    """A graph of communities."""
+
+    bounds: np.ndarray
+    """int64 on the host: rank q owns the numbers bounds[q] to bounds[q + 1] - 1."""
+    csr: Csr
+    """Neighbours of the own vertices as slots: own vertices first, then those of other ranks."""
+    weights: Array
+    """int64, of the entries."""
+    rows: Array
+    """The own vertex of each entry."""
+    numbers: Array
+    """int64, of the own vertices."""
+    degree: Array
+    """int64: sums of the weights of the own vertices."""
+    links: Links
+    """Of the slots of other ranks' vertices."""
+    total: int
+    """Sum of the weights of all ranks."""
+
+    @property
+    def size(self) -> int:
+        """Vertices of all ranks."""
+        return int(self.bounds[-1])
+
+    def over_slots(self, values: Array) -> Array:
+        """Values of own vertices, and behind them those of the other ranks' vertices. Every rank calls it."""
+        return self.links.env.xp.concatenate([values, self.links.read(values)])
+
+    def sums_of(self, env: Environment, label: Array, values: Array) -> Array:
+        """For each own vertex the sum of the values of all vertices that have its number as label.
+
+        Every rank calls it, with the labels and int64 values of its own vertices.
+        """
+        assert env.comm is not None
+        at, values = to_owners(env.comm, env.backend, self.bounds, label, values)
+        return sums_at(env.xp, at - int(self.bounds[env.rank]), values, len(self.numbers))
+
+    def modularity(self, env: Environment, label: Array, sums: Array, resolution: float) -> float:
+        """The modularity of the communities that slots have as `label`. Every rank calls it."""
+        inside = self.weights[label[self.rows] == label[self.csr.indices]]
+        return modularity_of(env, self.total, inside, sums, resolution)
+
+    def gathered(self, env: Environment, label: Array) -> tuple[Environment, Level, Array]:
+        """Make the whole level on the first rank, with the labels of all vertices, and the environment of a rank alone.
+
+        Other ranks, which call it too, get a level without edges.
+        """
+        alone, ends = alone_of(env), (self.numbers[self.rows], self.over_slots(self.numbers)[self.csr.indices])
+        columns = [*ends, self.weights, label]
+        src, dst, weights, label = (
+            env.xp.concatenate(env.alltoall([each, *[each[:0]] * (env.size - 1)])) for each in columns
+        )
+        return alone, Level.built(alone, np.array([0, self.size], np.int64), self.total, src, dst, weights), label
+
+    @classmethod
+    def built(cls, env: Environment, bounds: np.ndarray, total: int, src: Array, dst: Array, weights: Array) -> Level:
+        """Make a level of weighted arcs, which stand on any rank; `total` is their sum. Every rank calls it."""
+        xp, n = env.xp, int(bounds[-1])
+        assert env.comm is not None
+        src, dst, weights = merged(xp, n, src, dst, weights)
+        if env.size > 1:
+            src, dst, weights = to_owners(env.comm, env.backend, bounds, src, dst, weights)
+            src, dst, weights = merged(xp, n, src, dst, weights)
+        low, high = (int(x) for x in bounds[env.rank : env.rank + 2])
+        src = src - low
+        indptr = xp.searchsorted(src, xp.arange(high - low + 1))
+        remote = (dst < low) | (dst >= high)
+        others = xp.unique(dst[remote])
+        slots = dst - low
+        slots[remote] = high - low + xp.searchsorted(others, dst[remote])
+        degree = sums_at(xp, src, weights, high - low)
+        links, csr = Links.of(env, bounds, others), Csr(indptr, slots)
+        return cls(bounds, csr, weights, src, xp.arange(low, high), degree, links, total)
+
+    @classmethod
+    def first(cls, part: Part, env: Environment, arcs: Arcs) -> Level:
+        """The level of the vertices of the graph. Every rank calls it."""
+        slots = env.xp.arange(part.num_slots, dtype=part.vertex_map.dtype)
+        ids = part.vertex_map.to_id(env.backend, from_cyclic(part, to_cyclic_positions(part, slots))).astype(np.int64)
+        assert env.comm is not None
+        src, dst = ids[arcs.rows], ids[arcs.slots]
+        bounds = balanced_ranges(env.comm, env.backend, src, dst, part.num_vertices)
+        return cls.built(env, bounds, arcs.total, src, dst, arcs.weights)
+
+    def contracted(self, env: Environment, label: Array) -> tuple[Level, Array, Array]:
+        """Make a level whose vertices are the communities that own vertices have as `label`. Every rank calls it.
+
+        Returns
+        -------
+        Level
+        array, int64
+            The number of each own vertex's community there.
+        array of bool
+            Whether an own vertex is the smallest one of its community: these become this rank's vertices there.
+        """
+        xp = env.xp
+        assert env.comm is not None
+        smallest = least_of(env, self.bounds, label, self.numbers)
+        stands = smallest == self.numbers
+        counts = env.comm.allgather(np.array([int(stands.sum())], np.int64))[:, 0]
+        bounds = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        number = int(bounds[env.rank]) + xp.cumsum(stands) - 1
+        number = looked_up(env, self.bounds, smallest, number)
+        ends = number[self.rows], self.over_slots(number)[self.csr.indices]
+        level = Level.built(env, bounds, self.total, *ends, self.weights)
+        return level, number, stands
+
+
+def merged(xp: Any, n: int, src: Array, dst: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """The arcs in order of their ends, those of equal ends as one, with the sum of their weights."""
+    if not len(src):
+        return src, dst, weights
+    order = xp.argsort(src * n + dst, kind="stable") if n <= NARROW else xp.lexsort(xp.stack([dst, src]))
+    src, dst = src[order], dst[order]
+    start = firsts(xp, src) | firsts(xp, dst)
+    return src[start], dst[start], sums_between(xp, weights[order], places_of(xp, start))
+
+
+def sums_between(xp: Any, values: Array, starts: Array) -> Array:
+    """Sums of int64 values from each start to the next."""
+    before = xp.zeros(len(values) + 1, np.int64)
+    xp.cumsum(values, out=before[1:])
+    ends = xp.concatenate([starts[1:], xp.full(1, len(values), starts.dtype)]) if len(starts) else starts
+    return before[ends] - before[starts]

@@ -1,0 +1,306 @@
+"""Communities of high modularity by the method of Louvain, in rounds that give the same answer on any number of ranks.
+
+A sweep lets each vertex of a level move once to the neighbouring community of the largest gain (_community_moves). It
+has ROUNDS rounds, each for the vertices of one value of a hash of seed, sweep and vertex; after the first sweep only
+vertices move whose neighbours have moved. A sweep that lowers the modularity is undone. When a sweep gains less than
+LEAST, the communities become the vertices of the next level. When no vertices of a level can join, a pass is over, and
+the next one begins with the vertices of the graph in the communities that were found, until a pass gains less than
+LEAST_OF_PASS. A superstep is a sweep. Ranks exchange labels and sums of communities within it; all of them know the
+modularity, which is exact, and so decide alike.
+
+Sources: Blondel, Guillaume, Lambiotte, Lefebvre, Fast unfolding of communities in large networks (2008); Ghosh et al.,
+Distributed Louvain algorithm for graph community detection (2018); Rotta, Noack, Multilevel local search algorithms for
+modularity clustering (2011), for passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask import execute
+from graphdask.algorithms._communities import Arcs, add_up
+from graphdask.algorithms._community_levels import Level, least_of, looked_up
+from graphdask.algorithms._community_moves import mixed, move, round_of_each
+from graphdask.algorithms.modularity import CommunitiesResult, checked_resolution, checked_weights, measured
+from graphdask.algorithms.summaries import classes
+from graphdask.device.backend import Array
+from graphdask.display import terminal
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.graph.graph import Graph, checked_undirected
+from graphdask.interface.kinds import checked_seed, whole
+from graphdask.interface.parameters import documented
+from graphdask.interface.registry import Option, algorithm
+from graphdask.partition.neighbours import places_of
+from graphdask.partition.part import Part
+
+ROUNDS = 8
+FEW = 1 << 16
+"""Entries of a level up to which one rank goes on by itself, which takes less time than the messages of many."""
+LEAST, LEAST_OF_PASS = 1e-6, 1e-5
+"""Modularity that a sweep and a pass must gain for another one to follow."""
+
+
+class LouvainResult(CommunitiesResult):
+    """What `louvain` and `leiden` return."""
+
+    @property
+    def passes(self) -> int:
+        """Number of passes from the vertices of the graph up to the last communities."""
+        return int(self._value("passes"))
+
+    @property
+    def levels(self) -> int:
+        """Number of levels of the last pass, that of the vertices of the graph among them."""
+        return int(self._value("levels"))
+
+
+@dataclass
+class LouvainState:
+    base: Level
+    """The vertices of the graph."""
+    level: Level
+    at: Array
+    """int64: the vertex of `level` that each own vertex of `base` is in."""
+    label: Array
+    """int64 over slots of `level`: the communities."""
+    sums: Array
+    """int64 over own vertices of `level`: the sum of degrees of the community of this number."""
+    active: Array
+    """Which own vertices of `level` move in the next sweep."""
+    quality: float = 0.0
+    """Modularity."""
+    of_pass: float = 0.0
+    """Modularity before the pass."""
+    sweeps: int = 0
+    levels: int = 1
+    passes: int = 1
+    size: int = 0
+    """Vertices of the highest level."""
+    top: bool = False
+    """Whether no vertices of the highest level join."""
+    done: bool = False
+
+
+class Louvain(Primitive[LouvainState]):
+    """The primitive."""
+
+    name = "louvain"
+    columns: ClassVar[Mapping[str, Any]] = {"label": INDEX}
+    result_type = LouvainResult
+    queues = False
+
+    def __init__(self, resolution: float, seed: int, passes: int | None):
+        self.resolution, self.seed, self.passes = resolution, seed, passes
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        return Arcs.memory(part) + 192 * part.out.num_edges + 160 * part.num_slots
+
+    def init(self, part: Part, env: Environment) -> tuple[LouvainState, Messages]:
+        base = Level.first(part, env, Arcs.of(part, env))
+        state = LouvainState(base, base, base.numbers, base.numbers, base.degree, base.numbers)
+        state.of_pass = base.modularity(env, base.over_slots(base.numbers), base.degree, self.resolution)
+        state.done = not base.total
+        self._enter(env, state, base, base.numbers)
+        return state, self._messages(part, state)
+
+    def _enter(self, env: Environment, state: LouvainState, level: Level, label: Array) -> None:
+        """Begin with the communities of a level; a small one that ranks share is left to the first rank."""
+        state.level, state.label, state.size = level, level.over_slots(label), level.size
+        state.sums = level.sums_of(env, label, level.degree)
+        state.active = env.xp.ones(len(label), bool)
+        state.quality = level.modularity(env, state.label, state.sums, self.resolution)
+        state.top = level.total == 0
+        if env.size > 1 and add_up(env, [level.csr.num_edges])[0] <= FEW:
+            self._leave_to_one(env, state)
+
+    def _leave_to_one(self, env: Environment, state: LouvainState) -> None:
+        """Let the first rank go on from the present level to the highest one."""
+        level, number, found = state.level, state.level.numbers[:0], np.zeros(4)
+        alone, whole, label = level.gathered(env, state.label[: len(state.active)])
+        if env.rank == 0:
+            none = whole.numbers
+            inner = LouvainState(whole, whole, none, none, none, none, sweeps=state.sweeps)
+            self._enter(alone, inner, whole, label)
+            while not inner.top:
+                self._step(alone, inner)
+            number = inner.at
+            found[:] = inner.quality, inner.levels - 1, inner.sweeps - state.sweeps, inner.size
+        cuts = level.bounds if env.rank == 0 else np.zeros(env.size + 1, np.int64)
+        number = env.alltoall([number[int(a) : int(b)] for a, b in pairwise(cuts)])[0]
+        assert env.comm is not None
+        state.quality, levels, sweeps, size = env.comm.allreduce(found, "sum").tolist()
+        state.levels, state.sweeps, state.size = state.levels + int(levels), state.sweeps + int(sweeps), int(size)
+        state.at, state.top = looked_up(env, level.bounds, state.at, number), True
+
+    def superstep(self, part: Part, state: LouvainState, inbox: Inbox, env: Environment) -> Messages:
+        messages = self._messages(part, state)
+        if not state.top:
+            self._step(env, state)
+        if state.top and (state.quality - state.of_pass < LEAST_OF_PASS or state.passes == self.passes):
+            state.done, messages.active = True, False
+        elif state.top:
+            label = self._smallest(env, state)
+            state.at, state.of_pass, state.levels = state.base.numbers, state.quality, 1
+            state.passes += 1
+            self._enter(env, state, state.base, label)
+        return messages
+
+    def _step(self, env: Environment, state: LouvainState) -> None:
+        """Do a sweep; after the last one of a level go on with the level above, if there is one."""
+        level, before, quality = state.level, (state.label.copy(), state.sums.copy()), state.quality
+        moved = self._sweep(env, state)
+        state.quality = level.modularity(env, state.label, state.sums, self.resolution)
+        if state.quality < quality:
+            state.quality, (state.label, state.sums) = quality, before
+        if moved and state.quality - quality >= LEAST:
+            return
+        above, number, label = self._above(env, state)
+        if above.size == level.size:
+            state.top = True
+            return
+        state.at, state.levels = looked_up(env, level.bounds, state.at, number), state.levels + 1
+        self._enter(env, state, above, label)
+
+    def _sweep(self, env: Environment, state: LouvainState) -> int:
+        """Let the active vertices move, and return how many of all ranks did."""
+        xp, level, owned = env.xp, state.level, len(state.active)
+        state.sweeps += 1
+        rounds = round_of_each(level.numbers, mixed(self.seed) + state.sweeps, ROUNDS)
+        changed = xp.zeros(owned, bool)
+        for k in busy(env, rounds, state.active):
+            rows = places_of(xp, state.active & (rounds == k))
+            changed[move(env, level, rows, state.label, state.sums, self.resolution)] = True
+            state.label[owned:] = level.links.read(state.label[:owned])
+        state.active = xp.zeros(owned, bool)
+        state.active[level.rows[level.over_slots(changed)[level.csr.indices]]] = True
+        return add_up(env, [int(changed.sum()) if owned else 0])[0]
+
+    def _smallest(self, env: Environment, state: LouvainState) -> Array:
+        """For each own vertex of `base` the smallest one in the same vertex of `level`."""
+        bounds = np.arange(env.size + 1) * state.size // env.size
+        return least_of(env, bounds, state.at, state.base.numbers)
+
+    def _above(self, env: Environment, state: LouvainState) -> tuple[Level, Array, Array]:
+        """The next level, the number there of each own vertex's, and the communities to begin with there."""
+        above, number, _ = state.level.contracted(env, state.label[: len(state.active)])
+        return above, number, above.numbers
+
+    def _messages(self, part: Part, state: LouvainState) -> Messages:
+        """Say that the run goes on; what a sweep works on is the active vertices of its beginning."""
+        none, indptr, active = part.ids[:0], state.level.csr.indptr, state.active
+        worked, edges = (int(x[active].sum()) if len(active) else 0 for x in (active, indptr[1:] - indptr[:-1]))
+        return Messages(none, none, {}, not state.done, worked, edges)
+
+    def result(self, part: Part, state: LouvainState, env: Environment) -> dict[str, Any]:
+        label = self._smallest(env, state)
+        label = looked_up(env, state.base.bounds, part.ids.astype(np.int64), label).astype(part.vertex_map.dtype)
+        found = measured(part, env, Arcs.of(part, env), label, self.resolution)
+        return {"label": label, "passes": state.passes, "levels": state.levels} | found
+
+
+def busy(env: Environment, rounds: Array, active: Array) -> list[int]:
+    """The rounds in which vertices of any rank are active. Every rank calls it."""
+    counts = [int((active & (rounds == k)).sum()) if len(active) else 0 for k in range(ROUNDS)]
+    return [k for k, count in enumerate(add_up(env, counts)) if count]
+
+
+def summary(result: Any) -> dict[str, Any]:
+    """Communities in a few numbers."""
+    found = classes(result, "communities")
+    return {"communities": found.pop("communities"), "modularity": result.modularity, "passes": result.passes} | found
+
+
+def words(found: dict[str, Any]) -> str:
+    """The summary of communities in a line."""
+    words = f"{terminal.count(found['communities'], 'community')}, modularity {found['modularity']:.4f}"
+    largest = f", the largest of {terminal.count(found['largest'], 'vertex')}" if "largest" in found else ""
+    return f"{words} after {terminal.count(found['passes'], 'pass')}{largest}"
+
+
+OPTIONS = {
+    "resolution": Option("0 or more; with more of it communities are smaller."),
+    "seed": Option("Of the order in which vertices move."),
+    "passes": Option("At most so many.  [default: until one gains little]", least=1),
+}
+"""The options of `louvain` and `leiden`."""
+
+
+@algorithm(
+    "louvain", LouvainResult, "Communities of high modularity (Louvain).", summary=summary, words=words,
+    undirected=True, weights=True, options=OPTIONS, example=lambda G: {"passes": 2},
+    also="louvain louvain_communities communities community_multilevel multilevel best_partition plm",
+)  # fmt: skip
+@documented
+def louvain(
+    G: Graph,
+    resolution: float = 1.0,
+    seed: int = 0,
+    *,
+    passes: int | None = None,
+    exchange: str | None = None,
+    client: Any = None,
+    progress: bool | None = None,
+) -> LouvainResult:
+    """Find communities of high modularity in an undirected graph by the method of Louvain.
+
+    Vertices move to the community of a neighbour while that raises the modularity (`modularity` defines it). Then the
+    communities move in the same way, as vertices of a smaller graph, and so on. Further passes begin with the vertices
+    and the communities that were found. Weights count if the graph has any.
+
+    Parameters
+    ----------
+    G : Graph
+        Undirected; `G.to_undirected()` makes one of a directed graph.
+    resolution : float
+        0 or more. With more of it there are more and smaller communities.
+    seed : int
+        Of the order in which vertices move, 0 to 2**64 - 1. Another seed can give other communities.
+    passes : int, optional
+        Number of passes at most. Default: until a pass raises the modularity by less than 1e-5.
+
+    Returns
+    -------
+    LouvainResult
+        `label`, the smallest vertex id of each vertex's community, in the order of `G.vertex_ids`; `modularity`,
+        `num_communities`, `passes`, and `levels` of the last pass. All are identical for every number of partitions
+        and on every device.
+
+    Raises
+    ------
+    InputError
+        If `G` is not a Graph or is directed, a weight is negative or infinite, or an argument has an invalid value.
+
+    Notes
+    -----
+    A community need not be connected; those of `leiden` are. Weights are rounded as `modularity` says. A vertex without
+    edges is a community of its own.
+
+    References
+    ----------
+    Blondel, Guillaume, Lambiotte, Lefebvre: Fast unfolding of communities in large networks, J. Statistical Mechanics
+    P10008 (2008). Ghosh et al.: Distributed Louvain algorithm for graph community detection, IPDPS 2018.
+
+    Examples
+    --------
+    >>> import graphdask as gd
+    >>> G = gd.from_edges([0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3], directed=False)
+    >>> r = gd.louvain(G)
+    >>> r.label.tolist(), round(r.modularity, 4)
+    ([0, 0, 0, 3, 3, 3], 0.3571)
+    """
+    checked_undirected(G, "louvain")
+    primitive = Louvain(*checked_arguments(resolution, seed, passes))
+    checked_weights(G, client, progress)
+    return execute.run(G, primitive, exchange=exchange, client=client, progress=progress)
+
+
+def checked_arguments(resolution: Any, seed: Any, passes: Any) -> tuple[float, int, int | None]:
+    """Return the arguments of `louvain` and `leiden` as Python's numbers."""
+    most = None if passes is None else whole("passes", passes, 1)
+    return checked_resolution(resolution), checked_seed(seed), most

@@ -1,0 +1,104 @@
+"""Communities of Louvain and Leiden: as good as known ones, connected where that is promised, and the same anywhere."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from emulated import emulated, stand_in
+
+import graphdask as gd
+from graphdask.algorithms import louvain as module
+
+BOTH = pytest.mark.parametrize("method", [gd.louvain, gd.leiden])
+
+
+def graph_of(judge, weight=None):
+    judge = nx.convert_node_labels_to_integers(judge)
+    ends = np.array(judge.edges()).reshape(-1, 2).T
+    weights = [data[weight] for *_, data in judge.edges(data=True)] if weight else None
+    return gd.from_edges(*ends, weights, num_vertices=len(judge), directed=False), judge
+
+
+def sets(label):
+    return [set(np.flatnonzero(label == c).tolist()) for c in np.unique(label)]
+
+
+KNOWN = {  # the best modularity that is known, or that of the planted communities
+    "karate club": (nx.karate_club_graph, 0.41979),
+    "ring of cliques": (lambda: nx.ring_of_cliques(12, 5), None),
+    "planted communities": (lambda: nx.planted_partition_graph(8, 20, 0.6, 0.02, seed=1), None),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("name", KNOWN)
+def test_communities_are_as_good_as_known_ones(name, method):
+    make, best = KNOWN[name]
+    graph, judge = graph_of(make())
+    if best is None:
+        size = 5 if "ring" in name else 20
+        best = nx.community.modularity(judge, sets(np.arange(len(judge)) // size), weight=None)
+    found = method(graph).verify()
+    assert found.modularity >= 0.995 * best
+    assert found.modularity == pytest.approx(nx.community.modularity(judge, sets(found.label), weight=None))
+    assert found.num_communities == len(np.unique(found.label))
+
+
+@BOTH
+def test_weights_and_the_resolution_count(method):
+    graph, judge = graph_of(nx.les_miserables_graph(), "weight")
+    found = [method(graph, resolution).verify() for resolution in (0.5, 1.0, 2.0)]
+    for each, resolution in zip(found, (0.5, 1.0, 2.0), strict=True):
+        expected = nx.community.modularity(judge, sets(each.label), resolution=resolution)
+        assert each.modularity == pytest.approx(expected)
+        of_networkx = nx.community.louvain_communities(judge, resolution=resolution, seed=1)
+        assert expected >= 0.98 * nx.community.modularity(judge, of_networkx, resolution=resolution)
+    assert [each.num_communities for each in found] == sorted(each.num_communities for each in found)
+    assert method(graph, 0.0).num_communities == 1
+    assert method(graph, 1000.0).num_communities > 70
+
+
+@BOTH
+@pytest.mark.parametrize("few", [0, 100])
+def test_labels_do_not_depend_on_who_holds_a_level(method, few, monkeypatch):
+    graph, _ = graph_of(nx.les_miserables_graph())
+    expected = method(graph.partition(1, device="cpu"), seed=5)
+    monkeypatch.setattr(module, "FEW", few)
+    for parts in (2,) if few else (3,):
+        found = method(graph.partition(parts, "random", device="cpu"), seed=5).verify()
+        np.testing.assert_array_equal(found.label, expected.label)
+        assert (found.modularity, found.passes, found.levels) == (expected.modularity, expected.passes, expected.levels)
+
+
+@BOTH
+def test_levels_that_ranks_share_are_the_same_on_the_emulator_of_a_gpu(method, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    monkeypatch.setattr(module, "FEW", 0)
+    graph, _ = graph_of(nx.karate_club_graph(), "weight")
+    on_cpu, on_gpu = (method(graph.partition(2, device=device)) for device in ("cpu", "cuda"))
+    np.testing.assert_array_equal(on_gpu.verify().label, on_cpu.label)
+
+
+def test_a_community_of_leiden_in_two_pieces_is_found():
+    graph, _ = graph_of(nx.ring_of_cliques(4, 3))
+    found = gd.leiden(graph.partition(2, device="cpu"))
+    labels = np.repeat([0, 3, 0, 9], 3)
+    right = gd.modularity(graph, labels)
+    for rank, value in enumerate(found.parts.values):
+        first, last = found.built.vertex_map.offsets[rank : rank + 2]
+        value.columns["label"][:] = labels[found._order[first:last]]
+        value.values.update(modularity=right.modularity, num_communities=3)
+    with pytest.raises(gd.VerificationError, match="vertex 6 is not connected to its community"):
+        found.verify()
+
+
+@BOTH
+def test_passes_are_at_most_as_many_as_asked(method):
+    graph, _ = graph_of(nx.karate_club_graph())
+    assert method(graph, passes=1).passes == 1
+    for passes in (0, -1, 1.5):
+        with pytest.raises(gd.InputError, match="passes"):
+            method(graph, passes=passes)
+    with pytest.raises(gd.InputError, match="weight -1"):
+        method(gd.from_edges([0], [1], [-1], directed=False))
