@@ -30,9 +30,10 @@ from graphdask.gang.fast_path import KEPT, Declined, Known, Order, forget, is_re
 from graphdask.gang.kept import DaskKept, in_rank_order, select_all
 from graphdask.gang.leaving import pool_left
 from graphdask.gang.lock import locked
+from graphdask.gang.occupied import explained
 from graphdask.gang.plain import warn_once
 from graphdask.gang.progress import Progress
-from graphdask.gang.sending import LARGE, Host, of_host, sent_ahead
+from graphdask.gang.sending import LARGE, Host, of_host, seated, sent_ahead
 from graphdask.gang.waiting import ENDING, Wait, answer_of, collect, outcome_of
 from graphdask.gang.watch import KnownWorker, LifeSigns, RunWatch, ask_scheduler
 from graphdask.gang.worker import Ability, RunPlan, examine, leave, register, run_ranks
@@ -78,7 +79,7 @@ class DaskGang:
         if not workers:
             raise InputError("the Dask cluster has no workers; start some, or wait with client.wait_for_workers(1)")
         self.size = size or len(workers)
-        self.hosts = _seated(workers, self.size)
+        self.hosts = seated(workers, self.size)
         self.gang = secrets.randbits(32)
         self.topic = f"graphdask-{self.gang:08x}"
         self.comm = self._control = "?"
@@ -129,7 +130,7 @@ class DaskGang:
     def _settle(self) -> None:
         """Ask the workers what they can do; choose device and data plane."""
         asked = {self.submit(examine, host.address): host.address for host in self.hosts}
-        found = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout")
+        found = self._wait_for_threads(asked)
         abilities = self._abilities = {asked[task]: ability for task, ability in found.items()}
         check_versions({address: ability.version for address, ability in abilities.items()})
         self.device = chosen_device(self.device, {address: ability.cuda for address, ability in abilities.items()})
@@ -261,7 +262,7 @@ class DaskGang:
         with self._new_run(progress) as watch:
             plans = {host.address: self._plan(host, watch.run) for host in self.hosts}
             asked = {self.submit(register, address, plan): address for address, plan in plans.items()}
-            answers = self.wait(asked, "waiting for a free thread on each worker", "lock_timeout", watch.life)
+            answers = self._wait_for_threads(asked, watch.life)
             planes = tuple(in_rank_order(answers))
             large = sent_ahead(self.client, self.hosts, arguments, LARGE, self.config.deadline)
             tasks, summaries = {}, {}
@@ -417,6 +418,11 @@ class DaskGang:
         finally:
             over.set()
 
+    def _wait_for_threads(self, asked: dict[Any, str], life: LifeSigns | None = None) -> dict[Any, Any]:
+        """The results of short tasks, one for each worker."""
+        with explained(self.client, asked, self.config.heartbeat_timeout):
+            return self.wait(asked, "waiting for a free thread on each worker", "lock_timeout", life)
+
     def _end(self, run: int, reason: str) -> None:
         """End a run on all workers that answer, without waiting for those that do not."""
         try:
@@ -435,15 +441,6 @@ class DaskGang:
         end = time.monotonic() + 2.0
         for thread in threads:
             thread.join(max(0.0, end - time.monotonic()))
-
-
-def _seated(workers: Mapping[str, KnownWorker], size: int) -> list[Host]:
-    hosts = list(workers.items())[:size]
-    count = len(hosts)
-    return [
-        Host(worker.name, address, tuple(range(size * i // count, size * (i + 1) // count)))
-        for i, (address, worker) in enumerate(hosts)
-    ]
 
 
 def _known(argument: Any, host: Host) -> Any:

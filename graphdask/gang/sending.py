@@ -6,12 +6,13 @@ A message or a task with a large share in it would go through the scheduler, whi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from graphdask.errors import PeerLost
 from graphdask.gang.arguments import PerRank, travelling_bytes
+from graphdask.gang.watch import KnownWorker
 
 LARGE = 1 << 20
 """Bytes from which a share of the caller's data travels apart from its task or message."""
@@ -24,6 +25,16 @@ class Host:
     name: str
     address: str
     ranks: tuple[int, ...]
+
+
+def seated(workers: Mapping[str, KnownWorker], size: int) -> list[Host]:
+    """Distribute `size` ranks, in order, over the first workers; `workers` is by address."""
+    hosts = list(workers.items())[:size]
+    count = len(hosts)
+    return [
+        Host(worker.name, address, tuple(range(size * i // count, size * (i + 1) // count)))
+        for i, (address, worker) in enumerate(hosts)
+    ]
 
 
 def of_host(argument: Any, host: Host) -> Any:

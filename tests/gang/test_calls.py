@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import dask
 import numpy as np
 import pytest
-from distributed import Client, Event
+from distributed import Client, Event, Status
 from gangs import active, dask_cluster, generated, occupy, path
 
 import graphdask as gd
@@ -155,7 +155,10 @@ def test_a_call_waits_for_workers_that_are_busy(two_workers):
     try:
         with (
             dask.config.set({"graphdask.lock-timeout": 3.0}),
-            pytest.raises(DeadlineExceeded, match=r"free thread .* longer than 3\.0 s; .*lock-timeout"),
+            pytest.raises(
+                DeadlineExceeded,
+                match=rf"free thread .* longer than 3\.0 s; .*lock-timeout.*; {workers[0]} has .*occupy-",
+            ),
         ):
             gd.bfs(G, 0, client=two_workers)
         with ThreadPoolExecutor(1) as pool:
@@ -167,6 +170,21 @@ def test_a_call_waits_for_workers_that_are_busy(two_workers):
     finally:
         over.set()
         foreign.result(timeout=120)
+
+
+def test_a_worker_that_gets_no_tasks_is_named():
+    def pause(dask_worker):
+        dask_worker.memory_manager.memory_pause_fraction = 1e-9  # or its monitor would set it going again
+        dask_worker.status = Status.paused
+
+    with dask_cluster(2) as client:
+        G, address = path(5), list(client.nthreads())[1]
+        client.run(pause, workers=[address])
+        with (
+            dask.config.set({"graphdask.lock-timeout": 2.0}),
+            pytest.raises(DeadlineExceeded, match=rf"; {address} is paused, so that it gets no tasks"),
+        ):
+            gd.bfs(G, 0, client=client)
 
 
 def test_an_asynchronous_client_is_refused():
