@@ -32,7 +32,7 @@ class CudaGlue:
             self._apply(),
         ]  # fmt: skip
         if of.pushes:
-            parts += [self._push(), self._take()]
+            parts += [self._improves(), self._push(), self._take()]
         return "\n".join(made) + "\n" + "\n".join(f"__device__ __forceinline__ {part}" for part in parts)
 
     def _part_types(self) -> list[str]:
@@ -185,24 +185,28 @@ class CudaGlue:
             lines.append(f"a.origin[v] = held.v{part};")
         return "void put(index_t v, const Message &held, const Program &a) {\n" + indented(lines) + "}"
 
-    def _combined(self, other: str) -> list[str]:
-        of = self.of
-        place = "a.message0 + v"
+    def _combined(self, other: str) -> str:
+        of, place = self.of, "a.message0 + v"
         if of.combine == "any":
-            return [f"if ({other}) a.message0[v] = 1;"]
+            return f"if ({other}) a.message0[v] = 1;"
         if of.combine == "count":
-            return [f"atomicAdd((unsigned long long *)({place}), (unsigned long long)({other}));"]
-        sign, least = ("<", "Min") if of.combine == "min" else (">", "Max")
-        better = f"{other} {sign} *(volatile message0_t *)({place})"
-        return [f"if ({better}) gd_atomic_{least.lower()}({place}, (message0_t)({other}));"]
+            return f"atomicAdd((unsigned long long *)({place}), (unsigned long long)({other}));"
+        return f"gd_atomic_{of.combine}({place}, (message0_t)({other}));"
+
+    def _improves(self) -> str:
+        """Whether a message may change what came so far, of which a cache may keep an earlier state."""
+        better = {"any": "!a.message0[v]", "count": "true", "min": "sent.v0 < a.message0[v]"}
+        text = better.get(self.of.combine, "sent.v0 > a.message0[v]")
+        return f"bool improves(index_t v, const Message &sent, const Program &a) {{\n    return {text};\n}}"
 
     def _push(self) -> str:
-        lines = indented(self._combined("sent.v0"))
-        return "void push(index_t v, const Message &sent, const Program &a) {\n" + lines + "}"
+        return self._combining("void push(index_t v, const Message &sent, const Program &a)", "sent.v0")
 
     def _take(self) -> str:
-        lines = indented(self._combined("a.given0[i]"))
-        return "void take(long long i, index_t v, const Program &a) {\n" + lines + "}"
+        return self._combining("void take(long long i, index_t v, const Program &a)", "a.given0[i]")
+
+    def _combining(self, head: str, other: str) -> str:
+        return f"{head} {{\n    {self._combined(other)}\n}}"
 
     def _apply(self) -> str:
         of = self.of
