@@ -8,6 +8,7 @@ from typing import Any
 from graphdask.device.backend import Array
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr
+from graphdask.program._loop import Loop
 from graphdask.program._row_sums import Sums
 
 
@@ -46,6 +47,8 @@ class ProgramState:
     """Kernels of messages that are pushed."""
     sums: Sums | None = None
     """How values are added up that all vertices send."""
+    loop: Loop | None = None
+    """How many supersteps are one launch, where they can be."""
     changes: int = 0
     """How many vertices of all ranks changed."""
     turns: list[Csr] = field(default_factory=list)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from graphdask.kernels.program.program_pack import BINS
+from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.program.definition import Definition
 
 SMALLEST_EXPONENT = 1074
@@ -64,3 +66,17 @@ def summed_up(definition: Definition, votes: np.ndarray) -> dict[str, Any]:
         words = [[(int(h) << 32) + int(x) for h, x in zip(*rank, strict=True)] for rank in zip(high, low, strict=True)]
         values[each.name] = _value(each.combine, each.kind, words)
     return values
+
+
+def write_values(definition: Definition, pack: Pack, values: Mapping[str, Any], xp: Any = None) -> None:
+    """Put the values where functions read them: into new arrays of `xp`, if that is given."""
+    if not definition.aggregates:
+        return
+    if xp is not None:
+        pack.integers = xp.zeros(len(definition.aggregates), np.int64)
+        pack.floats = pack.integers.view(np.float64)
+    for k, each in enumerate(definition.aggregates):
+        array, value = pack.floats if each.kind == "float" else pack.integers, values[each.name]
+        if each.kind != "float" and not -(1 << 63) <= value < 1 << 63:
+            raise each.function.code.refused(f"adds up to {value}, which does not fit 64 bits")
+        array[k] = value

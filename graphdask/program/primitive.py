@@ -24,13 +24,15 @@ from graphdask.engine.bitmap import has_bits, set_bits
 from graphdask.engine.buffers import Allocation, put_aside
 from graphdask.engine.loop import ALL, HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.functions.inserted import Written
+from graphdask.kernels.program.program_loop import WORDS
 from graphdask.kernels.program.program_pack import ALL as EVERY
 from graphdask.kernels.program.program_pack import BINS, CHANGED, COUNTS, MARKED
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr, Part
+from graphdask.program._loop import MOST_STEPS, Loop, may_loop
 from graphdask.program._row_sums import CHUNK, Layout, Sums
 from graphdask.program._state import ProgramState
-from graphdask.program.aggregates import summed_up, votes_of, words_of
+from graphdask.program.aggregates import summed_up, votes_of, words_of, write_values
 from graphdask.program.definition import Definition, Function
 from graphdask.program.failures import error_of
 from graphdask.program.glue import written
@@ -45,8 +47,8 @@ class VertexProgram(Primitive[ProgramState]):
     name = "program"
     result_type = ProgramResult
     queues = False
-    lays_out, counts_ahead = True, False
-    """Whether edges may be laid out for sums; whether the host has to know how many vertices push before they do."""
+    resident, counts_ahead = True, False
+    """Whether all rows are at hand at once; whether the host has to know how many vertices push before they do."""
     columns: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(
@@ -116,7 +118,7 @@ class VertexProgram(Primitive[ProgramState]):
         return needed
 
     def _sums_values(self, env: Environment) -> bool:
-        return self.lays_out and self.definition.sums_values and not env.frugal
+        return self.resident and self.definition.sums_values and not env.frugal
 
     def _rows(self, part: Part, sending: bool) -> list[Csr]:
         """The rows along which own vertices send, or along which messages come to them."""
@@ -144,7 +146,7 @@ class VertexProgram(Primitive[ProgramState]):
             mine, _ = self._own(part, env, self.active)
             state.changed[: len(mine)] = mine
             state.count = len(mine)
-        return state, self._send(part, state, env)
+        return state, (self._send if state.loop is None else self._loop)(part, state, env)
 
     def _made(self, part: Part, env: Environment) -> ProgramState:
         xp, of, slots, owned = env.xp, self.definition, part.num_slots, part.num_owned
@@ -160,17 +162,17 @@ class VertexProgram(Primitive[ProgramState]):
         rows = self._rows(part, of.pushes)
         values = [xp.zeros(slots, each) for each in of.message_dtypes] if of.by_source else []
         functions = len(of.functions)
-        words = xp.zeros(len(COUNTS) + functions + BINS * len(of.aggregates), np.int64)
+        words = xp.zeros(len(COUNTS) + functions + BINS * len(of.aggregates) + WORDS, np.int64)
         places = slots if of.pushes else owned
-        kernels = self._kernels("program", rows[0], part, env)
+        loops = self.resident and self.until is None and may_loop(of, rows, env)
+        kernels = None if loops and not of.begins else self._kernels("program", rows[0], part, env)
         aggregates = summed_up(of, np.zeros((0, 0)))
         pack = Pack(
             names=env.backend.from_host(np.zeros(1, np.int64) if self.names is None else self.names), base=self.base,
             superstep=0, limit=EVERY, everywhere=0, merges=0, first=0, everyone=int(of.everyone),
             counts_messages=int(of.counts), owned=owned, slots_of_all=slots, received=xp.zeros(places, np.int32),
-            changed=xp.empty(owned, dtype),
-            hubs=xp.empty(max(max(put_aside(each) for each in rows), 1), dtype),
-            counters=words[: len(COUNTS)], sums=words[len(COUNTS) + functions :],
+            changed=xp.empty(owned, dtype), hubs=xp.empty(max(*map(put_aside, rows), 1), dtype),
+            counters=words[: len(COUNTS)], sums=words[len(COUNTS) + functions : -WORDS],
         )  # fmt: skip
         bits = xp.zeros((slots + 31) // 32, np.uint32)
         if of.pushes:
@@ -178,10 +180,10 @@ class VertexProgram(Primitive[ProgramState]):
                 marks=bits, marked=xp.empty(owned, dtype), ghosts=xp.empty(slots - owned, dtype),
                 sends=xp.zeros_like(bits) if of.by_source and of.may_be_silent else None,
             )  # fmt: skip
-        elif of.by_source and of.may_be_silent:
-            pack.sends = bits
-        if not of.pushes:
+        else:
             pack.active = bits
+            if of.by_source and of.may_be_silent:
+                pack.sends = bits
         for i, array in enumerate(fields):
             setattr(pack, f"state{i}", array)
         for k, each in enumerate(of.message_dtypes):
@@ -204,12 +206,17 @@ class VertexProgram(Primitive[ProgramState]):
         )  # fmt: skip
         for k, aggregate in enumerate(of.aggregates):
             setattr(pack, f"failure{k}", self._failure(state, aggregate.function))
-        if of.pushes:
+        if loops:
+            pack.assign(indptr=rows[0].indptr, indices=rows[0].indices, weights=self._weights(rows[0]))
+            failures = self._failure(state, of.send), self._failure(state, of.apply)
+            kernels = self._kernels("program_loop", rows[0], part, env, cooperative=True)
+            state.loop = Loop(kernels, failures, words[-WORDS:])
+        elif of.pushes:
             state.pushing = self._kernels("program_push", rows[0], part, env)
         if self._sums_values(env):
             state.sums = Sums.of(part, env, rows[0], int(rows[0] is part.out))
         self._set_first(part, state, env, set(self.first))
-        self._write_aggregates(state, env)
+        write_values(of, pack, aggregates, env.xp)
         return state
 
     def _add_facts(self, part: Part, env: Environment, pack: Pack) -> None:
@@ -250,19 +257,21 @@ class VertexProgram(Primitive[ProgramState]):
         place = len(COUNTS) + (0 if function is None else self.definition.functions.index(function))
         return state.words[place : place + 1].view(np.int32)[:1]
 
-    def _kernels(self, family: str, rows: Csr, part: Part, env: Environment) -> Any:
+    def _kernels(self, family: str, rows: Csr, part: Part, env: Environment, **how: Any) -> Any:
         of = self.definition
         types: dict[str, Any] = {f"state{i}_t": each.stored for i, each in enumerate(of.state)}
         types |= {f"message{k}_t": each for k, each in enumerate(of.message_dtypes)}
         if of.reads_weights and rows.weights is not None:
             types["weight_t"] = rows.weights.dtype
-        return env.backend.kernels(family, functions=self.written, index_t=part.vertex_map.dtype, **types)
+        return env.backend.kernels(family, functions=self.written, index_t=part.vertex_map.dtype, **types, **how)
 
     # ------------------------------------------------------------------------------------------------------------------
 
     def superstep(self, part: Part, state: ProgramState, inbox: Inbox, env: Environment) -> Messages:
         pack = state.pack
         pack.superstep = state.done
+        if state.loop is not None:
+            return self._loop(part, state, env)
         if self.definition.pushes:
             self._take(state, inbox)
         else:
@@ -289,6 +298,14 @@ class VertexProgram(Primitive[ProgramState]):
         state.done += 1
         state.everywhere = self.definition.everyone
         return self._send(part, state, env)
+
+    def _loop(self, part: Part, state: ProgramState, env: Environment) -> Messages:
+        """Go through many supersteps."""
+        assert state.loop is not None
+        state.loop.run(state, MOST_STEPS if self.most is None else self.most - state.done)
+        votes = self._votes(state, env)
+        visited, none = state.loop.take(state), part.ids[:0]
+        return Messages(none, none, {}, state.count > 0, visited, state.found[AT.sent], votes=votes)
 
     def _take(self, state: ProgramState, inbox: Inbox) -> None:
         """Combine messages of other ranks with those that were pushed here; at most `count` vertices then have one."""
@@ -339,7 +356,6 @@ class VertexProgram(Primitive[ProgramState]):
         return csr.weights if of.reads_weights else None
 
     def _count(self, state: ProgramState, env: Environment, place: int) -> int:
-        """One of the counters."""
         return int(env.backend.to_host(state.words[place : place + 1])[0])
 
     def _send(self, part: Part, state: ProgramState, env: Environment) -> Messages:
@@ -401,8 +417,6 @@ class VertexProgram(Primitive[ProgramState]):
             votes=votes,
         )  # fmt: skip
 
-    # ------------------------------------------------------------------------------------------------------------------
-
     def _votes(self, state: ProgramState, env: Environment) -> tuple[float, ...]:
         """Read the words of this rank, and vote them."""
         of, found = self.definition, env.backend.to_host(state.words)
@@ -410,7 +424,7 @@ class VertexProgram(Primitive[ProgramState]):
         failures = state.found[len(COUNTS) : sums]
         first = next((k for k, failure in enumerate(failures) if failure), 0)
         votes = float(state.found[AT.changed]), float(first), float(failures[first])
-        return (*votes, *votes_of(of, found[sums:]))
+        return (*votes, *votes_of(of, found[sums:-WORDS]))
 
     def ends(self, state: ProgramState, votes: np.ndarray) -> bool:
         failed = np.flatnonzero(votes[:, 2])
@@ -420,27 +434,12 @@ class VertexProgram(Primitive[ProgramState]):
         state.changes = int(votes[:, 0].sum())
         if state.done:
             state.aggregates = summed_up(self.definition, votes[:, 3:])
-            self._write_aggregates(state, None)
+            write_values(self.definition, state.pack, state.aggregates)
             if self.until is not None:
                 a = SimpleNamespace(**state.aggregates, active=state.changes, superstep=state.done)
                 if self.until(a):
                     return True
         return self.most is not None and state.done >= self.most
-
-    def _write_aggregates(self, state: ProgramState, env: Environment | None) -> None:
-        """Put the values where functions read them."""
-        of = self.definition
-        if not of.aggregates:
-            return
-        if env is not None:
-            state.pack.integers = env.xp.zeros(len(of.aggregates), np.int64)
-            state.pack.floats = state.pack.integers.view(np.float64)
-        for k, each in enumerate(of.aggregates):
-            array = state.pack.floats if each.kind == "float" else state.pack.integers
-            value = state.aggregates[each.name]
-            if each.kind != "float" and not -(1 << 63) <= value < 1 << 63:
-                raise each.function.code.refused(f"adds up to {value}, which does not fit 64 bits")
-            array[k] = value
 
     def result(self, part: Part, state: ProgramState, env: Environment) -> dict[str, Any]:
         found: dict[str, Any] = {}

@@ -66,7 +66,7 @@ def with_rows(part: StreamedPart) -> StreamedPart:
 class StreamedProgram(ChunkedRows, VertexProgram):
     """The primitive over a share of a store; one object for each run."""
 
-    lays_out, counts_ahead = False, True
+    resident, counts_ahead = False, True
 
     def __init__(self, part: StreamedPart, primitive: VertexProgram, stack: ExitStack):
         super().__init__(*primitive.arguments)

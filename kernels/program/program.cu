@@ -10,6 +10,7 @@
 #include "program/program_pack.py"
 #include "program/program_length.cuh"
 #include "program/program_default.cuh"
+#include "program/program_values.cuh"
 
 #define GD_HUB 4096
 #define GD_GROUPS 32  // of eight threads, in a block
@@ -81,37 +82,7 @@ extern "C" __global__ void program_begin(long long n, long long field, Program a
     GD_FOR(v, n) begin((index_t)v, field, a);
 }
 
-extern "C" __global__ void program_values(long long n, Program a) {
-    __shared__ long long least, most;
-    const long long count = gd_length(n, a);
-    if (threadIdx.x == 0) {
-        least = 0x7fffffffffffffffLL;
-        most = -least - 1;
-    }
-    __syncthreads();
-    long long low = 0x7fffffffffffffffLL, high = -low - 1;
-    GD_FOR(i, count) {
-        const index_t v = a.listed ? a.listed[i] : (index_t)i;
-        long long edges = a.row_ends[v + 1] - a.row_ends[v];
-        if (a.other_ends) edges += a.other_ends[v + 1] - a.other_ends[v];
-        if (edges == 0 || !value_of(v, a)) continue;
-        if (a.sends) gd_set_bit(a.sends, v);
-        if (!a.extent) continue;
-        const long long key = gd_ordered(a.value0[v]);
-        low = min(low, key);
-        high = max(high, key);
-    }
-    if (!a.extent) return;
-    if (low <= high) {
-        atomicMin(&least, low);
-        atomicMax(&most, high);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0 && least <= most) {
-        atomicMin(a.extent, least);
-        atomicMax(a.extent + 1, most);
-    }
-}
+extern "C" __global__ void program_values(long long n, Program a) { gd_values(gd_length(n, a), a); }
 
 extern "C" __global__ void program_gather(long long n, Program a) {
     const int lane = threadIdx.x % GD_LANES;

@@ -1,0 +1,61 @@
+"""Many supersteps of a program in one launch, on one GPU that has the whole graph (kernels/program/program_loop.cu).
+
+A superstep of a few vertices takes some microseconds on a GPU, and its launches some hundred. Where nothing has to be
+exchanged or decided by the host in between, the blocks of one launch go through all supersteps and wait for each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
+from graphdask.kernels.program.program_loop import STEPS, VISITED, WORDS
+from graphdask.kernels.program.program_pack import COUNTS
+from graphdask.partition.part import Csr
+from graphdask.program.definition import Definition
+
+THREADS = 1 << 24
+"""More than run at the same time: as many blocks as can take part."""
+MOST_STEPS = 1 << 10
+"""Supersteps of a launch, after which the host checks its deadline."""
+
+
+def may_loop(of: Definition, rows: list[Csr], env: Environment) -> bool:
+    """Whether the host has nothing to do between supersteps, but for `until`."""
+    alone = env.backend.name == "cuda" and env.size == 1 and len(rows) == 1
+    return alone and of.pushes and not of.aggregates
+
+
+@dataclass
+class Loop:
+    """What the kernel is launched with."""
+
+    kernels: Any
+    failures: tuple[Array, Array]
+    """Of `send` and of `apply`."""
+    progress: Array
+    """int64 of shape (WORDS,)."""
+
+    def run(self, state: Any, steps: int) -> None:
+        """Go through at most `steps` supersteps, or MOST_STEPS.
+
+        The first launch of a run begins with `count` vertices of the state that send, a later one with the messages
+        that the one before has left.
+        """
+        pack, begins = state.pack, not state.found
+        pack.set_counters(changed=0, sent=0, hubs=0)
+        if begins:
+            pack.listed = None if state.everywhere else state.changed
+            if pack.extent is not None:
+                pack.extent[:] = state.no_extent
+        self.progress.fill(0)
+        threads, first = min(THREADS, pack.owned + len(pack.indices)), state.count if begins else -1
+        self.kernels.program_loop(threads, first, min(steps, MOST_STEPS), *self.failures, self.progress, pack)
+
+    def take(self, state: Any) -> int:
+        """Take over what the host has read of the launch: how far it came; return how many vertices sent."""
+        words = state.found[-WORDS:]
+        state.done, state.count, state.everywhere = state.done + words[STEPS], state.found[COUNTS.place.changed], False
+        return int(words[VISITED])
