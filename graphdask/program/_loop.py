@@ -41,8 +41,8 @@ class Loop:
     def run(self, state: Any, steps: int) -> None:
         """Go through at most `steps` supersteps, or MOST_STEPS.
 
-        The first launch of a run begins with `count` vertices of the state that send, a later one with the messages
-        that the one before has left.
+        The first launch of a run begins with the `count` vertices of the state that send, a later one with the messages
+        that were sent last.
         """
         pack, begins = state.pack, not state.found
         pack.set_counters(changed=0, sent=0, hubs=0)
