@@ -6,7 +6,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import click
@@ -93,7 +92,7 @@ class Algorithms(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if program_file.is_named(name):
-            return self._made_of(name, program_file.HELP, program_file.OPTIONS, partial(program_file.loaded, name))
+            return self._made_of(name, program_file.HELP, program_file.OPTIONS, None)
         found = with_command(name)
         return None if found is None else self._command(found.name)
 
@@ -109,19 +108,18 @@ class Algorithms(click.Group):
         return self._made[algorithm.command]
 
     def _new(self, algorithm: Algorithm) -> click.Command:
-        options = options_of(algorithm)
-        return self._made_of(algorithm.command, algorithm.help, options, lambda own: (algorithm, own))
+        return self._made_of(algorithm.command, algorithm.help, options_of(algorithm), algorithm)
 
     def _made_of(
-        self, name: str, help: str, options: dict[str, Callable[[Any], Any]],
-        load: Callable[[dict[str, Any]], tuple[Algorithm, Mapping[str, Any]]],
-    ) -> click.Command:  # fmt: skip
-        """A command with these options of its own, whose algorithm and arguments are loaded when it is called."""
+        self, name: str, help: str, options: dict[str, Callable[[Any], Any]], algorithm: Algorithm | None
+    ) -> click.Command:
+        """A command with these options of its own; without an algorithm, the file of `name` is loaded when called."""
         execute = self.execute
 
         def call(**given: Any) -> None:
-            own = {name: given.pop(name) for name in options}
-            execute(Chosen(*load(own)), **given)
+            own = {each: given.pop(each) for each in options}
+            chosen = (algorithm, own) if algorithm is not None else program_file.loaded(name, own)
+            execute(Chosen(*chosen), **given)
 
         function = self.shared(call)
         for option in reversed(options.values()):
