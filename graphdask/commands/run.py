@@ -247,6 +247,8 @@ def facts(stats: Any, verified: bool) -> list[tuple[str, str]]:
         each = " of each" if stats.ranks > 1 else ""
         memory = f"{terminal.size(stats.memory)}{each}, of which {terminal.size(stats.allocated_start)} beside chunks"
         lines[2 if each else 0 : 3] = [("memory", memory), *stream.traffic(stats.streamed)]
+    if "messages" in stats.chosen:
+        lines.insert(2, ("messages", f"{stats.chosen['messages']}, because {stats.chosen['because']}"))
     if stats.restarts:
         lines.append(("restarts", f"{stats.restarts}, after a lost worker"))
     return lines

@@ -313,6 +313,9 @@ class Primitive(ABC, Generic[S]):
         A run that would need more than is free raises OverBudget before `init`.
         """
 
+    def check_device(self, device: str) -> None:
+        """Raise Unsupported, before any work, for a device that cannot run it."""
+
     def memory_on(self, part: Part, env: Environment) -> int:
         """The same, of a primitive that takes more where there is enough."""
         return self.memory(part, env.allocation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from graphdask.config import Config
@@ -70,8 +71,9 @@ def run(
 
     inward = primitive.inward and graph.directed
     return with_partitions(
-        graph, client, config, compute, primitive.ghosts, inward, primitive.edge_rows, primitive.name
-    )
+        graph, client, config, compute, primitive.ghosts, inward, primitive.edge_rows, primitive.name,
+        primitive.check_device,
+    )  # fmt: skip
 
 
 def _run(context: RankContext, part: Part, primitive: Any, exchange: Any, allocation: Allocation) -> RankResult:
@@ -81,14 +83,17 @@ def _run(context: RankContext, part: Part, primitive: Any, exchange: Any, alloca
 
 def with_partitions(
     graph: Graph, client: Any, config: Config, action: Any, ghosts: str = GHOSTS[1], inward: bool = False,
-    edge_rows: bool = False, label: str = "",
+    edge_rows: bool = False, label: str = "", check: Callable[[str], None] | None = None,
 ) -> Any:  # fmt: skip
-    """Return `action(built, restarts)` for the partitions of a graph; if a worker is lost, build them again."""
+    """Return `action(built, restarts)` for the partitions of a graph; if a worker is lost, build them again.
+
+    `check` refuses a device before they are built.
+    """
     on_disk.refuse(graph, "what was asked for of")
 
     def call(client: Any, workers: Workers, attempt: int) -> Any:
         try:
-            return action(_built(graph, client, workers, config, ghosts, inward, edge_rows), attempt)
+            return action(_built(graph, client, workers, config, ghosts, inward, edge_rows, check), attempt)
         except (PeerLost, WrongWorker):
             graph.built = None
             raise
@@ -98,8 +103,9 @@ def with_partitions(
 
 
 def _built(
-    graph: Graph, client: Any, workers: Workers, config: Config, ghosts: str, inward: bool, edge_rows: bool
-) -> Built:
+    graph: Graph, client: Any, workers: Workers, config: Config, ghosts: str, inward: bool, edge_rows: bool,
+    check: Callable[[str], None] | None,
+) -> Built:  # fmt: skip
     built: Built | None = graph.built
     if built is not None and (
         not built.gang.is_whole(workers)
@@ -111,8 +117,11 @@ def _built(
     if built is not None:
         built.gang.use(config)
     show = is_watched(config.progress)
+    gang = gang_for(graph, client, config, workers) if built is None else built.gang
+    if check is not None:
+        check(gang.device)
     if built is None:
-        built = graph.built = build_all(graph, gang_for(graph, client, config, workers), ghosts, show)
+        built = graph.built = build_all(graph, gang, ghosts, show)
     if inward and not built.inward:
         built = graph.built = with_inward(built, show)
     if edge_rows and inward not in built.edge_rows:

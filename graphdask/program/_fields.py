@@ -60,7 +60,10 @@ class Fields:
         within = next((known for known in self.known if known.startswith((f"{text}.", f"{text}["))), None)
         if within is not None:
             self.source.fail(node, f"{text} is used as a value: read one of its fields, such as {within}")
-        if any(owner in self.known for owner in texts):
+        number = next((owner for owner in texts if owner in self.known), None)
+        if number == texts[0]:
+            self.source.fail(node, f"{number} is a number and has no field {text}: write {number} alone")
+        if number is not None:
             self.source.refuse(node, f"the attribute {node.attr}" if isinstance(node, ast.Attribute) else "indexing")
         near = self._near(text)
         hint = f", did you mean {near}?" if near else "."

@@ -30,6 +30,8 @@ class Returns:
 
     numbers: frozenset[float] | None = None
     """What the function can return, where that is known."""
+    nothing = False
+    """Whether it may return nothing."""
 
     def __init__(self, to: Expressions):
         self.to, self.source = to, to.source
@@ -123,11 +125,13 @@ class ReturnedRecord(Returns):
     def end(self) -> None:
         if not self.optional:
             self.source.fail(self.source.tree, f"{self.source.name} does not return a value on every path")
+        self.nothing = True
         self.stop()
 
     def _nothing(self, node: ast.AST) -> None:
         if not self.optional:
             self.source.fail(node, f"{self.source.name} returns nothing here: it must return {self.shape}")
+        self.nothing = True
         self.stop()
 
     def _found(self, node: ast.expr, bare: bool) -> ast.AST | None:

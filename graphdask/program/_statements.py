@@ -41,6 +41,8 @@ class Body:
     """Where the function can fail, by number."""
     numbers: frozenset[float] | None
     """What it can return, where that is known."""
+    nothing: bool
+    """Whether it may return nothing."""
 
 
 class Statements:
@@ -77,7 +79,8 @@ class Statements:
         declared = [f"    {C_TYPE[kind]} {name};" for name, kind in types.items()]
         declared += ["    long long steps = 0;"] if self._has_loops else []
         python, cuda = (*first, *self.to.python), (*declared, *self.to.cuda)
-        return Body(python, cuda, frozenset(self.to.used), tuple(self.to.sites), self.returns.numbers)
+        used, sites = frozenset(self.to.used), tuple(self.to.sites)
+        return Body(python, cuda, used, sites, self.returns.numbers, self.returns.nothing)
 
     @property
     def _has_loops(self) -> bool:

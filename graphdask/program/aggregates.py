@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+import linecache
 import math
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from graphdask.errors import FunctionError
 from graphdask.kernels.program.program_pack import BINS
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.program.definition import Definition
 
 SMALLEST_EXPONENT = 1074
 """Word 0 of an exact sum counts multiples of 2 to the power of minus this."""
+
+
+class Known:
+    """What `until` reads after a superstep: the aggregates, `active` and `superstep`."""
+
+    def __init__(self, aggregates: Mapping[str, Any], active: int, superstep: int):
+        self.__dict__.update(aggregates, active=active, superstep=superstep)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        caller = sys._getframe(1)
+        path, line = caller.f_code.co_filename, caller.f_lineno
+        reason = f"until: there is no aggregate {name}; there are {', '.join(vars(self))}"
+        raise FunctionError(reason, path, line, linecache.getline(path, line).strip() or None)
+
+    def __repr__(self) -> str:
+        return f"a with {', '.join(f'{name}={value!r}' for name, value in vars(self).items())}"
 
 
 def words_of(combine: str) -> int:

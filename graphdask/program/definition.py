@@ -107,7 +107,7 @@ class Definition:
     @cached_property
     def may_be_silent(self) -> bool:
         """Whether `send` may give nothing."""
-        return self.send is not None and (self.send.code.python is None or "(False" in self.send.code.python)
+        return self.send is not None and self.send.code.silent
 
     @property
     def chooses(self) -> bool:
@@ -122,8 +122,26 @@ class Definition:
     @cached_property
     def pushes(self) -> bool:
         """Whether messages are combined where they arrive; else each vertex goes over its edges."""
-        plain = self.combine in PUSHED and len(self.message) == 1 and not self.everyone
-        return plain and (self.send is None or not self.send.reads("destination"))
+        return self.why_pulled is None
+
+    @property
+    def why_pulled(self) -> str | None:
+        """Why messages cannot be combined where they arrive, as a clause after "because"; None if they can."""
+        if self.everyone:
+            return "all vertices send in every superstep"
+        if len(self.message) > 1:
+            return "a message has several fields"
+        if self.combine not in PUSHED:
+            return f"{self.combine} is not one of {', '.join(PUSHED)}"
+        if self.send is not None and self.send.reads("destination"):
+            return "send reads the destination"
+        return None
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """How messages are combined, and why, for statistics."""
+        why = self.why_pulled or f"{self.combine} of one number is the same in any order"
+        return {"messages": "pushed" if self.pushes else "pulled", "because": why}
 
     @property
     def sums_values(self) -> bool:

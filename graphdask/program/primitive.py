@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +31,7 @@ from graphdask.partition.part import Csr, Part
 from graphdask.program._loop import MOST_STEPS, Loop, may_loop
 from graphdask.program._row_sums import CHUNK, Layout, Sums
 from graphdask.program._state import ProgramState
-from graphdask.program.aggregates import summed_up, votes_of, words_of, write_values
+from graphdask.program.aggregates import Known, summed_up, votes_of, words_of, write_values
 from graphdask.program.definition import Definition, Function
 from graphdask.program.failures import error_of
 from graphdask.program.glue import written
@@ -100,6 +99,10 @@ class VertexProgram(Primitive[ProgramState]):
         sending = of.direction == "in" and (of.pushes or of.by_source)
         return self.directed and (of.direction == "both" or pulled or sending or of.wants("in_degree"))
 
+    def check_device(self, device: str) -> None:
+        for function in self.definition.functions if device == "cpu" else ():
+            function.code.check_python()
+
     def memory(self, part: Part, allocation: Allocation) -> int:
         of, slots, owned, index = self.definition, part.num_slots, part.num_owned, part.vertex_map.dtype.itemsize
         message = sum(dtype.itemsize for dtype in of.message_dtypes) + 8 * of.chooses + 4
@@ -150,9 +153,7 @@ class VertexProgram(Primitive[ProgramState]):
 
     def _made(self, part: Part, env: Environment) -> ProgramState:
         xp, of, slots, owned = env.xp, self.definition, part.num_slots, part.num_owned
-        if env.backend.name == "cpu":
-            for function in of.functions:
-                function.code.check_python()
+        self.check_device(env.backend.name)
         dtype = part.vertex_map.dtype
         size_of = [slots if i in of.sent else owned for i in range(len(of.state))]
         fields = [
@@ -435,10 +436,8 @@ class VertexProgram(Primitive[ProgramState]):
         if state.done:
             state.aggregates = summed_up(self.definition, votes[:, 3:])
             write_values(self.definition, state.pack, state.aggregates)
-            if self.until is not None:
-                a = SimpleNamespace(**state.aggregates, active=state.changes, superstep=state.done)
-                if self.until(a):
-                    return True
+            if self.until is not None and self.until(Known(state.aggregates, state.changes, state.done)):
+                return True
         return self.most is not None and state.done >= self.most
 
     def result(self, part: Part, state: ProgramState, env: Environment) -> dict[str, Any]:

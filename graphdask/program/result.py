@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphdask.results.result import Result
+from graphdask.graph.graph import Graph
+from graphdask.results.result import Kept, Result
+from graphdask.results.stats import Stats
 
 
 class ProgramResult(Result):
@@ -17,6 +19,10 @@ class ProgramResult(Result):
     aggregates : dict of str to number
         Of the last superstep.
     """
+
+    def __init__(self, graph: Graph, primitive: Any, parts: Kept, built: Any, stats: Stats):
+        super().__init__(graph, primitive, parts, built, stats)
+        stats.chosen = primitive.definition.chosen
 
     @property
     def columns(self) -> tuple[str, ...]:  # type: ignore[override]

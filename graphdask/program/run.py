@@ -18,6 +18,7 @@ from graphdask.program.definition import Definition, StateField
 from graphdask.program.primitive import VertexProgram
 from graphdask.program.program import MOST_SUPERSTEPS, VALUES, Program, check_value
 from graphdask.program.result import ProgramResult
+from graphdask.program.start import States, over, states_of
 
 
 @documented
@@ -28,6 +29,7 @@ def run(
     init: Mapping[str, Any] | None = None,
     max_supersteps: int | None = None,
     until: Any = None,
+    start: Any = None,
     *,
     exchange: str | None = None,
     client: Any = None,
@@ -50,6 +52,9 @@ def run(
         The run ends after so many supersteps. Default: as the program says, or no limit.
     until : function of a, optional
         In place of that of the program.
+    start : ProgramResult, optional
+        An earlier result of a program with the same fields, whose states the run begins with; `init` overrides them.
+        It may be of a graph with fewer vertices, such as a DynamicGraph before it grew. New vertices have the defaults.
 
     Returns
     -------
@@ -61,7 +66,7 @@ def run(
     Raises
     ------
     VertexNotFound
-        For an id that is no vertex.
+        For an id that is no vertex, or a vertex of `start` that the graph has not.
     FunctionError
         If a function fails, or returns NaN or what does not fit, with its line.
     InputError
@@ -104,9 +109,9 @@ def run(
         raise InputError(f"until={shown(until)} is not a function of the aggregates")
     if definition.everyone and most is None and until is None:
         raise InputError('a program with activity="all" never ends by itself: give max_supersteps= or until=')
-    primitive = VertexProgram(
-        definition, _active(G, active), _first(G, definition, init), most, until, *G.ids.in_functions, G.directed
-    )
+    first: States = {} if start is None else states_of(G.ids, definition, start)
+    first = over(first, _first(G, definition, init))
+    primitive = VertexProgram(definition, _active(G, active), first, most, until, *G.ids.in_functions, G.directed)
     return execute.run(G, primitive, exchange=exchange, client=client, progress=progress)
 
 
@@ -120,14 +125,14 @@ def _active(G: Graph, active: Any) -> np.ndarray | None:
     return np.unique(numbers).astype(index_dtype(G.num_vertices))
 
 
-def _first(G: Graph, definition: Definition, init: Any) -> dict[str, tuple[np.ndarray | None, np.ndarray]]:
-    """First states by field: vertex numbers, or None for all, and values as kernels hold them."""
+def _first(G: Graph, definition: Definition, init: Any) -> States:
+    """First states that the caller gives."""
     if init is None:
         return {}
     if not isinstance(init, Mapping):
         raise InputError(f"init={shown(init)} is not a mapping of fields of the state to values")
     fields = {field.name: field for field in definition.state}
-    found: dict[str, tuple[np.ndarray | None, np.ndarray]] = {}
+    found: States = {}
     for name, given in init.items():
         if name not in fields:
             raise InputError(f"init: there is no field {shown(name)} of the state; fields: {', '.join(fields)}")

@@ -219,5 +219,6 @@ def _translated(
         body=cuda,
         place=source.place(source.tree),
         numbers=body.numbers,
+        silent=body.nothing,
         **kinds,
     )

@@ -65,6 +65,8 @@ class Translated:
     """Names and types of the results of a record; empty for a function of one number."""
     optional: bool = False
     """Whether a function with `results` may return none of them."""
+    silent: bool = False
+    """Whether it returns none of them on some path."""
 
     @property
     def compiled(self) -> Callable[..., Any]:
@@ -196,5 +198,5 @@ class Translated:
         types = tuple(known.values())
         return cls(
             name, tuple(known), types, kind, None, digest, None, (), source, name, failure,
-            results=results, optional=bool(results),
+            results=results, optional=bool(results), silent=bool(results),
         )  # fmt: skip

@@ -71,7 +71,8 @@ class Stats:
     by launches of their own, on the mean of the supersteps. Empty for other runs."""
     chosen: dict[str, Any] = field(default_factory=dict)
     """Of PageRank of a dynamic graph: `method`, which was done, `steps`, iterations by method, `frontier_tol` and
-    `prune_tol`. Empty for other runs."""
+    `prune_tol`. Of a program: whether `messages` are "pushed" along the edges of the vertices that send, or "pulled" by
+    each vertex along its edges, and `because` of what. Empty for other runs."""
     ranks_detail: list[list[Superstep]] = field(default_factory=list, repr=False)
     """Per rank, its own supersteps."""
 
@@ -166,6 +167,8 @@ class Stats:
             f"{'superstep':>9} {'frontier':>12} {'edges':>14} {'messages':>12} {'bytes':>14} {'compute ms':>11} "
             f"{'code ms':>9} {'exchange ms':>11} {'wait ms':>9}  codes",
         ]
+        if "messages" in self.chosen:
+            lines.insert(1, f"messages are {self.chosen['messages']}, because {self.chosen['because']}")
         for step in self.supersteps[:40]:
             lines.append(
                 f"{step['superstep']:>9} {step['frontier']:>12,} {step['edges']:>14,} {step['messages']:>12,} "

@@ -29,6 +29,7 @@ EXCEPTIONS = {
     "graphdask.nx.cores": NX,
     "graphdask.nx.distances": NX,
     "graphdask.nx.graph": NX,
+    "graphdask.nx.iterations": NX,
     "graphdask.nx.triangles": NX,
     "graphdask.cli:list_commands(ctx)": CLICK,
     "graphdask.cli:get_command(ctx)": CLICK,

@@ -61,7 +61,7 @@ READS = {
     no_item: r"there is no field m\[2\]\. Fields: v.distance, v.count, v.seen, m\[0\], m\[1\]",
     by_variable: "indexing cannot be translated",
     whole_pair: r"m is used as a value: read one of its fields, such as m\[0\]",
-    not_a_pair: "indexing cannot be translated",
+    not_a_pair: r"m is a number and has no field m\[0\]: write m alone",
     called: "a call of the number m cannot be translated",
     whole_state: "v is used as a value: read one of its fields, such as v.distance",
     rebinds: "m is a parameter and cannot be assigned to",
