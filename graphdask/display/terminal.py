@@ -73,9 +73,12 @@ def bullet(text: str) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """`1 vertex`, `2,000 vertices`."""
+    """`1 vertex`, `2,000 vertices`, `3 communities`, `2 passes`."""
     if number != 1:
-        noun = noun[:-2] + "ices" if noun.endswith("ex") else noun + "s"
+        for end, plural in (("ex", "ices"), ("ity", "ities"), ("ss", "sses"), ("", "s")):
+            if noun.endswith(end):
+                noun = noun.removesuffix(end) + plural
+                break
     return f"{number:,} {noun}"
 
 
