@@ -107,10 +107,14 @@ def prepared(name: str, text: str) -> str:
     return found
 
 
-@cache
 def source_of(family: str) -> str:
     """The text of a family; one of another distribution is not among `sources`."""
-    return prepared(family, cuda_source(family)) if "." in family else sources()[f"{family}.cu"]
+    return of_others(family) if "." in family else sources()[f"{family}.cu"]
+
+
+@cache
+def of_others(family: str) -> str:
+    return prepared(family, cuda_source(family))
 
 
 @cache
