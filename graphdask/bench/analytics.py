@@ -245,7 +245,7 @@ def _of_algorithms(case: Case, plan: Plan, graph: Any, algorithms: list[Algorith
             else:
                 try:
                     found = _measured(algorithm, graph, numbers, edges, size, plan, choice)
-                except (OverBudget, Unsupported) as error:
+                except (OverBudget, Unsupported, InputError) as error:  # Katz's alpha is too large for some graphs
                     yield record | {"skipped": str(error)}
                     continue
                 ours = found[algorithm.compared]

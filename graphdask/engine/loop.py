@@ -153,7 +153,7 @@ class Environment:
         Raises
         ------
         MissingDependency, KernelError
-            If the package of the family is not installed; if it lacks a file, or the CUDA C++ does not compile.
+            If the package of the family is not installed, lacks a file, or does not compile.
         """
         return self.backend.kernels(family, **types)
 
@@ -178,9 +178,8 @@ class Environment:
         ----------
         what : str
             What errors call it.
-        most : int
-            The largest number of entries.
-        dtype : dtype
+        most, dtype : int, dtype
+            The largest number of entries, and their type.
         expected : int, optional
             An upper bound for the entries that will ever be written.
 
@@ -265,8 +264,7 @@ class Primitive(ABC, Generic[S]):
 
     Every rank calls `init`, then `superstep` until no rank is active and no message travels, or `ends` says so, and
     then `result`. A method `verify(context, part, result)` proves a result: every rank calls it with a RankContext, the
-    partition and a RankResult, and returns its first Violation, or None. A primitive in the table of
-    graphdask/verify/table.py needs none.
+    partition and a RankResult, and returns its first Violation, or None. Those in graphdask/verify/table.py need none.
     """
 
     name: str
@@ -282,8 +280,7 @@ class Primitive(ABC, Generic[S]):
     """Names and dtypes of what is sent `to="ranks"`; INDEX stands for the graph's index dtype."""
     exchange: Exchange = "selective"
     """What it uses unless the caller says otherwise."""
-    ghosts = "1-hop"
-    """Which ghosts it prefers; both work."""
+    ghosts = "1-hop"  # which ghosts it prefers; both work
     tells_ghosts = False
     """Whether messages go `to="ghosts"` in any superstep."""
     votes = 0

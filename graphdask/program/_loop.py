@@ -11,8 +11,7 @@ from typing import Any
 
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
-from graphdask.kernels.program.program_loop import STEPS, VISITED, WORDS
-from graphdask.kernels.program.program_pack import COUNTS
+from graphdask.kernels.program.program_pack import COUNTS, STEPS, VISITED, WORDS
 from graphdask.partition.part import Csr
 from graphdask.program.definition import Definition
 

@@ -23,9 +23,8 @@ from graphdask.engine.bitmap import has_bits, set_bits
 from graphdask.engine.buffers import Allocation, put_aside
 from graphdask.engine.loop import ALL, HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.functions.inserted import Written
-from graphdask.kernels.program.program_loop import WORDS
 from graphdask.kernels.program.program_pack import ALL as EVERY
-from graphdask.kernels.program.program_pack import BINS, CHANGED, COUNTS, MARKED
+from graphdask.kernels.program.program_pack import BINS, CHANGED, COUNTS, MARKED, WORDS
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr, Part
 from graphdask.program._loop import MOST_STEPS, Loop, may_loop

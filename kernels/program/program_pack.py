@@ -10,6 +10,9 @@ BINS = 70
 COUNTS = Counters("ProgramCounts", "changed", "marked", "ghosts", "sent", "hubs")
 """Vertices whose state changed, own vertices and ghosts that got a message, edges along which messages were pushed, and
 rows of very many edges that were deferred."""
+ARRIVED, STOPS, STEPS, VISITED, WORDS = range(5)
+"""Of `progress` in program_loop.cu: what blocks meet at, whether the loop ends, its supersteps, and the vertices that
+sent; and how many words these are."""
 ALL, MARKED, CHANGED = 0, 1, 2
 """Of a list the length is that of the launch, or the count `marked` or `changed` if that is less."""
 

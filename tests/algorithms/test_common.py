@@ -34,8 +34,14 @@ pytestmark = [
 ]
 
 every = pytest.mark.parametrize("name", NAMES)
-LONG = {"betweenness": pytest.mark.slow}
-"""On the emulator: it searches from several vertices."""
+LONG = dict.fromkeys(
+    (
+        "betweenness", "closeness_centrality", "harmonic_centrality", "articulation_points", "bridges",
+        "biconnected_components", "louvain", "leiden",
+    ),
+    pytest.mark.slow,
+)  # fmt: skip
+"""On the emulator: they run many kernels, one after the other."""
 on_the_emulator = pytest.mark.parametrize("name", [pytest.param(name, marks=LONG.get(name, ())) for name in NAMES])
 
 
