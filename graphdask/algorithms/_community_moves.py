@@ -9,6 +9,7 @@ community, which ranks read before they choose, and add to after. Nothing depend
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from graphdask.partition.part import Csr
 LEAST_GAIN = 2.0**-46
 """Least gain of a move, as a share of the vertex's degree; below it are errors of rounding."""
 MASK = (1 << 64) - 1
+SIGN = np.int64(-(1 << 63))
 
 
 def mixed(x: int) -> int:
@@ -39,6 +41,17 @@ def round_of_each(numbers: Array, key: int, rounds: int) -> Array:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return (((x ^ (x >> np.uint64(31))) >> np.uint64(32)) * np.uint64(rounds)) >> np.uint64(32)
+
+
+def greatest_at(xp: Any, size: int, places: Array, values: Array) -> Array:
+    """Return the greatest of the float64 values for each of so many places, -inf where none is.
+
+    They are compared as integers in the same order: CuPy's maximum of floats is wrong for negative ones there.
+    """
+    greatest = xp.full(size, ~np.float64(-np.inf).view(np.int64), np.int64)
+    bits = values.view(np.int64)
+    xp.maximum.at(greatest.view(np.uint64), places, xp.where(bits < 0, ~bits, bits ^ SIGN).view(np.uint64))
+    return xp.where(greatest < 0, greatest ^ SIGN, ~greatest).view(np.float64)
 
 
 def move(
@@ -84,8 +97,7 @@ def move(
     others = links.read(sums)[known] - xp.where(stays, degree[which], 0)
     share = degree.astype(np.float64) * (resolution / level.total)
     gain = weights.astype(np.float64) - share[which] * others.astype(np.float64)
-    here, best = gain[stays], xp.full(len(rows), -np.inf)
-    xp.maximum.at(best, which[~stays], gain[~stays])
+    here, best = gain[stays], greatest_at(xp, len(rows), which[~stays], gain[~stays])
     enough = best > here + degree * (LEAST_GAIN * max(1.0, resolution)) if within is None else best >= here
     chosen = places_of(xp, (gain == best[which]) & ~stays & enough[which])
     chosen = chosen[firsts(xp, which[chosen])]  # the smallest label of several
