@@ -11,6 +11,7 @@ import click
 
 from graphdask.cli import cli
 from graphdask.errors import CommunicationError
+from graphdask.interface.registry import algorithms
 
 ODD = (
     "", " ", "-", "--", "-1", "0", "1", "2", "1.5", "nan", "inf", "-inf", "1e400", "1e-400", "0x1", "1_0", "\u0661",
@@ -45,6 +46,7 @@ OF_NAME = {
     "roots": "2",
     "scale": "3",
     "metapath": "1",
+    "k": "3",
 }
 """What required options are given, by their names."""
 BASE: dict[str, tuple[str, ...]] = {
@@ -62,10 +64,10 @@ BASE: dict[str, tuple[str, ...]] = {
     "scale plot": ("scaling.jsonl", "--output", "pictures"),
     "scale run": ("--output", "new.jsonl", "--algorithms", "bfs", "--scale", "3", "--workers", "1"),
 }
-UNDIRECTED = (
-    "betweenness", "cdlp", "core", "lcc", "triangles", "saint-edges", "saint-nodes", "saint-walks",
-    "metropolis-hastings", "forest-fire",
-)  # fmt: skip
+UNDIRECTED = {each.command for each in algorithms().values() if each.undirected} | {
+    "betweenness", "cdlp", "lcc", "saint-edges", "saint-nodes", "saint-walks", "metropolis-hastings", "forest-fire",
+    "k-core", "k-truss",
+}  # fmt: skip
 REFUSED = "nothing starts here"
 """What is said where a cluster would be started or joined, or something measured."""
 UNABLE = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import cycle, product
 from typing import Any
 
@@ -48,7 +49,10 @@ def graph_of(algorithm: Algorithm, edges: Edges) -> gd.Graph:
 
 
 def run(algorithm: Algorithm, graph: gd.Graph, **options: Any) -> Any:
-    return getattr(gd, algorithm.name)(graph, **algorithm.example(graph), **options)
+    """The result; iterations that stop before they converge, as on some of the graphs, are no matter here."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r".* stopped after max_iter=", gd.GraphdaskWarning)
+        return getattr(gd, algorithm.name)(graph, **algorithm.example(graph), **options)
 
 
 def bits(result: Any) -> dict[str, np.ndarray]:
