@@ -20,6 +20,9 @@ from graphdask.nx.offered import no_function, offered
 
 RESTARTED = 20
 """Products that SciPy's singular vectors take in an iteration, about."""
+MOST = 1 << 31
+"""Iterations that ARPACK counts in 32 bits."""
+LEAST = 1e-150
 EXACT = 1e-12
 """Tolerance of HITS, which NetworkX computes about as exactly whatever its own is."""
 
@@ -30,6 +33,10 @@ def _refuses(arguments: Mapping[str, Any]) -> str:
         return f"max_iter={most!r} is not a whole number of 1 or more"
     if not (isinstance(tol, int | float) and 0 <= tol < math.inf):
         return f"tol={tol!r} is not a finite number of 0 or more"
+    try:
+        hash(arguments.get("weight")), bool(arguments.get("weight"))
+    except (TypeError, ValueError):
+        return "weight= is no name of an attribute"
     return no_function()(arguments) if "weight" in arguments else ""
 
 
@@ -38,6 +45,8 @@ def _katz_refuses(arguments: Mapping[str, Any]) -> str:
         value = arguments[name]
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             return f"graphdask takes a finite number as {name}="
+    if 0 < abs(arguments["beta"]) < LEAST:
+        return f"graphdask takes a beta= of at least {LEAST}, whose square is no 0"
     if arguments["nstart"] is not None:
         return "graphdask begins with 0, not with nstart="
     return _refuses(arguments)
@@ -48,6 +57,8 @@ def _hits_refuses(arguments: Mapping[str, Any]) -> str:
         return "graphdask normalizes the scores; normalized= is false"
     if arguments["nstart"] is not None:
         return "graphdask begins with equal scores, not with nstart="
+    if isinstance(arguments["max_iter"], int) and arguments["max_iter"] >= MOST:
+        return f"max_iter={arguments['max_iter']} is more than ARPACK takes"
     if 0 < len(arguments["G"]) < 3 or not arguments["G"].number_of_edges():
         return "a graph without edges, or of one or two nodes, is left to NetworkX"
     return _refuses(arguments)
