@@ -42,7 +42,7 @@ def test_the_scaling_sets_are_those_of_the_papers_figure_5():
         ({"ranks": (0,)}, "ranks=0 must be at least 1"),
         ({"scales": (0,)}, "scale=0 must be at least 1"),
         ({"files": ("/nowhere.txt",)}, "/nowhere.txt: there is no such file"),
-        ({"algorithms": ("dijkstra",)}, "algorithm='dijkstra' is not one of bfs, components"),
+        ({"algorithms": ("dijkstra",)}, "algorithm='dijkstra' is not one of .*bfs, .*components"),
         ({"sources": 0}, "sources=0 must be at least 1"),
         ({"gapbs": "/"}, "/ has none of the GAP suite's programs bfs, cc"),
     ],
