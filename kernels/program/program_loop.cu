@@ -17,10 +17,8 @@ enum { ARRIVED, STOPS, STEPS, VISITED };
 
 // Send from `count` vertices: those that are listed, or all. Afterwards all blocks have done so.
 __device__ __forceinline__ void gd_send(long long count, const Program &a, Found *found, gd_count *progress) {
-    if (a.row_ends) {
-        gd_values(count, a);
-        gd_grid_barrier(progress + ARRIVED);
-    }
+    if (a.row_ends) gd_values(count, a);
+    gd_grid_barrier(progress + ARRIVED);  // values are there, and the list of marked vertices is empty
     const Pushing pushing = gd_pushing(a, found);
     gd_for_edges<index_t>(count, a.listed, gd_rows(a), a.hubs, &a.counters->hubs, &a.counters->sent, pushing);
     gd_grid_barrier(progress + ARRIVED);
