@@ -16,6 +16,7 @@ import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
+from graphdask.engine.owners import sum_at
 from graphdask.errors import GraphdaskError, InputError
 from graphdask.graph.graph import Graph
 from graphdask.partition.build import row_of_each, to_owners
@@ -82,13 +83,6 @@ def _total(values: Array) -> int:
     return int(values.sum()) if len(values) else 0
 
 
-def sums_at(xp: Any, places: Array, values: Array, size: int) -> Array:
-    """The sums of the int64 values at each place, int64 of shape (size,)."""
-    sums = xp.zeros(size, np.int64)
-    xp.add.at(sums.view(np.uint64), places, values.view(np.uint64))  # CuPy adds at no int64
-    return sums
-
-
 def modularity_of(env: Environment, total: int, inside: Array, sums: Array, resolution: float) -> float:
     """The modularity, correctly rounded; 0 if the `total` of all weights is 0. Every rank calls it.
 
@@ -112,7 +106,7 @@ def sums_of_labels(part: Part, env: Environment, label: Array, values: Array) ->
     assert env.comm is not None
     at = part.vertex_map.to_position(env.backend, label)
     at, values = to_owners(env.comm, env.backend, part.vertex_map.offsets, at, values)
-    return sums_at(env.xp, at - at.dtype.type(part.first_position), values, part.num_owned)
+    return sum_at(env.xp, part.num_owned, at - at.dtype.type(part.first_position), values)
 
 
 def given_labels(G: Graph, labels: Any) -> np.ndarray:

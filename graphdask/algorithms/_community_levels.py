@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._communities import Arcs, modularity_of, sums_at
+from graphdask.algorithms._communities import Arcs, modularity_of
 from graphdask.device.backend import Array
 from graphdask.engine.alone import alone_of
 from graphdask.engine.loop import Environment
+from graphdask.engine.owners import sum_at
 from graphdask.partition.build import balanced_ranges, from_cyclic, to_cyclic_positions, to_owners
 from graphdask.partition.neighbours import firsts, places_of
 from graphdask.partition.part import Csr, Part
@@ -110,7 +111,7 @@ class Level:
         """
         assert env.comm is not None
         at, values = to_owners(env.comm, env.backend, self.bounds, label, values)
-        return sums_at(env.xp, at - int(self.bounds[env.rank]), values, len(self.numbers))
+        return sum_at(env.xp, len(self.numbers), at - int(self.bounds[env.rank]), values)
 
     def modularity(self, env: Environment, label: Array, sums: Array, resolution: float) -> float:
         """The modularity of the communities that slots have as `label`. Every rank calls it."""
@@ -145,7 +146,7 @@ class Level:
         others = xp.unique(dst[remote])
         slots = dst - low
         slots[remote] = high - low + xp.searchsorted(others, dst[remote])
-        degree = sums_at(xp, src, weights, high - low)
+        degree = sum_at(xp, high - low, src, weights)
         links, csr = Links.of(env, bounds, others), Csr(indptr, slots)
         return cls(bounds, csr, weights, src, xp.arange(low, high), degree, links, total)
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._communities import sums_at
 from graphdask.algorithms._community_levels import NARROW, Level, Links, sums_between
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
+from graphdask.engine.owners import sum_at
 from graphdask.partition.build import row_of_each
 from graphdask.partition.ghosts import entries_of
 from graphdask.partition.neighbours import firsts, places_of
@@ -102,8 +102,8 @@ def move(
     chosen = places_of(xp, (gain == best[which]) & ~stays & enough[which])
     chosen = chosen[firsts(xp, which[chosen])]  # the smallest label of several
     goes = which[chosen]
-    change = sums_at(xp, known[chosen], degree[goes], len(labels))
-    change -= sums_at(xp, known[stays][goes], degree[goes], len(labels))
+    change = sum_at(xp, len(labels), known[chosen], degree[goes])
+    change -= sum_at(xp, len(labels), known[stays][goes], degree[goes])
     links.add(change, sums)
     label[rows[goes]] = to[chosen]
     return rows[goes]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,19 +12,8 @@ from graphdask.display import terminal
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import algorithm
-from graphdask.results.result import PickColumn, Result
-
-
-class _OfEdges(Result):
-    """A result that has values of edges too, which stay with the ranks."""
-
-    def _of_edges(self, name: str) -> np.ndarray:
-        """Values of edges in the order of their rows."""
-        return np.concatenate(self.parts.fetch(PickColumn(name)))[self._by_row]
-
-    @cached_property
-    def _by_row(self) -> np.ndarray:
-        return np.argsort(np.concatenate(self.parts.fetch(PickColumn("row"))))
+from graphdask.results.edge_values import EdgeValuesResult
+from graphdask.results.result import Result
 
 
 class ArticulationResult(Result):
@@ -45,7 +33,7 @@ class ArticulationResult(Result):
         return self.graph.vertex_ids[self.articulation]
 
 
-class BridgesResult(_OfEdges):
+class BridgesResult(EdgeValuesResult):
     """What `bridges` returns. Its edges are in the order of their rows."""
 
     columns = ("label",)
@@ -73,7 +61,7 @@ class BridgesResult(_OfEdges):
         return self._of_edges("row")
 
 
-class BiconnectedResult(_OfEdges):
+class BiconnectedResult(EdgeValuesResult):
     """What `biconnected_components` returns."""
 
     columns = ("label", "parent")

@@ -16,11 +16,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._communities import Arcs, add_up, given_labels, modularity_of, sums_at, sums_of_labels
+from graphdask.algorithms._communities import Arcs, add_up, given_labels, modularity_of, sums_of_labels
 from graphdask.algorithms._lengths import fit_weights
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.engine.owners import sum_at
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.kinds import number
@@ -99,7 +100,7 @@ def measured(part: Part, env: Environment, arcs: Arcs, label: Array, resolution:
     xp = env.xp
     (labels,) = env.fetch_ghosts(part, [label])
     inside = arcs.weights[labels[arcs.rows] == labels[arcs.slots]]
-    degree = sums_at(xp, arcs.rows, arcs.weights, part.num_owned)
+    degree = sum_at(xp, part.num_owned, arcs.rows, arcs.weights)
     sums = sums_of_labels(part, env, label, degree)
     (communities,) = add_up(env, [int((label == part.ids).sum())])
     return {

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,7 +30,7 @@ from graphdask.interface.parameters import documented
 from graphdask.interface.registry import algorithm
 from graphdask.partition.neighbours import edge_blocks
 from graphdask.partition.part import Part
-from graphdask.results.result import PickColumn, Result
+from graphdask.results.edge_values import EdgeValuesResult
 
 LIGHT = 3
 """Edges for each vertex that are taken first."""
@@ -39,7 +38,7 @@ SAMPLE = 1 << 14
 """Weights from which the bound of the light edges is estimated."""
 
 
-class SpanningForestResult(Result):
+class SpanningForestResult(EdgeValuesResult):
     """What `minimum_spanning_forest` returns. Its edges are in the order of their rows."""
 
     columns = ("label",)
@@ -80,13 +79,6 @@ class SpanningForestResult(Result):
     def num_trees(self) -> int:
         """The number of trees, a vertex without edges being one."""
         return self.graph.num_vertices - len(self.row)
-
-    @cached_property
-    def _by_row(self) -> np.ndarray:
-        return np.argsort(np.concatenate(self.parts.fetch(PickColumn("row"))))
-
-    def _of_edges(self, name: str) -> np.ndarray:
-        return np.concatenate(self.parts.fetch(PickColumn(name)))[self._by_row]
 
 
 class SpanningForest(Primitive[dict[str, Array]]):

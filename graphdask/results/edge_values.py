@@ -1,0 +1,21 @@
+"""A result that has values of edges besides those of vertices."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from graphdask.results.result import PickColumn, Result
+
+
+class EdgeValuesResult(Result):
+    """Its columns of edges, of which `row` is one, stay with the ranks until they are read."""
+
+    def _of_edges(self, name: str) -> np.ndarray:
+        """Values of edges in the order of their rows in what the graph was made of."""
+        return np.concatenate(self.parts.fetch(PickColumn(name)))[self._by_row]
+
+    @cached_property
+    def _by_row(self) -> np.ndarray:
+        return np.argsort(np.concatenate(self.parts.fetch(PickColumn("row"))))
