@@ -2,8 +2,9 @@
 
 Vertices stand in an order (`_drawn_order`), and a vertex waits for its earlier neighbours. In a superstep all vertices
 that wait for no one are coloured, and their later neighbours wait for one vertex less. The smallest free colour of a
-vertex of d earlier neighbours is at most d, so d + 1 marks for each vertex show which colours are taken. Every edge is
-handled twice in all. This gives the colours of a sequential program that goes through the vertices in this order.
+vertex of d earlier neighbours is at most d, so d + 1 bits for each vertex show which colours are taken; they are set
+as neighbours get their colours (kernels/coloring/coloring.py). Every edge is visited once. This gives the colours of a
+sequential program that goes through the vertices in this order.
 
 Sources: Jones, Plassmann, A parallel graph coloring heuristic (1993); Hasenplaugh, Kaler, Schardl, Leiserson, Ordering
 heuristics for parallel graph coloring (2014), Section 3.
@@ -12,7 +13,6 @@ heuristics for parallel graph coloring (2014), Section 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,29 +21,22 @@ from graphdask import execute
 from graphdask.algorithms._drawn_order import STRATEGIES, DrawnOrder
 from graphdask.device.backend import Array
 from graphdask.display import terminal
-from graphdask.engine.buffers import Allocation
-from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.engine.buffers import Allocation, put_aside
+from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.kinds import checked_seed, choice
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
+from graphdask.kernels.coloring.coloring_pack import COUNTS, Coloring
 from graphdask.partition.build import tally
-from graphdask.partition.ghosts import entries_and_turns, entries_of
 from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Csr, Part
 from graphdask.results.result import Result
 
-
-@dataclass
-class ColoringState:
-    color: Array
-    """Per slot; -1 if it is not coloured yet."""
-    earlier: Csr
-    """For each own vertex, its earlier neighbours."""
-    later: Csr
-    """For each slot, the own vertices that are later neighbours."""
-    waiting: Array
-    """Per own vertex, how many edges lead to earlier neighbours without a colour; int64."""
+BITS = 64
+"""Bits of a word of colours."""
+PER_PROCESSOR = 2
+"""Blocks of the launch, which wait for each other after each round."""
 
 
 class ColoringResult(Result):
@@ -62,7 +55,7 @@ class ColoringResult(Result):
         return int(self.color.max(initial=-1)) + 1
 
 
-class GreedyColoring(Primitive[ColoringState]):
+class GreedyColoring(Primitive[Coloring]):
     """The primitive, for undirected graphs."""
 
     name = "greedy colouring"
@@ -76,16 +69,22 @@ class GreedyColoring(Primitive[ColoringState]):
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         item, arcs = part.vertex_map.dtype.itemsize, part.out.num_edges
-        return DrawnOrder.memory(part) + (4 * item + 16) * arcs + (item + 16) * part.num_slots + 40 * part.num_owned
+        return DrawnOrder.memory(part) + (3 * item + 16) * arcs + (3 * item + 24) * part.num_slots + 40 * part.num_owned
 
-    def init(self, part: Part, env: Environment) -> tuple[ColoringState, Messages]:
-        xp, order = env.xp, DrawnOrder.of(part, env, self.seed, self.strategy)
+    def init(self, part: Part, env: Environment) -> tuple[Coloring, Messages]:
+        xp, dtype, order = env.xp, part.vertex_map.dtype, DrawnOrder.of(part, env, self.seed, self.strategy)
         rows, slots = order.edges(part, env)
-        color = xp.full(part.num_slots, -1, part.vertex_map.dtype)
         waiting = tally(env.backend, rows, part.num_owned)
-        earlier = Csr(_ends(xp, waiting), slots)
-        state = ColoringState(color, earlier, self._later(part, order, rows, slots, env), waiting)
-        return state, self._color(part, state, places_of(xp, waiting == 0).astype(color.dtype), 0, env)
+        begin, later = _ends(xp, waiting // BITS + 1), self._later(part, order, rows, slots, env)
+        state = Coloring(
+            indptr=later.indptr, indices=later.indices, color=xp.full(part.num_slots, -1, dtype),
+            waiting=waiting.astype(dtype), begin=begin, taken=xp.zeros(int(begin[-1]), np.uint64),
+            queue=xp.empty(part.num_slots, dtype), hubs=xp.empty(put_aside(later), dtype),
+            deferring=int(put_aside(later) > 0), counters=xp.zeros(len(COUNTS), np.int64),
+        )  # fmt: skip
+        first = places_of(xp, waiting == 0).astype(dtype)
+        state.color[first] = 0
+        return state, self._color(part, state, first, 0, env)
 
     def _later(self, part: Part, order: DrawnOrder, rows: Array, slots: Array, env: Environment) -> Csr:
         """Later neighbours: of own vertices from their rows, of ghosts by sorting the edges to earlier neighbours."""
@@ -99,43 +98,24 @@ class GreedyColoring(Primitive[ColoringState]):
         lengths[:owned] = tally(env.backend, own[here], owned)
         return Csr(_ends(xp, lengths), xp.concatenate([later[here], rows]))
 
-    def superstep(self, part: Part, state: ColoringState, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: Coloring, inbox: Inbox, env: Environment) -> Messages:
         inbox.put("color", state.color)
-        ready, edges = self._released(part, state, inbox.slots, env)
-        return self._color(part, state, ready, edges, env)
+        return self._color(part, state, inbox.slots, len(inbox.slots), env)
 
-    def _released(self, part: Part, state: ColoringState, colored: Array, env: Environment) -> tuple[Array, int]:
-        """Own vertices that wait for no one any more, now that these slots have colours; and the edges visited."""
-        rows = state.later.indices[entries_of(env.backend, state.later, colored)]
-        state.waiting -= tally(env.backend, rows, part.num_owned)
-        ready = rows[state.waiting[rows] == 0]
-        return env.xp.unique(ready) if len(ready) else ready, len(rows)
-
-    def _color(self, part: Part, state: ColoringState, ready: Array, edges: int, env: Environment) -> Messages:
-        """Colour vertices, then those of this rank that waited only for them, and so on."""
-        colored = [ready]
-        while len(ready):
-            env.check_deadline(self.name)
-            state.color[ready] = self._smallest_free(state, ready, env)
-            ready, visited = self._released(part, state, ready, env)
-            edges += visited
-            colored.append(ready)
-        own = env.xp.concatenate(colored)
+    def _color(self, part: Part, state: Coloring, fresh: Array, ghosts: int, env: Environment) -> Messages:
+        """Mark fresh colours, the first of them of ghosts, colour the vertices that waited only for them, and so on."""
+        kernels = env.kernels("coloring", cooperative=True, index_t=part.vertex_map.dtype)
+        start = state.read_counters(env.backend).queue
+        tail = start + len(fresh)
+        state.queue[start:tail] = fresh
+        state.counters.fill(0)
+        state.set_counters(queue=tail)
+        kernels.coloring_mark(HUB_THREADS, start, tail, state, per_processor=PER_PROCESSOR)
+        tail, edges, *_ = state.read_counters(env.backend)
+        own = state.queue[start + ghosts : tail]
         return Messages(own, own[:0], {"color": state.color}, False, len(own), edges, to="ghosts")
 
-    def _smallest_free(self, state: ColoringState, ready: Array, env: Environment) -> Array:
-        xp, earlier = env.xp, state.earlier
-        places, turn = entries_and_turns(env.backend, earlier, ready)
-        length = earlier.indptr[ready + 1] - earlier.indptr[ready] + 1
-        begin = xp.cumsum(length) - length
-        taken = state.color[earlier.indices[places]]
-        low = taken < length[turn]
-        free = xp.ones(int(length.sum()), bool)
-        free[(begin[turn] + taken)[low]] = False
-        free = places_of(xp, free)
-        return (free[xp.searchsorted(free, begin)] - begin).astype(state.color.dtype)
-
-    def result(self, part: Part, state: ColoringState, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: Coloring, env: Environment) -> dict[str, Any]:
         return {"color": state.color[: part.num_owned].copy()}
 
 

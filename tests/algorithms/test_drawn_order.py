@@ -5,6 +5,8 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
+from common_checks import hub
+from emulated import emulated, stand_in
 from graphs import GRAPHS
 
 import graphdask as gd
@@ -61,6 +63,17 @@ def test_another_seed_gives_another_answer():
     G = gd.from_edges(src, dst, num_vertices=n, directed=False)
     assert (gd.maximal_independent_set(G, 1).member != gd.maximal_independent_set(G, 2**64 - 1).member).any()
     assert (gd.greedy_coloring(G, 1).color != gd.greedy_coloring(G, 2).color).any()
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_rows_of_very_many_later_neighbours_are_deferred_on_a_gpu(parts, monkeypatch):
+    stand_in(monkeypatch, emulated())
+    n, src, dst, _ = hub()
+    G = gd.from_edges(src, dst, num_vertices=n, directed=False)
+    on_cpu, on_gpu = (
+        gd.greedy_coloring(G.partition(parts, device=device), strategy="largest_first") for device in ("cpu", "cuda")
+    )
+    assert on_cpu.color.tolist() == on_gpu.verify().color.tolist()
 
 
 PATH = [30, 10, 20, 40, 50]
