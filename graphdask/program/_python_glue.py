@@ -19,7 +19,7 @@ class PythonGlue:
         made = [
             "import numpy as np",
             "from graphdask.kernels.common.bitmap import has_bit",
-            "from graphdask.kernels.common.twin import twin",
+            "from graphdask.kernels.common.twin import inlined",
             "from graphdask.kernels.choice.selection import caller_id as program_name",
             "from graphdask.kernels.functions.generated import compiled",
             "from graphdask.kernels.functions.user import failed",
@@ -37,7 +37,7 @@ class PythonGlue:
         ]  # fmt: skip
         if of.pushes:
             parts += [self._push(), self._take()]
-        return "\n".join(made) + "\n\n\n" + "\n\n".join(f"@twin\n{part}" for part in parts)
+        return "\n".join(made) + "\n\n\n" + "\n\n".join(f"@inlined\n{part}" for part in parts)
 
     def _call(self, function: Function, failure: str = "failure") -> str:
         """A call of a function of the caller; it gives a tuple whose first element says whether there is anything."""
@@ -115,8 +115,9 @@ class PythonGlue:
             lines = [*self._sent(), f"return given, {self._parts([f'r{k}' for k in range(len(self.of.message))])}"]
         return "def message(u, v, e, a: Program):\n" + indented(lines)
 
-    def _nothing(self) -> str:
-        of, made = self.of, []
+    def _none(self) -> list[str]:
+        """The parts of what changes no message."""
+        of, made = self.of, list[str]()
         for k, kind in enumerate(of.message.values()):
             if of.combine in ("min", "max") and k == 0:
                 least = of.combine == "min"
@@ -130,7 +131,10 @@ class PythonGlue:
                 made.append("0.0" if kind == "float" and not of.only_truth else "np.int64(0)")
         if of.chooses:
             made.append(f"np.int64({LARGEST})")
-        return f"def nothing():\n    return ({', '.join(made)},)\n"
+        return made
+
+    def _nothing(self) -> str:
+        return f"def nothing():\n    return ({', '.join(self._none())},)\n"
 
     def _merge(self) -> str:
         of, last = self.of, len(self.of.message)
@@ -188,7 +192,16 @@ class PythonGlue:
         return f"a.message0[v] = {old} {'|' if self.of.combine == 'any' else '+'} {other}"
 
     def _push(self) -> str:
-        return f"def push(v, sent, a: Program):\n    {self._combined('sent[0]')}\n"
+        of, sign = self.of, {"min": "<", "max": ">"}.get(self.of.combine)
+        lines = ["a.received[v] += 1"] if of.counts else []
+        lines.append("old = a.message0[v]")
+        if sign:
+            lines += [f"if sent[0] {sign} old:", "    a.message0[v] = sent[0]"]
+        elif of.combine == "any":
+            lines += ["if sent[0]:", "    a.message0[v] = sent[0]"]
+        else:
+            lines.append("a.message0[v] = old + sent[0]")
+        return "def push(v, sent, a: Program):\n" + indented([*lines, f"return old == {self._none()[0]}"])
 
     def _take(self) -> str:
         return f"def take(i, v, a: Program):\n    {self._combined('a.given0[i]')}\n"

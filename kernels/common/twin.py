@@ -42,6 +42,11 @@ twin = compiled_by(cache=True)
 within = compiled_by(cache=True, forceinline=True)
 """Of functions that twins call for every item with arrays: a call would copy the description of each."""
 
+WITHOUT_ARRAYS = {"forceinline": True, "_nrt": False}
+"""Numba's options of such functions that make no arrays, nor does what they call. Numba would count the holders of
+those that they are given, with atomic operations that take longer than most items."""
+inlined = compiled_by(cache=True, **WITHOUT_ARRAYS)
+
 
 def by_python(function: Callable[..., Any]) -> Any:
     """Of twins that Python runs, because NumPy or other twins do their work."""

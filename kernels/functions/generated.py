@@ -23,6 +23,7 @@ import llvmlite
 import numba
 
 from graphdask.kernels.common.kept import cache_folder, digest, own
+from graphdask.kernels.common.twin import WITHOUT_ARRAYS
 
 TYPES = {"bool": numba.boolean, "int": numba.int64, "float": numba.float64}
 
@@ -64,7 +65,7 @@ def _compiled(source: str, name: str, signature: Any, path: str, keep: bool) -> 
     module = types.ModuleType(f"graphdask_function_{_digest(source)}")
     sys.modules[module.__name__] = module  # Numba imports the module of a function that it reads from disk
     exec(compile(source, path, "exec"), module.__dict__)
-    function = numba.njit(nogil=True, cache=keep, error_model="numpy")(getattr(module, name))
+    function = numba.njit(nogil=True, cache=keep, error_model="numpy", **WITHOUT_ARRAYS)(getattr(module, name))
     function.compile(signature)
     function.disable_compile()
     return function
@@ -88,7 +89,8 @@ def module(source: str) -> types.ModuleType:
 def _uncached(source: str) -> str:
     """The text with decorators that keep nothing."""
     plain = (
-        "from graphdask.kernels.common.twin import compiled_by\n\ntwin = inlined = compiled_by()\n"
+        "from graphdask.kernels.common.twin import WITHOUT_ARRAYS, compiled_by\n\n"
+        "twin = compiled_by()\ninlined = compiled_by(**WITHOUT_ARRAYS)\n"
         "within = compiled_by(forceinline=True)\n\n\n@"
     )
     return source.replace("\n\n\n@", f"\n\n\n{plain}", 1)

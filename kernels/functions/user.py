@@ -21,7 +21,7 @@ MOST_STEPS = 1 << 20
 SMALLEST_INTEGER = -(1 << 63)
 _0, _1, _MOST_ITEMS = np.uint64(0), np.uint64(1), np.uint64(1 << 40)
 
-inlined = numba.njit(nogil=True, cache=True, error_model="numpy")
+inlined = numba.njit(nogil=True, cache=True, error_model="numpy", _nrt=False)  # see WITHOUT_ARRAYS in twin.py
 
 
 @inlined

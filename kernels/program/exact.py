@@ -27,6 +27,8 @@ def add_integer(sums, k, x):
 @twin
 def add_float(sums, k, x):
     """Add a float, which is not NaN, to the sum number k."""
+    if x == 0:
+        return
     place = k * BINS
     bits = np.float64(x).view(np.int64)
     exponent = (bits >> 52) & 2047

@@ -8,7 +8,7 @@ do not depend on the order.
 
 import numpy as np
 
-from graphdask.kernels.common.bitmap import has_bit, set_bit
+from graphdask.kernels.common.bitmap import has_bit, set_bit, u64
 from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.program.program_default import (
@@ -41,10 +41,10 @@ def program_begin(n, field, a: Program):
 def program_values(n, a: Program):
     """What each vertex sends, where that is the same along all of its edges."""
     for i in range(length(n, a)):
-        v = i if a.listed is None else a.listed[i]
-        edges = a.row_ends[v + 1] - a.row_ends[v]
+        v = u64(i if a.listed is None else a.listed[i])
+        edges = a.row_ends[v + u64(1)] - a.row_ends[v]
         if a.other_ends is not None:
-            edges += a.other_ends[v + 1] - a.other_ends[v]
+            edges += a.other_ends[v + u64(1)] - a.other_ends[v]
         if edges > 0 and value_of(v, a) and a.sends is not None:
             set_bit(a.sends, v)
 
@@ -134,11 +134,13 @@ def program_sum(n, a: Program):
 @twin
 def program_apply(n, a: Program):
     """New states of own vertices, all or those that got a message; list those that differ."""
+    changed = a.counters.changed
     for i in range(length(n, a)):
-        v = i if a.listed is None else a.listed[i]
+        v = u64(i if a.listed is None else a.listed[i])
         if (a.everyone or a.received[v] > 0) and apply(v, a):
-            a.changed[a.counters.changed] = v
-            a.counters.changed += 1
+            a.changed[changed] = v
+            changed += 1
+    a.counters.changed = changed
 
 
 @twin
@@ -146,7 +148,7 @@ def program_clear(n, a: Program):
     """Free the places of messages for the next superstep."""
     none = nothing()
     for i in range(length(n, a)):
-        v = a.listed[i]
+        v = u64(a.listed[i])
         put(v, none, a)
         a.received[v] = 0
-        a.marks[v >> 5] &= ~(np.uint32(1) << np.uint32(v & 31))
+        a.marks[v >> u64(5)] &= ~(np.uint32(1) << np.uint32(v & u64(31)))

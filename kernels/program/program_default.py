@@ -58,8 +58,12 @@ def put(v, held, a: Program):
 
 @twin
 def push(v, sent, a: Program):
-    """Combine a message with those that came to a vertex."""
-    a.message0[v] = min(a.message0[v], sent[0])
+    """Combine a message with those that came to a vertex, and count it if messages are counted; return whether they
+    were as without any."""
+    old = a.message0[v]
+    if sent[0] < old:
+        a.message0[v] = sent[0]
+    return old == np.int64(9223372036854775807)
 
 
 @twin

@@ -1,6 +1,8 @@
 """Messages of a vertex program along the edges of the vertices that send: twins of program_push.cu."""
 
-from graphdask.kernels.common.bitmap import has_bit, set_bit
+import numpy as np
+
+from graphdask.kernels.common.bitmap import has_bit, set_bit, u64
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.program.program_default import MACROS, message, push, take
 from graphdask.kernels.program.program_length import length
@@ -14,24 +16,26 @@ __all__ = ["MACROS"]
 @twin
 def program_push(n, a: Program):
     """Send messages along the edges of each row, combine them where they arrive, and list the vertices that got one."""
+    marked, ghosts, edges = a.counters.marked, a.counters.ghosts, 0
     for i in range(length(n, a)):
-        u = i + a.first if a.listed is None else a.listed[i]
-        row = u - a.first
-        a.counters.sent += a.indptr[row + 1] - a.indptr[row]
-        for e in range(a.indptr[row], a.indptr[row + 1]):
-            v = a.indices[e]
+        u = u64(i + a.first if a.listed is None else a.listed[i])
+        row = u - u64(a.first)
+        begin, end = u64(a.indptr[row]), u64(a.indptr[row + u64(1)])
+        edges += np.int64(end - begin)
+        for e in range(begin, end):
+            v = u64(a.indices[e])
             given, sent = message(u, v, e, a)
-            if given:
-                push(v, sent, a)
-                a.received[v] += 1
-                if not has_bit(a.marks, v):
-                    set_bit(a.marks, v)
-                    if v < a.owned:
-                        a.marked[a.counters.marked] = v
-                        a.counters.marked += 1
-                    else:
-                        a.ghosts[a.counters.ghosts] = v
-                        a.counters.ghosts += 1
+            if given and push(v, sent, a) and not has_bit(a.marks, v):
+                set_bit(a.marks, v)
+                a.received[v] = max(a.received[v], 1)
+                if v < u64(a.owned):
+                    a.marked[marked] = v
+                    marked += 1
+                else:
+                    a.ghosts[ghosts] = v
+                    ghosts += 1
+    a.counters.marked, a.counters.ghosts = marked, ghosts
+    a.counters.sent += edges
 
 
 @twin
