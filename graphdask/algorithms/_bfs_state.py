@@ -1,11 +1,4 @@
-"""What a breadth-first search keeps between its supersteps, the bytes that it takes, and its launches for a push.
-
-One kernel visits the edges of the frontier and queues what is new. For comparison, the benchmark of choices can run a
-push as two kernels: an advance stores where every edge leads, and a filter reads that. This takes one more launch, and
-an array as long as the edges of the frontier, up to all edges.
-
-Source: Pan et al., Multi-GPU Graph Analytics, Section VI-C (kernel fusion).
-"""
+"""What a breadth-first search keeps between its supersteps, and the bytes that it takes."""
 
 from __future__ import annotations
 
@@ -16,10 +9,10 @@ from graphdask.algorithms._targets import Targets
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, Buffer, put_aside, reachable
 from graphdask.engine.direction import Direction
-from graphdask.engine.loop import HUB_THREADS, Environment
+from graphdask.engine.loop import Environment
 from graphdask.engine.team import Peers
 from graphdask.kernels.bfs.bfs_pack import Search
-from graphdask.kernels.common.tuning import HUB, LONG_ROW_MARK, PULL_FEW
+from graphdask.kernels.common.tuning import PULL_FEW
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
 
@@ -49,9 +42,6 @@ class BfsState:
     """Own vertices that may yet be found, at most; counted if memory is allocated in part."""
     alone: Peers | None
     """Where one GPU, which has all, pushes large levels as a team of one."""
-    led: Buffer | None = None
-    """Where edges of the frontier lead and the ids of what they are of, two entries for each; None if a push is one
-    kernel."""
     count: int = 0
     """Length of the frontier, or more if vertices have arrived."""
     weight: int = 0
@@ -93,33 +83,6 @@ class BfsState:
         search.counters, search.after = search.after, search.counters
         return found
 
-    def push(self, part: Part, here: Array, either_way: bool, env: Environment) -> None:
-        """Queue what the frontier, which is in `here`, reaches, with the smallest id that reaches it."""
-        search, kernels = self.search, self.kernels
-        if env.allocation.partial:  # edges of the frontier lead to so many at most
-            edges = part.num_slots if either_way and len(part.directions) > 1 else self.weight % LONG_ROW_MARK
-            self.queue_buffer.fit(min(edges, self.unreached))
-            self.ghost_queue.fit(edges)
-            if self.led is not None:
-                self.led.fit(2 * edges)
-        search.own_queue, search.ghost_queue = self.queue, self.ghost_queue.array
-        hubs_too = either_way or not 0 <= self.weight <= HUB
-        for turn, csr in enumerate(part.directions if either_way else [part.out]):
-            search.indptr, search.indices = csr.indptr, csr.indices
-            search.hubs = self.hubs.fit(min(self.count, csr.num_edges // HUB))
-            if self.led is None:
-                kernels.bfs_push(self.count, here, turn, search)
-                if hubs_too:
-                    kernels.bfs_push_hubs(HUB_THREADS, turn, search)
-                continue
-            apart, search.led = env.kernels("bfs_unfused", index_t=part.vertex_map.dtype), self.led.array
-            apart.bfs_advance(self.count, here, search)
-            if hubs_too:
-                apart.bfs_advance_hubs(HUB_THREADS, search)
-            apart.bfs_filter(min(len(search.led) // 2, HUB_THREADS), search)
-            search.release("led")
-        kernels.bfs_settle(min(part.num_slots, HUB_THREADS), self.level, search)
-
     def answer(self, part: Part, env: Environment) -> dict[str, Array]:
         """Return depths and parents of the own vertices, parents as ids."""
         owned, plain = part.num_owned, type(part.vertex_map) is VertexMap
@@ -139,13 +102,7 @@ class BfsState:
         return {name: column if len(of) == owned else column.copy() for name, (column, of) in columns.items()}
 
 
-def advance_buffer(part: Part, env: Environment) -> Buffer:
-    """Return the buffer between advance and filter."""
-    what = "the array between advance and filter of BFS, two entries for each edge of a level,"
-    return env.buffer(what, 2 * part.out.num_edges, part.vertex_map.dtype)
-
-
-def search_memory(part: Part, allocation: Allocation, pulls: bool, fused: bool = True) -> int:
+def search_memory(part: Part, allocation: Allocation, pulls: bool) -> int:
     """Return the bytes of the state and of what a selective exchange allocates.
 
     They are those of the largest level that there can be or, if memory is allocated in part, of as many vertices as
@@ -164,7 +121,6 @@ def search_memory(part: Part, allocation: Allocation, pulls: bool, fused: bool =
     else:
         push, pull = 3 * owned + 7 * ghosts // 2, 5 * owned + 2 * ghosts
         most = ghosts + (max(push, pull) if pulls else push)
-    most += 0 if fused else allocation.first(2 * part.out.num_edges)
     return part.vertex_map.dtype.itemsize * (2 * slots + most) + slots // 8
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._bfs_state import NO_LIMIT
+from graphdask.algorithms._bfs_state import NO_LIMIT, BfsState
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import put_aside
 from graphdask.engine.direction import ALPHA, BETA, Direction
@@ -164,3 +164,21 @@ class TeamSearch(TeamRun):
         self.level += 1
         self.pulled = self.pulled or bool(line[0])
         return super()._superstep(line)
+
+
+def search_together(
+    part: Part, state: BfsState, memory: TeamMemory, sources: Any, env: Environment, levels: int | None = None
+) -> TeamSearch:
+    """Go through all levels, or some."""
+    waiting, owned = None, part.num_owned
+    if state.direction.mode != "push":
+        of_list = "what is left for BFS to pull", owned, part.vertex_map.dtype
+        waiting = env.buffer(*of_list).array, env.buffer(*of_list).array
+    arrays = search_arrays(
+        part, state.depth, state.parent, state.seen, (state.queues[0].array, state.queues[1].array), waiting,
+        state.ghost_queue.array, state.hubs.fit(most_aside(part)),
+    )  # fmt: skip
+    targets = None if state.targets is None else state.targets.own
+    team = TeamSearch(memory, part, env, sources, state.direction, arrays, levels, state.level, state.limit, targets)
+    team.run()
+    return team

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.algorithms.bfs import SearchFrom
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
@@ -30,17 +30,6 @@ from graphdask.engine.owners import Owners, least_at
 from graphdask.partition.build import tally
 from graphdask.partition.neighbours import edge_blocks, firsts
 from graphdask.partition.part import Part, Tables
-
-
-class _SearchFrom(BreadthFirstSearch):
-    """From own vertices of each rank."""
-
-    def __init__(self, roots: Array):
-        super().__init__(())
-        self.roots = roots
-
-    def own_sources(self, part: Part, env: Environment) -> Array:
-        return self.roots
 
 
 @dataclass
@@ -57,7 +46,7 @@ class Tree:
     @classmethod
     def of(cls, part: Part, env: Environment, roots: Array) -> Tree:
         """Search from roots, slots of own vertices."""
-        found, owners = env.run(part, _SearchFrom(roots)).columns, Owners(part, env)
+        found, owners = env.run(part, SearchFrom(roots)).columns, Owners(part, env)
         parent = part.vertex_map.lookup(env.backend, part.num_owned)(found["parent"]).astype(part.vertex_map.dtype)
         depth = found["depth"]
         deepest = -env.least(-(int(depth.max()) if len(depth) else 0))

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.algorithms._sources import own_places
-from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, exchange_bytes
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
@@ -62,17 +61,6 @@ def level_part(part: Part, env: Environment, distance: Array, parent: Array, lev
     kernels.sssp_level(part.num_owned, shared)
     kernels.sssp_level_hubs(HUB_THREADS, shared)
     return replace(part, out=Csr(indptr, out), inward=None)
-
-
-class SearchLevel(BreadthFirstSearch):
-    """Breadth-first search from all own vertices of a mask."""
-
-    def __init__(self, mask: Array):
-        super().__init__(())
-        self.mask = mask
-
-    def own_sources(self, part: Part, env: Environment) -> Array:
-        return env.xp.flatnonzero(self.mask).astype(part.vertex_map.dtype)
 
 
 @dataclass

@@ -7,24 +7,10 @@ from dataclasses import dataclass
 
 from graphdask.algorithms._sssp_stop import Stop
 from graphdask.device.backend import Array
-from graphdask.engine.buffers import Buffer
 from graphdask.kernels.sssp.sssp_pack import Relaxing
-from graphdask.kernels.sssp.sssp_unfused_pack import Stepping
 
 EDGES, ACTED, STEP, SPLIT, LED, GHOSTS, NEAR, FAR, HUBS, COUNTERS = 0, 1, 2, 3, 4, 5, 7, 10, 13, 16
 """Places among the counters, and their number; see kernels/sssp/sssp.py and sssp_unfused.py."""
-
-
-@dataclass
-class Between:
-    """What lies between advance and filter, where these are not one kernel."""
-
-    led: Buffer
-    """Where edges lead."""
-    offered: Buffer
-    """The label that each offers."""
-    after: Array
-    """The limit after a split; the distances' dtype, shape (1,)."""
 
 
 @dataclass
@@ -44,11 +30,8 @@ class Work:
     """Three smallest distances of far ones."""
     limit: Array
     """Where the current bucket ends; the distances' dtype, shape (1,)."""
-    between: Between | None = None
-    relaxing: Relaxing | None = None
+    relaxing: Relaxing
     """All of this, for the kernels."""
-    stepping: Stepping | None = None
-    """The same for the separate kernels of a step."""
 
 
 @dataclass

@@ -39,8 +39,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._bfs_state import NO_LIMIT, BfsState, advance_buffer, search_memory, team_search_memory
-from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
+from graphdask.algorithms._bfs_state import NO_LIMIT, BfsState, search_memory, team_search_memory
+from graphdask.algorithms._bfs_team import TeamSearch, search_together
 from graphdask.algorithms._sources import given_sources, given_targets, own_places
 from graphdask.algorithms._targets import Targets, target_votes
 from graphdask.algorithms.summaries import TARGETS, middle, reached
@@ -49,14 +49,14 @@ from graphdask.engine.bitmap import set_bits
 from graphdask.engine.buffers import Allocation, put_aside, reachable
 from graphdask.engine.direction import ALPHA, Direction
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
-from graphdask.engine.team import Peers, TeamMemory
+from graphdask.engine.team import Peers
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import choice, whole
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 from graphdask.kernels.bfs.bfs_pack import COUNTS, Search
-from graphdask.kernels.common.tuning import LONG_ROW_MARK, PULL_FEW
-from graphdask.partition.part import Part
+from graphdask.kernels.common.tuning import HUB, LONG_ROW_MARK, PULL_FEW
+from graphdask.partition.part import Csr, Part
 from graphdask.results.result import Result
 
 AT = COUNTS.place
@@ -98,8 +98,6 @@ class BreadthFirstSearch(Primitive[BfsState]):
     columns: ClassVar[Mapping[str, Any]] = {"parent": INDEX}
     ghost_columns: ClassVar[Mapping[str, Any]] = {}
     result_type = BfsResult
-    fused = True
-    """Whether a push is one kernel. The benchmark of choices sets False; then `direction` must be "push"."""
 
     def __init__(
         self, sources: tuple[int, ...], either_way: bool = False, direction: str = "push",
@@ -125,9 +123,6 @@ class BreadthFirstSearch(Primitive[BfsState]):
     def memory(self, part: Part, allocation: Allocation) -> int:
         return search_memory(part, allocation, self._can_pull(part))
 
-    def memory_on(self, part: Part, env: Environment) -> int:
-        return search_memory(part, env.allocation, self._can_pull(part), self.fused)
-
     def memory_together(self, part: Part, env: Environment) -> int | None:
         peers = self._peers(part, env)
         if peers is None:
@@ -135,8 +130,12 @@ class BreadthFirstSearch(Primitive[BfsState]):
         return team_search_memory(part, self._can_pull(part)) + TeamSearch.nbytes(peers, part, env)
 
     def _peers(self, part: Part, env: Environment) -> Peers | None:
-        apart = (self.either_way and len(part.directions) > 1) or not self.fused
-        return None if apart else env.peers(alone=self.direction == "push" and part.inward is not None)
+        alone = self.direction == "push" and part.inward is not None
+        return None if len(self.scanned(part)) > 1 else env.peers(alone)
+
+    def scanned(self, part: Part) -> list[Csr]:
+        """Return the rows that a push scans."""
+        return part.directions if self.either_way else [part.out]
 
     def _can_pull(self, part: Part) -> bool:
         """In-edges that an earlier call has made are used, but none are made for "auto"."""
@@ -167,7 +166,6 @@ class BreadthFirstSearch(Primitive[BfsState]):
             hubs=env.scratch("BFS's list of long rows", owned, dtype, put_aside(part.out)),
             counters=counters, search=search, direction=direction, kernels=env.kernels("bfs", index_t=dtype),
             unreached=unreached, alone=peers if env.size == 1 else None,
-            led=None if self.fused else advance_buffer(part, env),
             limit=NO_LIMIT if self.depth_limit is None else self.depth_limit,
             targets=Targets.of(part, env, self.targets),
         )  # fmt: skip
@@ -178,50 +176,27 @@ class BreadthFirstSearch(Primitive[BfsState]):
         sources = self.own_sources(part, env)
         state.count = len(sources)
         if memory is not None:
-            team = self._together(part, state, memory, sources, env)
+            team = search_together(part, state, memory, sources, env)
             state.level, state.pulled = team.level, team.pulled  # nothing is left to be sent
-            own, ghosts = state.queue[:0], state.ghost_queue.array[:0]
-            return state, Messages(own, ghosts, {"parent": state.parent}, False)
+            return state, Messages(part.ids[:0], part.ids[:0], {}, False)
         if state.count:
             search.own_queue = state.queues[0].fit(state.count)
             kernels.bfs_start(state.count, env.backend.from_host(sources), search)
             state.weight = state.read(env)[AT.weight]
-        votes: tuple[float, ...] = state.direction.votes(state.count, state.weight % LONG_ROW_MARK, part.out.num_edges)
-        votes += state.target_votes(env)
-        frontier = state.queue[: state.count]
-        return state, Messages(
-            frontier, state.ghost_queue.array[:0], {"parent": state.parent}, state.goes_on, votes=votes
-        )
-
-    def _together(
-        self, part: Part, state: BfsState, memory: TeamMemory, sources: Any, env: Environment, levels: int | None = None
-    ) -> TeamSearch:
-        """Go through all levels, or some."""
-        waiting, owned = None, part.num_owned
-        if state.direction.mode != "push":
-            of_list = "what is left for BFS to pull", owned, part.vertex_map.dtype
-            waiting = env.buffer(*of_list).array, env.buffer(*of_list).array
-        arrays = search_arrays(
-            part, state.depth, state.parent, state.seen, (state.queues[0].array, state.queues[1].array), waiting,
-            state.ghost_queue.array, state.hubs.fit(most_aside(part)),
-        )  # fmt: skip
-        targets = None if state.targets is None else state.targets.own
-        team = TeamSearch(
-            memory, part, env, sources, state.direction, arrays, levels, state.level, state.limit, targets
-        )
-        team.run()
-        return team
+        found = state.direction.votes(state.count, state.weight % LONG_ROW_MARK, part.out.num_edges)
+        votes = (*found, *state.target_votes(env))
+        frontier, values = state.queue[: state.count], {"parent": state.parent}
+        return state, Messages(frontier, part.ids[:0], values, state.goes_on, votes=votes)
 
     def _large_levels(self, part: Part, state: BfsState, peers: Peers, env: Environment) -> Messages:
         """Process some levels in one launch, as a team of one, if vertices find their parents in their own rows."""
         memory = TeamSearch.memory(peers, part, env)
-        team = self._together(part, state, memory, (state.count, state.weight % LONG_ROW_MARK), env, LARGE_LEVELS)
+        team = search_together(part, state, memory, (state.count, state.weight % LONG_ROW_MARK), env, LARGE_LEVELS)
         state.level, state.pulled = team.level, state.pulled or team.pulled
         state.count, state.weight = team.frontier(env)
         state.counters[:-1] = 0
         state.search.set_counters(here=state.count)
-        own, ghosts = state.queue[: state.count], state.ghost_queue.array[:0]
-        return Messages(own, ghosts, {"parent": state.parent}, state.count > 0)
+        return Messages(state.queue[: state.count], part.ids[:0], {"parent": state.parent}, state.count > 0)
 
     def ends(self, state: BfsState, votes: np.ndarray) -> bool:
         """If all targets are reached, stop at this level: the next superstep takes in what it reached."""
@@ -234,7 +209,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
         if len(inbox):
             self._take_in(part, state, inbox, pulled, env)
         if state.level >= state.limit:
-            return Messages(state.queue[:0], state.ghost_queue.array[:0], {"parent": state.parent}, False)
+            return Messages(part.ids[:0], part.ids[:0], {}, False)
         pulls = state.direction.choose(inbox.votes[:, : Direction.VOTES])
         if not pulls and self._is_small(part, state, env):
             return self._levels(part, state, env)
@@ -249,8 +224,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
                 if len(inbox):
                     state.count = state.search.read_counters(env.backend).here
                 state.direction.pause()
-                frontier = state.queue[: state.count]
-                return Messages(frontier, state.ghost_queue.array[:0], {}, state.count > 0, to="ghosts")
+                return Messages(state.queue[: state.count], part.ids[:0], {}, state.count > 0, to="ghosts")
         return self._pull(part, state, env)
 
     def _take_in(self, part: Part, state: BfsState, inbox: Inbox, pulled: bool, env: Environment) -> None:
@@ -272,7 +246,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
 
     def _is_small(self, part: Part, state: BfsState, env: Environment) -> bool:
         """Whether one launch may go through this level and more, none of them of more than SMALL vertices."""
-        alone = env.size == 1 and self.fused and not (self.either_way and len(part.directions) > 1)
+        alone = env.size == 1 and len(self.scanned(part)) == 1
         if env.allocation.scheme == "fixed" and len(state.queues[0]) < min(SMALL, part.num_owned):
             return False
         # on a CPU queues that are allocated in part are to be no longer than a level
@@ -296,13 +270,32 @@ class BreadthFirstSearch(Primitive[BfsState]):
         return self._messages(state, found, found[AT.visited], before + found[AT.edges], env)
 
     def _push(self, part: Part, state: BfsState, env: Environment) -> Messages:
-        here = state.queue
+        here, search, scanned = state.queue, state.search, self.scanned(part)
         state.level += 1
         if state.count == 0 and not state.pulled:  # a pull leaves a number in the counters
             return self._messages(state, [0] * len(COUNTS), 0, 0, env)
-        state.push(part, here, self.either_way, env)
+        if env.allocation.partial:  # edges of the frontier lead to so many at most
+            edges = part.num_slots if len(scanned) > 1 else state.weight % LONG_ROW_MARK
+            state.queue_buffer.fit(min(edges, state.unreached))
+            state.ghost_queue.fit(edges)
+        search.own_queue, search.ghost_queue = state.queue, state.ghost_queue.array
+        for turn, csr in enumerate(scanned):
+            search.indptr, search.indices = csr.indptr, csr.indices
+            search.hubs = state.hubs.fit(min(state.count, csr.num_edges // HUB))
+            self._visit(part, state, here, turn, env)
+        state.kernels.bfs_settle(min(part.num_slots, HUB_THREADS), state.level, search)
         found = state.read(env)
         return self._messages(state, found, found[AT.here], found[AT.edges], env)
+
+    def _visit(self, part: Part, state: BfsState, here: Array, turn: int, env: Environment) -> None:
+        """Queue what the frontier, which is in `here`, reaches, with the smallest id that reaches it."""
+        state.kernels.bfs_push(state.count, here, turn, state.search)
+        if self._has_hubs(state):
+            state.kernels.bfs_push_hubs(HUB_THREADS, turn, state.search)
+
+    def _has_hubs(self, state: BfsState) -> bool:
+        """Whether the frontier may have rows that are deferred."""
+        return self.either_way or not 0 <= state.weight <= HUB
 
     def _pull(self, part: Part, state: BfsState, env: Environment) -> Messages:
         csr, kernels, search = part.inward, state.kernels, state.search
@@ -332,10 +325,8 @@ class BreadthFirstSearch(Primitive[BfsState]):
         own, ghosts = found[AT.next], found[AT.ghosts]
         state.count, state.weight = own, found[AT.weight]
         state.unreached -= own
-        votes: tuple[float, ...] = state.direction.votes(
-            own + ghosts, state.weight % LONG_ROW_MARK * (own + ghosts) // max(own, 1)
-        )
-        votes += state.target_votes(env)
+        edges_out = state.weight % LONG_ROW_MARK * (own + ghosts) // max(own, 1)
+        votes = (*state.direction.votes(own + ghosts, edges_out), *state.target_votes(env))
         values = {} if to == "ghosts" else {"parent": state.parent}
         return Messages(
             state.queue[:own], state.ghost_queue.array[:ghosts], values, state.goes_on, frontier, edges, to=to,
@@ -344,6 +335,17 @@ class BreadthFirstSearch(Primitive[BfsState]):
 
     def result(self, part: Part, state: BfsState, env: Environment) -> dict[str, Array]:
         return state.answer(part, env)
+
+
+class SearchFrom(BreadthFirstSearch):
+    """A search from slots of own vertices of each rank."""
+
+    def __init__(self, roots: Array, either_way: bool = False):
+        super().__init__((), either_way)
+        self.roots = roots
+
+    def own_sources(self, part: Part, env: Environment) -> Array:
+        return self.roots
 
 
 SUMMARY = reached("depth")

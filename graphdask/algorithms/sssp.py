@@ -51,13 +51,13 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms._lengths import breadth_of, bucket_unit, distance_range, fit_weights, sparse
-from graphdask.algorithms._shortest_tree import Parents, SearchLevel, level_part, tree_memory, unreached, weights_of
+from graphdask.algorithms._shortest_tree import Parents, level_part, tree_memory, unreached, weights_of
 from graphdask.algorithms._sources import given_sources, given_targets, own_places
 from graphdask.algorithms._sssp_buckets import begin_buckets
 from graphdask.algorithms._sssp_state import ACTED, COUNTERS, EDGES, FAR, GHOSTS, NEAR, SPLIT, STEP, SsspState, Work
 from graphdask.algorithms._sssp_stop import Stop
 from graphdask.algorithms._sssp_team import TEAM_BREADTH, TeamPaths
-from graphdask.algorithms._sssp_unfused import advance, between, between_memory
+from graphdask.algorithms.bfs import SearchFrom
 from graphdask.algorithms.summaries import TARGETS, middle, reached
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, exchange_bytes, put_aside, reachable
@@ -108,8 +108,6 @@ class ShortestPaths(Primitive[SsspState]):
 
     name = "SSSP"
     result_type = ShortestPathsResult
-    fused = True
-    """Whether a superstep is one kernel. The benchmark of choices sets False."""
 
     def __init__(
         self, sources: tuple[int, ...], delta: float | None, unit: float, distance: np.dtype, flat: bool,
@@ -142,11 +140,6 @@ class ShortestPaths(Primitive[SsspState]):
     def memory(self, part: Part, allocation: Allocation) -> int:
         return self._memory(part, allocation, exchange_bytes(part, self.label.itemsize, joined=True))
 
-    def memory_on(self, part: Part, env: Environment) -> int:
-        exchange = exchange_bytes(part, self.label.itemsize, joined=True)
-        apart = 0 if self.fused else between_memory(part, env.allocation, self.label)
-        return self._memory(part, env.allocation, exchange + apart)
-
     def memory_together(self, part: Part, env: Environment) -> int | None:
         peers = self._peers(part, env)
         if peers is None:
@@ -154,7 +147,7 @@ class ShortestPaths(Primitive[SsspState]):
         return self._memory(part, env.allocation, 0) + TeamPaths.nbytes(peers, part, env, self.label)
 
     def _peers(self, part: Part, env: Environment) -> Peers | None:
-        return env.peers(alone=not sparse(part)) if self.fused else None
+        return env.peers(alone=not sparse(part))
 
     def _memory(self, part: Part, allocation: Allocation, exchange: int) -> int:
         """The bytes, with so many for the exchange of the search."""
@@ -186,17 +179,16 @@ class ShortestPaths(Primitive[SsspState]):
             state.far, state.nearest = len(sources), 0.0
             far[0][: state.far], control[FAR], control[COUNTERS] = sources, state.far, 0
         words = env.backend.from_host(control)
-        state.work = Work(
-            xp.full(slots, -1, np.int32), near, far, xp.empty(slots - owned, dtype), xp.empty(most_aside, dtype), words,
-            words[:COUNTERS], words[COUNTERS:-1].view(np.float64), words[-1:].view(self.distance)[:1],
-            None if self.fused else between(part, env, self.label, self.distance),
-        )  # fmt: skip
-        work = state.work
-        work.relaxing = Relaxing(
+        relaxing = Relaxing(
             indptr=part.out.indptr, indices=part.out.indices, weights=state.weights, each=state.each, ids=part.ids,
-            labels=labels, stamp=work.stamp, limit=work.limit, owned=owned, even_near=near[0], odd_near=near[1],
-            even_far=far[0], odd_far=far[1], ghost_queue=work.ghost_queue, hubs=work.hubs, counters=work.counters,
-            least=work.least,
+            labels=labels, stamp=xp.full(slots, -1, np.int32), limit=words[-1:].view(self.distance)[:1], owned=owned,
+            even_near=near[0], odd_near=near[1], even_far=far[0], odd_far=far[1],
+            ghost_queue=xp.empty(slots - owned, dtype), hubs=xp.empty(most_aside, dtype), counters=words[:COUNTERS],
+            least=words[COUNTERS:-1].view(np.float64),
+        )  # fmt: skip
+        state.work = Work(
+            relaxing.stamp, near, far, relaxing.ghost_queue, relaxing.hubs, words, relaxing.counters, relaxing.least,
+            relaxing.limit, relaxing,
         )  # fmt: skip
         if memory is not None:
             return state, self._together(part, state, memory, env)
@@ -238,7 +230,7 @@ class ShortestPaths(Primitive[SsspState]):
     def superstep(self, part: Part, state: SsspState, inbox: Inbox, env: Environment) -> Messages:
         work = state.work
         assert work is not None
-        kernels, nearest = self._kernels(part, state, env), float(inbox.votes[:, 1].min())
+        nearest = float(inbox.votes[:, 1].min())
         state.stop.take(inbox.votes[:, 4:])
         most, idle = min(self.most, state.stop.above), not inbox.votes[:, 0].any()
         if idle and most <= nearest < math.inf:
@@ -246,19 +238,12 @@ class ShortestPaths(Primitive[SsspState]):
             none = work.ghost_queue[:0]
             return Messages(none, none, {"label": state.labels}, False)
         if len(inbox):
-            kernels.sssp_arrive(len(inbox), state.step, state.split, inbox.slots, inbox.columns["label"], work.relaxing)
+            arrived = inbox.slots, inbox.columns["label"]
+            self._kernels(part, state, env).sssp_arrive(len(inbox), state.step, state.split, *arrived, work.relaxing)
         splits = begin_buckets(part, state, inbox, env)
         delta = self.delta or self.unit * breadth_of(part, env.backend.name) * state.widened
         enough = ENOUGH[env.backend.name] if part.size > 1 else 2**62
-        if self.fused:
-            kernels.sssp_advance(
-                HUB_THREADS, state.step, state.split, splits, enough, nearest, delta, most, state.superstep,
-                work.relaxing,
-            )  # fmt: skip
-            found = env.backend.to_host(work.control)
-        else:
-            kernels = self._kernels(part, state, env, "sssp_unfused")
-            found = advance(part, state, kernels, env, splits, enough, nearest, delta, most)
+        found = self._relax(part, state, env, splits, enough, nearest, delta, most)
         acted, edges = int(found[ACTED]) - state.acted, int(found[EDGES]) - state.edges
         ghosts = work.ghost_queue[: int(found[GHOSTS + state.superstep % 2])]
         state.step, state.split, state.acted, state.edges = (int(found[i]) for i in (STEP, SPLIT, ACTED, EDGES))
@@ -266,16 +251,28 @@ class ShortestPaths(Primitive[SsspState]):
         state.nearest = float(found[COUNTERS + state.split % 3 :][:1].view(np.float64)[0])
         return self._messages(state, ghosts, acted, edges, int(found[NEAR + state.step % 3]))
 
+    def _relax(
+        self, part: Part, state: SsspState, env: Environment, splits: int, enough: int, nearest: float, delta: float,
+        most: float,
+    ) -> np.ndarray:  # fmt: skip
+        """Relax near vertices and begin so many buckets; return the words of `Work.control` after it."""
+        assert state.work is not None
+        self._kernels(part, state, env).sssp_advance(
+            HUB_THREADS, state.step, state.split, splits, enough, nearest, delta, most, state.superstep,
+            state.work.relaxing,
+        )  # fmt: skip
+        found: np.ndarray = env.backend.to_host(state.work.control)
+        return found
+
     def result(self, part: Part, state: SsspState, env: Environment) -> dict[str, Any]:
         xp, owned = env.xp, part.num_owned
         state.work = None
         if state.too_far:
             del state.labels
-            wide = ShortestPaths(
+            wide = type(self)(
                 self.sources, self.delta, self.unit, np.dtype(np.int64), self.flat, cutoff=self.cutoff,
                 targets=self.targets,
             )  # fmt: skip
-            wide.fused = self.fused
             again = env.run(part, wide)
             return {**again.columns, **again.values}
         if self.with_parents:
@@ -297,7 +294,8 @@ class ShortestPaths(Primitive[SsspState]):
         too_far = env.least(int(beyond.min()) if len(beyond) else NO_VERTEX)
         if not env.least(int((rooted | ~reached).all())):
             flat = level_part(part, env, state.labels, part.ids[:0], found.columns["level"], tree=False)
-            parent = xp.where(rooted, parent, env.run(flat, SearchLevel(rooted)).columns["parent"])
+            nearer = SearchFrom(xp.flatnonzero(rooted).astype(part.vertex_map.dtype))
+            parent = xp.where(rooted, parent, env.run(flat, nearer).columns["parent"])
         parent = xp.where(reached, parent, parent.dtype.type(-1))
         if self.distance.kind != "f":
             own = xp.where(reached, own, self.distance.type(-1)).astype(np.int64)
@@ -312,12 +310,12 @@ UNWEIGHTED = (
 
 def search_from(
     G: Graph, sources: tuple[int, ...], delta: float | None, client: Any, progress: bool | None,
-    cutoff: float = math.inf, targets: tuple[int, ...] = (),
+    cutoff: float = math.inf, targets: tuple[int, ...] = (), kind: type[ShortestPaths] = ShortestPaths,
 ) -> ShortestPaths:  # fmt: skip
     """Return the primitive of a search from vertex numbers, with what it needs to know about the weights."""
     facts = fit_weights(G, "; sssp takes weights of 0 or more", client, progress)
     distance, most = distance_range(G, facts)
-    return ShortestPaths(sources, delta, bucket_unit(G, facts), distance, facts.least == 0, most, cutoff, targets)
+    return kind(sources, delta, bucket_unit(G, facts), distance, facts.least == 0, most, cutoff, targets)
 
 
 SUMMARY = reached("distance")

@@ -46,7 +46,7 @@ def verify(context: RankContext, part: Part, primitive: BreadthFirstSearch, resu
     distance, parent = fetch_ghosts(context.comm, context.backend, part, [distance, parent])
     witnessed, level = xp.zeros(part.num_slots, np.uint8), xp.zeros(part.num_owned, np.int64)
     message = "the edge from {vertex} to {other} skips a level or leaves the reached set"
-    for csr in part.directions if primitive.either_way else [part.out]:
+    for csr in primitive.scanned(part):
         lengths = xp.ones(1, depth.dtype), 0
         mine = mine or check_edges(context, part, csr, lengths, distance, parent, witnessed, level, message, until)
     if first_of_all(context, mine):

@@ -10,27 +10,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.algorithms.bfs import SearchFrom
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.device.backend import Array
-from graphdask.engine.loop import HUB_THREADS, Environment, RankContext, RankResult, run_primitive
+from graphdask.engine.loop import HUB_THREADS, RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.kernels.components.components_pack import COUNTS, Trees
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Csr, Part
 from graphdask.verify.path_edges import edge_ends
 from graphdask.verify.table import verifies
-
-
-class _SearchFromRoots(BreadthFirstSearch):
-    """From all vertices of this rank that are their own label."""
-
-    def __init__(self, roots: Array):
-        super().__init__((), either_way=True)
-        self.roots = roots
-
-    def own_sources(self, part: Part, env: Environment) -> Array:
-        return self.roots
 
 
 @verifies(ConnectedComponents)
@@ -46,7 +35,7 @@ def verify(context: RankContext, part: Part, primitive: ConnectedComponents, res
     if first_of_all(context, mine):
         return mine
     roots = xp.flatnonzero(label == part.ids).astype(part.vertex_map.dtype)
-    search = run_primitive(context.comm, part, _SearchFromRoots(roots), context.environment("selective"))
+    search = run_primitive(context.comm, part, SearchFrom(roots, either_way=True), context.environment("selective"))
     lost = search.columns["depth"] < 0
     return _first(part, label, lost, "vertex {vertex} has the label {other}, which is no vertex of its component")
 

@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._shortest_tree import SearchLevel, level_part, unreached, weights_of
+from graphdask.algorithms._shortest_tree import level_part, unreached, weights_of
 from graphdask.algorithms._sources import own_places
 from graphdask.algorithms._targets import stopped_at
+from graphdask.algorithms.bfs import SearchFrom
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.device.backend import Array
 from graphdask.engine.loop import RankContext, RankResult
@@ -81,7 +82,8 @@ def _tree(
     lost = ~rooted & (distance[:owned] != unreached(distance.dtype))
     if not environment.least(int(not lost.any())):
         flat = level_part(part, environment, distance, parent, level, tree=True)
-        lost &= environment.run(flat, SearchLevel(rooted)).columns["depth"] < 0
+        roots = context.backend.xp.flatnonzero(rooted).astype(part.vertex_map.dtype)
+        lost &= environment.run(flat, SearchFrom(roots)).columns["depth"] < 0
     message = (
         "vertex {vertex} has no edge from its parent {other} that explains its distance, or its parents go in a circle"
     )

@@ -20,26 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms.bfs import BreadthFirstSearch
+from graphdask.algorithms.bfs import SearchFrom
 from graphdask.algorithms.strong import SENT, StrongComponents, StrongState
 from graphdask.device.backend import Array, Backend
-from graphdask.engine.loop import Environment, RankContext, RankResult, run_primitive
+from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.build import BuildPlan, add_inward, build_part, row_of_each
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Csr, Part
 from graphdask.verify.table import verifies
-
-
-class _SearchFrom(BreadthFirstSearch):
-    """From given own vertices, along out-edges."""
-
-    def __init__(self, roots: Array):
-        super().__init__(())
-        self.roots = roots
-
-    def own_sources(self, part: Part, env: Environment) -> Array:
-        return self.roots
 
 
 class _TakeApart(StrongComponents):
@@ -98,7 +87,7 @@ def _search(
     kept[1:] = xp.cumsum(inside, dtype=np.int64)
     within = replace(part, out=Csr(kept[csr.indptr], csr.indices[inside]), inward=None)
     roots = xp.flatnonzero(label == part.ids).astype(part.vertex_map.dtype)
-    search = run_primitive(context.comm, within, _SearchFrom(roots), context.environment("selective"))
+    search = run_primitive(context.comm, within, SearchFrom(roots), context.environment("selective"))
     return _first(part, label, search.columns["depth"] < 0, message)
 
 

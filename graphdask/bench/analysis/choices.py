@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphdask import execute
-from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.sssp import search_from
+from graphdask.bench.analysis.unfused import UnfusedPaths, UnfusedSearch
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,6 @@ def search_unfused(
     A buffer between them stores where the edges of a level or step lead. The answer is the same.
     """
     start = int(G.ids.to_internal(source, "source"))
-    search: Any = BreadthFirstSearch((start,)) if function == "bfs" else search_from(G, (start,), delta, client, False)
-    search.fused = False
-    return execute.run(G, search, client=client, **where)
+    if function == "bfs":
+        return execute.run(G, UnfusedSearch((start,)), client=client, **where)
+    return execute.run(G, search_from(G, (start,), delta, client, False, kind=UnfusedPaths), client=client, **where)
