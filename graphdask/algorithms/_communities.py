@@ -53,12 +53,12 @@ class Arcs:
             weights = weights.astype(np.float64)
             room = BITS - (2 * count).bit_length()
             shift = room - int(np.frexp(_greatest(env, weights))[1])
-            rough = add_up(env, [_total(xp.rint(xp.ldexp(weights, shift)).astype(np.int64))])[0]
+            rough = add_up(env, [total_of(xp.rint(xp.ldexp(weights, shift)).astype(np.int64))])[0]
             shift += BITS - 2 - (rough + count).bit_length()  # sums of rounded weights differ by less than `count`
             weights = xp.rint(xp.ldexp(weights, shift))
         weights = weights.astype(np.int64)
         weights[rows == csr.indices] *= 2
-        return cls(rows, csr.indices, weights, add_up(env, [_total(weights)])[0])
+        return cls(rows, csr.indices, weights, add_up(env, [total_of(weights)])[0])
 
     @staticmethod
     def memory(part: Part) -> int:
@@ -79,21 +79,21 @@ def _greatest(env: Environment, weights: Array) -> Any:
     return env.comm.allreduce(mine, "max")[0].item()
 
 
-def _total(values: Array) -> int:
+def total_of(values: Array) -> int:
     return int(values.sum()) if len(values) else 0
 
 
-def modularity_of(env: Environment, total: int, inside: Array, sums: Array, resolution: float) -> float:
+def modularity_of(env: Environment, total: int, inside: int, sums: Array, resolution: float) -> float:
     """The modularity, correctly rounded; 0 if the `total` of all weights is 0. Every rank calls it.
 
-    `inside` are weights of this rank's arcs within communities, and `sums` those of all arcs of its communities.
+    `inside` is the weight of this rank's arcs within communities, and `sums` those of all arcs of its communities.
     """
     if not total:
         return 0.0
     high, low = sums >> HALF, sums & ((1 << HALF) - 1)
     square = low * low  # below 2**52, like the sums of the other products
-    parts = (inside, high * high, high * low, square >> HALF, square & ((1 << HALF) - 1))
-    within, hh, hl, ll_high, ll_low = add_up(env, [_total(each) for each in parts])
+    parts = (high * high, high * low, square >> HALF, square & ((1 << HALF) - 1))
+    within, hh, hl, ll_high, ll_low = add_up(env, [inside, *(total_of(each) for each in parts)])
     squares = (((hh << HALF) + 2 * hl + ll_high) << HALF) + ll_low
     return float(Fraction(within, total) - Fraction(resolution) * Fraction(squares, total**2))
 

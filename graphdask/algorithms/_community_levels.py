@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._communities import Arcs, modularity_of
+from graphdask.algorithms._communities import Arcs
 from graphdask.device.backend import Array
 from graphdask.engine.alone import alone_of
 from graphdask.engine.loop import Environment
@@ -22,6 +22,8 @@ from graphdask.partition.part import Csr, Part
 
 NARROW = 1 << 31
 """Vertices up to which two numbers fit a key of 64 bits."""
+SPARSE = 4
+"""Vertices for each arc, above which arcs are sorted rather than added up in a table over vertices."""
 
 
 @dataclass
@@ -110,13 +112,10 @@ class Level:
         Every rank calls it, with the labels and int64 values of its own vertices.
         """
         assert env.comm is not None
+        if env.size == 1:
+            return sum_at(env.xp, len(self.numbers), label, values)
         at, values = to_owners(env.comm, env.backend, self.bounds, label, values)
         return sum_at(env.xp, len(self.numbers), at - int(self.bounds[env.rank]), values)
-
-    def modularity(self, env: Environment, label: Array, sums: Array, resolution: float) -> float:
-        """The modularity of the communities that slots have as `label`. Every rank calls it."""
-        inside = self.weights[label[self.rows] == label[self.csr.indices]]
-        return modularity_of(env, self.total, inside, sums, resolution)
 
     def gathered(self, env: Environment, label: Array) -> tuple[Environment, Level, Array]:
         """Make the whole level on the first rank, with the labels of all vertices, and the environment of a rank alone.
@@ -135,10 +134,10 @@ class Level:
         """Make a level of weighted arcs, which stand on any rank; `total` is their sum. Every rank calls it."""
         xp, n = env.xp, int(bounds[-1])
         assert env.comm is not None
-        src, dst, weights = merged(xp, n, src, dst, weights)
+        src, dst, weights = merged(env, n, src, dst, weights)
         if env.size > 1:
             src, dst, weights = to_owners(env.comm, env.backend, bounds, src, dst, weights)
-            src, dst, weights = merged(xp, n, src, dst, weights)
+            src, dst, weights = merged(env, n, src, dst, weights)
         low, high = (int(x) for x in bounds[env.rank : env.rank + 2])
         src = src - low
         indptr = xp.searchsorted(src, xp.arange(high - low + 1))
@@ -184,10 +183,16 @@ class Level:
         return level, number, stands
 
 
-def merged(xp: Any, n: int, src: Array, dst: Array, weights: Array) -> tuple[Array, Array, Array]:
+def merged(env: Environment, n: int, src: Array, dst: Array, weights: Array) -> tuple[Array, Array, Array]:
     """The arcs in order of their ends, those of equal ends as one, with the sum of their weights."""
-    if not len(src):
+    xp, count = env.xp, len(src)
+    if not count:
         return src, dst, weights
+    if env.backend.name == "cpu" and n <= SPARSE * count:
+        begin = np.bincount(src + 1, minlength=n + 1)[:n].cumsum()
+        out = [np.empty(count, np.int64) for _ in range(3)]
+        kept = env.kernels("merging").merging_arcs(count, src, dst, weights, begin, np.full(n, -1), *out)
+        return out[0][:kept], out[1][:kept], out[2][:kept]
     order = xp.argsort(src * n + dst, kind="stable") if n <= NARROW else xp.lexsort(xp.stack([dst, src]))
     src, dst = src[order], dst[order]
     start = firsts(xp, src) | firsts(xp, dst)

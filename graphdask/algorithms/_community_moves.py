@@ -8,24 +8,26 @@ community, which ranks read before they choose, and add to after. Nothing depend
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from graphdask.algorithms._community_levels import NARROW, Level, Links, sums_between
+from graphdask.algorithms._communities import add_up
+from graphdask.algorithms._community_levels import Level, Links
 from graphdask.device.backend import Array
-from graphdask.engine.loop import Environment
-from graphdask.engine.owners import sum_at
-from graphdask.partition.build import row_of_each
+from graphdask.engine.loop import HUB_THREADS, Environment
+from graphdask.kernels.communities.communities_pack import COUNTS, Moves
 from graphdask.partition.ghosts import entries_of
-from graphdask.partition.neighbours import firsts, places_of
-from graphdask.partition.part import Csr
+from graphdask.partition.neighbours import places_of
 
+FEW, CHUNK = 30, 256
+"""Edges of a row that a warp of a GPU takes, and of a chunk of a longer one (kernels/communities/communities.cu)."""
+DEFERRED = slice(COUNTS.place.deferred, COUNTS.place.room + 1)
 LEAST_GAIN = 2.0**-46
 """Least gain of a move, as a share of the vertex's degree; below it are errors of rounding."""
 MASK = (1 << 64) - 1
-SIGN = np.int64(-(1 << 63))
 
 
 def mixed(x: int) -> int:
@@ -33,6 +35,19 @@ def mixed(x: int) -> int:
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
     return x ^ (x >> 31)
+
+
+def in_rounds(env: Environment, numbers: Array, key: int, rounds: int, active: Array) -> Iterator[tuple[int, Array]]:
+    """Each round in which vertices of any rank are active, with the own ones. Every rank calls it."""
+    xp, places = env.xp, places_of(env.xp, active)
+    turn = round_of_each(numbers[places], key, rounds).astype(np.uint8)
+    order = xp.argsort(turn, kind="stable")
+    places, turn = places[order], turn[order]
+    cuts = env.backend.to_host(xp.searchsorted(turn, xp.arange(rounds + 1).astype(np.uint8))).tolist()
+    counts = add_up(env, [b - a for a, b in pairwise(cuts)])
+    for k, count in enumerate(counts):
+        if count:
+            yield k, places[cuts[k] : cuts[k + 1]]
 
 
 def round_of_each(numbers: Array, key: int, rounds: int) -> Array:
@@ -43,85 +58,114 @@ def round_of_each(numbers: Array, key: int, rounds: int) -> Array:
     return (((x ^ (x >> np.uint64(31))) >> np.uint64(32)) * np.uint64(rounds)) >> np.uint64(32)
 
 
-def greatest_at(xp: Any, size: int, places: Array, values: Array) -> Array:
-    """Return the greatest of the float64 values for each of so many places, -inf where none is.
+@dataclass
+class Mover:
+    """Moves of a level's own vertices, with the lists and tables that kernels need."""
 
-    They are compared as integers in the same order: CuPy's maximum of floats is wrong for negative ones there.
-    """
-    greatest = xp.full(size, ~np.float64(-np.inf).view(np.int64), np.int64)
-    bits = values.view(np.int64)
-    xp.maximum.at(greatest.view(np.uint64), places, xp.where(bits < 0, ~bits, bits ^ SIGN).view(np.uint64))
-    return xp.where(greatest < 0, greatest ^ SIGN, ~greatest).view(np.float64)
+    env: Environment
+    level: Level
+    resolution: float
+    pack: Moves
 
+    @classmethod
+    def of(cls, env: Environment, level: Level, resolution: float) -> Mover:
+        """Make it for a level."""
+        xp, csr, owned = env.xp, level.csr, len(level.numbers)
+        wide, slots = np.int64, owned + level.links.cuts[-1]
+        on_gpu = env.backend.name != "cpu"
+        long = csr.indptr[1:] - csr.indptr[:-1] if owned else level.numbers
+        long = long[long > FEW] if on_gpu else long[:0]
+        chunks = int(((long + (CHUNK - 1)) // CHUNK).sum()) if len(long) else 0
+        lists = {name: xp.empty(len(long), wide) for name in ("long_rows", "start", "first_chunk")}
+        pack = Moves(
+            indptr=csr.indptr, indices=csr.indices, weights=level.weights, degree=level.degree, refining=0,
+            here=xp.empty(owned), best=xp.empty(owned), choice=xp.empty(owned, wide),
+            bits=xp.empty(owned if on_gpu else 0, np.uint64), chunks=xp.empty(chunks, wide),
+            changed=xp.zeros(slots, np.uint8), row_of=level.rows, active=xp.zeros(owned, np.uint8),
+            counters=xp.zeros(len(COUNTS), wide), keys=level.numbers[:0], total=level.numbers[:0], **lists,
+        )  # fmt: skip
+        return cls(env, level, resolution, pack)
 
-def move(
-    env: Environment,
-    level: Level,
-    rows: Array,
-    label: Array,
-    sums: Array,
-    resolution: float,
-    within: Callable[[Array, Array], Array] | None = None,
-) -> Array:
-    """Move own vertices to the neighbouring community, or the empty one of their own number, of the largest gain.
+    def round(self, rows: Array, label: Array, sums: Array, refined: tuple[Array, Array] | None = None) -> None:
+        """Move own vertices to the neighbouring community, or the empty one of their own number, of the largest gain.
 
-    Every rank calls it.
+        Every rank calls it. `changed` of the pack is set to 1 for those that move.
 
-    Parameters
-    ----------
-    rows : array of int64
-        The own vertices that may move.
-    label : array of int64
-        Communities over slots; changed for own vertices.
-    sums : array of int64
-        Over own vertices: the sum of degrees of the community of that number; changed.
-    within : function of rows and slots, optional
-        Which neighbours count. If given, a gain of 0 is enough for a move to a neighbour's community.
+        Parameters
+        ----------
+        rows : array of int64
+            The own vertices that may move.
+        label : array of int64
+            Communities over slots; changed for own vertices.
+        sums : array of int64
+            Over own vertices: the sum of degrees of the community of that number; changed.
+        refined : two arrays over slots, optional
+            Communities, outside of which no neighbour counts, and the vertices that may move, uint8, which do not
+            count either. If given, a gain of 0 is enough for a move to a neighbour's community.
+        """
+        env, level, pack, xp = self.env, self.level, self.pack, self.env.xp
+        outer, leaving = refined or (label, pack.changed)
+        pack.assign(rows=rows, refining=int(refined is not None), outer=outer, leaving=leaving)
+        if env.size == 1:
+            pack.assign(label=label, own=level.numbers, sums=sums, change=sums)
+            self._choose_and_move(level.size)
+            return
+        labels, pack.label, pack.own = self._known(rows, label)
+        links = Links.of(env, level.bounds, labels)
+        pack.assign(sums=links.read(sums), change=xp.zeros(len(labels), np.int64))
+        self._choose_and_move(len(labels))
+        links.add(pack.change, sums)
+        label[rows] = labels[pack.label[rows]]
 
-    Returns
-    -------
-    array of int64
-        The vertices that moved.
-    """
-    xp, n = env.xp, level.size
-    which, to, weights = _choices(env, level, rows, label, within)
-    order = xp.argsort(which * n + to, kind="stable") if n <= NARROW else xp.lexsort(xp.stack([to, which]))
-    which, to = which[order], to[order]
-    start = firsts(xp, which) | firsts(xp, to)
-    weights = sums_between(xp, weights[order], places_of(xp, start))
-    which, to = which[start], to[start]
-    labels, known = xp.unique(to, return_inverse=True)
-    links = Links.of(env, level.bounds, labels)
-    degree = level.degree[rows]
-    stays = to == label[rows][which]
-    others = links.read(sums)[known] - xp.where(stays, degree[which], 0)
-    share = degree.astype(np.float64) * (resolution / level.total)
-    gain = weights.astype(np.float64) - share[which] * others.astype(np.float64)
-    here, best = gain[stays], greatest_at(xp, len(rows), which[~stays], gain[~stays])
-    enough = best > here + degree * (LEAST_GAIN * max(1.0, resolution)) if within is None else best >= here
-    chosen = places_of(xp, (gain == best[which]) & ~stays & enough[which])
-    chosen = chosen[firsts(xp, which[chosen])]  # the smallest label of several
-    goes = which[chosen]
-    change = sum_at(xp, len(labels), known[chosen], degree[goes])
-    change -= sum_at(xp, len(labels), known[stays][goes], degree[goes])
-    links.add(change, sums)
-    label[rows[goes]] = to[chosen]
-    return rows[goes]
+    def _known(self, rows: Array, label: Array) -> tuple[Array, Array, Array]:
+        """The communities that these rows can go to, ascending; labels and own numbers as places among these."""
+        xp, level = self.env.xp, self.level
+        there = xp.zeros(len(label), bool)
+        there[level.csr.indices[entries_of(self.env.backend, level.csr, rows)]] = True
+        there[rows] = True
+        slots = places_of(xp, there)
+        known, place = xp.unique(xp.concatenate([label[slots], level.numbers[rows]]), return_inverse=True)
+        labels, own = xp.zeros(len(label), np.int64), xp.zeros(len(level.numbers), np.int64)
+        labels[slots], own[rows] = place[: len(slots)], place[len(slots) :]
+        return known, labels, own
 
+    def _choose_and_move(self, communities: int) -> None:
+        env, pack, count = self.env, self.pack, len(self.pack.rows)
+        scale = self.resolution / self.level.total
+        if not count:
+            return
+        self._make_tables(communities)
+        kernels = env.kernels("communities")
+        kernels.communities_choose(32 * count, scale, pack)
+        if len(pack.chunks):
+            for stage in range(3):
+                kernels.communities_choose_hubs(HUB_THREADS, scale, stage, pack)
+            pack.counters[DEFERRED] = 0
+        kernels.communities_move(count, LEAST_GAIN * max(1.0, self.resolution), pack)
 
-def _choices(
-    env: Environment, level: Level, rows: Array, label: Array, within: Callable[[Array, Array], Array] | None
-) -> tuple[Array, Array, Array]:
-    """Places in `rows`, communities and weights: of each neighbour that counts; the own one, and that of the own number
-    if it is another, with a weight of 0."""
-    xp, csr = env.xp, level.csr
-    places, count = entries_of(env.backend, csr, rows), xp.arange(len(rows))
-    indptr = xp.zeros(len(rows) + 1, np.int64)
-    xp.cumsum(csr.indptr[rows + 1] - csr.indptr[rows], out=indptr[1:])
-    which, slots, weights = row_of_each(env.backend, Csr(indptr, places), 0), csr.indices[places], level.weights[places]
-    counts = slots != rows[which]
-    if within is not None:
-        counts &= within(rows[which], slots)
-    to = xp.concatenate([label[slots[counts]], label[rows], level.numbers[rows]])
-    none = xp.zeros(2 * len(rows), np.int64)
-    return xp.concatenate([which[counts], count, count]), to, xp.concatenate([weights[counts], none])
+    def _make_tables(self, communities: int) -> None:
+        """Have places for what the present rows meet, all free."""
+        xp, pack, csr = self.env.xp, self.pack, self.level.csr
+        if self.env.backend.name == "cpu":
+            if len(pack.total) < communities:
+                pack.assign(total=xp.full(communities, -1, np.int64), keys=xp.empty(communities, np.int64))
+        elif len(pack.chunks):
+            room = 2 * int((csr.indptr[1:][pack.rows] - csr.indptr[:-1][pack.rows]).sum())
+            if len(pack.keys) < room:
+                pack.assign(total=xp.zeros(room, np.int64), keys=xp.full(room, -1, np.int64))
+
+    def forget(self) -> None:
+        """Let no vertex count as moved."""
+        self.pack.counters.fill(0)
+        self.pack.changed.fill(0)
+
+    def settle(self, label: Array) -> tuple[int, Array, int]:
+        """The weights of own edges within communities, the own vertices whose neighbours have moved since it was
+        called last, and how many own ones have. Every rank calls it."""
+        xp, level, pack, owned = self.env.xp, self.level, self.pack, len(self.level.numbers)
+        pack.changed[owned:] = level.links.read(pack.changed[:owned])
+        pack.label, pack.active = label, xp.zeros(owned, np.uint8)
+        self.env.kernels("communities").communities_settle(level.csr.num_edges, pack)
+        counts = pack.read_counters(self.env.backend)
+        self.forget()
+        return counts.inside, pack.active.view(bool), counts.moved

@@ -23,7 +23,7 @@ import numpy as np
 from graphdask import execute
 from graphdask.algorithms._communities import Arcs
 from graphdask.algorithms._community_levels import Level, least_of
-from graphdask.algorithms._community_moves import mixed, move, round_of_each
+from graphdask.algorithms._community_moves import in_rounds, mixed
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.louvain import (
     OPTIONS,
@@ -31,7 +31,6 @@ from graphdask.algorithms.louvain import (
     Louvain,
     LouvainResult,
     LouvainState,
-    busy,
     checked_arguments,
     summary,
     words,
@@ -43,7 +42,6 @@ from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import algorithm
 from graphdask.partition.build import row_of_each
-from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part, Tables
 
 
@@ -71,20 +69,19 @@ class Leiden(Louvain):
 
     def _refined(self, env: Environment, state: LouvainState) -> Array:
         """Connected groups within the communities, as the number of a vertex for each own vertex."""
-        xp, level, outer, owned = env.xp, state.level, state.label, len(state.active)
+        xp, level, outer, owned, mover = env.xp, state.level, state.label, len(state.active), state.mover
+        assert mover is not None
         label, sums = level.over_slots(level.numbers), level.degree.copy()
         size = xp.ones(owned, np.int64)
-        rounds = round_of_each(level.numbers, mixed(self.seed) - state.sweeps, ROUNDS)
-        for k in busy(env, rounds, xp.ones(owned, bool)):
-            alone = (label[:owned] == level.numbers) & (size == 1)
-            leaving = level.over_slots(alone & (rounds == k))
-
-            def counts(rows: Array, slots: Array, leaving: Array = leaving) -> Array:
-                return (outer[rows] == outer[slots]) & ~leaving[slots]
-
-            move(env, level, places_of(xp, leaving[:owned]), label, sums, self.resolution, counts)
-            label[owned:] = level.links.read(label[:owned])
+        for _, rows in in_rounds(env, level.numbers, mixed(self.seed) - state.sweeps, ROUNDS, xp.ones(owned, bool)):
+            rows = rows[(label[rows] == level.numbers[rows]) & (size[rows] == 1)]
+            leaving = xp.zeros(owned, np.uint8)
+            leaving[rows] = 1
+            mover.round(rows, label, sums, (outer, level.over_slots(leaving)))
+            if env.size > 1:
+                label[owned:] = level.links.read(label[:owned])
             size = level.sums_of(env, label[:owned], xp.ones(owned, np.int64))
+        mover.forget()
         return label[:owned]
 
     def result(self, part: Part, state: LouvainState, env: Environment) -> dict[str, Any]:

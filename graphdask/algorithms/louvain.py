@@ -23,9 +23,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._communities import Arcs, add_up
+from graphdask.algorithms._communities import Arcs, add_up, modularity_of
 from graphdask.algorithms._community_levels import Level, least_of, looked_up
-from graphdask.algorithms._community_moves import mixed, move, round_of_each
+from graphdask.algorithms._community_moves import Mover, in_rounds, mixed
 from graphdask.algorithms.modularity import CommunitiesResult, checked_resolution, checked_weights, measured
 from graphdask.algorithms.summaries import classes
 from graphdask.device.backend import Array
@@ -36,7 +36,6 @@ from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.kinds import checked_seed, whole
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
-from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
 
 ROUNDS = 8
@@ -73,6 +72,8 @@ class LouvainState:
     """int64 over own vertices of `level`: the sum of degrees of the community of this number."""
     active: Array
     """Which own vertices of `level` move in the next sweep."""
+    mover: Mover | None = None
+    """Moves of `level`."""
     quality: float = 0.0
     """Modularity."""
     of_pass: float = 0.0
@@ -104,7 +105,6 @@ class Louvain(Primitive[LouvainState]):
     def init(self, part: Part, env: Environment) -> tuple[LouvainState, Messages]:
         base = Level.first(part, env, Arcs.of(part, env))
         state = LouvainState(base, base, base.numbers, base.numbers, base.degree, base.numbers)
-        state.of_pass = base.modularity(env, base.over_slots(base.numbers), base.degree, self.resolution)
         state.done = not base.total
         self._enter(env, state, base, base.numbers)
         return state, self._messages(part, state)
@@ -114,8 +114,12 @@ class Louvain(Primitive[LouvainState]):
         state.level, state.label, state.size = level, level.over_slots(label), level.size
         state.sums = level.sums_of(env, label, level.degree)
         state.active = env.xp.ones(len(label), bool)
-        state.quality = level.modularity(env, state.label, state.sums, self.resolution)
+        state.mover = Mover.of(env, level, self.resolution)
+        inside, *_ = state.mover.settle(state.label)
+        state.quality = modularity_of(env, level.total, inside, state.sums, self.resolution)
         state.top = level.total == 0
+        if level is state.base:
+            state.of_pass = state.quality
         if env.size > 1 and add_up(env, [level.csr.num_edges])[0] <= FEW:
             self._leave_to_one(env, state)
 
@@ -146,7 +150,7 @@ class Louvain(Primitive[LouvainState]):
             state.done, messages.active = True, False
         elif state.top:
             label = self._smallest(env, state)
-            state.at, state.of_pass, state.levels = state.base.numbers, state.quality, 1
+            state.at, state.levels = state.base.numbers, 1
             state.passes += 1
             self._enter(env, state, state.base, label)
         return messages
@@ -155,7 +159,6 @@ class Louvain(Primitive[LouvainState]):
         """Do a sweep; after the last one of a level go on with the level above, if there is one."""
         level, before, quality = state.level, (state.label.copy(), state.sums.copy()), state.quality
         moved = self._sweep(env, state)
-        state.quality = level.modularity(env, state.label, state.sums, self.resolution)
         if state.quality < quality:
             state.quality, (state.label, state.sums) = quality, before
         if moved and state.quality - quality >= LEAST:
@@ -169,17 +172,16 @@ class Louvain(Primitive[LouvainState]):
 
     def _sweep(self, env: Environment, state: LouvainState) -> int:
         """Let the active vertices move, and return how many of all ranks did."""
-        xp, level, owned = env.xp, state.level, len(state.active)
+        level, label, owned = state.level, state.label, len(state.active)
         state.sweeps += 1
-        rounds = round_of_each(level.numbers, mixed(self.seed) + state.sweeps, ROUNDS)
-        changed = xp.zeros(owned, bool)
-        for k in busy(env, rounds, state.active):
-            rows = places_of(xp, state.active & (rounds == k))
-            changed[move(env, level, rows, state.label, state.sums, self.resolution)] = True
-            state.label[owned:] = level.links.read(state.label[:owned])
-        state.active = xp.zeros(owned, bool)
-        state.active[level.rows[level.over_slots(changed)[level.csr.indices]]] = True
-        return add_up(env, [int(changed.sum()) if owned else 0])[0]
+        assert state.mover is not None
+        for _, rows in in_rounds(env, level.numbers, mixed(self.seed) + state.sweeps, ROUNDS, state.active):
+            state.mover.round(rows, label, state.sums)
+            if env.size > 1:
+                label[owned:] = level.links.read(label[:owned])
+        inside, state.active, moved = state.mover.settle(label)
+        state.quality = modularity_of(env, level.total, inside, state.sums, self.resolution)
+        return add_up(env, [moved])[0]
 
     def _smallest(self, env: Environment, state: LouvainState) -> Array:
         """For each own vertex of `base` the smallest one in the same vertex of `level`."""
@@ -202,12 +204,6 @@ class Louvain(Primitive[LouvainState]):
         label = looked_up(env, state.base.bounds, part.ids.astype(np.int64), label).astype(part.vertex_map.dtype)
         found = measured(part, env, Arcs.of(part, env), label, self.resolution)
         return {"label": label, "passes": state.passes, "levels": state.levels} | found
-
-
-def busy(env: Environment, rounds: Array, active: Array) -> list[int]:
-    """The rounds in which vertices of any rank are active. Every rank calls it."""
-    counts = [int((active & (rounds == k)).sum()) if len(active) else 0 for k in range(ROUNDS)]
-    return [k for k, count in enumerate(add_up(env, counts)) if count]
 
 
 def summary(result: Any) -> dict[str, Any]:

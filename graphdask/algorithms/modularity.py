@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._communities import Arcs, add_up, given_labels, modularity_of, sums_of_labels
+from graphdask.algorithms._communities import Arcs, add_up, given_labels, modularity_of, sums_of_labels, total_of
 from graphdask.algorithms._lengths import fit_weights
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
@@ -104,7 +104,7 @@ def measured(part: Part, env: Environment, arcs: Arcs, label: Array, resolution:
     sums = sums_of_labels(part, env, label, degree)
     (communities,) = add_up(env, [int((label == part.ids).sum())])
     return {
-        "modularity": modularity_of(env, arcs.total, inside, sums, resolution),
+        "modularity": modularity_of(env, arcs.total, total_of(inside), sums, resolution),
         "num_communities": communities,
         "resolution": resolution,
     }

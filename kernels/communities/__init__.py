@@ -1,0 +1,1 @@
+"""Louvain and Leiden."""
