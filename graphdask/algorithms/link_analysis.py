@@ -63,15 +63,18 @@ class Hits(PowerIteration):
 
     def memory_on(self, part: Part, env: Environment) -> int:
         needed = self.memory(part, env.allocation)
-        if not self.weighted and not env.frugal:
+        if self._sums_turns(env):
             for csr in self._rows(part, False):
                 needed += 8 * part.num_slots + 16 * (csr.num_edges // CHUNK) + Layout.memory(part, csr)
         return needed
 
+    def _sums_turns(self, env: Environment) -> bool:
+        return self.resident and not self.weighted and not env.frugal
+
     def _made(self, part: Part, env: Environment) -> ProgramState:
         state = super()._made(part, env)
         state.turns = state.rows
-        if not self.weighted and not env.frugal:
+        if self._sums_turns(env):
             state.sums_of_turns = [Sums.of(part, env, csr, int(csr is part.out)) for csr in state.rows]
         return state
 

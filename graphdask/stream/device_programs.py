@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from graphdask.device.backend import Backend
 from graphdask.program.primitive import VertexProgram
 from graphdask.stream.device_chunked_rows import DeviceChunkedRows, device_chunks_bytes
+from graphdask.stream.forms import combined
 from graphdask.stream.on_device import Run
 from graphdask.stream.programs import StreamedProgram
 from graphdask.stream.shared import StreamedPart
@@ -24,3 +25,9 @@ class DeviceProgram(DeviceChunkedRows, StreamedProgram):
 
     def _least(self, part: StreamedPart) -> int:
         return device_chunks_bytes(part, self.sections(part))
+
+
+def program_of(run: Run, part: StreamedPart, primitive: VertexProgram, stack: ExitStack) -> DeviceProgram:
+    """What runs a program on a rank, with what its primitive does otherwise than that of all programs."""
+    made: DeviceProgram = combined(DeviceProgram, type(primitive))(run, part, primitive, stack)
+    return made

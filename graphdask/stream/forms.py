@@ -2,7 +2,8 @@
 
 A file with the streamed form of an algorithm enters it in `STREAMED`. Searches, components, PageRank and betweenness
 are primitives of the engine (`Supersteps`), whose state and chunks are on the CPU or on a device. The others go through
-the main memory of the host (`graphdask.stream.everywhere`). Importing `graphdask.stream.run` fills the tables.
+the main memory of the host (`graphdask.stream.everywhere`). The form of a primitive is also that of the classes derived
+from it, if it is `inherited`. Importing `graphdask.stream.run` fills the tables.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation
@@ -84,6 +86,8 @@ class Streamed:
     """Of a search, which one pass may be exact for."""
     by_weight: bool = False
     """Whether a search goes by the weights of edges, if they have any."""
+    inherited: bool = False
+    """Whether primitives derived from this one run in the same way."""
 
 
 STREAMED: dict[type[Any], Streamed] = {}
@@ -91,3 +95,23 @@ STREAMED: dict[type[Any], Streamed] = {}
 
 PROOFS: dict[type, Proof] = {}
 """By primitive, the proof of its result, if a rank proves it by itself."""
+
+T = TypeVar("T")
+
+
+def form_of(primitive: type) -> Streamed | None:
+    """Return how a primitive runs over a store, or None."""
+    if primitive in STREAMED:
+        return STREAMED[primitive]
+    return next((STREAMED[each] for each in primitive.__mro__ if each in STREAMED and STREAMED[each].inherited), None)
+
+
+def of_class(table: dict[type, T], primitive: type) -> T | None:
+    """Return the entry of a primitive, or of the nearest class that it is derived from."""
+    return next((table[each] for each in primitive.__mro__ if each in table), None)
+
+
+@cache
+def combined(streamed: type[Any], primitive: type[Any]) -> type[Any]:
+    """Return the class of a streamed form whose other methods are those of a primitive."""
+    return type(streamed.__name__, (streamed, primitive), {})

@@ -29,9 +29,9 @@ PASSES = ("exact", "one")
 class StreamedGraph(Graph):
     """A graph on disk, of which as much is in memory as `memory` says; made by `graphdask.stream.open` and `build`.
 
-    It goes where a Graph goes. All algorithms stream it, and most samplers of `gd.sample` draw from it: in this process
-    or on the workers of a Dask client, each of which opens the file under the same name and streams its own rows, or
-    what it draws from, through its CPU or GPU. What has no streamed form says so, and takes `in_memory()`.
+    It goes where a Graph goes. Most algorithms stream it, and most samplers of `gd.sample` draw from it: in this
+    process or on the workers of a Dask client, each of which opens the file under the same name and streams its own
+    rows, or what it draws from, through its CPU or GPU. What has no streamed form says so, and takes `in_memory()`.
     """
 
     def __init__(
@@ -254,7 +254,7 @@ def open_(
     for each edge of a chunk.
 
     Programs (`gd.run`) take what their states and messages do: with up to two fields each 28 to 93 bytes per vertex,
-    with several workers up to 36 more.
+    with several workers up to 36 more. `eigenvector_centrality`, `katz_centrality` and `hits` are programs too.
 
     `core_number` takes 13 bytes per vertex, `label_propagation` 20, `strongly_connected_components` 26, `triangles` and
     `local_clustering_coefficient` 41, with several workers 8 more, and all of them what the largest rows take. These

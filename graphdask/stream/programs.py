@@ -30,7 +30,7 @@ from graphdask.program._state import ProgramState
 from graphdask.program.primitive import VertexProgram
 from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes
 from graphdask.stream.format import mib_up
-from graphdask.stream.forms import STREAMED, Streamed, Supersteps
+from graphdask.stream.forms import STREAMED, Streamed, Supersteps, combined
 from graphdask.stream.shared import StreamedPart
 from graphdask.stream.store import Store
 from graphdask.verify.program import differing, repeated
@@ -69,7 +69,7 @@ class StreamedProgram(ChunkedRows, VertexProgram):
     resident, counts_ahead = False, True
 
     def __init__(self, part: StreamedPart, primitive: VertexProgram, stack: ExitStack):
-        super().__init__(*primitive.arguments)
+        self.__dict__.update(primitive.__dict__)
         self.begin(stack)
         self._forward = True
         self._require(part, self._least(part))
@@ -189,7 +189,7 @@ def refuse_without_rows(store: Store, primitive: VertexProgram) -> None:
     """Raise where the store has not the edges that the program needs, before anything is read."""
     if primitive.inward and "inward" not in store.sections:
         raise Unsupported(
-            f"this program goes along in-edges or asks for in_degree, and {store.path} was built without in-edges; "
+            f"{primitive.name} goes along in-edges or asks for in_degree, and {store.path} was built without in-edges; "
             "build it with inward=True"
         )
 
@@ -204,5 +204,11 @@ def proved(context: RankContext, part: StreamedPart, primitive: VertexProgram, r
     return differing(context, replace(part, ids=ids), primitive, result, found)
 
 
-FORM = Supersteps(StreamedProgram, "device_programs.DeviceProgram")
-STREAMED[VertexProgram] = Streamed(FORM, refuse_without_rows)
+def program_of(part: StreamedPart, primitive: VertexProgram, stack: ExitStack) -> StreamedProgram:
+    """What runs a program on a rank, with what its primitive does otherwise than that of all programs."""
+    made: StreamedProgram = combined(StreamedProgram, type(primitive))(part, primitive, stack)
+    return made
+
+
+FORM = Supersteps(program_of, "device_programs.program_of")
+STREAMED[VertexProgram] = Streamed(FORM, refuse_without_rows, inherited=True)

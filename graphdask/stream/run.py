@@ -19,8 +19,10 @@ from graphdask.stream import (
     triangles,
     weighted_betweenness,
 )
-from graphdask.stream.forms import STREAMED
+from graphdask.stream.forms import STREAMED, form_of
 from graphdask.stream.shared import StreamedPart
+
+__all__ = ["FORMS", "STREAMED", "execute", "form_of", "joined"]
 
 FORMS = (
     betweenness, components, distances, kcores, labels, pagerank, paths, programs, strong, triangles,
@@ -31,7 +33,9 @@ FORMS = (
 
 def execute(context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
     """Run a primitive over a share of a store; among the values is what was read, as `streamed`."""
-    return STREAMED[type(primitive)].run(context, part, primitive)
+    form = form_of(type(primitive))
+    assert form is not None  # or it was refused
+    return form.run(context, part, primitive)
 
 
 def joined(traffic: Sequence[dict[str, Any]], seconds: float) -> dict[str, Any]:

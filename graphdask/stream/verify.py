@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.algorithms._power_iteration import PowerIteration
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.bfs import BreadthFirstSearch
@@ -31,11 +32,11 @@ from graphdask.device.residency import fetched
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.program.primitive import VertexProgram
-from graphdask.stream import betweenness, weighted_betweenness
+from graphdask.stream import betweenness, power_iteration, weighted_betweenness
 from graphdask.stream.betweenness import degrees_of
 from graphdask.stream.components import forest
 from graphdask.stream.everywhere import by_position, first_wrong
-from graphdask.stream.forms import PROOFS, Supersteps
+from graphdask.stream.forms import PROOFS, Supersteps, of_class
 from graphdask.stream.pagerank import StreamedPageRank, gathered
 from graphdask.stream.paths import UNIT
 from graphdask.stream.programs import proved
@@ -53,7 +54,8 @@ LEFT_OVER = "vertex {vertex} has a parent at the same distance, and so on in a c
 def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: RankResult) -> Violation | None:
     """Return the first violation, or None; of several ranks, the first receives all values and proves them."""
     result = replace(result, columns={name: fetched(column) for name, column in result.columns.items()})
-    if type(primitive) in BY_ALL:
+    proof = of_class(PROOFS, type(primitive))
+    if proof is None:
         return BY_ALL[type(primitive)](context, graph, primitive, result)
     if graph.size > 1:
         gathered = _gathered(context, graph, result)
@@ -62,7 +64,7 @@ def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: Ra
         result, context = gathered, replace(context, comm=SingleCommunicator())
     context = replace(context, backend=cpu())  # where a store is proved, whatever streamed it
     log = Log(context, f"verifying {primitive.name}")
-    return PROOFS[type(primitive)](context, graph, primitive, result, log)
+    return proof(context, graph, primitive, result, log)
 
 
 def _scores(
@@ -238,6 +240,6 @@ BY_ALL: dict[type, Callable[[RankContext, StreamedPart, Any, RankResult], Violat
 }  # fmt: skip
 """By primitive, the proof of its result, if every rank proves its own vertices."""
 PROOFS |= {
-    BreadthFirstSearch: _search, ConnectedComponents: _components, PageRank: _ranks, ShortestPaths: _paths,
-    SinglePageRank: _ranks,
+    BreadthFirstSearch: _search, ConnectedComponents: _components, PageRank: _ranks,
+    PowerIteration: power_iteration.proved, ShortestPaths: _paths, SinglePageRank: _ranks,
 }  # fmt: skip

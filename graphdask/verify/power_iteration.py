@@ -16,6 +16,7 @@ was done before. 1 and 2 hold up to the rounding of sums.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -37,79 +38,104 @@ SUMS = 64.0
 """Roundings of a value besides those of the sum over its row: of norms, and of sums over all vertices."""
 
 
-@verifies(EigenvectorCentrality)
-def verify_eigenvector(context: RankContext, part: Part, primitive: Any, result: RankResult) -> Violation | None:
+@verifies(PowerIteration)
+def verify(context: RankContext, part: Part, primitive: Any, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
+    return proved(context, part, primitive, result, Matrix(context, part, primitive))
+
+
+class Matrix:
+    """The edges of a graph, as what scores are multiplied by."""
+
+    def __init__(self, context: RankContext, part: Part, primitive: PowerIteration):
+        self.context, self.part, self.primitive = context, part, primitive
+
+    def rows(self, inward: bool) -> Iterator[tuple[int, Csr]]:
+        """Yield the own rows of out-edges or in-edges in pieces: the first row, and the edges of some rows."""
+        rows = self.part.inward if inward and self.primitive.directed else self.part.out
+        assert rows is not None
+        yield 0, rows
+
+    def by_slot(self, values: Array) -> Array:
+        """Return the values of own vertices and those of the ghosts."""
+        (found,) = self.context.environment("selective").fetch_ghosts(self.part, [values])
+        return found
+
+    def longest(self) -> int:
+        """Return the largest number of edges of an own row."""
+        directions = self.part.directions if self.part.num_owned else ()
+        return max((int((csr.indptr[1:] - csr.indptr[:-1]).max()) for csr in directions), default=0)
+
+    def sums(self, inward: bool, values: Array) -> Array:
+        """Return the sum over each row of the values of the vertices there, multiplied by weights if these count."""
+        xp, by_slot = self.context.backend.xp, self.by_slot(values)
+        sums = xp.zeros(self.part.num_owned, np.float64)
+        for base, csr in self.rows(inward):
+            begin, end = int(csr.indptr[0]), int(csr.indptr[-1])
+            for first in range(begin, end, PIECE):
+                last = min(first + PIECE, end)
+                rows = xp.searchsorted(csr.indptr, xp.arange(first, last), side="right") - 1
+                lowest, highest = int(rows[0]), int(rows[-1])
+                terms = by_slot[csr.indices[first:last]]
+                if self.primitive.weighted:
+                    assert csr.weights is not None
+                    terms = terms * csr.weights[first:last]
+                found = xp.bincount(rows - lowest, terms, highest - lowest + 1)
+                sums[base + lowest : base + highest + 1] += found
+        return sums
+
+
+def proved(
+    context: RankContext, part: Part, primitive: PowerIteration, result: RankResult, matrix: Matrix
+) -> Violation | None:
+    """Return this rank's first violation of the scores of the vertices `part.ids`, or None."""
     wrong = _no_number(context, part, result)
     if first_of_all(context, wrong):
         return wrong
+    longest = context.comm.allreduce(np.array([matrix.longest()], np.int64), "max")
+    rounding = (SUMS + 2.0 * float(longest[0])) * EPSILON  # the largest relative difference of two sums over a row
+    found, change, allowed = LAST[type(primitive)](context, part, primitive, result, matrix, rounding)
+    return _first(context, *found, _claims(context, primitive, result, change, allowed))
+
+
+Wrong = tuple[list[Violation | None], Array, Array]
+"""Violations, and the change in the last iteration, and how far that of each vertex may be wrong."""
+
+
+def _eigenvector(context: RankContext, part: Part, _: Any, result: RankResult, of: Matrix, rounding: float) -> Wrong:
     score, before = result.columns["score"], result.columns["before"]
-    image = before + _sums(context, part, _inward(part, primitive), before, primitive)
+    image = before + of.sums(True, before)
     expected = image / (_norm(context, image) or 1.0)
-    allowed = _rounding(context, part) * expected
-    wrong = _wrong(part, "score", score, expected, allowed)
-    return _first(context, wrong, _claims(context, primitive, result, score - before, allowed))
+    allowed = rounding * expected
+    return [_wrong(part, "score", score, expected, allowed)], score - before, allowed
 
 
-@verifies(KatzCentrality)
-def verify_katz(context: RankContext, part: Part, primitive: Any, result: RankResult) -> Violation | None:
-    """Return this rank's first violation, or None; every rank of the gang must call it."""
-    wrong = _no_number(context, part, result)
-    if first_of_all(context, wrong):
-        return wrong
-    before, inward = result.columns["before"], _inward(part, primitive)
-    last = primitive.alpha * _sums(context, part, inward, before, primitive) + primitive.beta
+def _katz(context: RankContext, part: Part, primitive: Any, result: RankResult, of: Matrix, rounding: float) -> Wrong:
+    before = result.columns["before"]
+    last = primitive.alpha * of.sums(True, before) + primitive.beta
     size = last
     if min(primitive.alpha, primitive.beta) < 0.0:  # what is added up may cancel
-        size = _sums(context, part, inward, abs(before), primitive)
-        size = abs(primitive.alpha) * size + abs(primitive.beta)
+        size = abs(primitive.alpha) * of.sums(True, abs(before)) + abs(primitive.beta)
     norm = (_norm(context, last) or 1.0) if primitive.normalized else 1.0
-    allowed = _rounding(context, part) * size
-    wrong = _wrong(part, "score", result.columns["score"], last / norm, allowed / norm)
-    return _first(context, wrong, _claims(context, primitive, result, last - before, allowed))
+    allowed = rounding * size
+    return [_wrong(part, "score", result.columns["score"], last / norm, allowed / norm)], last - before, allowed
 
 
-@verifies(Hits)
-def verify_hits(context: RankContext, part: Part, primitive: Any, result: RankResult) -> Violation | None:
-    """Return this rank's first violation, or None; every rank of the gang must call it."""
-    wrong = _no_number(context, part, result)
-    if first_of_all(context, wrong):
-        return wrong
+def _hits(context: RankContext, part: Part, _: Any, result: RankResult, of: Matrix, rounding: float) -> Wrong:
     hub, authority, before = (result.columns[name] for name in ("hub", "authority", "before"))
-    rounding, found = _rounding(context, part), []
+    found = []
     if result.values["iterations"] > 1:  # the first iteration begins with hub scores
-        sums = _sums(context, part, part.out, before, primitive)
-        sums = _sums(context, part, _inward(part, primitive), sums, primitive)
+        sums = of.sums(True, of.sums(False, before))
         expected = sums / (_total(context, sums) or 1.0)
         found.append(_wrong(part, "authority", authority, expected, 2.0 * rounding * expected))
-    sums = _sums(context, part, part.out, authority, primitive)
+    sums = of.sums(False, authority)
     expected = sums / (_total(context, sums) or 1.0)
     found.append(_wrong(part, "hub", hub, expected, rounding * expected))
-    return _first(context, *found, _claims(context, primitive, result, authority - before, rounding * authority))
+    return found, authority - before, rounding * authority
 
 
-def _inward(part: Part, primitive: PowerIteration) -> Csr:
-    if not primitive.directed:
-        return part.out
-    assert part.inward is not None
-    return part.inward
-
-
-def _sums(context: RankContext, part: Part, csr: Csr, values: Array, primitive: PowerIteration) -> Array:
-    """The sum over each row of the values of the vertices there, multiplied by weights if these count."""
-    xp = context.backend.xp
-    (by_slot,) = context.environment("selective").fetch_ghosts(part, [values])
-    sums = xp.zeros(part.num_owned, np.float64)
-    for first in range(0, csr.num_edges, PIECE):
-        last = min(first + PIECE, csr.num_edges)
-        rows = xp.searchsorted(csr.indptr, xp.arange(first, last), side="right") - 1
-        lowest, highest = int(rows[0]), int(rows[-1])
-        terms = by_slot[csr.indices[first:last]]
-        if primitive.weighted:
-            assert csr.weights is not None
-            terms = terms * csr.weights[first:last]
-        sums[lowest : highest + 1] += xp.bincount(rows - lowest, terms, highest - lowest + 1)
-    return sums
+LAST = {EigenvectorCentrality: _eigenvector, KatzCentrality: _katz, Hits: _hits}
+"""By primitive, how its last iteration is repeated."""
 
 
 def _total(context: RankContext, values: Array) -> float:
@@ -119,13 +145,6 @@ def _total(context: RankContext, values: Array) -> float:
 
 def _norm(context: RankContext, values: Array) -> float:
     return math.sqrt(_total(context, values * values))
-
-
-def _rounding(context: RankContext, part: Part) -> float:
-    """The largest relative difference of two sums over the longest row of the graph."""
-    directions = part.directions if part.num_owned else ()
-    longest = max((int((csr.indptr[1:] - csr.indptr[:-1]).max()) for csr in directions), default=0)
-    return (SUMS + 2.0 * float(context.comm.allreduce(np.array([longest], np.int64), "max")[0])) * EPSILON
 
 
 def _no_number(context: RankContext, part: Part, result: RankResult) -> Violation | None:
