@@ -20,6 +20,7 @@ class CudaGlue:
         of = self.of
         made = [
             "#define GD_PROGRAM_OF_CALLER",
+            f"#define GD_AGGREGATES {len(of.aggregates)}",
             "__device__ __forceinline__ long long program_name(const long long *names, long long base, long long v) {",
             "    return base < 0 ? names[v] : v + base;",
             "}",
@@ -29,7 +30,7 @@ class CudaGlue:
         made += ["struct Message {", *fields, *(["    long long at;"] if of.chooses else []), "};"]
         parts = [
             self._begin(), self._value_of(), self._message(), self._nothing(), self._merge(), self._got(), self._put(),
-            self._apply(),
+            self._takes_least(), self._apply(),
         ]  # fmt: skip
         if of.pushes:
             parts += [self._improves(), self._push(), self._take()]
@@ -208,6 +209,11 @@ class CudaGlue:
     def _combining(self, head: str, other: str) -> str:
         return f"{head} {{\n    {self._combined(other)}\n}}"
 
+    def _takes_least(self) -> str:
+        """Whether an aggregate is an extreme, of which the smallest of all words is kept, and not a sum."""
+        least = [k for k, aggregate in enumerate(self.of.aggregates) if aggregate.combine in ("min", "max")]
+        return f"bool takes_least(int k) {{\n    return {' || '.join(f'k == {k}' for k in least) or 'false'};\n}}"
+
     def _apply(self) -> str:
         of = self.of
         lines = []
@@ -231,16 +237,17 @@ class CudaGlue:
             ]
             lines += [f"    {line}" for line in self._added(k, aggregate.combine, kind)]
             lines.append("}")
-        return "bool apply(index_t v, const Program &a) {\n" + indented([*lines, "return changed;"]) + "}"
+        head = "bool apply(index_t v, const Program &a, long long *sums) {\n"
+        return head + indented([*lines, "return changed;"]) + "}"
 
     def _added(self, k: int, combine: str, kind: str) -> list[str]:
         if combine in ("count", "any"):
-            return [f"if (x{k} != 0) gd_add_integer(a.sums, {k}, 1);"]
+            return [f"if (x{k} != 0) gd_add_integer(sums, {k}, 1);"]
         lines = []
         if kind == "float":
             failure = self._fail(0, NOT_A_NUMBER, f"failure{k}")
             lines += [f"if (x{k} != x{k}) {{", f"    {failure}", f"    x{k} = 0.0;", "}"]
         if combine == "sum":
-            return [*lines, f"gd_add_{'float' if kind == 'float' else 'integer'}(a.sums, {k}, x{k});"]
+            return [*lines, f"gd_add_{'float' if kind == 'float' else 'integer'}(sums, {k}, x{k});"]
         key = f"gd_ordered(x{k})" if kind == "float" else f"(long long)x{k}"
-        return [*lines, f"gd_take_least(a.sums, {k}, {key if combine == 'min' else f'~{key}'});"]
+        return [*lines, f"gd_take_least(sums, {k}, {key if combine == 'min' else f'~{key}'});"]

@@ -8,6 +8,7 @@ from typing import Any
 from graphdask.device.backend import Array
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr
+from graphdask.program._ahead import Ahead
 from graphdask.program._loop import Loop
 from graphdask.program._row_sums import Sums
 
@@ -49,6 +50,10 @@ class ProgramState:
     """How values are added up that all vertices send."""
     loop: Loop | None = None
     """How many supersteps are one launch, where they can be."""
+    ahead: Ahead | None = None
+    """How many supersteps are launched without the host, where they can be."""
+    launched: int = 1
+    """Supersteps since other ranks, or the host, learned of one."""
     changes: int = 0
     """How many vertices of all ranks changed."""
     turns: list[Csr] = field(default_factory=list)

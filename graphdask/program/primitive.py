@@ -27,6 +27,8 @@ from graphdask.kernels.program.program_pack import ALL as EVERY
 from graphdask.kernels.program.program_pack import BINS, CHANGED, COUNTS, MARKED, WORDS
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr, Part
+from graphdask.program._ahead import Ahead, may_go_ahead
+from graphdask.program._beginning import add_facts, own_slots, take_over
 from graphdask.program._loop import MOST_STEPS, Loop, may_loop
 from graphdask.program._row_sums import CHUNK, Layout, Sums
 from graphdask.program._state import ProgramState
@@ -141,11 +143,11 @@ class VertexProgram(Primitive[ProgramState]):
             for i, function in of.begins:
                 pack.failure = self._failure(state, function)
                 state.kernels.program_begin(owned, i, pack)
-            self._set_first(part, state, env, {of.state[i].name for i, _ in of.begins})
+            take_over(of, self.first, {of.state[i].name for i, _ in of.begins}, part, state.fields, env)
         if self.active is None or of.everyone:
             state.everywhere, state.count = True, owned
         else:
-            mine, _ = self._own(part, env, self.active)
+            mine, _ = own_slots(part, env, self.active)
             state.changed[: len(mine)] = mine
             state.count = len(mine)
         return state, (self._send if state.loop is None else self._loop)(part, state, env)
@@ -199,11 +201,12 @@ class VertexProgram(Primitive[ProgramState]):
             if of.pushes and of.combine != "count" and not of.counts and env.backend.name == "cuda":
                 pack.extent = xp.zeros(2, np.int64)
                 no_extent = env.backend.from_host(np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min]))
-        self._add_facts(part, env, pack)
+        add_facts(of, self.directed, part, env, pack)
         state = ProgramState(
             pack, kernels, fields, values, words, bits if not of.pushes else bits[:0], pack.changed, rows, False,
             no_extent=no_extent, aggregates=aggregates,
         )  # fmt: skip
+        write_values(of, pack, aggregates, env.xp)
         for k, aggregate in enumerate(of.aggregates):
             setattr(pack, f"failure{k}", self._failure(state, aggregate.function))
         if loops:
@@ -213,44 +216,14 @@ class VertexProgram(Primitive[ProgramState]):
             state.loop = Loop(kernels, failures, words[-WORDS:])
         elif of.pushes:
             state.pushing = self._kernels("program_push", rows[0], part, env)
+        if self.resident and self.until is None and may_go_ahead(of, env):
+            sums = len(COUNTS) + functions
+            values = words[-WORDS:] if pack.integers is None else pack.integers
+            state.ahead = Ahead.of(of, words[len(COUNTS) : sums], values, words[-WORDS:])
         if self._sums_values(env):
             state.sums = Sums.of(part, env, rows[0], int(rows[0] is part.out))
-        self._set_first(part, state, env, set(self.first))
-        write_values(of, pack, aggregates, env.xp)
+        take_over(of, self.first, set(self.first), part, fields, env)
         return state
-
-    def _add_facts(self, part: Part, env: Environment, pack: Pack) -> None:
-        """Ids and degrees, per slot, where functions ask for them."""
-        of, wanted = self.definition, {}
-        if of.asks_ids:
-            wanted["ids"] = part.ids
-        if of.wants("degree"):
-            wanted["out_degree"] = part.out.indptr[1:] - part.out.indptr[:-1]
-        if of.wants("in_degree"):
-            csr = part.inward if self.directed else part.out
-            assert csr is not None
-            wanted["in_degree"] = csr.indptr[1:] - csr.indptr[:-1]
-        for name, array in zip(wanted, env.fetch_ghosts(part, list(wanted.values())), strict=True):
-            setattr(pack, name, array)
-
-    def _set_first(self, part: Part, state: ProgramState, env: Environment, names: set[str]) -> None:
-        """Take over the states that the caller gave."""
-        for i, each in enumerate(self.definition.state):
-            if each.name not in names or each.name not in self.first:
-                continue
-            numbers, values = self.first[each.name]
-            values = env.backend.from_host(values)
-            if numbers is None:
-                state.fields[i][: part.num_owned] = values[part.ids]
-                continue
-            slots, mine = self._own(part, env, numbers)
-            state.fields[i][slots] = values[mine]
-
-    def _own(self, part: Part, env: Environment, numbers: np.ndarray) -> tuple[Array, Array]:
-        """Slots of those vertices that this rank owns; and which of all these are, bool."""
-        places = part.vertex_map.to_position(env.backend, env.backend.from_host(numbers)) - part.first_position
-        mine = (places >= 0) & (places < part.num_owned)
-        return places[mine].astype(part.vertex_map.dtype), mine
 
     def _failure(self, state: ProgramState, function: Function | None) -> Array:
         """The word for the failures of a function, as an int32 array of one."""
@@ -272,18 +245,32 @@ class VertexProgram(Primitive[ProgramState]):
         pack.superstep = state.done
         if state.loop is not None:
             return self._loop(part, state, env)
-        if self.definition.pushes:
-            self._take(state, inbox)
-        else:
-            self._gather(part, state, inbox, env)
-        pack.failure = self._failure(state, self.definition.apply)
         if self.definition.aggregates:
             pack.sums[:] = 0
         for k, each in enumerate(self.definition.aggregates):
             if each.combine in ("min", "max"):
                 pack.sums[k * BINS] = np.iinfo(np.int64).max
         pack.set_counters(changed=0)
-        if self.definition.pushes:
+        state.launched = 1
+        if state.ahead is not None:
+            edges = sum(csr.num_edges for csr in state.rows)
+            state.launched = state.ahead.steps(edges, None if self.most is None else self.most - state.done)
+            for _ in range(state.launched - 1):
+                self._compute(part, state, inbox, env)
+                state.ahead.between(state.kernels, pack)
+                self._write_values(state)
+        self._compute(part, state, inbox, env)
+        return self._send(part, state, env)
+
+    def _compute(self, part: Part, state: ProgramState, inbox: Inbox, env: Environment) -> None:
+        """Combine the messages of a superstep, and compute new states from them."""
+        pack, of = state.pack, self.definition
+        if of.pushes:
+            self._take(state, inbox)
+        else:
+            self._gather(part, state, inbox, env)
+        pack.failure = self._failure(state, of.apply)
+        if of.pushes:
             pack.assign(listed=pack.marked, limit=MARKED)
             state.kernels.program_apply(state.count, pack)
             state.kernels.program_clear(state.count, pack)
@@ -293,11 +280,11 @@ class VertexProgram(Primitive[ProgramState]):
         else:
             pack.listed = None
             state.kernels.program_apply(part.num_owned, pack)
-            if not self.definition.everyone:
+            if not of.everyone:
                 state.count = self._count(state, env, AT.changed)
         state.done += 1
-        state.everywhere = self.definition.everyone
-        return self._send(part, state, env)
+        pack.superstep = state.done
+        state.everywhere = of.everyone
 
     def _loop(self, part: Part, state: ProgramState, env: Environment) -> Messages:
         """Go through many supersteps."""
@@ -362,19 +349,10 @@ class VertexProgram(Primitive[ProgramState]):
         """What `count` own vertices send, those in `changed` or all."""
         pack, of = state.pack, self.definition
         pack.superstep = state.done
-        listed = None if state.everywhere else state.changed
-        edges = int(sum(csr.num_edges for csr in state.rows)) if state.done else 0
-        if of.by_source:
-            pack.assign(listed=listed, failure=self._failure(state, of.send))
-            if pack.sends is not None:
-                pack.sends.fill(0)
-            if state.sums is not None and of.may_be_silent:
-                pack.value0.fill(0.0)
-            if pack.extent is not None:
-                pack.extent[:] = state.no_extent
-            state.kernels.program_values(state.count, pack)
+        edges = state.launched * sum(csr.num_edges for csr in state.rows) if state.done else 0
+        self._write_values(state)
         if of.pushes:
-            return self._push(part, state, env, listed)
+            return self._push(part, state, env)
         own: Any = state.changed[: state.count]
         if state.everywhere:  # other ranks know that all send, and need only what
             own = ALL if of.by_source or of.sent else part.ids[:0]
@@ -391,11 +369,26 @@ class VertexProgram(Primitive[ProgramState]):
         arrays = state.values if of.by_source else [state.fields[i] for i in of.sent]
         ahead = {f"ahead{k}": array for k, array in enumerate(arrays)}
         votes = self._votes(state, env)
-        active = state.count > 0
-        return Messages(own, part.ids[:0], ahead, active, state.count, edges, to="ghosts", votes=votes)
+        active, sent = state.count > 0, state.launched * state.count
+        return Messages(own, part.ids[:0], ahead, active, sent, edges, to="ghosts", votes=votes)
 
-    def _push(self, part: Part, state: ProgramState, env: Environment, listed: Array | None) -> Messages:
+    def _write_values(self, state: ProgramState) -> None:
+        """What each vertex sends, where that is the same along all of its edges."""
+        pack, of = state.pack, self.definition
+        if not of.by_source:
+            return
+        pack.assign(listed=None if state.everywhere else state.changed, failure=self._failure(state, of.send))
+        if pack.sends is not None:
+            pack.sends.fill(0)
+        if state.sums is not None and of.may_be_silent:
+            pack.value0.fill(0.0)
+        if pack.extent is not None:
+            pack.extent[:] = state.no_extent
+        state.kernels.program_values(state.count, pack)
+
+    def _push(self, part: Part, state: ProgramState, env: Environment) -> Messages:
         pack, kernels, of = state.pack, state.pushing, self.definition
+        listed = None if state.everywhere else state.changed
         pack.failure = self._failure(state, of.send)
         pack.set_counters(marked=0, ghosts=0, sent=0, hubs=0)
         pieces = (self._pieces(part, rows, state.count, listed, env) for rows in state.rows)
@@ -423,7 +416,10 @@ class VertexProgram(Primitive[ProgramState]):
         state.found, sums = found.tolist(), len(COUNTS) + len(of.functions)
         failures = state.found[len(COUNTS) : sums]
         first = next((k for k, failure in enumerate(failures) if failure), 0)
-        votes = float(state.found[AT.changed]), float(first), float(failures[first])
+        failed = first, failures[first]
+        if state.ahead is not None:
+            failed = state.ahead.failed(state.found) or failed
+        votes = float(state.found[AT.changed]), *map(float, failed)
         return (*votes, *votes_of(of, found[sums:-WORDS]))
 
     def ends(self, state: ProgramState, votes: np.ndarray) -> bool:

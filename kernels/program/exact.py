@@ -58,6 +58,62 @@ def take_least(sums, k, x):
 
 
 @twin
+def exact_value(sums, k):
+    """The float nearest to the sum of floats number k, of two that are as near the even one."""
+    place = k * BINS
+    above, below = sums[place + BINS - 2] != 0, sums[place + BINS - 1] != 0
+    if above or below:
+        return np.nan if above and below else np.inf if above else -np.inf
+    digits = np.zeros(BINS, np.uint64)  # of 32 bits, the lowest one first: the sum, or if it is below 0 its opposite
+    carry = np.int64(0)
+    for i in range(BINS):
+        word = carry + (sums[place + i] if i < BINS - 2 else np.int64(0))
+        digits[i] = np.uint64(word & 0xFFFFFFFF)
+        carry = word >> 32
+    more = np.uint64(1)
+    if carry < 0:
+        for i in range(BINS):
+            more += ~digits[i] & _LOW
+            digits[i] = more & _LOW
+            more >>= _32
+    top = BINS - 1
+    while top > 0 and digits[top] == 0:
+        top -= 1
+    if digits[top] == 0:
+        return 0.0
+    length = 0  # of the highest digit, in bits
+    while length < 32 and digits[top] >> np.uint64(length) != 0:
+        length += 1
+    least = 32 * top + length - 53  # the bit of the sum that is the last one of 53
+    if least <= 0:
+        bits = digits[1] << _32 | digits[0]  # a float counts the same multiples
+    else:
+        word, shift = least >> 5, np.uint64(least & 31)
+        mantissa = (digits[word] | digits[word + 1] << _32) >> shift
+        if shift > 0 and word + 2 < BINS:
+            mantissa |= digits[word + 2] << (np.uint64(64) - shift)
+        after, place = (least - 1) >> 5, np.uint64((least - 1) & 31)
+        half = digits[after] >> place & np.uint64(1)
+        rest = digits[after] & ((np.uint64(1) << place) - np.uint64(1)) != 0
+        for i in range(after):
+            rest = rest or digits[i] != 0
+        bits = (np.uint64(least) << np.uint64(52)) + mantissa
+        if half != 0 and (rest or mantissa & np.uint64(1) != 0):
+            bits += np.uint64(1)
+        if least > 2046 or bits >> np.uint64(52) > np.uint64(2046):
+            bits = np.uint64(2047) << np.uint64(52)
+    value = np.int64(bits).view(np.float64)
+    return -value if carry < 0 else value
+
+
+@twin
+def of_ordered(key, none):
+    """The float of such an integer as `ordered` gives; of one that no float has, `none`."""
+    value = np.int64(key if key >= 0 else key ^ np.int64(0x7FFFFFFFFFFFFFFF)).view(np.float64)
+    return value if value == value else none
+
+
+@twin
 def ordered(x):
     """An integer for each float that is not NaN, in the same order."""
     bits = np.float64(x + 0.0).view(np.int64)

@@ -140,11 +140,77 @@ extern "C" __global__ void program_gather_hubs(long long n, Program a) {
     }
 }
 
+// What a block adds to the aggregates goes to its own words first. All threads of the block call these.
+#if GD_AGGREGATES
+__device__ __forceinline__ long long *gd_open_sums() {
+    __shared__ long long sums[GD_AGGREGATES * GD_BINS];
+    for (int i = threadIdx.x; i < GD_AGGREGATES * GD_BINS; i += blockDim.x)
+        sums[i] = i % GD_BINS == 0 && takes_least(i / GD_BINS) ? 0x7fffffffffffffffLL : 0;
+    __syncthreads();
+    return sums;
+}
+__device__ __forceinline__ void gd_close_sums(const long long *of_block, long long *sums) {
+    __syncthreads();
+    for (int i = threadIdx.x; i < GD_AGGREGATES * GD_BINS; i += blockDim.x) {
+        if (!takes_least(i / GD_BINS)) gd_add_word(sums + i, of_block[i]);
+        else if (i % GD_BINS == 0) gd_take_least(sums, i / GD_BINS, of_block[i]);
+    }
+}
+#else
+__device__ __forceinline__ long long *gd_open_sums() { return nullptr; }
+__device__ __forceinline__ void gd_close_sums(const long long *, long long *) {}
+#endif
+
 extern "C" __global__ void program_apply(long long n, Program a) {
+    __shared__ unsigned of_block;
+    if (threadIdx.x == 0) of_block = 0;
+    long long *const sums = gd_open_sums();
     const long long count = gd_length(n, a);
+    unsigned changes = 0;
     GD_FOR(i, count) {
         const index_t v = a.listed ? a.listed[i] : (index_t)i;
-        if ((a.everyone || a.received[v] > 0) && apply(v, a)) a.changed[gd_reserve(&a.counters->changed)] = v;
+        if ((!a.everyone && a.received[v] <= 0) || !apply(v, a, sums)) continue;
+        if (a.everyone) changes++;
+        else a.changed[gd_reserve(&a.counters->changed)] = v;
+    }
+    gd_close_sums(sums, a.sums);
+    if (!a.everyone) return;
+    __syncthreads();
+    if (changes) atomicAdd(&of_block, changes);
+    __syncthreads();
+    if (threadIdx.x == 0 && of_block) atomicAdd(&a.counters->changed, (unsigned long long)of_block);
+}
+
+// The value of an aggregate from its words: an integer, or the bits of a float.
+__device__ __forceinline__ long long gd_aggregate(int kind, const long long *words) {
+    enum { SUM, COUNT, ANY, LEAST, MOST, LEAST_FLOAT, MOST_FLOAT };
+    switch (kind) {
+        case SUM: return __double_as_longlong(gd_exact_value(words));
+        case COUNT: return words[0] + (words[1] << 32);
+        case ANY: return words[0] + (words[1] << 32) > 0;
+        case LEAST: return words[0];
+        case MOST: return ~words[0];
+        case LEAST_FLOAT: return __double_as_longlong(gd_of_ordered(words[0], gd_infinity()));
+        default: return __double_as_longlong(gd_of_ordered(~words[0], -gd_infinity()));
+    }
+}
+
+extern "C" __global__ void program_between(long long n, long long aggregates, long long functions, long long kinds,
+                                           const long long *failures, long long *values, long long *progress,
+                                           Program a) {
+    enum { FAILED = 4, FAILURE = 5 };
+    if (blockIdx.x) return;
+    for (int k = threadIdx.x; k < aggregates; k += blockDim.x)
+        values[k] = gd_aggregate((int)(kinds >> 4 * k & 15), a.sums + k * GD_BINS);
+    __syncthreads();
+    for (int i = threadIdx.x; i < aggregates * GD_BINS; i += blockDim.x)
+        a.sums[i] = i % GD_BINS == 0 && (kinds >> 4 * (i / GD_BINS) & 15) >= 3 ? 0x7fffffffffffffffLL : 0;
+    if (threadIdx.x) return;
+    a.counters->changed = 0;
+    for (int f = 0; !progress[FAILED] && f < functions; f++) {
+        if (!failures[f]) continue;
+        progress[FAILED] = f + 1;
+        progress[FAILURE] = failures[f];
     }
 }
 

@@ -11,6 +11,7 @@ import numpy as np
 from graphdask.kernels.common.bitmap import has_bit, set_bit, u64
 from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
 from graphdask.kernels.common.twin import twin
+from graphdask.kernels.program.exact import exact_value, of_ordered
 from graphdask.kernels.program.program_default import (
     MACROS,
     apply,
@@ -23,7 +24,19 @@ from graphdask.kernels.program.program_default import (
     value_of,
 )
 from graphdask.kernels.program.program_length import length
-from graphdask.kernels.program.program_pack import Program
+from graphdask.kernels.program.program_pack import (
+    ANY,
+    BINS,
+    FAILED,
+    FAILURE,
+    KIND_BITS,
+    LEAST,
+    LEAST_FLOAT,
+    MOST,
+    MOST_FLOAT,
+    SUM,
+    Program,
+)
 
 __all__ = ["MACROS"]
 
@@ -138,9 +151,43 @@ def program_apply(n, a: Program):
     for i in range(length(n, a)):
         v = u64(i if a.listed is None else a.listed[i])
         if (a.everyone or a.received[v] > 0) and apply(v, a):
-            a.changed[changed] = v
+            if not a.everyone:  # else all send again
+                a.changed[changed] = v
             changed += 1
     a.counters.changed = changed
+
+
+@twin
+def program_between(n, aggregates, functions, kinds, failures, values, progress, a: Program):
+    """Put the values of the aggregates where functions read them, and clear their words; note a function that failed,
+    the first one in their order, unless one had failed before.
+
+    On a GPU this comes between two supersteps that follow each other without the host.
+    """
+    for k in range(aggregates):
+        kind, first = kinds >> (KIND_BITS * k) & ((1 << KIND_BITS) - 1), a.sums[k * BINS]
+        if kind == SUM:
+            values[k] = np.float64(exact_value(a.sums, k)).view(np.int64)
+        elif kind == LEAST:
+            values[k] = first
+        elif kind == MOST:
+            values[k] = ~first
+        elif kind == LEAST_FLOAT:
+            values[k] = np.float64(of_ordered(first, np.inf)).view(np.int64)
+        elif kind == MOST_FLOAT:
+            values[k] = np.float64(of_ordered(~first, -np.inf)).view(np.int64)
+        else:
+            count = first + (a.sums[k * BINS + 1] << 32)
+            values[k] = np.int64(count > 0) if kind == ANY else count
+        for i in range(k * BINS, (k + 1) * BINS):
+            a.sums[i] = 0
+        if kind >= LEAST:
+            a.sums[k * BINS] = 0x7FFFFFFFFFFFFFFF
+    a.counters.changed = 0
+    for f in range(functions):
+        if progress[FAILED] == 0 and failures[f] != 0:
+            progress[FAILED] = f + 1
+            progress[FAILURE] = failures[f]
 
 
 @twin

@@ -1,6 +1,8 @@
 // What the kernels of program.cu call, of a program that sends labels and keeps the smallest. Twins: program_default.py.
 #pragma once
 
+#define GD_AGGREGATES 0  // of which there are functions that are added up, or extremes of them
+
 struct Message {
     long long v0;
 };
@@ -29,7 +31,8 @@ __device__ __forceinline__ void push(index_t v, const Message &sent, const Progr
 __device__ __forceinline__ void take(long long i, index_t v, const Program &a) {
     atomicMin(a.message0 + v, a.given0[i]);
 }
-__device__ __forceinline__ bool apply(index_t v, const Program &a) {
+__device__ __forceinline__ bool takes_least(int k) { return false; }
+__device__ __forceinline__ bool apply(index_t v, const Program &a, long long *sums) {
     if (a.message0[v] >= a.state0[v]) return false;
     a.state0[v] = a.message0[v];
     return true;

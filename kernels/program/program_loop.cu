@@ -60,7 +60,7 @@ program_loop(long long n, long long first, long long steps, int *failure_to_send
         const long long marked = (long long)*(volatile gd_count *)&a.counters->marked;
         GD_FOR(i, marked) {
             const index_t v = a.marked[i];
-            if (apply(v, a)) a.changed[gd_reserve(&a.counters->changed)] = v;
+            if (apply(v, a, nullptr)) a.changed[gd_reserve(&a.counters->changed)] = v;
             put(v, none, a);
             a.received[v] = 0;
             atomicAnd(a.marks + (v >> 5), ~(1u << (v & 31)));

@@ -10,9 +10,14 @@ BINS = 70
 COUNTS = Counters("ProgramCounts", "changed", "marked", "ghosts", "sent", "hubs")
 """Vertices whose state changed, own vertices and ghosts that got a message, edges along which messages were pushed, and
 rows of very many edges that were deferred."""
-ARRIVED, STOPS, STEPS, VISITED, WORDS = range(5)
-"""Of `progress` in program_loop.cu: what blocks meet at, whether the loop ends, its supersteps, and the vertices that
-sent; and how many words these are."""
+ARRIVED, STOPS, STEPS, VISITED, FAILED, FAILURE, WORDS = range(7)
+"""Of `progress`, in program_loop.cu: what blocks meet at, whether the loop ends, its supersteps, and the vertices that
+sent; in program_between: the number of the first function that failed, from 1 on, and its failure. And how many words
+these are."""
+SUM, COUNT, ANY, LEAST, MOST, LEAST_FLOAT, MOST_FLOAT = range(7)
+"""Kinds of aggregates, for program_between: a sum of floats, a count, whether there is any, and extremes."""
+KIND_BITS = 4
+"""Of each of them in a word."""
 ALL, MARKED, CHANGED = 0, 1, 2
 """Of a list the length is that of the launch, or the count `marked` or `changed` if that is less."""
 
