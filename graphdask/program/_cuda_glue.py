@@ -195,10 +195,12 @@ class CudaGlue:
         return f"gd_atomic_{of.combine}({place}, (message0_t)({other}));"
 
     def _improves(self) -> str:
-        """Whether a message may change what came so far, of which a cache may keep an earlier state."""
-        better = {"any": "!a.message0[v]", "count": "true", "min": "sent.v0 < a.message0[v]"}
-        text = better.get(self.of.combine, "sent.v0 > a.message0[v]")
-        return f"bool improves(index_t v, const Message &sent, const Program &a) {{\n    return {text};\n}}"
+        """Whether a message may change what came so far, of which a cache may keep an earlier state; and whether it may
+        be the first one."""
+        better = {"any": "!held", "count": "true", "min": "sent.v0 < held"}.get(self.of.combine, "sent.v0 > held")
+        lines = ["const message0_t held = a.message0[v];", "first = held == (message0_t)nothing().v0;"]
+        head = "bool improves(index_t v, const Message &sent, const Program &a, bool &first) {\n"
+        return head + indented([*lines, f"return {better};"]) + "}"
 
     def _push(self) -> str:
         return self._combining("void push(index_t v, const Message &sent, const Program &a)", "sent.v0")

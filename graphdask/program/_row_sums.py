@@ -14,6 +14,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.engine.row_sums import CHUNK, Chunks, Rows, places, sliced
 from graphdask.engine.slices import Slices
+from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr, Part
 
 __all__ = ["CHUNK", "Layout", "Sums"]
@@ -72,6 +73,8 @@ class Sums:
     x: Array
     """float64: what each slot sends, in the order of the layout."""
     workspace: Array
+    there: int = 0
+    """Of how many slots, the first ones, the kernels of a program write it."""
 
     @classmethod
     def of(cls, part: Part, env: Environment, csr: Csr, number: int) -> Sums:
@@ -79,7 +82,13 @@ class Sums:
         layout = Layout.of(part, env, csr, number)
         return cls(layout, env.xp.zeros(part.num_slots, np.float64), layout.rows.workspace(env.xp))
 
+    def take_from(self, pack: Pack) -> None:
+        """Let the kernels of a program write what own vertices send."""
+        pack.assign(x=self.x, place=self.layout.place)
+        self.there = pack.owned
+
     def add(self, values: Array, sums: Array) -> None:
         """Write the sum over each row of `values`, which are by slot."""
-        self.layout.rows.kernels.pagerank_scatter(len(values), values, self.layout.place, self.x)
+        values, place = values[self.there :], self.layout.place[self.there :]
+        self.layout.rows.kernels.pagerank_scatter(len(values), values, place, self.x)
         self.layout.rows.sum(self.x, sums, self.workspace)

@@ -222,6 +222,7 @@ class VertexProgram(Primitive[ProgramState]):
             state.ahead = Ahead.of(of, words[len(COUNTS) : sums], values, words[-WORDS:])
         if self._sums_values(env):
             state.sums = Sums.of(part, env, rows[0], int(rows[0] is part.out))
+            state.sums.take_from(pack)
         take_over(of, self.first, set(self.first), part, fields, env)
         return state
 

@@ -60,6 +60,8 @@ def program_values(n, a: Program):
             edges += a.other_ends[v + u64(1)] - a.other_ends[v]
         if edges > 0 and value_of(v, a) and a.sends is not None:
             set_bit(a.sends, v)
+        if a.x is not None:
+            a.x[a.place[v]] = a.value0[v]
 
 
 @twin

@@ -22,8 +22,10 @@ __device__ __forceinline__ Message merge(const Message &held, const Message &sen
 }
 __device__ __forceinline__ Message got(index_t v, const Program &a) { return Message{a.message0[v]}; }
 __device__ __forceinline__ void put(index_t v, const Message &held, const Program &a) { a.message0[v] = held.v0; }
-__device__ __forceinline__ bool improves(index_t v, const Message &sent, const Program &a) {
-    return sent.v0 < a.message0[v];
+__device__ __forceinline__ bool improves(index_t v, const Message &sent, const Program &a, bool &first) {
+    const long long held = a.message0[v];
+    first = held == nothing().v0;
+    return sent.v0 < held;
 }
 __device__ __forceinline__ void push(index_t v, const Message &sent, const Program &a) {
     atomicMin(a.message0 + v, sent.v0);

@@ -25,7 +25,8 @@ __device__ __forceinline__ bool gd_arrives(index_t v, int count, const Program &
 __device__ __forceinline__ const long long *gd_rows(const Program &a) { return a.listed ? a.indptr - a.first : a.indptr; }
 
 // Bits are only set, and messages only get better: what a cache kept of them is the present state or an earlier one, and
-// costs an atomic operation, nothing else.
+// costs an atomic operation, nothing else. Who finds a message of another need not mark the vertex: the other one does,
+// or who came before it.
 struct Pushing {
     const Program &a;
     Found *found;
@@ -40,24 +41,27 @@ struct Pushing {
     __device__ __forceinline__ void operator()(const index_t (&rows)[PUSH_MANY],
                                                const long long (&edges)[PUSH_MANY]) const {
         index_t u[PUSH_MANY], v[PUSH_MANY];
-        bool marked[PUSH_MANY], sends[PUSH_MANY], better[PUSH_MANY];
+        bool marked[PUSH_MANY], sends[PUSH_MANY], better[PUSH_MANY], first[PUSH_MANY];
         Message sent[PUSH_MANY];
 #pragma unroll
         for (int k = 0; k < PUSH_MANY; k++) v[k] = edges[k] < 0 ? 0 : __ldcs(a.indices + edges[k]);  // once only
 #pragma unroll
         for (int k = 0; k < PUSH_MANY; k++) u[k] = (index_t)(rows[k] + before);
 #pragma unroll
-        for (int k = 0; k < PUSH_MANY; k++) marked[k] = gd_bit(a.marks, v[k]);
+        for (int k = 0; k < PUSH_MANY; k++) marked[k] = uniform && gd_bit(a.marks, v[k]);
 #pragma unroll
         for (int k = 0; k < PUSH_MANY; k++)
-            sends[k] = edges[k] >= 0 && !(uniform && marked[k]) && message(u[k], v[k], edges[k], a, sent[k]);
+            sends[k] = edges[k] >= 0 && !marked[k] && message(u[k], v[k], edges[k], a, sent[k]);
 #pragma unroll
-        for (int k = 0; k < PUSH_MANY; k++) better[k] = sends[k] && !uniform && improves(v[k], sent[k], a);
+        for (int k = 0; k < PUSH_MANY; k++) {
+            first[k] = true;
+            better[k] = sends[k] && !uniform && improves(v[k], sent[k], a, first[k]);
+        }
 #pragma unroll
         for (int k = 0; k < PUSH_MANY; k++) {
             if (!sends[k]) continue;
             if (better[k]) push(v[k], sent[k], a);
-            if (marked[k] && !counts) continue;
+            if (!first[k] && !counts) continue;
             if (!gd_arrives(v[k], 1, a)) continue;
             if (uniform) put(v[k], sent[k], a);
             queue(v[k]);

@@ -14,7 +14,9 @@ __device__ __forceinline__ void gd_values(long long count, const Program &a) {
         const index_t v = a.listed ? a.listed[i] : (index_t)i;
         long long edges = a.row_ends[v + 1] - a.row_ends[v];
         if (a.other_ends) edges += a.other_ends[v + 1] - a.other_ends[v];
-        if (edges == 0 || !value_of(v, a)) continue;
+        const bool sends = edges != 0 && value_of(v, a);
+        if (a.x) a.x[a.place[v]] = (double)a.value0[v];
+        if (!sends) continue;
         if (a.sends) gd_set_bit(a.sends, v);
         if (!a.extent) continue;
         const long long key = gd_ordered(a.value0[v]);
