@@ -8,6 +8,8 @@ from graphdask.program.definition import Definition, Function
 from graphdask.program.fields import Place
 
 CAST = {"int": "(long long)({})", "float": "(double)({})", "bool": "(({}) != 0)"}
+READ_ONCE = {"a.weights[e]": "__ldcs(a.weights + e)"}
+"""What no cache need keep."""
 
 
 class CudaGlue:
@@ -47,7 +49,8 @@ class CudaGlue:
 
     def _call(self, function: Function, results: list[str], failure: str = "failure") -> str:
         places: dict[str, Place] = {place.field.name: place for place in function.places.values()}
-        arguments = [CAST[places[name].field.type].format(places[name].expression) for name in function.code.fields]
+        expressions = {name: READ_ONCE.get(place.expression, place.expression) for name, place in places.items()}
+        arguments = [CAST[places[name].field.type].format(expressions[name]) for name in function.code.fields]
         addresses = [f"&{result}" for result in results]
         return f"{function.name}({', '.join([*arguments, *addresses, f'a.{failure}'])})"
 
