@@ -13,6 +13,7 @@ from graphdask.algorithms.dynamic_sweep import Sweep
 from graphdask.engine import row_sums
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("parts", [1, 3])
 def test_all_vertices_are_ranked_out_of_shared_memory_with_the_same_bits(parts, device, monkeypatch):

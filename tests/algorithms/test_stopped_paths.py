@@ -10,6 +10,7 @@ from itertools import cycle, product
 
 import numpy as np
 import pytest
+from covering import pairs
 from emulated import emulated, stand_in
 from graphs import GRAPHS
 from reference import lightest, shortest
@@ -90,8 +91,14 @@ def one_answer(rng, edges, parts, device, kind, every=1):
             check(found, distance, parent, until, f"{options} from {sources}, {kind}, {by}, {ghosts}, {exchange}")
 
 
+def test_paths_from_several_sources_stop_where_they_are_to(rng):
+    for parts, name, kind in pairs(PARTS, NAMES, KINDS):
+        one_answer(rng, GRAPHS[name](), parts, "cpu", kind, every=4)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", PARTS)
-def test_paths_from_several_sources_stop_where_they_are_to(parts, rng):
+def test_all_paths_from_several_sources_stop_where_they_are_to(parts, rng):
     for kind in KINDS:
         for name in NAMES:
             one_answer(rng, GRAPHS[name](), parts, "cpu", kind)

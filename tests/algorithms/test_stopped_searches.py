@@ -79,8 +79,14 @@ def one_answer(rng, edges, parts, device, every=1):
             check(found, depth, parent, until, f"{options} from {sources}, {by}, {ghosts}, {exchange}, {direction}")
 
 
+def test_searches_of_several_sources_stop_where_they_are_to(rng):
+    for parts, name in product(PARTS, NAMES):
+        one_answer(rng, GRAPHS[name](), parts, "cpu", every=5)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", PARTS)
-def test_searches_of_several_sources_stop_where_they_are_to(parts, rng):
+def test_all_searches_of_several_sources_stop_where_they_are_to(parts, rng):
     for name in NAMES:
         one_answer(rng, GRAPHS[name](), parts, "cpu")
 

@@ -24,6 +24,7 @@ def compiled():
     gd.connected_components(graph).verify()
 
 
+@pytest.mark.slow
 def test_the_demo_verifies_both_answers_and_saves_the_picture(program, tmp_path):
     done = program("demo", "--vertices", "20000", "--workers", "2", "--device", "cpu")
     assert done.returncode == 0, done.stderr

@@ -147,6 +147,7 @@ def test_info_reads_the_beginning_of_a_large_text_and_says_so(call, name, ending
     assert "--all" not in call("info", file, "--all").stdout
 
 
+@pytest.mark.slow
 def test_info_of_what_is_compressed_to_little_takes_little(tmp_path):
     file = tmp_path / "g.txt.gz"
     with gzip.open(file, "wb", 9) as stream:

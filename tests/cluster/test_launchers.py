@@ -156,6 +156,7 @@ def test_hosts_over_ssh_compute_behind_tls_and_are_left_clean(tmp_path, named):
     assert none_is_left(f"TEST={tmp_path}")
 
 
+@pytest.mark.slow
 def test_hosts_without_our_certificate_receive_it_and_are_left_clean_where_the_client_is_killed(tmp_path, ssh):
     (tmp_path / "ssh").write_text(SSH.replace("exec", "export XDG_CONFIG_HOME=/nowhere\nexec"))
     code = (

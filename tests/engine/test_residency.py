@@ -60,7 +60,10 @@ def test_a_resident_set_has_what_the_host_has(device):
     held.close()
 
 
-@pytest.mark.parametrize("device", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize(
+    "device",
+    ["cpu", pytest.param("emulated", marks=pytest.mark.slow), pytest.param("cuda", marks=pytest.mark.gpu)],
+)
 def test_arrays_are_fetched_whole(device):
     backend = emulated() if device == "emulated" else get_backend(device)
     for count in (0, 5, STAGED // 8, PIECE * (2 * STAGES + 1) // 8 + 3):

@@ -1,8 +1,9 @@
 """Which tests a run takes: all of them, or those that every run takes and one of ten slices of the others.
 
 Cases of a matrix, which is a test with more than MANY cases, and tests with one of the markers TURNS are divided into
-SLICES slices. Slices that follow each other hold every case between them. A run takes one slice where it runs the whole
-suite; `pytest --all`, and a run of named files, of `-k` or of a marker, take all.
+SLICES slices. Slices that follow each other hold every case between them. Cases that need a GPU are a matrix of their
+own, so that a slice has others too. A run takes one slice where it runs the whole suite; `pytest --all`, and a run of
+named files, of `-k` or of a marker, take all.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 SLICES = 10
-MANY = 8
+MANY = 3
 """Cases of a test that every run takes whole."""
-FEWEST = 4
+FEWEST = 2
 """Cases of a matrix that a run takes at least."""
+ON_GPUS = ("gpu", "multigpu")
 TURNS = ("slow", "chaos", "slurm")
 """Markers of tests that take turns."""
 VARIABLE = "GRAPHDASK_TEST_SLICE"
@@ -43,17 +45,22 @@ def _spread(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (zlib.crc32(name.encode()), name))
 
 
+def _marked(item: pytest.Item, names: Iterable[str]) -> bool:
+    return any(item.get_closest_marker(name) is not None for name in names)
+
+
 def _groups(items: Iterable[pytest.Item]) -> Iterator[tuple[list[str], int]]:
     """Names of the tests that are divided together, and into how many parts."""
-    cases: dict[tuple[str, str], list[str]] = defaultdict(list)
+    cases: dict[tuple[str, str, bool], list[str]] = defaultdict(list)
     turns = []
     for item in items:
-        if item.get_closest_marker("quiet") is not None:
+        if _marked(item, ["quiet"]):
             continue
-        if any(item.get_closest_marker(name) is not None for name in TURNS):
+        if _marked(item, TURNS):
             turns.append(item.nodeid)
         else:
-            cases[str(item.path), getattr(item, "originalname", item.name)].append(item.nodeid)
+            name = getattr(item, "originalname", item.name)
+            cases[str(item.path), name, _marked(item, ON_GPUS)].append(item.nodeid)
     yield sorted(turns), SLICES
     for names in cases.values():
         if len(names) > MANY:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import networkx_calls
+import pytest
 
 from graphdask.nx import backend  # noqa: F401  # which enters the offers
 from graphdask.nx.offered import OFFERS
@@ -38,6 +39,7 @@ MODULES = (
 LONG = "test_use_bounds_on_off_consistency or incremental"
 
 
+@pytest.mark.slow
 def test_networkx_tests_pass_with_the_backend_and_call_all_that_it_offers(tmp_path):
     calls, helpers = tmp_path / "calls", Path(networkx_calls.__file__).parent
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "networkx_calls"]

@@ -110,6 +110,7 @@ def test_several_ranks_and_64_bits():
     assert found.stats.edges == expected.lengths.sum()
 
 
+@pytest.mark.slow
 def test_alias_tables_of_64_bits(monkeypatch):
     stand_in(monkeypatch, emulated())
     n, src, dst, directed = GRAPHS["scale-free"]()

@@ -259,6 +259,7 @@ def test_a_graph_without_vertices(streamed):
     assert len(gd.connected_components(S).label) == len(gd.pagerank(S).rank) == len(gd.betweenness(S).score) == 0
 
 
+@pytest.mark.slow
 def test_a_deep_road_in_place_is_one_launch_once_its_chunks_are_there(streamed):
     n = 1400
     S = streamed(gd.from_edges(np.arange(n - 1), np.arange(1, n), num_vertices=n, directed=False), "1MiB")

@@ -143,6 +143,7 @@ def test_windows_of_pagerank_are_not_there_at_the_same_time(tmp_path, alone, mem
     assert {name: size for name, size in json.loads(done.stdout).items() if size > 1.1 * memory} == {}
 
 
+@pytest.mark.slow
 def test_the_peak_is_below_the_budget_and_a_tenth(tmp_path, alone):
     memory = 12 << 20
     done = subprocess.run(
@@ -196,6 +197,7 @@ def limited(path, parts, memory, limit, which="searches"):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 def test_ranks_keep_within_what_the_operating_system_grants_them(tmp_path):
     G = gd.generate.rmat(17, 16, seed=0).partition(device="cpu")
