@@ -124,13 +124,8 @@ struct Batch {
         const Ends ends{ids_at(INDICES), masks_at(SEEN), {bits(level), masks_at(FRONT), nullptr, (lanes_t)alive, 0},
                         row[ROW_OWNED], (unsigned int *)row[CHOSEN], ids_at(CANDIDATES), ids_at(GHOST_QUEUE), next, own,
                         others};
-        gd_for_edges(count(level), (const index_t *)rows(level), indptr, ids_at(LONG_ROWS), &next->long_rows,
-                     &next->edges, ends);
-        team.barrier();
-        if (team.read(&next->long_rows)) {
-            gd_for_hubs((const index_t *)ids_at(LONG_ROWS), &next->long_rows, indptr, ends);
-            team.barrier();
-        }
+        gd_for_all_edges(count(level), (const index_t *)rows(level), indptr, ids_at(LONG_ROWS), &next->long_rows,
+                         &next->edges, ends, [&] { team.barrier(); });
         team.tell_owners<index_t, Nothing>(LISTS, (long long)team.read(&next->ghosts), ids_at(GHOST_QUEUE), reported,
                                            TEAM_SENT, [](index_t) { return Nothing{}; });
         if (!team.meet(reported, agreed)) return false;

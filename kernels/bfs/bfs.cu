@@ -90,11 +90,7 @@ __device__ __forceinline__ bool bfs_all_reached(const Search &a, long long level
 extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *own_queue, long long level,
                                       long long most, long long bound, long long alpha, long long floor,
                                       long long unexplored, Search a) {
-    const unsigned all = 0xffffffffu;
-    const int lane = threadIdx.x & 31;
     const bool first = blockIdx.x == 0 && threadIdx.x == 0;
-    const long long warps = (long long)gridDim.x * blockDim.x / 32;
-    const long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
     const Visit visit{a.depth, a.parent, a.seen};
     long long count = (long long)a.counters->here, done = 0, visited = 0, edges = 0, weight = 0;
     for (;;) {
@@ -102,45 +98,14 @@ extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *o
         volatile unsigned long long *const later = a.counters->cycle + 2 * ((done + 1) % 3);
         if (first) later[0] = later[1] = 0;
         unsigned long long mine = 0;
-        const long long share = min((count + warps - 1) / warps, 32LL);
-        for (long long base = warp * share; base < count; base += warps * share) {
-            long long begin = 0;
-            int degree = 0;
-            index_t id = 0;
-            if (lane < share && base + lane < count) {
-                const index_t u = *(volatile index_t *)(frontier + base + lane);
-                begin = a.indptr[u];
-                degree = (int)(a.indptr[u + 1] - begin);
-                id = a.ids[u];
-            }
-            int scan = degree;
-            for (int step = 1; step < 32; step <<= 1) {
-                const int before = __shfl_up_sync(all, scan, step);
-                if (lane >= step) scan += before;
-            }
-            const int total = __shfl_sync(all, scan, 31);
-            for (int chunk = 0; chunk < total; chunk += 32) {
-                const int e = chunk + lane;
-                int row = 0;
-                for (int step = 16; step; step >>= 1) {
-                    const int until = __shfl_sync(all, scan, row + step - 1);
-                    if (until <= e) row += step;
-                }
-                const int offset = e - __shfl_sync(all, scan - degree, row);
-                const long long edge = __shfl_sync(all, begin, row) + offset;
-                const index_t by = __shfl_sync(all, id, row);
-                const index_t v = e < total ? a.indices[edge] : 0;
-                const bool won = e < total && visit.reach(v, by, level + 1);
-                const unsigned winners = __ballot_sync(all, won);
-                if (!winners) continue;
-                gd_count place = 0;
-                if (lane == 0) place = atomicAdd(found, (gd_count)__popc(winners));
-                place = __shfl_sync(all, place, 0) + __popc(winners & ((1u << lane) - 1));
-                if (!won) continue;
-                *(volatile index_t *)(own_queue + place) = v;
-                mine += bfs_weight(a.indptr, v);
-            }
-        }
+        gd_for_few_edges(count, frontier, a.indptr, a.ids, [&](bool is_edge, long long edge, index_t by) {
+            const index_t v = is_edge ? a.indices[edge] : 0;
+            const bool won = is_edge && visit.reach(v, by, level + 1);
+            const gd_count place = gd_reserve_all(won, found);
+            if (!won) return;
+            *(volatile index_t *)(own_queue + place) = v;
+            mine += bfs_weight(a.indptr, v);
+        });
         gd_add(mine, found + 1);
         visited += count;
         done++;
@@ -170,8 +135,8 @@ extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *o
 extern "C" __global__ void bfs_unvisited(long long n, Search a) {
     __shared__ Queue<index_t> remaining;
     remaining.open();
-    bfs_list(n, [&](long long v) { return !gd_constant_bit(a.seen, v) & (a.indptr[v + 1] > a.indptr[v]); }, remaining,
-             a.left, &a.counters->unvisited);
+    gd_list(n, [&](long long v) { return !gd_constant_bit(a.seen, v) & (a.indptr[v + 1] > a.indptr[v]); }, remaining,
+            a.left, &a.counters->unvisited);
 }
 
 __device__ __forceinline__ Pull<true> bfs_pulling(const Search &a, long long level) {

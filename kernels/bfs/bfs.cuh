@@ -83,48 +83,6 @@ struct Visit {
     }
 };
 
-// The first of the edges from `first` to last - 1 that leads to a set bit, or `last`. The first one often does; behind it
-// several are scanned together, so that a row which leads nowhere does not wait for one after the other.
-#define BFS_AHEAD 4
-__device__ __forceinline__ long long bfs_first_set(const index_t *indices, const unsigned int *bits, long long first,
-                                                   long long last) {
-    if (first < last && gd_bit(bits, indices[first])) return first;
-    for (long long e = first + 1; e < last; e += BFS_AHEAD) {
-        index_t v[BFS_AHEAD];
-        unsigned int words[BFS_AHEAD];
-#pragma unroll
-        for (int k = 0; k < BFS_AHEAD; k++) v[k] = indices[min(e + k, last - 1)];
-#pragma unroll
-        for (int k = 0; k < BFS_AHEAD; k++) words[k] = bits[v[k] >> 5];
-        int hit = BFS_AHEAD;
-#pragma unroll
-        for (int k = BFS_AHEAD - 1; k >= 0; k--)
-            if (words[k] >> (v[k] & 31) & 1u) hit = k;
-        if (hit < BFS_AHEAD) return e + hit;  // the last edge stands for those behind it, and comes before them
-    }
-    return last;
-}
-// Queue the vertices below n that are `wanted`; a thread looks at several together. All threads of the block call it.
-template <class Wanted, class Into>
-__device__ __forceinline__ void bfs_list(long long n, const Wanted &wanted, Into &queue, index_t *out,
-                                         unsigned long long *tail) {
-    const long long threads = (long long)gridDim.x * blockDim.x;
-    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += BFS_AHEAD * threads) {
-        bool found[BFS_AHEAD];
-#pragma unroll
-        for (int k = 0; k < BFS_AHEAD; k++) {
-            const long long v = begin + k * threads + threadIdx.x;
-            found[k] = v < n && wanted(v);
-        }
-#pragma unroll
-        for (int k = 0; k < BFS_AHEAD; k++) {
-            if (found[k]) queue.push((index_t)(begin + k * threads + threadIdx.x));
-            queue.flush(out, tail, false);
-        }
-    }
-    queue.flush(out, tail, true);
-}
-
 // Edges that one thread scans before it leaves the rest of the row to a warp (common/tuning.py).
 #define BFS_FEW 64
 
@@ -147,7 +105,7 @@ template <bool queues> struct Pull {
         gd_for_list(count, [&](long long i) {
             const index_t v = unvisited[i];
             const long long first = a.indptr[v], last = a.indptr[v + 1], few = min(first + BFS_FEW, last);
-            const long long e = bfs_first_set(a.indices, a.seen, first, few);
+            const long long e = gd_first_set(a.indices, a.seen, first, few);
             edges += (unsigned long long)(min(e + 1, few) - first);
             if (e < few) {
                 weight += found(v, e);

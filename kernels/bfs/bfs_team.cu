@@ -111,8 +111,8 @@ struct TeamSearch {
     }
     GD_PHASE void list_unvisited(long long level, gd_count *here) {
         const Search a = arrays(level, IN_INDPTR);
-        bfs_list(a.owned, [&](long long v) { return !gd_bit(a.seen, v) & (a.indptr[v + 1] > a.indptr[v]); }, *others,
-                 a.left, here + LEFT);
+        gd_list(a.owned, [&](long long v) { return !gd_bit(a.seen, v) & (a.indptr[v + 1] > a.indptr[v]); }, *others,
+                a.left, here + LEFT);
     }
     // The search of rows in this level; who finds a parent is queued, unless that has been done.
     template <bool queues> __device__ __forceinline__ Pull<queues> pulling(long long level, gd_count *next) const {
@@ -139,12 +139,8 @@ struct TeamSearch {
     template <class Body>
     __device__ __forceinline__ void visit_edges(long long level, const gd_count *here, gd_count *next, const Body &body) {
         const Search a = arrays(level);
-        gd_for_edges((long long)read(here + FOUND), (const index_t *)queue(level - 1), a.indptr, a.hubs, next + HUBS,
-                     next + EDGES, body);
-        team.barrier();
-        if (!read(next + HUBS)) return;
-        gd_for_hubs((const index_t *)a.hubs, next + HUBS, a.indptr, body);
-        team.barrier();
+        gd_for_all_edges((long long)read(here + FOUND), (const index_t *)queue(level - 1), a.indptr, a.hubs, next + HUBS,
+                         next + EDGES, body, [&] { team.barrier(); });
     }
     GD_PHASE bool push(long long level, const gd_count *here, gd_count *next) {
         visit_edges(level, here, next, Push<false>{arrays(level), next + FOUND, next + GHOSTS, own, others});
@@ -175,52 +171,11 @@ struct TeamSearch {
         team.barrier();
         visit_edges(level, here, next, Claim{ids_at(INDICES), bits});
     }
-    // Write to every owner which of its vertices this rank has claimed, or knows to be settled.
-    GD_PHASE void tell_claims() {
-        const unsigned int *const bits = claimed();
-        for (int step = 1; step < team.size; step++) {
-            const long long first = row[ROW_BOUNDS + step], end = row[ROW_BOUNDS + step + 1], words = (end - first + 31) / 32;
-            unsigned int *const out = (unsigned int *)row[ROW_OUT + LISTS * TEAM_RANKS + step];
-            const long long last = (end + 31) / 32 - 1;
-            const int shift = (int)(first & 31);
-            team.reported += (gd_count)(4 * words);
-            GD_FOR(w, words) {
-                const long long at = (first >> 5) + w;
-                out[w] = bits[at] >> shift | (shift && at < last ? bits[at + 1] << (32 - shift) : 0);
-            }
-        }
-    }
-    GD_PHASE void take_claims() {
-        unsigned int *const bits = claimed();
-        for (int step = 1; step < team.size; step++) {
-            const long long held = row[ROW_HELD + step];
-            const index_t *const mirror = ids_at(ROW_MIRRORS + step);
-            const unsigned int *const in = (const unsigned int *)row[ROW_IN + LISTS * TEAM_RANKS + step];
-            const long long threads = (long long)gridDim.x * blockDim.x;
-            for (long long begin = (long long)blockIdx.x * blockDim.x + threadIdx.x; begin < held;
-                 begin += BFS_AHEAD * threads) {
-                index_t v[BFS_AHEAD];
-                bool reported[BFS_AHEAD], known[BFS_AHEAD];
-#pragma unroll
-                for (int k = 0; k < BFS_AHEAD; k++) {
-                    const long long i = min(begin + k * threads, held - 1);  // the last one may be taken in again
-                    reported[k] = gd_bit(in, i);
-                    v[k] = mirror ? mirror[i] : (index_t)i;
-                }
-#pragma unroll
-                for (int k = 0; k < BFS_AHEAD; k++) known[k] = gd_bit(bits, v[k]);
-#pragma unroll
-                for (int k = 0; k < BFS_AHEAD; k++)
-                    if (reported[k] && !known[k]) gd_set_bit(bits, v[k]);
-            }
-        }
-        team.barrier();
-    }
     // Queue what was claimed, and let it find its parents.
     GD_PHASE void find_parents(long long level, gd_count *next) {
         const unsigned int *const bits = seen(), *const mine = claimed();
-        bfs_list(row[ROW_OWNED], [&](long long v) { return gd_bit(mine, v) & !gd_bit(bits, v); }, *own, queue(level),
-                 next + FOUND);
+        gd_list(row[ROW_OWNED], [&](long long v) { return gd_bit(mine, v) & !gd_bit(bits, v); }, *own, queue(level),
+                next + FOUND);
         team.barrier();
         pulling<false>(level, next).search((long long)read(next + FOUND), queue(level), own, others);
         team.barrier();
@@ -230,9 +185,9 @@ struct TeamSearch {
         claim(level, here, next);
         if (team.size > 1) {
             const gd_count began = gd_nanoseconds(), waited = team.waited;
-            tell_claims();
+            team.tell_owner_bits(LISTS, claimed());
             if (!team.meet(next, agreed)) return false;
-            take_claims();
+            team.take_owner_bits<index_t>(LISTS, claimed());
             team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
         }
         find_parents(level, next);

@@ -17,6 +17,28 @@ template <class Slot> __device__ __forceinline__ bool gd_choose_bit(unsigned int
     const unsigned int bit = 1u << (slot & 31);
     return !(atomicOr(bits + (slot >> 5), bit) & bit);
 }
+// The first of the edges from `first` to last - 1 that leads to a set bit, or `last`. The first one often does; behind it
+// several are scanned together, so that a row which leads nowhere does not wait for one after the other.
+template <class Slot>
+__device__ __forceinline__ long long gd_first_set(const Slot *indices, const unsigned int *bits, long long first,
+                                                  long long last) {
+    constexpr int many = 4;
+    if (first < last && gd_bit(bits, indices[first])) return first;
+    for (long long e = first + 1; e < last; e += many) {
+        Slot v[many];
+        unsigned int words[many];
+#pragma unroll
+        for (int k = 0; k < many; k++) v[k] = indices[min(e + k, last - 1)];
+#pragma unroll
+        for (int k = 0; k < many; k++) words[k] = bits[v[k] >> 5];
+        int hit = many;
+#pragma unroll
+        for (int k = many - 1; k >= 0; k--)
+            if (words[k] >> (v[k] & 31) & 1u) hit = k;
+        if (hit < many) return e + hit;  // the last edge stands for those behind it, and comes before them
+    }
+    return last;
+}
 // Set the bits of word w of a bitmap of `universe` bits, of which bit i stands for slot `first` + i of `bits`.
 __device__ __forceinline__ void gd_set_word(unsigned int *bits, long long first, long long universe,
                                             const unsigned int *words, long long w) {

@@ -29,6 +29,16 @@ __device__ __forceinline__ void gd_add(unsigned long long mine, unsigned long lo
     if ((threadIdx.x & 31) == 0 && mine) atomicAdd(out, mine);
 }
 
+// The place in a queue of a lane that has an entry for it; one atomic for a warp, all lanes of which call it together.
+__device__ __forceinline__ unsigned long long gd_reserve_all(bool has, unsigned long long *tail) {
+    const unsigned mask = __ballot_sync(0xffffffffu, has);
+    if (!mask) return 0;
+    const int lane = threadIdx.x & 31;
+    unsigned long long base = 0;
+    if (lane == 0) base = atomicAdd(tail, (unsigned long long)__popc(mask));
+    return __shfl_sync(0xffffffffu, base, 0) + __popc(mask & ((1u << lane) - 1));
+}
+
 // Reserve one place in a queue; one atomic for all lanes of a warp that are here together.
 __device__ __forceinline__ long long gd_reserve(unsigned long long *tail) {
     const unsigned mask = __activemask();

@@ -112,6 +112,28 @@ template <typename Index, int MANY = 1> struct WarpQueue {
     }
 };
 
+// Queue the vertices below n that are `wanted`; a thread checks several together. All threads of the block call it.
+template <class Index, class Wanted>
+__device__ __forceinline__ void gd_list(long long n, const Wanted &wanted, Queue<Index> &queue, Index *out,
+                                        unsigned long long *tail) {
+    constexpr int many = 4;
+    const long long threads = (long long)gridDim.x * blockDim.x;
+    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += many * threads) {
+        bool found[many];
+#pragma unroll
+        for (int k = 0; k < many; k++) {
+            const long long v = begin + k * threads + threadIdx.x;
+            found[k] = v < n && wanted(v);
+        }
+#pragma unroll
+        for (int k = 0; k < many; k++) {
+            if (found[k]) queue.push((Index)(begin + k * threads + threadIdx.x));
+            queue.flush(out, tail, false);
+        }
+    }
+    queue.flush(out, tail, true);
+}
+
 // visit(i) for every entry of a list, dealt out among all threads; flush(all) where those of a block are together.
 template <typename Visit, typename Flush>
 __device__ __forceinline__ void gd_for_list(long long n, const Visit &visit, const Flush &flush) {
@@ -240,4 +262,58 @@ __device__ __forceinline__ void gd_for_hubs(const Index *hubs, const unsigned lo
         __syncthreads();
     }
     body.flush(true);
+}
+
+// body(row, edge) for every edge of rows[0..n) in one cooperative launch, whose blocks meet at `barrier` before the deferred
+// rows and at the end.
+template <typename Index, typename Body, typename Barrier>
+__device__ __forceinline__ void gd_for_all_edges(long long n, const Index *rows, const long long *indptr, Index *hubs,
+                                                 unsigned long long *hub_count, unsigned long long *edge_count,
+                                                 const Body &body, const Barrier &barrier) {
+    gd_for_edges(n, rows, indptr, hubs, hub_count, edge_count, body);
+    barrier();
+    if (!*(volatile unsigned long long *)hub_count) return;
+    gd_for_hubs((const Index *)hubs, hub_count, indptr, body);
+    barrier();
+}
+
+// body(is_edge, edge, value) for the edges of a frontier that is small and has no long rows, where blocks would wait for
+// each other: a warp takes up to 32 rows, whose edges its lanes share; `value` is that of the edge's row. The lanes of a
+// warp are together in `body`. Rows are read as other blocks have written them in this launch.
+template <typename Index, typename Value, typename Body>
+__device__ __forceinline__ void gd_for_few_edges(long long n, const Index *rows, const long long *indptr,
+                                                 const Value *value_of, const Body &body) {
+    const unsigned all = 0xffffffffu;
+    const int lane = threadIdx.x & 31;
+    const long long warps = (long long)gridDim.x * blockDim.x / 32;
+    const long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    const long long share = min((n + warps - 1) / warps, 32LL);
+    for (long long base = warp * share; base < n; base += warps * share) {
+        long long begin = 0;
+        int degree = 0;
+        Value value = 0;
+        if (lane < share && base + lane < n) {
+            const Index row = *(volatile const Index *)(rows + base + lane);
+            begin = indptr[row];
+            degree = (int)(indptr[row + 1] - begin);
+            value = value_of[row];
+        }
+        int scan = degree;
+        for (int step = 1; step < 32; step <<= 1) {
+            const int before = __shfl_up_sync(all, scan, step);
+            if (lane >= step) scan += before;
+        }
+        const int total = __shfl_sync(all, scan, 31);
+        for (int chunk = 0; chunk < total; chunk += 32) {
+            const int e = chunk + lane;
+            int row = 0;
+            for (int step = 16; step; step >>= 1) {
+                const int until = __shfl_sync(all, scan, row + step - 1);
+                if (until <= e) row += step;
+            }
+            const int offset = e - __shfl_sync(all, scan - degree, row);
+            const long long edge = __shfl_sync(all, begin, row) + offset;
+            body(e < total, edge, __shfl_sync(all, value, row));
+        }
+    }
 }

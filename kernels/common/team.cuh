@@ -32,6 +32,7 @@ enum { END_STEPS, END_DONE, END_MEETING, END_OWN, END_WORDS = 16 };
 #define TEAM_LOOKS 1024
 // Places that a thread looks up together where it tells bits.
 #define TEAM_AHEAD 8
+#define TEAM_FEW 4  // and where it takes in those of its own vertices
 // A phase of a kernel that has many: apart, so that the registers of one do not weigh on the others.
 #ifdef __CUDACC_RTC__
 #define GD_PHASE __device__ __noinline__
@@ -238,6 +239,46 @@ struct Team {
             const long long first = row[ROW_BOUNDS + step], held = row[ROW_BOUNDS + step + 1] - first, words = (held + 31) / 32;
             const unsigned int *const in = (const unsigned int *)row[ROW_IN + area * TEAM_RANKS + step];
             GD_FOR(w, words) gd_set_word(bits, first, held, in, w);
+        }
+        barrier();
+    }
+    // Write to every owner the bits of its vertices, as this rank has them.
+    GD_PHASE void tell_owner_bits(int area, const unsigned int *bits) {
+        for (int step = 1; step < size; step++) {
+            const long long first = row[ROW_BOUNDS + step], end = row[ROW_BOUNDS + step + 1], words = (end - first + 31) / 32;
+            unsigned int *const out = (unsigned int *)row[ROW_OUT + area * TEAM_RANKS + step];
+            const long long last = (end + 31) / 32 - 1;
+            const int shift = (int)(first & 31);
+            reported += (gd_count)(4 * words);
+            GD_FOR(w, words) {
+                const long long at = (first >> 5) + w;
+                out[w] = bits[at] >> shift | (shift && at < last ? bits[at + 1] << (32 - shift) : 0);
+            }
+        }
+    }
+    // Set the bits of own vertices that other ranks have told.
+    template <class Index> GD_PHASE void take_owner_bits(int area, unsigned int *bits) const {
+        for (int step = 1; step < size; step++) {
+            const long long held = row[ROW_HELD + step];
+            const Index *const mirror = (const Index *)row[ROW_MIRRORS + step];
+            const unsigned int *const in = (const unsigned int *)row[ROW_IN + area * TEAM_RANKS + step];
+            const long long threads = (long long)gridDim.x * blockDim.x;
+            for (long long begin = (long long)blockIdx.x * blockDim.x + threadIdx.x; begin < held;
+                 begin += TEAM_FEW * threads) {
+                Index v[TEAM_FEW];
+                bool given[TEAM_FEW], known[TEAM_FEW];
+#pragma unroll
+                for (int k = 0; k < TEAM_FEW; k++) {
+                    const long long i = min(begin + k * threads, held - 1);  // the last one may be taken in again
+                    given[k] = gd_bit(in, i);
+                    v[k] = mirror ? mirror[i] : (Index)i;
+                }
+#pragma unroll
+                for (int k = 0; k < TEAM_FEW; k++) known[k] = gd_bit(bits, v[k]);
+#pragma unroll
+                for (int k = 0; k < TEAM_FEW; k++)
+                    if (given[k] && !known[k]) gd_set_bit(bits, v[k]);
+            }
         }
         barrier();
     }

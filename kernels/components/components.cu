@@ -30,15 +30,11 @@ extern "C" __global__ void components_hook_hubs(long long n, Trees a) {
 extern "C" __global__ void components_outside(long long n, Outside a) {
     __shared__ Queue<index_t> outside;
     outside.open();
-    const long long threads = (long long)gridDim.x * blockDim.x;
-    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
-        const long long v = begin + threadIdx.x;
-        if (v < n && a.link[v] != a.root &&
+    gd_for_list(n, [&](long long v) {
+        if (a.link[v] != a.root &&
             (a.indptr[v + 1] > a.indptr[v] || a.other_indptr[v + 1] > a.other_indptr[v]))
             outside.push((index_t)v);
-        outside.flush(a.rows, &a.counters->rows, false);
-    }
-    outside.flush(a.rows, &a.counters->rows, true);
+    }, [&](bool all) { outside.flush(a.rows, &a.counters->rows, all); });
 }
 
 extern "C" __global__ void components_meet(long long n, Meetings a) {

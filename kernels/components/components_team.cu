@@ -105,14 +105,9 @@ struct Finish {
     }
     GD_PHASE void hook_rows(int indptr_at, int indices_at, int hubs) {
         const long long *const indptr = (const long long *)row[indptr_at];
-        index_t *const aside = ids_at(LONG_ROWS);
         const HookOutside body{ids_at(indices_at), seen(), link(), ids_at(GHOST_QUEUE), owned, slots, counters(), queue};
-        gd_for_edges(outside, (const index_t *)outside_rows(), indptr, aside, counters() + hubs, counters() + EDGES, body);
-        team.barrier();
-        if (counted(hubs)) {
-            gd_for_hubs((const index_t *)aside, counters() + hubs, indptr, body);
-            team.barrier();
-        }
+        gd_for_all_edges(outside, (const index_t *)outside_rows(), indptr, ids_at(LONG_ROWS), counters() + hubs,
+                         counters() + EDGES, body, [&] { team.barrier(); });
     }
     __device__ __forceinline__ index_t root_of(index_t v) const {
         return gd_bit(seen(), v) ? whole : find_root(v, link());

@@ -68,14 +68,9 @@ extern "C" __global__ void core_peel_hubs(long long n, Peeling a) {
 extern "C" __global__ void core_lose(long long n, const index_t *slots, const index_t *times, Peeling a) {
     __shared__ Queue<index_t> own;
     own.open();
-    const long long threads = (long long)gridDim.x * blockDim.x;
-    for (long long begin = (long long)blockIdx.x * blockDim.x; begin < n; begin += threads) {
-        const long long i = begin + threadIdx.x;
-        if (i < n && slots[i] < a.owned) {
-            const index_t before = lower(a.degree + slots[i], times[i]);
-            if (before > a.level && before - times[i] <= a.level) own.push(slots[i]);
-        }
-        own.flush(a.queue, &a.counters->queue, false);
-    }
-    own.flush(a.queue, &a.counters->queue, true);
+    gd_for_list(n, [&](long long i) {
+        if (slots[i] >= a.owned) return;
+        const index_t before = lower(a.degree + slots[i], times[i]);
+        if (before > a.level && before - times[i] <= a.level) own.push(slots[i]);
+    }, [&](bool all) { own.flush(a.queue, &a.counters->queue, all); });
 }
