@@ -9,9 +9,6 @@ from graphdask.algorithms._sssp_stop import Stop
 from graphdask.device.backend import Array
 from graphdask.kernels.sssp.sssp_pack import Relaxing
 
-EDGES, ACTED, STEP, SPLIT, LED, GHOSTS, NEAR, FAR, HUBS, COUNTERS = 0, 1, 2, 3, 4, 5, 7, 10, 13, 16
-"""Places among the counters, and their number; see kernels/sssp/sssp.py and sssp_unfused.py."""
-
 
 @dataclass
 class Work:

@@ -54,7 +54,7 @@ from graphdask.algorithms._lengths import breadth_of, bucket_unit, distance_rang
 from graphdask.algorithms._shortest_tree import Parents, level_part, tree_memory, unreached, weights_of
 from graphdask.algorithms._sources import given_sources, given_targets, own_places
 from graphdask.algorithms._sssp_buckets import begin_buckets
-from graphdask.algorithms._sssp_state import ACTED, COUNTERS, EDGES, FAR, GHOSTS, NEAR, SPLIT, STEP, SsspState, Work
+from graphdask.algorithms._sssp_state import SsspState, Work
 from graphdask.algorithms._sssp_stop import Stop
 from graphdask.algorithms._sssp_team import TEAM_BREADTH, TeamPaths
 from graphdask.algorithms.bfs import SearchFrom
@@ -69,10 +69,11 @@ from graphdask.interface.kinds import number
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 from graphdask.kernels.sssp import sssp_team as at
-from graphdask.kernels.sssp.sssp_pack import Relaxing
+from graphdask.kernels.sssp.sssp_pack import COUNTS, Relaxing
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
 
+AT = COUNTS.place
 NO_VERTEX = np.iinfo(np.int64).max
 NUMBERS = (int, float, np.integer, np.floating)
 ENOUGH = {"cpu": 1 << 10, "cuda": 1 << 16}
@@ -163,8 +164,8 @@ class ShortestPaths(Primitive[SsspState]):
         peers = self._peers(part, env)
         memory = None if peers is None else TeamPaths.memory(peers, part, env, self.label)
         labels = xp.full(slots, unreached(self.label), self.label)
-        control = np.zeros(COUNTERS + 4, np.int64)
-        control[COUNTERS : COUNTERS + 3].view(np.float64)[:] = math.inf
+        control = np.zeros(len(COUNTS) + 4, np.int64)
+        control[len(COUNTS) : -1].view(np.float64)[:] = math.inf
         most_near, most_aside = self._queued(part, env.allocation)
         sizes = ("near", owned, most_near), ("far", slots, most_near + slots - owned)
         near, far = (
@@ -177,14 +178,14 @@ class ShortestPaths(Primitive[SsspState]):
         if len(sources):
             labels[sources] = part.ids[sources] if self.with_parents else 0
             state.far, state.nearest = len(sources), 0.0
-            far[0][: state.far], control[FAR], control[COUNTERS] = sources, state.far, 0
+            far[0][: state.far], control[AT.far.start], control[len(COUNTS)] = sources, state.far, 0
         words = env.backend.from_host(control)
         relaxing = Relaxing(
             indptr=part.out.indptr, indices=part.out.indices, weights=state.weights, each=state.each, ids=part.ids,
             labels=labels, stamp=xp.full(slots, -1, np.int32), limit=words[-1:].view(self.distance)[:1], owned=owned,
             even_near=near[0], odd_near=near[1], even_far=far[0], odd_far=far[1],
-            ghost_queue=xp.empty(slots - owned, dtype), hubs=xp.empty(most_aside, dtype), counters=words[:COUNTERS],
-            least=words[COUNTERS:-1].view(np.float64),
+            ghost_queue=xp.empty(slots - owned, dtype), hubs=xp.empty(most_aside, dtype), counters=words[: len(COUNTS)],
+            least=words[len(COUNTS) : -1].view(np.float64),
         )  # fmt: skip
         state.work = Work(
             relaxing.stamp, near, far, relaxing.ghost_queue, relaxing.hubs, words, relaxing.counters, relaxing.least,
@@ -244,12 +245,13 @@ class ShortestPaths(Primitive[SsspState]):
         delta = self.delta or self.unit * breadth_of(part, env.backend.name) * state.widened
         enough = ENOUGH[env.backend.name] if part.size > 1 else 2**62
         found = self._relax(part, state, env, splits, enough, nearest, delta, most)
-        acted, edges = int(found[ACTED]) - state.acted, int(found[EDGES]) - state.edges
-        ghosts = work.ghost_queue[: int(found[GHOSTS + state.superstep % 2])]
-        state.step, state.split, state.acted, state.edges = (int(found[i]) for i in (STEP, SPLIT, ACTED, EDGES))
-        state.far, state.superstep = int(found[FAR + state.split % 3]), state.superstep + 1
-        state.nearest = float(found[COUNTERS + state.split % 3 :][:1].view(np.float64)[0])
-        return self._messages(state, ghosts, acted, edges, int(found[NEAR + state.step % 3]))
+        counts = found.tolist()
+        acted, edges = counts[AT.acted] - state.acted, counts[AT.edges] - state.edges
+        ghosts = work.ghost_queue[: counts[AT.ghosts.start + state.superstep % 2]]
+        state.step, state.split, state.acted, state.edges = (counts[i] for i in (AT.step, AT.split, AT.acted, AT.edges))
+        state.far, state.superstep = counts[AT.far.start + state.split % 3], state.superstep + 1
+        state.nearest = float(found[len(COUNTS) + state.split % 3 :][:1].view(np.float64)[0])
+        return self._messages(state, ghosts, acted, edges, counts[AT.near.start + state.step % 3])
 
     def _relax(
         self, part: Part, state: SsspState, env: Environment, splits: int, enough: int, nearest: float, delta: float,

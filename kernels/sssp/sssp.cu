@@ -1,8 +1,8 @@
 // Single-source shortest paths, near-far: all steps of a superstep in one kernel whose blocks wait for each other. A step
 // relaxes the edges of the near vertices or, where there are none, splits the far ones as the bucket moves on. Twins,
-// arguments and the layout of `counters`: sssp.py.
-#include "sssp/sssp.cuh"
+// and arguments: sssp.py.
 #include "sssp/sssp_pack.py"
+#include "sssp/sssp.cuh"
 
 extern "C" __global__ void sssp_arrive(long long n, long long step, long long split, const index_t *slots,
                                        const label_t *values, Relaxing a) {
@@ -11,7 +11,7 @@ extern "C" __global__ void sssp_arrive(long long n, long long step, long long sp
     double mine = Distance<double>::none();
     index_t *const near = step & 1 ? a.odd_near : a.even_near, *const far = split & 1 ? a.odd_far : a.even_far;
     const Relax relax{nullptr, nullptr, 0, nullptr, a.labels, a.stamp, *a.limit, a.owned, (int)step, 0, near, nullptr,
-                      far, a.counters + NEAR + step % 3, nullptr, a.counters + FAR + split % 3, false, &queues, &mine};
+                      far, a.counters->near + step % 3, nullptr, a.counters->far + split % 3, false, &queues, &mine};
     gd_for_list(n, [&](long long i) { relax.reach(slots[i], values[i]); }, [&](bool all) { relax.flush(all); });
     gd_least(mine, a.least + split % 3);
 }
@@ -23,10 +23,10 @@ sssp_advance(long long n, long long step, long long split, long long splits, lon
     queues.open();
     Bucket bucket{a.indptr, a.indices, a.weights, a.each, a.ids, a.labels, a.stamp, a.owned, a.even_near, a.odd_near,
                   a.even_far, a.odd_far, a.ghost_queue, a.hubs, a.counters, a.least, &queues, step, split, *a.limit};
-    bucket.advance(split + splits, enough, nearest, delta, most, mark, [&] { gd_grid_barrier(a.counters + ARRIVED); });
+    bucket.advance(split + splits, enough, nearest, delta, most, mark, [&] { gd_grid_barrier(&a.counters->arrived); });
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-        a.counters[STEP] = bucket.step;
-        a.counters[SPLIT] = bucket.split;
+        a.counters->step = bucket.step;
+        a.counters->split = bucket.split;
         *a.limit = bucket.bound;
     }
 }

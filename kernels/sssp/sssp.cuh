@@ -1,19 +1,10 @@
 // What the kernels of shortest paths share: relaxing edges, and the steps of the near-far search over one part. Labels are
 // lowered by atomic minima; of all who lower one, the label that the minimum replaced decides who puts the vertex where,
-// so that a vertex stands in a queue at most once. Layout of `counters`: sssp.py.
+// so that a vertex stands in a queue at most once. The file that includes this one includes sssp_pack.py first.
 #pragma once
 #include "common/grid.cuh"
 #include "sssp/paths.cuh"
 
-#define EDGES 0
-#define ACTED 1
-#define STEP 2
-#define SPLIT 3
-#define ARRIVED 4
-#define GHOSTS 5
-#define NEAR 7
-#define FAR 10
-#define HUBS 13
 
 typedef Labels<dist_t, label_t> Label;
 typedef Distance<label_t> Least;
@@ -134,7 +125,7 @@ struct Bucket {
     int *stamp;
     long long owned;
     index_t *even_near, *odd_near, *even_far, *odd_far, *ghost_queue, *hubs;
-    unsigned long long *counters;
+    PathCounts *counters;
     double *least;
     Queues *queues;
     long long step, split;
@@ -144,8 +135,8 @@ struct Bucket {
     __device__ __forceinline__ Relax relax(int to, long long mark, double *mine) const {
         const long long at = step + to;
         return Relax{indices, weights, each, ids, labels, stamp, bound, owned, (int)at, (int)mark,
-                     at % 2 ? odd_near : even_near, ghost_queue, split % 2 ? odd_far : even_far, counters + NEAR + at % 3,
-                     counters + GHOSTS + mark % 2, counters + FAR + split % 3, to != 0, queues, mine};
+                     at % 2 ? odd_near : even_near, ghost_queue, split % 2 ? odd_far : even_far, counters->near + at % 3,
+                     counters->ghosts + mark % 2, counters->far + split % 3, to != 0, queues, mine};
     }
     // Relax near vertices until none are left, or `enough` are after the first step, moving the bucket on until `last`,
     // and while the nearest far one is below `most`.
@@ -155,24 +146,24 @@ struct Bucket {
         const bool first_thread = blockIdx.x == 0 && threadIdx.x == 0;
         const long long begun = step;
         bool relaxed = false;
-        if (first_thread) counters[GHOSTS + (mark + 1) % 2] = 0;
+        if (first_thread) counters->ghosts[(mark + 1) % 2] = 0;
         for (;; step++) {
-            const long long length = *(volatile long long *)(counters + NEAR + step % 3);
+            const long long length = *(volatile long long *)(counters->near + step % 3);
             const double from = step == begun ? nearest : *(volatile double *)(least + split % 3);
             if (length == 0 && (split == last || !(from < most))) break;
             if (relaxed && length >= enough) break;
             if (first_thread) {
-                counters[NEAR + (step + 2) % 3] = counters[HUBS + (step + 1) % 3] = 0;
-                counters[ACTED] += length;
+                counters->near[(step + 2) % 3] = counters->hubs[(step + 1) % 3] = 0;
+                counters->acted += length;
             }
             const index_t *const far = split % 2 ? odd_far : even_far;
-            const unsigned long long *const far_count = counters + FAR + split % 3;
+            const unsigned long long *const far_count = counters->far + split % 3;
             const dist_t before = bound;
             if (length == 0) {
                 split++;
                 bound = gd_next_limit(from, delta, most);
                 if (first_thread) {
-                    counters[FAR + (split + 1) % 3] = 0;
+                    counters->far[(split + 1) % 3] = 0;
                     least[(split + 1) % 3] = Distance<double>::none();
                 }
             }
@@ -180,8 +171,8 @@ struct Bucket {
             const Relax body = relax(1, mark, &mine);
             if (length) {
                 relaxed = true;
-                unsigned long long *const hub_count = counters + HUBS + step % 3;
-                gd_for_edges(length, step % 2 ? odd_near : even_near, indptr, hubs, hub_count, counters + EDGES, body);
+                unsigned long long *const hub_count = counters->hubs + step % 3;
+                gd_for_edges(length, step % 2 ? odd_near : even_near, indptr, hubs, hub_count, &counters->edges, body);
                 gd_least(mine, least + split % 3);
                 barrier();
                 if (*(volatile unsigned long long *)hub_count) {

@@ -5,11 +5,6 @@ A label is a distance: int32, int64 or float64, the largest integer or infinity 
 met at this distance. Ids are below 2^31 then, and so is every sum of the distance in a label and a weight. An own
 vertex is queued when its distance falls, a ghost when its label does.
 
-counters     int64, shape (16,): edges scanned and vertices whose edges were relaxed, ever; the next step's number,
-             that of the splits; arrivals at the barrier; the ghost queue's length, in superstep `mark` in place `mark`
-             modulo 2; from NEAR the length of `near` in step i in place i modulo 3, from FAR that of `far` after split
-             i, from HUBS that of `hubs`
-
 `sssp_advance` relaxes the edges of near vertices until there are none, and then splits the far ones, at most `splits`
 times: those below the next limit, which lies above `nearest` in the first step and else above the smallest distance
 among them, but not above `most`, become near; none do where that distance is `most` or larger. Once it has relaxed any,
@@ -35,8 +30,6 @@ MACROS = [{**types, "label_t": types["dist_t"]} for types in OF_DISTANCES]
 MACROS += [{**types, "label_t": "long long"} for types in OF_DISTANCES if types["dist_t"] == "int"]
 MACROS += [{"index_t": "long long", "weight_t": "int", "dist_t": "int", "label_t": "long long"}]
 
-EDGES, ACTED, STEP, SPLIT, ARRIVED, GHOSTS, NEAR, FAR, HUBS = 0, 1, 2, 3, 4, 5, 7, 10, 13
-COUNTERS = 16
 FEW = 1024
 """Edges that are scanned before those among them that lower a label are worked on."""
 SOON, NEXT, LINE = 16, 6, 16
@@ -46,7 +39,7 @@ u64 = np.uint64
 
 @twin
 def sssp_arrive(n, step, split, slots, values, a: Relaxing):
-    tail, far_tail, nearest = a.counters[NEAR + step % 3], a.counters[FAR + split % 3], a.least[split % 3]
+    tail, far_tail, nearest = a.counters.near[step % 3], a.counters.far[split % 3], a.least[split % 3]
     near, far = a.odd_near if step % 2 else a.even_near, a.odd_far if split % 2 else a.even_far
     none, bound = unreached(a.labels), a.limit[0]
     for i in range(n):
@@ -64,7 +57,7 @@ def sssp_arrive(n, step, split, slots, values, a: Relaxing):
                 a.stamp[v] = step
                 near[tail] = v
                 tail += 1
-    a.counters[NEAR + step % 3], a.counters[FAR + split % 3], a.least[split % 3] = tail, far_tail, nearest
+    a.counters.near[step % 3], a.counters.far[split % 3], a.least[split % 3] = tail, far_tail, nearest
 
 
 @twin
@@ -72,7 +65,7 @@ def sssp_advance(n, step, split, splits, enough, nearest, delta, most, mark, a: 
     begun, last, none, bound = step, split + splits, unreached(a.labels), a.limit[0]
     here, there = (a.odd_near, a.even_near) if step % 2 else (a.even_near, a.odd_near)
     far, kept = (a.odd_far, a.even_far) if split % 2 else (a.even_far, a.odd_far)
-    length, far_tail, ghosts, closest = a.counters[NEAR + step % 3], a.counters[FAR + split % 3], 0, a.least[split % 3]
+    length, far_tail, ghosts, closest = a.counters.near[step % 3], a.counters.far[split % 3], 0, a.least[split % 3]
     slots, offered = np.empty(FEW, a.indices.dtype), np.empty(FEW, a.labels.dtype)
     edges = acted = 0
     while length or (split < last and (nearest if step == begun else closest) < most):
@@ -150,12 +143,12 @@ def sssp_advance(n, step, split, splits, enough, nearest, delta, most, mark, a: 
         here, there = there, here
         length = tail
         step += 1
-    a.counters[NEAR : NEAR + 3] = 0
-    a.counters[NEAR + step % 3] = length
-    a.counters[STEP], a.counters[SPLIT], a.counters[GHOSTS + mark % 2] = step, split, ghosts
-    a.counters[FAR + split % 3], a.least[split % 3] = far_tail, closest
-    a.counters[EDGES] += edges
-    a.counters[ACTED] += acted
+    a.counters.near[0] = a.counters.near[1] = a.counters.near[2] = 0
+    a.counters.near[step % 3] = length
+    a.counters.step, a.counters.split, a.counters.ghosts[mark % 2] = step, split, ghosts
+    a.counters.far[split % 3], a.least[split % 3] = far_tail, closest
+    a.counters.edges += edges
+    a.counters.acted += acted
 
 
 @twin

@@ -1,6 +1,22 @@
 """What sssp.py and sssp.cu work on."""
 
-from graphdask.kernels.common.packs import Pack
+from graphdask.kernels.common.packs import Counters, Pack
+
+COUNTS = Counters(
+    "PathCounts", "edges", "acted", "step", "split", "arrived", "ghosts[2]", "near[3]", "far[3]", "hubs[3]", "led"
+)
+"""Counters of a search, in the memory of one copy to the host.
+
+edges       scanned edges, ever
+acted       vertices whose edges were relaxed, ever
+step        the number of the next step; split: that of the splits
+arrived     of the barrier
+ghosts      length of the ghost queue, in superstep `mark` in place `mark` modulo 2
+near        length of `near`, in step i in place i modulo 3
+far         length of `far`, after split i in place i modulo 3
+hubs        length of `hubs`, in step i in place i modulo 3
+led         edges that sssp_lead has stored
+"""
 
 
 class WeightedRows(Pack):
@@ -25,5 +41,5 @@ class Relaxing(WeightedRows):
     odd_far = "index_t *", "these slots after odd numbers of splits"
     ghost_queue = "index_t *", "ghosts of a distance below the limit whose label fell, for their owners"
     hubs = "index_t *", "deferred rows"
-    counters = "unsigned long long *", "see sssp.py"
+    counters = COUNTS, "see above"
     least = "double *", "the smallest distance that went to, or stayed in, `far`, after split i in place i modulo 3"

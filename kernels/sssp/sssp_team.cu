@@ -2,6 +2,7 @@
 // In a superstep a rank relaxes what it can by itself, writes the labels of the ghosts that it has lowered into the
 // memory of their owners, and meets the others; the bucket moves on where nobody had anything to relax. Labels of one
 // superstep and of the next lie in areas of their own, for who is ahead may tell while another still takes in.
+#include "sssp/sssp_pack.py"
 #include "sssp/sssp.cuh"
 #include "common/team.cuh"
 #include "sssp/sssp_team_pack.py"
@@ -27,7 +28,8 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
     queues.open();
     const long long *const row = rows + blockIdx.y * row_words;
     Team team(row);
-    gd_count *const counters = (gd_count *)row[COUNTERS], *const votes = (gd_count *)row[VOTES];
+    PathCounts *const counters = (PathCounts *)row[COUNTERS];
+    gd_count *const votes = (gd_count *)row[VOTES];
     double *const least = (double *)row[LEASTS];
     label_t *const labels = (label_t *)row[LABELS];
     dist_t *const limit = (dist_t *)row[LIMIT];
@@ -35,19 +37,19 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
                   (const index_t *)row[IDS], labels, (int *)row[STAMP], row[ROW_OWNED],
                   (index_t *)row[NEARS], (index_t *)row[NEARS + 1], (index_t *)row[FARS], (index_t *)row[FARS + 1],
                   (index_t *)row[GHOST_QUEUE], (index_t *)row[LONG_ROWS], counters, least, &queues,
-                  (long long)team.read(counters + STEP), (long long)team.read(counters + SPLIT), *limit};
+                  (long long)team.read(&counters->step), (long long)team.read(&counters->split), *limit};
     const bool leads = team.leads();
     gd_count acted = 0, edges = 0;
     // What this rank votes, once its counters stand: whether it has anything to relax or to tell, and its nearest far one.
     const auto vote = [&](gd_count *into, bool tells) {
         if (!leads) return;
-        *(volatile gd_count *)(into + BUSY) = tells || team.read(counters + NEAR + bucket.step % 3);
-        *(volatile gd_count *)(into + LOOKED) = team.read(counters + EDGES) - edges;
+        *(volatile gd_count *)(into + BUSY) = tells || team.read(counters->near + bucket.step % 3);
+        *(volatile gd_count *)(into + LOOKED) = team.read(&counters->edges) - edges;
         *(volatile double *)(into + TEAM_LEAST) = *(volatile double *)(least + bucket.split % 3);
     };
     if (leads) {
-        acted = counters[ACTED];
-        edges = counters[EDGES];
+        acted = counters->acted;
+        edges = counters->edges;
     }
     vote(votes + 3 * TEAM_WORDS, false);
     bool fine = team.meet(votes + 3 * TEAM_WORDS, agreed), done = false, too_far = false;
@@ -71,7 +73,7 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
         if (blockIdx.x == 0 && threadIdx.x < TEAM_WORDS)
             *(volatile gd_count *)(votes + (superstep + 1) % 3 * TEAM_WORDS + threadIdx.x) = 0;
         bucket.advance(bucket.split + splits, a.enough, nearest, a.delta * widened, a.farthest, superstep, [&] { team.barrier(); });
-        const long long ghosts = (long long)team.read(counters + GHOSTS + superstep % 2);
+        const long long ghosts = (long long)team.read(counters->ghosts + superstep % 2);
         const int area = (int)(superstep % 2);
         team.tell_owners<index_t, label_t>(area, ghosts, (const index_t *)row[GHOST_QUEUE], here, TEAM_SENT,
                                            [&](index_t v) { return *(volatile label_t *)(labels + v); });
@@ -89,8 +91,8 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
         }
         if (leads) {
             team.exchanged += gd_nanoseconds() - reported;
-            const gd_count sent = team.read(here + TEAM_SENT), now = team.read(counters + ACTED);
-            const gd_count looked = team.read(counters + EDGES);
+            const gd_count sent = team.read(here + TEAM_SENT), now = team.read(&counters->acted);
+            const gd_count looked = team.read(&counters->edges);
             team.log(steps, began, 0, now - acted, looked - edges, sent, (sizeof(index_t) + sizeof(label_t)) * sent);
             acted = now;
             edges = looked;
@@ -106,8 +108,8 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
         ends[END_LOOKED] = (gd_count)looked_before;
         ends[END_LOOKED + 1] = (gd_count)looked_here;
         ((volatile double *)ends)[END_WIDENED] = widened;
-        counters[STEP] = bucket.step;
-        counters[SPLIT] = bucket.split;
+        counters->step = bucket.step;
+        counters->split = bucket.split;
         *limit = bucket.bound;
     }
     team.close();

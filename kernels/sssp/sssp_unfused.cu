@@ -1,10 +1,8 @@
 // A step of shortest paths as two kernels: an advance, which writes down where each edge of the near vertices leads and
 // with which label, and a filter, which lowers labels and queues whose fell; and the split of the far vertices. All of
 // it is one kernel in sssp.cu, where nothing is written down. Twins and arguments: sssp_unfused.py.
-#include "sssp/sssp.cuh"
 #include "sssp/sssp_unfused_pack.py"
-
-#define LED ARRIVED
+#include "sssp/sssp.cuh"
 
 struct Lead : NoQueue {
     const index_t *indices;
@@ -24,13 +22,13 @@ struct Lead : NoQueue {
 };
 
 extern "C" __global__ void sssp_lead(long long n, const index_t *near, Stepping a) {
-    const Lead lead{{}, a.indices, a.weights, a.each, a.ids, a.labels, a.led, a.offered, a.counters + LED};
-    gd_for_edges(n, near, a.indptr, a.hubs, a.counters + HUBS, a.counters + EDGES, lead);
+    const Lead lead{{}, a.indices, a.weights, a.each, a.ids, a.labels, a.led, a.offered, &a.counters->led};
+    gd_for_edges(n, near, a.indptr, a.hubs, a.counters->hubs, &a.counters->edges, lead);
 }
 
 extern "C" __global__ void sssp_lead_hubs(long long n, Stepping a) {
-    const Lead lead{{}, a.indices, a.weights, a.each, a.ids, a.labels, a.led, a.offered, a.counters + LED};
-    gd_for_hubs(a.hubs, a.counters + HUBS, a.indptr, lead);
+    const Lead lead{{}, a.indices, a.weights, a.each, a.ids, a.labels, a.led, a.offered, &a.counters->led};
+    gd_for_hubs(a.hubs, a.counters->hubs, a.indptr, lead);
 }
 
 extern "C" __global__ void sssp_filter(long long n, long long step, long long split, long long mark, Stepping a) {
@@ -38,9 +36,9 @@ extern "C" __global__ void sssp_filter(long long n, long long step, long long sp
     queues.open();
     double mine = Distance<double>::none();
     const Relax relax{nullptr, nullptr, 0, nullptr, a.labels, a.stamp, *a.limit, a.owned, (int)step, (int)mark, a.near,
-                      a.ghost_queue, a.far, a.counters + NEAR + step % 3, a.counters + GHOSTS + mark % 2,
-                      a.counters + FAR + split % 3, true, &queues, &mine};
-    gd_for_list((long long)a.counters[LED], [&](long long i) { relax.reach(a.led[i], a.offered[i]); },
+                      a.ghost_queue, a.far, a.counters->near + step % 3, a.counters->ghosts + mark % 2,
+                      a.counters->far + split % 3, true, &queues, &mine};
+    gd_for_list((long long)a.counters->led, [&](long long i) { relax.reach(a.led[i], a.offered[i]); },
                 [&](bool all) { relax.flush(all); });
     gd_least(mine, a.least + split % 3);
 }
@@ -53,8 +51,8 @@ extern "C" __global__ void sssp_split(long long n, long long step, long long spl
     if (blockIdx.x == 0 && threadIdx.x == 0) *a.after = bound;
     double mine = Distance<double>::none();
     const Relax out{nullptr, nullptr, 0, nullptr, nullptr, nullptr, bound, a.owned, (int)step, (int)mark, a.near,
-                    a.ghost_queue, a.far, a.counters + NEAR + step % 3, a.counters + GHOSTS + mark % 2,
-                    a.counters + FAR + split % 3, true, &queues, &mine};
+                    a.ghost_queue, a.far, a.counters->near + step % 3, a.counters->ghosts + mark % 2,
+                    a.counters->far + split % 3, true, &queues, &mine};
     gd_for_list(length, [&](long long i) {
         const index_t v = waiting[i];
         const dist_t d = Label::distance(a.labels[v]);

@@ -2,27 +2,24 @@
 
 near      own vertices whose edges are written down (sssp_lead)
 waiting   the far vertices before a split, `length` of them
-counters  as in sssp.py, but that whoever calls clears NEAR, HUBS (the first place alone), FAR and `least` of what a
-          kernel fills, and that there is no barrier, but
-          LED        edges in `led`
+counters  as in sssp_pack.py, but that whoever calls clears near, hubs (the first place alone), far and `least` of
+          what a kernel fills, and that there is no barrier
 """
 
 import numpy as np
 
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.sssp.paths import at_least, distance_of, label_of, plus, unreached
-from graphdask.kernels.sssp.sssp import ARRIVED, EDGES, FAR, GHOSTS, MACROS, NEAR
+from graphdask.kernels.sssp.sssp import MACROS
 from graphdask.kernels.sssp.sssp_unfused_pack import Stepping
 
-__all__ = ["LED", "MACROS", "sssp_filter", "sssp_lead", "sssp_split"]
-
-LED = ARRIVED
+__all__ = ["MACROS", "sssp_filter", "sssp_lead", "sssp_split"]
 
 
 @twin
 def sssp_lead(n, near, a: Stepping):
     """Write down all edges of the near vertices."""
-    bound, none, most, at = a.limit[0], unreached(a.labels), unreached(a.limit), a.counters[LED]
+    bound, none, most, at = a.limit[0], unreached(a.labels), unreached(a.limit), a.counters.led
     before = at
     for i in range(n):
         u = near[i]
@@ -32,16 +29,16 @@ def sssp_lead(n, near, a: Stepping):
             a.led[at] = a.indices[e]
             a.offered[at] = label_of(d, id, a.labels, bound) if du <= d < most else none
             at += 1
-    a.counters[LED] = at
-    a.counters[EDGES] += at - before
+    a.counters.led = at
+    a.counters.edges += at - before
 
 
 @twin
 def sssp_filter(n, step, split, mark, a: Stepping):
     """Lower labels to what was offered, and queue the vertices."""
-    tail, far_tail, ghosts = a.counters[NEAR + step % 3], a.counters[FAR + split % 3], a.counters[GHOSTS + mark % 2]
+    tail, far_tail, ghosts = a.counters.near[step % 3], a.counters.far[split % 3], a.counters.ghosts[mark % 2]
     none, bound, nearest = unreached(a.labels), a.limit[0], a.least[split % 3]
-    for i in range(a.counters[LED]):
+    for i in range(a.counters.led):
         v, label = a.led[i], a.offered[i]
         before = a.labels[v]
         if label < before:
@@ -61,14 +58,14 @@ def sssp_filter(n, step, split, mark, a: Stepping):
                 a.stamp[v] = mark
                 a.ghost_queue[ghosts] = v
                 ghosts += 1
-    a.counters[NEAR + step % 3], a.counters[FAR + split % 3], a.counters[GHOSTS + mark % 2] = tail, far_tail, ghosts
+    a.counters.near[step % 3], a.counters.far[split % 3], a.counters.ghosts[mark % 2] = tail, far_tail, ghosts
     a.least[split % 3] = nearest
 
 
 @twin
 def sssp_split(n, step, split, mark, nearest, delta, most, waiting, length, a: Stepping):
     """Move the limit on, above `nearest`, and queue the far vertices that are below it now."""
-    tail, far_tail, ghosts = a.counters[NEAR + step % 3], a.counters[FAR + split % 3], a.counters[GHOSTS + mark % 2]
+    tail, far_tail, ghosts = a.counters.near[step % 3], a.counters.far[split % 3], a.counters.ghosts[mark % 2]
     above, ended, closest = (
         max((np.floor(nearest / delta) + 1) * delta, np.nextafter(nearest, np.inf)),
         a.limit[0],
@@ -92,5 +89,5 @@ def sssp_split(n, step, split, mark, nearest, delta, most, waiting, length, a: S
             a.stamp[v] = mark
             a.ghost_queue[ghosts] = v
             ghosts += 1
-    a.counters[NEAR + step % 3], a.counters[FAR + split % 3], a.counters[GHOSTS + mark % 2] = tail, far_tail, ghosts
+    a.counters.near[step % 3], a.counters.far[split % 3], a.counters.ghosts[mark % 2] = tail, far_tail, ghosts
     a.least[split % 3] = closest

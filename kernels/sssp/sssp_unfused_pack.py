@@ -1,6 +1,6 @@
 """What sssp_unfused.py and sssp_unfused.cu work on."""
 
-from graphdask.kernels.sssp.sssp_pack import WeightedRows
+from graphdask.kernels.sssp.sssp_pack import COUNTS, WeightedRows
 
 
 class Stepping(WeightedRows):
@@ -15,5 +15,5 @@ class Stepping(WeightedRows):
     far = "index_t *", "those after the split whose number `split` is"
     ghost_queue = "index_t *", "ghosts of a distance below the limit whose label fell, for their owners"
     hubs = "index_t *", "deferred rows"
-    counters = "unsigned long long *", "see sssp_unfused.py"
+    counters = COUNTS, "see sssp_unfused.py"
     least = "double *", "the smallest distance that went to, or stayed in, `far`, after split i in place i modulo 3"

@@ -11,10 +11,10 @@ from kernel_launch import values_of
 
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.kernels.common.packs import Pack
-from graphdask.kernels.sssp.sssp import ACTED, COUNTERS, EDGES, FAR, GHOSTS, NEAR, SPLIT, STEP
-from graphdask.kernels.sssp.sssp_pack import Relaxing
+from graphdask.kernels.sssp.sssp_pack import COUNTS, Relaxing
 from graphdask.kernels.sssp.sssp_tree_pack import Tree
 
+AT = COUNTS.place
 HUB_THREADS = 1 << 14
 POISON = -77
 OWNED, SLOTS, LIMIT = 70, 110, 12
@@ -134,8 +134,9 @@ class Search:
         self.limit, self.stamp = np.full(1, limit, rows.kind), np.full(SLOTS, -1, np.int32)
         self.near, self.far = (rows.queue(near), rows.queue()), (rows.queue(), rows.queue(far))
         self.ghosts, self.hubs = rows.queue(size=SLOTS - OWNED), rows.queue()
-        self.counters, self.least = np.zeros(COUNTERS, np.int64), np.full(3, np.inf)
-        self.counters[[NEAR + 1, FAR + 2, GHOSTS, GHOSTS + 1]] = len(near), len(far), POISON, 0
+        self.counters, self.least = np.zeros(len(COUNTS), np.int64), np.full(3, np.inf)
+        self.counters[[AT.near.start + 1, AT.far.start + 2]] = len(near), len(far)
+        self.counters[AT.ghosts] = POISON, 0
 
     def queues(self):
         """Fields of a pack that arrivals and steps have in common."""
@@ -154,10 +155,10 @@ class Search:
             ),
         )  # fmt: skip
         self.call.fetch()
-        self.split = int(self.counters[SPLIT])
-        self.reported = sorted(self.ghosts[: self.counters[GHOSTS + 1]].tolist())
-        self.waiting = self.far[self.split % 2][: self.counters[FAR + self.split % 3]].tolist()
-        assert self.counters[NEAR + self.counters[STEP] % 3] == 0
+        self.split = int(self.counters[AT.split])
+        self.reported = sorted(self.ghosts[: self.counters[AT.ghosts.start + 1]].tolist())
+        self.waiting = self.far[self.split % 2][: self.counters[AT.far.start + self.split % 3]].tolist()
+        assert self.counters[AT.near.start + self.counters[AT.step] % 3] == 0
         assert len(set(self.waiting)) == len(self.waiting)
 
 
@@ -177,8 +178,8 @@ def test_steps_of_relaxation_reach_the_fixed_point(backend, types, rng, repeat, 
     fell = [float(ends[v]) for v in range(SLOTS) if ends[v] >= LIMIT and expected[v] < before[v]]
     assert LIMIT <= search.least[2] <= min(fell, default=np.inf)
     assert (search.split, search.limit[0]) == (5, LIMIT)
-    assert search.counters[ACTED] >= len(near)
-    assert search.counters[EDGES] >= (rows.indptr[near + 1] - rows.indptr[near]).sum()
+    assert search.counters[AT.acted] >= len(near)
+    assert search.counters[AT.edges] >= (rows.indptr[near + 1] - rows.indptr[near]).sum()
 
 
 @pytest.mark.parametrize("types", LABELS)
@@ -200,8 +201,8 @@ def test_arrivals_lower_and_queue(backend, types, rng):
     ends = rows.distances(expected)
     fell = ends < rows.distance
     acting = set(np.flatnonzero(fell[:OWNED] & (ends[:OWNED] < LIMIT)).tolist()) | {0, 1, 2}
-    assert sorted(near[: counters[NEAR + 1]].tolist()) == sorted(acting)
-    waiting = far[: counters[FAR + 2]].tolist()
+    assert sorted(near[: counters[AT.near.start + 1]].tolist()) == sorted(acting)
+    waiting = far[: counters[AT.far.start + 2]].tolist()
     assert len(set(waiting)) == len(waiting)
     assert set(waiting) >= set(np.flatnonzero((rows.distance == rows.none) & fell & (ends >= LIMIT)).tolist())
     assert (rows.distance[waiting] == rows.none).all()
@@ -217,7 +218,7 @@ def test_the_split_moves_a_bucket_on(backend, types, rng):
     d = rows.distance[far]
     bucket = far[(d >= 5) & (d < LIMIT)]
     assert (search.split, search.limit[0]) == (6, LIMIT)
-    assert search.counters[ACTED] == (bucket < OWNED).sum()
+    assert search.counters[AT.acted] == (bucket < OWNED).sum()
     assert search.reported == sorted(bucket[bucket >= OWNED].tolist())
     assert sorted(search.waiting) == sorted(far[d >= LIMIT].tolist())
     assert search.least[0] == d[d >= LIMIT].min()

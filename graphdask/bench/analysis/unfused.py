@@ -15,19 +15,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms._bfs_state import BfsState
-from graphdask.algorithms._sssp_state import (
-    ACTED,
-    COUNTERS,
-    FAR,
-    GHOSTS,
-    HUBS,
-    LED,
-    NEAR,
-    SPLIT,
-    STEP,
-    SsspState,
-    Work,
-)
+from graphdask.algorithms._sssp_state import SsspState, Work
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.device.backend import Array
@@ -35,8 +23,11 @@ from graphdask.engine.buffers import Allocation, Buffer
 from graphdask.engine.loop import HUB_THREADS, Environment, Messages
 from graphdask.engine.team import Peers
 from graphdask.kernels.common.tuning import LONG_ROW_MARK
+from graphdask.kernels.sssp.sssp_pack import COUNTS
 from graphdask.kernels.sssp.sssp_unfused_pack import Stepping
 from graphdask.partition.part import Part
+
+AT = COUNTS.place
 
 
 @dataclass(kw_only=True)
@@ -117,18 +108,18 @@ class UnfusedPaths(ShortestPaths):
         work, kernels = state.work, self._kernels(part, state, env, "sssp_unfused")
         assert isinstance(work, SteppedWork)
         pack, step, split, mark, acted = work.stepping, state.step, state.split, state.superstep, 0
-        _clear(work, GHOSTS + mark % 2)
+        _clear(work, AT.ghosts.start + mark % 2)
         while True:
             found: np.ndarray = env.backend.to_host(work.control).copy()
-            length, waiting = int(found[NEAR + step % 3]), int(found[FAR + split % 3])
-            closest = float(found[COUNTERS + split % 3 :][:1].view(np.float64)[0])
+            length, waiting = int(found[AT.near.start + step % 3]), int(found[AT.far.start + split % 3])
+            closest = float(found[len(COUNTS) + split % 3 :][:1].view(np.float64)[0])
             start = nearest if step == state.step else closest
             ends = length == 0 and (split == state.split + splits or not start < most)
             if ends or (acted and length >= enough):
-                found[[STEP, SPLIT, ACTED]] = step, split, state.acted + acted
+                found[[AT.step, AT.split, AT.acted]] = step, split, state.acted + acted
                 return found
             near, step = work.near[step % 2], step + 1
-            _clear(work, NEAR + step % 3)
+            _clear(work, AT.near.start + step % 3)
             pack.near = work.near[step % 2]
             if length:
                 acted += length
@@ -137,7 +128,7 @@ class UnfusedPaths(ShortestPaths):
                 kernels.sssp_filter(min(part.out.num_edges, HUB_THREADS), step, split, mark, pack)
                 continue
             far, split = work.far[split % 2], split + 1
-            _clear(work, FAR + split % 3)
+            _clear(work, AT.far.start + split % 3)
             work.least[split % 3 : split % 3 + 1] = math.inf
             pack.far = work.far[split % 2]
             threads = max(1, min(waiting, HUB_THREADS))
@@ -152,8 +143,8 @@ def _lead(part: Part, work: SteppedWork, kernels: Any, env: Environment, near: A
         edges = int((csr.indptr[near + 1] - csr.indptr[near]).sum())
         pack.release("led", "offered")
         pack.led, pack.offered = work.led.fit(edges), work.offered.fit(edges)
-    _clear(work, LED)
-    _clear(work, HUBS)
+    _clear(work, AT.led)
+    _clear(work, AT.hubs.start)
     kernels.sssp_lead(len(near), near, pack)
     kernels.sssp_lead_hubs(HUB_THREADS, pack)
 
