@@ -2,7 +2,7 @@
 // settling vertices. It works on a `Search` (bfs_pack.py, which the .cu file includes before).
 #pragma once
 #include "common/bitmap.cuh"
-#include "common/rows.cuh"
+#include "common/pull.cuh"
 
 // What a row of more than BFS_LONG edges adds to a weight beside them (common/tuning.py).
 #define BFS_LONG 1024
@@ -101,50 +101,27 @@ template <bool queues> struct Pull {
     // Search the rows of a list; one that has not ended after BFS_FEW edges is deferred.
     __device__ __forceinline__ void search(long long count, const index_t *unvisited, Queue<index_t> *finders,
                                            Queue<index_t> *others) const {
-        unsigned long long edges = 0, weight = 0;
-        gd_for_list(count, [&](long long i) {
-            const index_t v = unvisited[i];
-            const long long first = a.indptr[v], last = a.indptr[v + 1], few = min(first + BFS_FEW, last);
-            const long long e = gd_first_set(a.indices, a.seen, first, few);
-            edges += (unsigned long long)(min(e + 1, few) - first);
-            if (e < few) {
-                weight += found(v, e);
-                if (queues) finders->push(v);
-            } else if (few < last) {
-                a.hubs[gd_reserve(hub_count)] = v;
-            } else if (queues) {
-                others->push(v);
-            }
+        unsigned long long weight = 0;
+        gd_search_rows<BFS_FEW>(count, unvisited, a.indptr, a.indices, a.seen, a.hubs, hub_count, edge_count,
+                                [&](index_t v, long long edge) {
+            weight += found(v, edge);
+            if (queues) finders->push(v);
+        }, [&](index_t v) {
+            if (queues) others->push(v);
         }, [&](bool all) {
             if (!queues) return;
             finders->flush(a.own_queue, own_count, all);
             others->flush(a.left, left_count, all);
         });
-        gd_add(edges, edge_count);
         gd_add(weight, weight_count);
     }
-    // Search the rest of the deferred rows, a warp each.
+    // Search the rest of the deferred rows.
     __device__ __forceinline__ void search_hubs(long long count) const {
-        const int lane = threadIdx.x & 31;
-        const long long warps = (long long)gridDim.x * blockDim.x / 32;
-        unsigned long long edges = 0, weight = 0;
-        for (long long h = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; h < count; h += warps) {
-            const index_t v = a.hubs[h];
-            const long long first = a.indptr[v] + BFS_FEW, last = a.indptr[v + 1];
-            bool ends = false;
-            for (long long base = first; base < last && !ends; base += 32) {
-                const long long e = base + lane;
-                const unsigned hits = __ballot_sync(0xffffffffu, e < last && gd_bit(a.seen, a.indices[e]));
-                ends = hits != 0;
-                if (ends && lane == __ffs(hits) - 1) {
-                    weight += found(v, e);
-                    if (queues) a.own_queue[atomicAdd(own_count, 1ULL)] = v;
-                }
-                if (lane == 0) edges += ends ? __ffs(hits) : min(32LL, last - base);
-            }
-            if (!ends && lane == 0) a.left[atomicAdd(left_count, 1ULL)] = v;
-        }
-        gd_add(edges, edge_count);
+        unsigned long long weight = 0;
+        gd_search_hubs<BFS_FEW>(count, a.hubs, a.indptr, a.indices, a.seen, edge_count, [&](index_t v, long long edge) {
+            weight += found(v, edge);
+            if (queues) a.own_queue[atomicAdd(own_count, 1ULL)] = v;
+        }, [&](index_t v) { a.left[atomicAdd(left_count, 1ULL)] = v; });
         gd_add(weight, weight_count);
     }
 };
