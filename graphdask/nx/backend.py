@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 # the modules that offer functions; of these names some are those of functions
+import graphdask.nx.blocks
 import graphdask.nx.centrality
+import graphdask.nx.communities
 import graphdask.nx.components
 import graphdask.nx.cores
 import graphdask.nx.distances
 import graphdask.nx.iterations
 import graphdask.nx.paths
+import graphdask.nx.spanning
 import graphdask.nx.subgraphs
 import graphdask.nx.triangles  # noqa: F401
 from graphdask.nx.graph import convert_from_nx, convert_to_nx

@@ -143,11 +143,12 @@ class NxGraph:
     def induced(self, kept: np.ndarray, chosen: np.ndarray | None = None) -> NxGraph:
         """The nodes where `kept` is true and the edges between them, with what the graph has kept of attributes.
 
-        `chosen` leaves only the edges where it is true.
+        `chosen` gives the numbers of the edges to take, in their order; without it, all are taken.
         """
         part, place = copy(self), np.cumsum(kept) - 1
         nodes = np.flatnonzero(kept).tolist()
-        edges = np.flatnonzero(kept[self.src] & kept[self.dst] & (True if chosen is None else chosen))
+        edges = np.arange(len(self.src)) if chosen is None else chosen
+        edges = edges[kept[self.src[edges]] & kept[self.dst[edges]]]
         part.nodes = [self.nodes[number] for number in nodes]
         part._adj = dict(zip(part.nodes, range(len(nodes)), strict=True))
         part.src, part.dst = place[self.src[edges]], place[self.dst[edges]]

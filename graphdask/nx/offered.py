@@ -67,13 +67,25 @@ def _key(value: Any) -> bool:
 MOST = 2**53
 """Above it floats do not hold every whole number."""
 KINDS: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("alpha", "cutoff", "k", "max_iter", "radius", "tol"), _number),
+    **dict.fromkeys(("alpha", "cutoff", "k", "max_iter", "radius", "resolution", "tol"), _number),
     **dict.fromkeys(
-        ("center", "count_zeros", "endpoints", "normalized", "undirected", "usebounds", "wf_improved"), _flag
+        (
+            "center",
+            "count_zeros",
+            "endpoints",
+            "ignore_nan",
+            "keys",
+            "normalized",
+            "undirected",
+            "usebounds",
+            "wf_improved",
+        ),
+        _flag,
     ),
     **dict.fromkeys(("dangling", "nstart", "personalization"), _by_node),
+    "data": lambda value: isinstance(value, bool),  # for np.True_ NetworkX keeps no attributes
     "distance": _key,
-    "method": _word,
+    **dict.fromkeys(("algorithm", "method"), _word),
     "weight": _key,
 }
 """What the backend takes for options that have one meaning; NetworkX itself does with others what it does with them."""

@@ -17,7 +17,7 @@ from graphdask.subgraphs.truss import k_truss as run_k_truss
 _KINDS = (networkx.Graph, networkx.DiGraph, networkx.MultiGraph, networkx.MultiDiGraph, NxGraph)
 
 
-def _class_refuses(arguments: Mapping[str, Any]) -> str:
+def class_refuses(arguments: Mapping[str, Any]) -> str:
     if type(arguments["G"]) not in _KINDS:
         return "the subgraph is of a class of its own, which graphdask does not make"
     return ""
@@ -26,7 +26,7 @@ def _class_refuses(arguments: Mapping[str, Any]) -> str:
 def _ego_refuses(arguments: Mapping[str, Any]) -> str:
     if arguments["undirected"] and arguments["distance"] is not None and arguments["G"].is_directed():
         return "of two edges in opposite directions NetworkX takes the distance of either"
-    return _class_refuses(arguments) or no_function("distance")(arguments)
+    return class_refuses(arguments) or no_function("distance")(arguments)
 
 
 @offered(edges=100_000, converted=20_000, refuses=_ego_refuses)
@@ -48,7 +48,7 @@ def ego_graph(
 def _truss_refuses(arguments: Mapping[str, Any]) -> str:
     if not isinstance(arguments["k"], int):
         return "k is not a whole number"
-    return _class_refuses(arguments)
+    return class_refuses(arguments)
 
 
 @offered(edges=5_000, converted=1_000, refuses=_truss_refuses)
@@ -62,7 +62,6 @@ def k_truss(G: NxGraph, k: Any) -> Any:
             "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
         )
     rows = run_k_truss(G.plain(), max(k, 0)).edge
-    edges, ends = np.zeros(len(G.src), bool), np.zeros(len(G), bool)
-    edges[rows] = True
+    ends = np.zeros(len(G), bool)
     ends[G.src[rows]] = ends[G.dst[rows]] = True
-    return convert_to_nx(G.induced(ends, edges))
+    return convert_to_nx(G.induced(ends, rows))

@@ -16,6 +16,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from networkx_names import function_of
 from odd_options import ODD
 
 from graphdask.errors import GraphdaskError, shown
@@ -28,7 +29,7 @@ ENDLESS = {"an endless iterator", "an endless sequence", "a long range", "10**50
 """What NetworkX goes through to its end, or shows in its message."""
 OF_HOSTILE = "this object does nothing"
 """What an odd object raises by itself."""
-BASE = {"n": 0, "source": 0, "target": 2, "distance": 1, "k": 1}
+BASE = {"n": 0, "source": 0, "target": 2, "distance": 1, "k": 1, "communities": [{0, 1}, {2, 3}]}
 """Arguments that have no default."""
 DIRECTED = {"weakly", "strongly", "attracting", "directed", "ancestors"}
 
@@ -45,7 +46,7 @@ def graph(name: str) -> Any:
 
 def varied(name: str) -> list[str]:
     """The arguments that the installed version of NetworkX has and so has the backend."""
-    return [each for each in inspect.signature(getattr(nx, name).orig_func).parameters if each != "G"]
+    return [each for each in inspect.signature(function_of(name).orig_func).parameters if each != "G"]
 
 
 def outcome(call: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, BaseException | None]:
@@ -81,7 +82,7 @@ def fault(name: str, argument: str, odd: str) -> str:
     needs = {each.name for each in OFFERS[name].signature.parameters.values() if each.default is each.empty}
     given = {each: value for each, value in given.items() if each in needs}
     given |= {"seed": 0} if "seed" in varied(name) else {}
-    G, usual = graph(name), getattr(nx, name)
+    G, usual = graph(name), function_of(name)
     where = f"{name}({argument}={odd})"
     theirs, their_error = outcome(usual, G, **given | {argument: ODD[odd]()}, backend="networkx")
     arguments = given | {argument: ODD[odd]()}

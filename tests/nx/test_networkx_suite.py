@@ -20,6 +20,8 @@ MODULES = (
     "algorithms.centrality.tests.test_harmonic_centrality",
     "algorithms.centrality.tests.test_katz_centrality",
     "algorithms.components.tests.test_attracting",
+    "algorithms.community.tests.test_quality",
+    "algorithms.components.tests.test_biconnected",
     "algorithms.components.tests.test_connected",
     "algorithms.components.tests.test_strongly_connected",
     "algorithms.components.tests.test_weakly_connected",
@@ -28,12 +30,14 @@ MODULES = (
     "algorithms.shortest_paths.tests.test_generic",
     "algorithms.shortest_paths.tests.test_unweighted",
     "algorithms.shortest_paths.tests.test_weighted",
+    "algorithms.tests.test_bridges",
     "algorithms.tests.test_cluster",
     "algorithms.tests.test_core",
     "algorithms.tests.test_dag",
     "algorithms.tests.test_distance_measures",
     "algorithms.tests.test_efficiency",
     "algorithms.tests.test_wiener",
+    "algorithms.tree.tests.test_mst",
     "generators.tests.test_ego",
 )
 LONG = "test_use_bounds_on_off_consistency or incremental"
