@@ -24,6 +24,8 @@ from graphdask.partition.neighbours import places_of
 
 FEW, CHUNK = 30, 256
 """Edges of a row that a warp of a GPU takes, and of a chunk of a longer one (kernels/communities/communities.cu)."""
+AT_ONCE = 1 << 24
+"""Places of tables up to which there are enough for all rows of a level at once, so that no round counts its edges."""
 DEFERRED = slice(COUNTS.place.deferred, COUNTS.place.room + 1)
 LEAST_GAIN = 2.0**-46
 """Least gain of a move, as a share of the vertex's degree; below it are errors of rounding."""
@@ -150,7 +152,9 @@ class Mover:
             if len(pack.total) < communities:
                 pack.assign(total=xp.full(communities, -1, np.int64), keys=xp.empty(communities, np.int64))
         elif len(pack.chunks):
-            room = 2 * int((csr.indptr[1:][pack.rows] - csr.indptr[:-1][pack.rows]).sum())
+            room = 2 * csr.num_edges
+            if room > AT_ONCE:
+                room = 2 * int((csr.indptr[1:][pack.rows] - csr.indptr[:-1][pack.rows]).sum())
             if len(pack.keys) < room:
                 pack.assign(total=xp.zeros(room, np.int64), keys=xp.full(room, -1, np.int64))
 
