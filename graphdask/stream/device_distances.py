@@ -35,7 +35,7 @@ def paths_of(run: Run, part: StreamedPart, primitive: ShortestPaths, stack: Exit
     """What runs SSSP on a rank."""
     if primitive.parents_in_any_order:
         weighted = part.store.weights is not None
-        return DeviceSearch(run, part, primitive.name, primitive.sources[0], "distance", weighted, True, stack)
+        return DeviceSearch(run, part, primitive, "distance", weighted, True, stack)
     return DeviceDistances(run, part, primitive, stack)
 
 
@@ -45,10 +45,11 @@ class DeviceDistances(DeviceFalling):
     packed = False
 
     def __init__(self, run: Run, part: StreamedPart, primitive: ShortestPaths, stack: ExitStack):
-        super().__init__(run, primitive.name, primitive.sources[0], part.store.weights is not None, stack)
+        super().__init__(run, primitive.name, primitive.sources, part.store.weights is not None, stack)
         self.per_vertex, self.beside_window = (WIDE, STATE) if part.size == 1 else (SHARED, SHARED)
         self.integer = primitive.distance.kind != "f"
         self.value = np.dtype(np.int64) if self.integer else primitive.distance
+        self.stops(part, primitive)
         run.require(self.per_vertex, self.name)
 
     def result(self, part: StreamedPart, state: DeviceSearchState, env: Environment) -> dict[str, Any]:  # type: ignore[override]
@@ -62,12 +63,14 @@ class DeviceDistances(DeviceFalling):
         rooted, here = parent != NOBODY, distance[own.begin : own.end]
         reached = here != none
         beyond = env.backend.to_host(xp.flatnonzero(rooted & ~reached))
-        too_far = env.least(int(numbers_of(part, beyond).min()) if len(beyond) else NO_VERTEX)
+        too_far = env.least(int(numbers_of(part, beyond).min()) if len(beyond) and self.stop is None else NO_VERTEX)
         found = xp.where(reached, here, -1 if self.integer else none).astype(self.value, copy=False)
         parent = xp.where(reached, parent, -1).astype(np.int32, copy=False)
         if part.size == 1:
             ids = self.run.ids()
             found, parent = self.run.by_number(found, ids), self.run.by_number(parent, ids)
+        if self.stop is not None:
+            self.stop.take_back(part, found, parent, env)
         return {"distance": found, "parent": parent, "too_far": too_far}
 
     def _parents(self, part: StreamedPart, env: Environment, tight: Tight) -> Array:
@@ -152,9 +155,8 @@ class DeviceOffers(OnDevice):
         reached = self.tight.pack.distance != unreached(np.dtype(self.of.value))
         self.tight.pack.parent = state.parent
         self.tight.over(reached, "layered_offer")
-        place = self.run.position(self.of.source)
-        if own.begin <= place < own.end:
-            state.parent[place] = self.of.source
+        place, number = self.of.start(part, env)
+        state.parent[place] = number
         state.marks[:n] = state.parent != NOBODY
         return state, self.messages(part, state, False, int(reached[own.begin : own.end].sum()))
 

@@ -8,15 +8,17 @@ other ranks to their owners.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.bfs import BreadthFirstSearch
-from graphdask.algorithms.sssp import NO_VERTEX
+from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.stream.device import DeviceWindow
@@ -24,10 +26,14 @@ from graphdask.stream.device_search import in_place, labels_in_place
 from graphdask.stream.device_shared import OnDevice
 from graphdask.stream.on_device import Fall, Run
 from graphdask.stream.shared import EXCHANGE, StreamedPart
+from graphdask.stream.stopping import Stop
 
 SEARCH, PATHS, SHARED = 20, 24, 12 + EXCHANGE
 """Bytes of the device per vertex of a search and of shortest paths by one rank, with what their answers take, which a
 window has until then; and of both by several ranks."""
+
+MARKING = 2
+"""Bytes per vertex besides, of a search that stops: which rows are not beyond where it does."""
 
 
 @dataclass
@@ -55,32 +61,50 @@ class DeviceFalling(OnDevice):
     beside_window: int
     """Bytes per vertex while there is a window."""
 
-    def __init__(self, run: Run, name: str, source: int, weighted: bool, stack: ExitStack):
+    stop: Stop | None = None
+
+    def __init__(self, run: Run, name: str, sources: Sequence[int], weighted: bool, stack: ExitStack):
         super().__init__(run, name, stack)
-        self.source, self.weighted = source, weighted
+        self.sources, self.weighted = sources, weighted
         self.windows = stack.enter_context(ExitStack())
+
+    def stops(self, part: StreamedPart, primitive: BreadthFirstSearch | ShortestPaths) -> None:
+        """Stop where a primitive says, if it does."""
+        if primitive.stops:
+            self.stop = Stop(part, primitive, self.value, self.packed, self.weighted)
+            self.votes = 1 + self.stop.votes
+            self.per_vertex, self.beside_window = self.per_vertex + MARKING, self.beside_window + MARKING
+
+    def start(self, part: StreamedPart, env: Environment) -> tuple[Array, Array]:
+        """Return the positions of the own sources, and their numbers."""
+        places, numbers = self.run.positions(self.sources)
+        mine = (places >= part.own.begin) & (places < part.own.end)
+        return env.backend.from_host(places[mine]), env.backend.from_host(numbers[mine])
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[DeviceSearchState, Messages]:  # type: ignore[override]
         self.log.context = env
         label = env.xp.full(part.num_vertices, unreached(np.dtype(self.value)), self.value)
         window = self.windows.enter_context(self.run.window("out", self.beside_window, self.name))
         fall = Fall(self.run, window, label, self.packed, self.weighted)
-        place = self.run.position(self.source)
-        if part.own.begin <= place < part.own.end:
-            label[place], fall.marks[place] = self.source if self.packed else 0, 1
+        if self.stop is not None:
+            fall.clear = partial(self.stop.clear, part, label, fall.marks, env)
+        place, number = self.start(part, env)
+        label[place], fall.marks[place] = number if self.packed else 0, 1
         state = DeviceSearchState(label, fall, window)
-        return state, self._swept(part, state)
+        return state, self._swept(part, state, env)
 
     def ends(self, state: DeviceSearchState, votes: np.ndarray) -> bool:
-        state.unsent = bool(votes.any())
+        state.unsent = bool(votes[:, 0].any())
+        if self.stop is not None:
+            self.stop.take(votes[:, 1:])
         return False
 
     def superstep(self, part: StreamedPart, state: DeviceSearchState, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
         assert state.fall is not None
         state.fall.take(inbox.records["position"], inbox.records["value"])
-        return self._swept(part, state)
+        return self._swept(part, state, env)
 
-    def _swept(self, part: StreamedPart, state: DeviceSearchState) -> Messages:
+    def _swept(self, part: StreamedPart, state: DeviceSearchState, env: Environment) -> Messages:
         """Sweep, and return messages with labels that fell at vertices of other ranks."""
         fall = state.fall
         assert fall is not None
@@ -94,7 +118,8 @@ class DeviceFalling(OnDevice):
             worked_before, looked_before = worked, looked
         worked, looked = worked - worked_before, looked - looked_before
         goes_on = bool(active.any()) and part.size > 1
-        return self.outgoing(part, fall.marks, fall.flags.elsewhere, state.label, goes_on, worked, looked)
+        votes = () if self.stop is None else self.stop.vote(state.label, env)
+        return self.outgoing(part, fall.marks, fall.flags.elsewhere, state.label, goes_on, worked, looked, votes)
 
 
 class DeviceSearch(DeviceFalling):
@@ -103,20 +128,22 @@ class DeviceSearch(DeviceFalling):
     packed = True
 
     def __init__(
-        self, run: Run, part: StreamedPart, name: str, source: int, column: str, weighted: bool, pulls: bool,
-        stack: ExitStack,
+        self, run: Run, part: StreamedPart, primitive: BreadthFirstSearch | ShortestPaths, column: str, weighted: bool,
+        pulls: bool, stack: ExitStack,
     ):  # fmt: skip
-        super().__init__(run, name, source, weighted, stack)
+        super().__init__(run, primitive.name, primitive.sources, weighted, stack)
         self.column, self.pulls = column, pulls
         self.per_vertex = SHARED if part.size > 1 else SEARCH if column == "depth" else PATHS
         self.beside_window = SHARED if part.size > 1 else 9
+        self.stops(part, primitive)
         run.require(self.per_vertex, self.name)
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[DeviceSearchState, Messages]:  # type: ignore[override]
-        if part.size > 1 or self.weighted or not in_place(self.run):
+        to_the_end = self.stop is None and len(self.sources) == 1
+        if part.size > 1 or self.weighted or not to_the_end or not in_place(self.run):
             return super().init(part, env)
         self.log.context = env
-        label, ids = labels_in_place(self.run, self.source, self.pulls)
+        label, ids = labels_in_place(self.run, self.sources[0], self.pulls)
         state = DeviceSearchState(label, ids=ids)
         nothing = env.xp.zeros(0, np.uint8)
         return state, self.outgoing(part, nothing, np.zeros(0, bool), state.label, False, 0, 0)
@@ -129,13 +156,15 @@ class DeviceSearch(DeviceFalling):
             ids = self.run.ids()
         label = label[own.begin : own.end]
         distance, parent = unpacked(self.run, label, ids, np.int64 if far else np.int32)
+        if self.stop is not None:
+            self.stop.take_back(part, distance, parent, env)
         return {self.column: distance, "parent": parent} | ({"too_far": NO_VERTEX} if far else {})
 
 
 def search_of(run: Run, part: StreamedPart, primitive: BreadthFirstSearch, stack: ExitStack) -> DeviceSearch:
     """What runs BFS on a rank."""
     pulls = primitive.direction != "push"
-    return DeviceSearch(run, part, primitive.name, primitive.sources[0], "depth", False, pulls, stack)
+    return DeviceSearch(run, part, primitive, "depth", False, pulls, stack)
 
 
 def unpacked(run: Run, labels: Array, ids: Array | None, dtype: Any) -> tuple[Array, Array]:

@@ -36,12 +36,12 @@ class OnDevice(Streaming):
 
     def outgoing(
         self, part: StreamedPart, marks: Array, elsewhere: np.ndarray, values: Array, active: bool, frontier: int,
-        edges: int,
+        edges: int, votes: tuple[float, ...] = (),
     ) -> Messages:  # fmt: skip
         """Return messages to the owners of marked positions with the values there, up to `most_told(part)` at a time.
 
-        The marks of positions that are sent are cleared. The vote is whether marks are left. `elsewhere` (bool) says
-        which chunks of other ranks have marks.
+        The marks of positions that are sent are cleared. The first vote is whether marks are left, others are `votes`.
+        `elsewhere` (bool) says which chunks of other ranks have marks.
         """
         xp, backend, left, unsent = self.run.xp, self.run.backend, most_reported(part), False
         found, bounds = [xp.zeros(0, np.int32)], np.zeros(part.size + 1, np.int64)
@@ -59,7 +59,7 @@ class OnDevice(Streaming):
             bounds[1:] = backend.to_host(xp.searchsorted(positions, cuts))
         records = {"position": positions, "value": values[positions]}
         return Messages.of_records(
-            records, bounds, active=active or unsent, frontier=frontier, edges=edges, votes=(float(unsent),)
+            records, bounds, active=active or unsent, frontier=frontier, edges=edges, votes=(float(unsent), *votes)
         )
 
 

@@ -46,7 +46,9 @@ def paths_of(part: StreamedPart, primitive: ShortestPaths, stack: ExitStack) -> 
     """What runs SSSP on a rank."""
     if primitive.parents_in_any_order:
         weighted = part.store.weights is not None
-        return Search(part, primitive.name, primitive.sources[0], "distance", weighted, True, stack)
+        search = Search(part, primitive.name, primitive.sources, "distance", weighted, True, stack)
+        search.stops(part, primitive, True, np.int64)
+        return search
     return Distances(part, primitive, stack)
 
 
@@ -54,8 +56,6 @@ def refuse(store: Store, primitive: ShortestPaths) -> None:
     """Raise Unsupported for buckets of distances."""
     if primitive.delta is not None:
         raise Unsupported("a streamed sssp goes by chunks, not by buckets of distances; leave delta= out")
-    if primitive.stops or len(primitive.sources) > 1:
-        raise Unsupported("a streamed sssp goes from one source, without targets= or cutoff=; use S.in_memory()")
 
 
 class Distances(Falling):
@@ -63,10 +63,11 @@ class Distances(Falling):
 
     def __init__(self, part: StreamedPart, primitive: ShortestPaths, stack: ExitStack):
         weighted = part.store.weights is not None
-        super().__init__(part, primitive.name, np.array([primitive.sources[0]]), weighted, stack)
+        super().__init__(part, primitive.name, np.array(primitive.sources), weighted, stack)
         self.per_vertex = WIDE if part.size == 1 else WIDE + 20 + EXCHANGE
         self.integer = primitive.distance.kind != "f"
         self.dtype = np.dtype(np.int64) if self.integer else primitive.distance
+        self.stops(part, primitive, False, self.dtype)
 
     def first(self, part: StreamedPart) -> np.ndarray:
         return np.full(part.num_vertices, unreached(self.dtype), self.dtype)
@@ -89,7 +90,7 @@ class Distances(Falling):
         rooted = parent != NONE
         here = distance[own.begin : own.end]
         reached = here != none
-        beyond = np.flatnonzero(rooted & ~reached)
+        beyond = np.flatnonzero(rooted & ~reached if self.stop is None else [])
         too_far = env.least(int(numbers_of(part, beyond).min()) if len(beyond) else NO_VERTEX)
         if not env.least(int((rooted | ~reached).all())):
             parent = env.run(part, Flat(self, pack, state.window, parent)).columns["parent"]
@@ -98,6 +99,8 @@ class Distances(Falling):
             some = slice(first - own.begin, first - own.begin + len(where))
             found[where] = np.where(reached[some], here[some], -1 if self.integer else none)
             before[where] = np.where(reached[some], parent[some], -1)
+        if self.stop is not None:
+            self.stop.take_back(part, found, before, env)
         return {"distance": found, "parent": before, "too_far": too_far}
 
 
@@ -142,9 +145,9 @@ class Offers(Streaming):
     def init(self, part: StreamedPart, env: Environment) -> tuple[Tree, Messages]:  # type: ignore[override]
         n, own, distance = part.num_vertices, part.own, self.pack.distance
         state = Tree(np.full(n, NONE, np.int32), distance != unreached(self.of.dtype))
-        (source,), (place,) = self.of.sources, part.store.positions(self.of.sources)
-        if own.begin <= place < own.end:
-            state.parent[place] = source
+        place = part.store.positions(self.of.sources)
+        mine = (place >= own.begin) & (place < own.end)
+        state.parent[place[mine]] = self.of.sources[mine]
         self.pack.parent = state.parent
         state.frontier = int(state.active[own.begin : own.end].sum())
         state.edges = self.over(part, state.active, cpu().kernels("layered_paths").layered_offer)
@@ -223,5 +226,5 @@ class Flat(Offers):
 
 
 STREAMED[ShortestPaths] = Streamed(
-    Supersteps(paths_of, "device_distances.paths_of"), refuse, lambda primitive: primitive.sources[0], by_weight=True
+    Supersteps(paths_of, "device_distances.paths_of"), refuse, lambda primitive: primitive.sources, by_weight=True
 )

@@ -82,7 +82,7 @@ class Streamed:
     run: Callable[[RankContext, StreamedPart, Any], RankResult]
     refuse: Callable[[Store, Any], None] = refuse_without_in_edges
     """Raises for what cannot be streamed."""
-    source: Callable[[Any], int] | None = None
+    sources: Callable[[Any], tuple[int, ...]] | None = None
     """Of a search, which one pass may be exact for."""
     by_weight: bool = False
     """Whether a search goes by the weights of edges, if they have any."""

@@ -245,7 +245,8 @@ def open_(
     `connected_components` 16, `sssp` 22, or 37 with floating weights, with zeros among them or distances of 64 bits,
     `pagerank` 52; on a GPU 20, 20, 24 or 40, and 68. There `bfs`, `sssp` without weights, and `connected_components` of
     an undirected graph, on one rank whose `host_memory` holds all chunks, have the GPU read the rows that it needs
-    where they are: no chunk has to fit. With several workers each keeps the state of all vertices: 38, 24, 38 or 73,
+    where they are: no chunk has to fit. A search that stops takes 2 bytes more on a GPU; it and one from several
+    sources copy chunks. With several workers each keeps the state of all vertices: 38, 24, 38 or 73,
     and 80 bytes; on a GPU 28, 24, 28 or 40, and 96. `betweenness` takes 98 bytes and 26 for each source that is
     searched at a time (42 with several workers; on a GPU 29, or 36 if they are more than 8, and with several workers
     45, or 52): up to 64, or as many as take half of `memory`; with fewer the last bits of scores may differ, which are

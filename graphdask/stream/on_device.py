@@ -12,7 +12,7 @@ subgraph sampling (2018).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -107,10 +107,13 @@ class Run:
         """Vertex numbers by position; None where they are the same."""
         return None if self.store.by_number else self.sent(self.host.column("ids"))
 
-    def position(self, number: int) -> int:
-        """Where a vertex stands."""
-        ids = self.ids()
-        return number if ids is None else int((ids == number).argmax())
+    def positions(self, numbers: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Where vertices stand, ascending, and which vertex stands there."""
+        if self.store.by_number:
+            return np.sort(numbers), np.sort(numbers)
+        ids = self.host.column("ids")
+        places = np.flatnonzero(np.isin(ids, numbers))
+        return places, ids[places]
 
     def by_number(self, values: Array, ids: Array | None) -> Array:
         """Values by position, by vertex number."""
@@ -246,6 +249,8 @@ class Fall:
         self._kernels = run.backend.kernels("layered_paths", cooperative=True, **self._types)
         self._section = run.store.sections["out"]
         self.flags = Flags(run, self._section, window.buffers + 2)
+        self.clear: Callable[[], None] | None = None
+        """Clears marks of rows that are not to be scanned, if there are such."""
         self._pack = ChunkLabels(
             weights=one, each=each, begin=run.own.begin, end=run.own.end, packed=1 if packed else None,
             active=self.marks, labels=labels, queue=window.queue, hubs=window.hubs, counters=self.flags.counters,
@@ -254,7 +259,7 @@ class Fall:
     def _work(self, chunk: DeviceChunk) -> None:
         self._pack.hold(chunk, chunk.indptr)
         self._kernels.layered_relax_chunk(chunk.rows, self._pack, per_item=chunk.per_row)
-        self.flags.mark(self.marks)
+        self._flag()
 
     def take(self, positions: Array, values: Array) -> None:
         """Take what others have seen."""
@@ -264,8 +269,13 @@ class Fall:
     def active(self) -> np.ndarray:
         """The own chunks with marks, bool."""
         self.flags.clear()
-        self.flags.mark(self.marks)
+        self._flag()
         return self.flags.now()
+
+    def _flag(self) -> None:
+        if self.clear is not None:
+            self.clear()
+        self.flags.mark(self.marks)
 
     def sweep(self, active: np.ndarray, forward: bool = True) -> np.ndarray:
         """Sweep over the chunks that are `active`, as the function `sweep` does, with the kernel of this object."""

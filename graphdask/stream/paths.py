@@ -14,6 +14,7 @@ their owners, which keep the lower label. Sweeps go on when all labels have been
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,7 @@ import numpy as np
 
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms.bfs import BreadthFirstSearch
-from graphdask.algorithms.sssp import NO_VERTEX
+from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.comm.single import SingleCommunicator
 from graphdask.engine.loop import Environment, Inbox, Messages, RankContext, run_primitive
 from graphdask.errors import Unsupported
@@ -41,6 +42,7 @@ from graphdask.stream.shared import (
     part_of,
     places,
 )
+from graphdask.stream.stopping import Stop
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Sweeps, cpu
 from graphdask.stream.window import Window
@@ -82,9 +84,19 @@ class Falling(Streaming):
     votes = 1
     """Whether values are left to send."""
 
+    stop: Stop | None = None
+
     def __init__(self, part: StreamedPart, name: str, sources: np.ndarray, weighted: bool, stack: ExitStack):
         super().__init__(name, stack)
         self.sources, self.weighted, self.once = sources, weighted, part.once
+
+    def stops(
+        self, part: StreamedPart, primitive: BreadthFirstSearch | ShortestPaths, packed: bool, dtype: Any
+    ) -> None:
+        """Stop where a primitive says, if it does."""
+        if primitive.stops:
+            self.stop = Stop(part, primitive, dtype, packed, self.weighted)
+            self.votes = 1 + self.stop.votes
 
     def first(self, part: StreamedPart) -> np.ndarray:
         """Labels before anything falls."""
@@ -122,27 +134,36 @@ class Falling(Streaming):
             weights=UNIT, each=-1 if self.weighted else 0, begin=own.begin, end=own.end, active=active, labels=label,
             queue=window.queue, counters=counters, **self.tables(part),
         )  # fmt: skip
+        if pack.near is not None:  # which a search from several sources has to know of each of them
+            pack.near[place[mine][label[place[mine]] >> 32 == 0]] = 0
         state = SearchState(window, sweeps, pack, number)
-        return state, self._swept(part, state)
+        return state, self._swept(part, state, env)
 
-    def _swept(self, part: StreamedPart, state: SearchState) -> Messages:
+    def _swept(self, part: StreamedPart, state: SearchState, env: Environment) -> Messages:
         """Sweep, and return messages with labels that fell at vertices of other ranks."""
-        pack = state.pack
+        pack, stop = state.pack, self.stop
+        if stop is not None:
+            stop.clear(part, pack.labels, pack.active, env)
         if not state.unsent:
             for chunk in state.sweeps.once():
                 pack.hold(chunk, state.window.indptr(chunk))
                 self.relax(state, len(chunk.degrees))
+                if stop is not None:
+                    stop.clear(part, pack.labels, pack.active, env)
         slots = marked(part, pack.active, most_reported(part))
         unsent = any_marked(part, pack.active)
         worked, looked, *_ = pack.read_counters(cpu())
         pack.counters[:] = 0
         return Messages(
             slots[:0], slots, {"value": BySlot(pack.labels.view(np.int64), part.own.begin)},  # type: ignore[dict-item]
-            unsent or (state.sweeps.waiting and not self.once), worked, looked, votes=(float(unsent),),
+            unsent or (state.sweeps.waiting and not self.once), worked, looked,
+            votes=(float(unsent), *(() if stop is None else stop.vote(pack.labels, env))),
         )  # fmt: skip
 
     def ends(self, state: Any, votes: np.ndarray) -> bool:
-        state.unsent = bool(votes.any())
+        state.unsent = bool(votes[:, 0].any())
+        if self.stop is not None:
+            self.stop.take(votes[:, 1:])
         return False
 
     def superstep(self, part: StreamedPart, state: Any, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
@@ -150,32 +171,33 @@ class Falling(Streaming):
         for message in inbox.received:
             where = message.slots + message.slots.dtype.type(part.own.begin)
             kernels.layered_take(len(where), where, message.columns["value"].view(labels.dtype), state.pack)
-        return self._swept(part, state)
+        return self._swept(part, state, env)
 
 
 class Search(Falling):
     """Labels of a distance times 2^32 plus the number of the parent; `column` is the name of the distances.
 
-    If one rank searches, all edges have the length 1 and are stored at both ends, and it `pulls`, rows find their
-    parents in one pass or level by level, where that is faster (`graphdask.stream.levels`). If labels fall, each row
-    that is processed finds its parent, which takes 4 bytes per vertex that are not counted. They are free at that time,
-    because the answers have not been made of the labels yet.
+    If one rank searches, from one source and to the end, all edges have the length 1 and are stored at both ends, and
+    it `pulls`, rows find their parents in one pass or level by level, where that is faster (`graphdask.stream.levels`).
+    If labels fall, each row that is processed finds its parent, which takes 4 bytes per vertex that are not counted.
+    They are free at that time, because the answers have not been made of the labels yet.
     """
 
     def __init__(
-        self, part: StreamedPart, name: str, source: int, column: str, weighted: bool, pulls: bool, stack: ExitStack
-    ):
-        super().__init__(part, name, np.array([source]), weighted, stack)
-        self.column, self.pulls = column, pulls
+        self, part: StreamedPart, name: str, sources: Sequence[int], column: str, weighted: bool, pulls: bool,
+        stack: ExitStack,
+    ):  # fmt: skip
+        super().__init__(part, name, np.array(sources), weighted, stack)
+        self.column, self.pulls = column, pulls and len(sources) == 1
         self.per_vertex = SHARED if part.size > 1 else SEARCH if column == "depth" else PATHS
 
     def numbers(self, part: StreamedPart) -> np.ndarray | None:
-        reaches = part.size == 1 and not self.weighted and not part.store.header["directed"]
+        reaches = part.size == 1 and not self.weighted and not part.store.header["directed"] and self.stop is None
         return part.store.numbers() if reaches else None
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[Any, Messages]:  # type: ignore[override]
         self.log.context = env
-        if part.size == 1 and self.pulls and not self.weighted:
+        if part.size == 1 and self.pulls and not self.weighted and self.stop is None:
             memory = part.memory - (self.per_vertex - LABELS) * part.num_vertices
             given = part.store, int(self.sources[0]), memory, self.log, part.read_ahead
             found = by_layers(*given)
@@ -211,6 +233,8 @@ class Search(Falling):
             out = (None, distance) if dtype is np.int64 else (distance, None)
             for first, where in places(part):
                 kernels.layered_unpack(len(where), state.pack.labels[first:], where, *out, parent)
+            if self.stop is not None:
+                self.stop.take_back(part, distance, parent, env)
         return {self.column: distance, "parent": parent} | ({"too_far": NO_VERTEX} if dtype is np.int64 else {})
 
 
@@ -220,7 +244,7 @@ class Labels(Search):
     def __init__(
         self, part: StreamedPart, sources: np.ndarray, label: np.ndarray | None, depth: int, stack: ExitStack
     ):  # fmt: skip
-        super().__init__(part, "a search", 0, "depth", False, False, stack)
+        super().__init__(part, "a search", (0,), "depth", False, False, stack)
         self.sources, self.label, self.depth, self.per_vertex = sources, label, depth, LABELS
 
     def numbers(self, part: StreamedPart) -> np.ndarray | None:
@@ -254,7 +278,9 @@ def search(
 def search_of(part: StreamedPart, primitive: BreadthFirstSearch, stack: ExitStack) -> Search:
     """What runs BFS on a rank."""
     pulls = primitive.direction != "push"
-    return Search(part, primitive.name, primitive.sources[0], "depth", False, pulls, stack)
+    search = Search(part, primitive.name, primitive.sources, "depth", False, pulls, stack)
+    search.stops(part, primitive, True, np.int64)
+    return search
 
 
 def refuse(store: Store, primitive: BreadthFirstSearch) -> None:
@@ -264,10 +290,8 @@ def refuse(store: Store, primitive: BreadthFirstSearch) -> None:
             "a streamed search pushes, or lets rows find their parents where that reads less; leave direction= out, or "
             'say direction="push"'
         )
-    if primitive.stops or len(primitive.sources) > 1:
-        raise Unsupported("a streamed search goes from one source, without targets= or depth_limit=; use S.in_memory()")
 
 
 STREAMED[BreadthFirstSearch] = Streamed(
-    Supersteps(search_of, "device_paths.search_of"), refuse, lambda primitive: primitive.sources[0]
+    Supersteps(search_of, "device_paths.search_of"), refuse, lambda primitive: primitive.sources
 )

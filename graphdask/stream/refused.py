@@ -46,13 +46,13 @@ def _with_derived(primitives: list[type[Any]]) -> list[type[Any]]:
 def _refuse_one_pass(graph: StreamedGraph, primitive: Any, streamed: Streamed) -> None:
     """Raise Unsupported where one pass over a store is not exact."""
     header, reason = graph.store.header, ""
-    if streamed.source is None:
+    if streamed.sources is None:
         reason = f"{primitive.name} is no search"
     elif streamed.by_weight and graph.store.weights is not None:
         reason = "edges have weights, and a way through later layers may be shorter"
     elif header["order"] != "layers":
         reason = 'the file has no layers; build it with order="layers"'
-    elif streamed.source(primitive) != header["root"]:
+    elif streamed.sources(primitive) != (header["root"],):
         root = graph.ids.to_caller(np.array([header["root"]]))[0]
         reason = f"layers are counted from {root}, and other vertices are reached through edges that lead back"
     if reason:

@@ -21,6 +21,7 @@ import numpy as np
 
 from graphdask.algorithms._power_iteration import PowerIteration
 from graphdask.algorithms._shortest_tree import unreached
+from graphdask.algorithms._targets import stopped_at
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
@@ -41,6 +42,7 @@ from graphdask.stream.pagerank import StreamedPageRank, gathered
 from graphdask.stream.paths import UNIT
 from graphdask.stream.programs import proved
 from graphdask.stream.shared import StreamedPart, part_of
+from graphdask.stream.stopping import limit_of
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
 from graphdask.verify.betweenness import impossible, scaled_alike, shorter_paths, sums
@@ -113,19 +115,23 @@ def _ends(store: Store, bad: np.ndarray) -> tuple[int, int]:
 
 def _search(context: RankContext, part: StreamedPart, primitive: Any, result: RankResult, log: Log) -> Violation | None:
     depth, parent = result.columns["depth"], result.columns["parent"]
-    return _tree(part.store, depth, parent, primitive.sources[0], False, part.memory, log)
+    return _tree(context, part, primitive, depth, parent, False, log)
 
 
 def _paths(context: RankContext, part: StreamedPart, primitive: Any, result: RankResult, log: Log) -> Violation | None:
     distance, parent, weighted = result.columns["distance"], result.columns["parent"], part.store.weights is not None
-    return _tree(part.store, distance, parent, primitive.sources[0], weighted, part.memory, log)
+    return _tree(context, part, primitive, distance, parent, weighted, log)
 
 
 def _tree(
-    store: Store, distance: np.ndarray, parent: np.ndarray, source: int, weighted: bool, memory: int, log: Log
-) -> Violation | None:
-    n, floats = store.num_vertices, distance.dtype.kind == "f"
-    start = np.arange(n) == source
+    context: RankContext, part: StreamedPart, primitive: Any, distance: np.ndarray, parent: np.ndarray, weighted: bool,
+    log: Log,
+) -> Violation | None:  # fmt: skip
+    store, n, floats = part.store, part.num_vertices, distance.dtype.kind == "f"
+    whole, limit = part_of(store, 0, 1, part.memory, None), limit_of(primitive)
+    until = stopped_at(context.comm, cpu(), whole, distance, primitive.targets, limit)
+    start = np.zeros(n, bool)
+    start[list(primitive.sources)] = True
     reached = distance < np.inf if floats else distance != -1
     none = ~(distance >= 0) if floats else distance < -1
     mine = (
@@ -133,10 +139,13 @@ def _tree(
             none | (parent < -1) | (parent >= n), "vertex {vertex} has a distance below 0, or a parent that is none"
         )
         or first_wrong(
-            start & ((distance != 0) | (parent != source)), "source {vertex} must have distance 0 and itself"
+            start & ((distance != 0) | (parent != np.arange(n))), "source {vertex} must have distance 0 and itself"
         )
         or first_wrong(
             reached != (parent >= 0), "vertex {vertex} has a distance and no parent, or a parent and no distance"
+        )
+        or first_wrong(
+            reached & (distance > until), "vertex {vertex} is farther than the distance at which the search stops"
         )
     )
     if mine:
@@ -146,11 +155,12 @@ def _tree(
     there, above = by_position(store, wide), by_position(store, parent)
     witnessed, bad, section = np.zeros(n, np.uint8), np.full(2, -1), store.sections["out"]
     kernels = cpu().kernels("layered")
-    with window_of(store, "out", memory - BYTES * n, log.what, log) as window:
+    with window_of(store, "out", part.memory - BYTES * n, log.what, log) as window:
         for _, chunk in every_chunk(window, section, log):
             kernels.layered_check(
                 len(chunk.degrees), chunk.first, window.indptr(chunk), chunk.ids, chunk.targets,
-                chunk.weights if weighted else UNIT, -1 if weighted else 0, there, above, witnessed, bad,
+                chunk.weights if weighted else UNIT, -1 if weighted else 0, dtype.type(until), there, above, witnessed,
+                bad,
             )  # fmt: skip
     if bad[0] >= 0:
         return Violation(*_ends(store, bad), "the edge from {vertex} to {other} can relax: {other} is nearer that way")

@@ -149,8 +149,9 @@ def layered_pull(n, ids, number, depth, parent, layer, a: ChunkRows):
 
 
 @twin
-def layered_check(n, first, indptr, ids, targets, weights, each, distance, parent, witnessed, bad):
-    """Search for an edge that can relax; store the positions of the ends of the first one in `bad`.
+def layered_check(n, first, indptr, ids, targets, weights, each, until, distance, parent, witnessed, bad):
+    """Search for an edge that can relax to a distance up to `until`; store the ends of the first one, as positions, in
+    `bad`.
 
     Mark with 1 each vertex that has a tight edge from its parent if the parent is nearer, and with 2 each vertex that
     has one from a parent at the same distance.
@@ -166,7 +167,7 @@ def layered_check(n, first, indptr, ids, targets, weights, each, distance, paren
             v = targets[e]
             dv = distance[v]
             d = plus(du, weights[e & each])
-            if dv == none or (dv > d and d >= du):
+            if (dv == none and d <= until) or (dv > d >= du and d <= until):
                 if bad[0] < 0:
                     bad[0], bad[1] = u, v
             elif dv == d and v != u and parent[v] == id:
