@@ -1,4 +1,5 @@
-"""Parts of a graph on the command line: subgraphs, ego graphs, vertices within some hops, cores and trusses."""
+"""Parts of a graph on the command line: subgraphs, ego graphs, vertices within some hops, cores and trusses; and pairs
+of similar vertices."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from typing import Any
 
 import click
 
+from graphdask.commands.ids import vertex
 from graphdask.commands.options import Whole
 from graphdask.commands.samplers import Entry
 from graphdask.display import terminal
@@ -35,6 +37,36 @@ def _hop_words(result: Any) -> str:
     return terminal.count(len(result.vertex), "vertex")
 
 
+def _similar(name: str) -> Callable[..., Any]:
+    """A measure of similarity, of vertices as the command line names them."""
+    call = _part(name)
+
+    def named(G: Any, *, pair: Any, vertices: str | None, **options: Any) -> Any:
+        pairs = [[vertex(each, G, "pair") for each in ends] for ends in pair] or None
+        some = None if vertices is None else [vertex(each.strip(), G, "vertices") for each in vertices.split(",")]
+        return call(G, pairs=pairs, vertices=some, **options)
+
+    return named
+
+
+def _pair_words(result: Any) -> str:
+    return terminal.count(len(result.score), "pair")
+
+
+SIMILARITY = (
+    click.option("--pair", nargs=2, multiple=True, metavar="ID ID",
+                 help="Compare these two vertices; may be repeated.  [default: all pairs that share a neighbour]"),
+    click.option("--vertices", metavar="IDS", help="List pairs from each of these vertices: 7,8,9."),
+    click.option("--topk", type=Whole(min=1), metavar="K", help="Only so many pairs, the most similar ones."),
+    click.option("--per-vertex", is_flag=True, help="List pairs from each vertex, and --topk of each."),
+)  # fmt: skip
+MEASURES = {
+    "jaccard": "Pairs of vertices with the share of their neighbours that they have in common.",
+    "overlap": "Pairs of vertices with their common neighbours as a share of the smaller neighbourhood.",
+    "cosine": "Pairs of vertices with the cosine of their neighbourhoods.",
+    "sorensen": "Pairs of vertices with twice their common neighbours by the sum of their neighbours.",
+}
+
 PARTS: tuple[Entry, ...] = (
     Entry("subgraph", "All edges between the seeds.", _part("subgraph"), "seeds", words=_edge_words, draws=False),
     Entry(
@@ -61,5 +93,8 @@ PARTS: tuple[Entry, ...] = (
         (click.option("--k", type=Whole(min=0), required=True, help="Two more than the triangles."),), ("k",),
         _edge_words, draws=False,
     ),
+    *(Entry(name, help, _similar(name), "", SIMILARITY, ("pair", "vertices", "topk", "per_vertex"), _pair_words,
+            draws=False, edges=False)
+      for name, help in MEASURES.items()),
 )  # fmt: skip
 """Commands of `graphdask sample`, beside those of samplers."""

@@ -28,6 +28,8 @@ def sample(graph: Graph, sampler: Any, placement: Any, client: Any, progress: bo
                     raise
         return _partitioned(graph, sampler, client, config)
     except OverBudget as error:
+        if not sampler.placed:
+            raise
         raise OverBudget(
             f'{error}. Or use placement="streamed", which keeps the graph in host memory and parts of it on the device'
         ) from error

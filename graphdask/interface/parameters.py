@@ -26,6 +26,14 @@ allocation : {"maximal", "just-enough", "fixed"} or float, optional
 seed : int
     Of the random numbers, 0 to 2**64 - 1. The same seed gives the same samples on every device, in
     every placement and for every number of workers.
+pairs : array of shape (k, 2) or sequence of pairs of vertex ids, optional
+    Compare these. Default: all pairs of different vertices that share a neighbour other than the two.
+topk : int, optional
+    Return only so many of the pairs that share a neighbour, those of the highest scores; of equal scores those that
+    come first by `first`, then by `second`, in `vertex_ids`. Default: all of them.
+per_vertex : bool
+    True: list pairs from each vertex to the vertices that it shares a neighbour with, so that each pair stands twice;
+    `topk` is then for each vertex. False: each pair once, unless `vertices` is given; `topk` is for all pairs together.
 edge_rows : bool
     Whether samples have the column `edge` from the beginning: the row of each edge in what the graph was made
     of, -1 for a step that follows no edge. If False, `s.edge` finds the rows when it is first used, as

@@ -59,6 +59,8 @@ class Sampler(Primitive[S]):
     """Whether it says of every edge which row of what the caller gave it is."""
     tells_edges: ClassVar[bool] = False
     """Whether it does where it is `numbered`; its samples are edges, which `taken` lists."""
+    placed: ClassVar[bool] = True
+    """Whether the function of it has an argument `placement`."""
     undivided: ClassVar[str] = ""
     """Why it cannot draw some instances at a time, and what to do; empty where it can."""
 

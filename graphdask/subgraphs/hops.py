@@ -73,6 +73,7 @@ class Hops(Sampler[HopsState]):
 
     name = "k-hop neighbors"
     ghosts = "1-hop"
+    placed = False
     remedy = "give fewer sources at a time, use more workers"
     undivided = "is of all its sources together; call it for some of them"
     result_type = HopsResult

@@ -32,6 +32,7 @@ class Selected(Sampler[dict[str, Array]]):
 
     name = "subgraph"
     ghosts = "1-hop"
+    placed = False
     remedy = "take fewer subgraphs at a time, use more workers"
     tells_edges = True
     undivided = "is of all its subgraphs together; call it for some of them"

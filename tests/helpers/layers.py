@@ -22,6 +22,7 @@ LAYERS = (
     "generate",
     "sample",
     "subgraphs",
+    "similarity",
     "verify",
     "stream",
     "dashboard",

@@ -116,6 +116,10 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
     "k_core": Call(lambda w: {"G": w.U}),
     "k_hop_neighbors": Call(lambda w: {"G": w.G, "sources": [0, 1], "k": 2}),
     "k_truss": Call(lambda w: {"G": w.U, "k": 3}),
+    **{
+        measure: Call(lambda w: {"G": w.U}, words={"vertices": ("vertex",)})
+        for measure in ("jaccard", "overlap", "cosine", "sorensen")
+    },
     "subgraph": Call(lambda w: {"G": w.G, "vertices": [0, 1]}, words={"vertices": ("vertex",)}),
     "SubgraphResult.to_graph": Call(lambda w: {"instance": 0}, lambda w: gd.subgraph(w.G, [0, 1]).to_graph),
     "read_graph": Call(lambda w: {"path": w.text}),

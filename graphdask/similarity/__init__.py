@@ -1,0 +1,1 @@
+"""Similarity of vertices by the neighbours that they share."""

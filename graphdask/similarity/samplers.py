@@ -1,0 +1,211 @@
+"""Similarity of given pairs, and of all pairs that share a neighbour or the best of them.
+
+A given pair is compared at the owner of the end that has more neighbours, to which the row of the other end is sent.
+Pairs that share a neighbour are counted source by source (graphdask.similarity._two_hops), a batch a superstep; of the
+pairs of each batch only those are kept that can be among the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import Environment, Inbox, Messages
+from graphdask.errors import OverBudget
+from graphdask.partition.part import Part
+from graphdask.sample.sampler import Sampler
+from graphdask.similarity._measures import best_first, joined, ranks_within, score, taken
+from graphdask.similarity._sets import BATCH, Placed, Sets, shared, sizes_of
+from graphdask.similarity._two_hops import Counted, TwoHops
+from graphdask.similarity.result import SimilarityResult
+
+LOOKED_AT = 1 << 20
+"""From so many rows on it is asked what memory is free."""
+
+
+@dataclass
+class PairsState:
+    blocks: list[dict[str, Array]] = field(default_factory=list)
+    """Columns of the pairs that are kept."""
+    sets: Sets | None = None
+    batches: Iterator[tuple[Counted, bool]] | None = None
+
+
+class Similarity(Sampler[PairsState]):
+    """What both samplers have in common."""
+
+    ghosts = "1-hop"
+    placed = False
+    undivided = "is of all its pairs together; call it for some of them"
+    result_type = SimilarityResult
+    record_columns: ClassVar[Mapping[str, Any]] = {}
+    sort_by: tuple[str, ...]
+    """Columns that order the rows of the result, the last one first."""
+
+    def superstep(self, part: Part, state: PairsState, inbox: Inbox, env: Environment) -> Messages:
+        raise AssertionError("given pairs are compared before the first superstep")
+
+    def result(self, part: Part, state: PairsState, env: Environment) -> dict[str, Array]:
+        return joined(env.xp, state.blocks)
+
+
+class OfPairs(Similarity):
+    """The sampler of given pairs of vertex numbers."""
+
+    remedy = "give fewer pairs at a time, or use more workers"
+    sort_by = ("pair",)
+
+    def __init__(self, measure: str, first: np.ndarray, second: np.ndarray):
+        self.name, self.given, self.first, self.last = measure, (first, second), 0, len(first)
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        return Sets.memory(part, both=False) + 160 * len(self.given[0]) + 100 * min(BATCH, part.out.num_edges**2)
+
+    def init(self, part: Part, env: Environment) -> tuple[PairsState, Messages]:
+        sets = Sets.of(part, env, both=False)
+        placed = Placed.of(part, env, sets, *self.given, least=False)
+        common, both = shared(part, env, sets, placed)
+        columns = self.columns_of(part, env, sets, placed, common, both)
+        return PairsState([columns]), nothing(part, False, len(common), part.out.num_edges)
+
+    def columns_of(
+        self, part: Part, env: Environment, sets: Sets, placed: Placed, common: Array, both: Array
+    ) -> dict[str, Array]:
+        """The columns of the result, of pairs and what they share."""
+        scores = score(env.xp, self.name, common, both, sets.out.sizes[placed.rows], placed.sizes)
+        ends = [env.backend.from_host(end.astype(part.vertex_map.dtype))[placed.number] for end in self.given]
+        return {"first": ends[0], "second": ends[1], "score": scores, "common": common, "pair": placed.number}
+
+
+class WithinTwoHops(Similarity):
+    """The sampler of pairs that share a neighbour.
+
+    Parameters
+    ----------
+    measure : str
+    sources : int64 array or None
+        Vertex numbers: pairs are listed from each of them. None: from all vertices if `each`, else each pair once, with
+        the smaller number first.
+    topk : int or None
+        Keep so many.
+    each : bool
+        Keep so many of each source.
+    """
+
+    remedy = "give some vertices at a time (vertices=), or use more workers"
+
+    def __init__(self, measure: str, sources: np.ndarray | None, topk: int | None, each: bool):
+        self.name, self.sources, self.topk, self.each = measure, sources, topk, each
+        self.first, self.last = 0, 1
+        vertices, best = ("second", "first"), ("second", "first", "score")
+        self.sort_by = vertices if topk is None else ("second", "score", "first") if each else best
+
+    @property
+    def inward(self) -> bool:
+        return True
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        arcs = part.out.num_edges
+        best = 0 if self.topk is None or self.each else min(self.topk, part.num_vertices**2)
+        batch = min(BATCH, arcs**2) + min(part.num_vertices, arcs**2)
+        return Sets.memory(part, both=True) + 20 * arcs + 130 * batch + 100 * best * part.size
+
+    def hops(self, part: Part, env: Environment, sets: Sets) -> TwoHops:
+        """The paths from the sources. Every rank calls it."""
+        sources = None
+        if self.sources is not None:
+            given = env.backend.from_host(self.sources.astype(part.vertex_map.dtype))
+            at = part.vertex_map.to_position(env.backend, given) - given.dtype.type(part.first_position)
+            sources = at[(at >= 0) & (at < part.num_owned)]
+            sources.sort()
+        return TwoHops.of(part, env, sets, sources, onward=self.sources is None and not self.each)
+
+    def init(self, part: Part, env: Environment) -> tuple[PairsState, Messages]:
+        sets = Sets.of(part, env, both=True)
+        hops = self.hops(part, env, sets)
+        if self.topk is None:
+            self._refuse_beyond(part, env, hops.fewest())
+        state = PairsState([], sets, hops.counted())
+        return state, self._next(part, state, env)
+
+    def superstep(self, part: Part, state: PairsState, inbox: Inbox, env: Environment) -> Messages:
+        return self._next(part, state, env)
+
+    def _next(self, part: Part, state: PairsState, env: Environment) -> Messages:
+        """Take in the pairs of a batch."""
+        assert state.sets is not None
+        assert state.batches is not None
+        counted, more = next(state.batches)
+        columns = self.columns_of(part, env, state.sets, counted)
+        if self.topk is not None and not self.each:
+            state.blocks = [joined(env.xp, [*state.blocks, columns])]
+            state.blocks = [self._best(env.xp, state.blocks[0])]
+        else:
+            state.blocks.append(columns if self.topk is None else self._best(env.xp, columns))
+        kept = sum(len(block["first"]) for block in state.blocks)
+        if kept >= LOOKED_AT:
+            self._check_memory(part, env, kept)
+        return nothing(part, more, len(columns["first"]), int(counted.both.sum()) if len(counted.both) else 0)
+
+    def columns_of(self, part: Part, env: Environment, sets: Sets, counted: Counted) -> dict[str, Array]:
+        """The columns of the result, of pairs that share a neighbour besides themselves. Every rank calls it."""
+        xp, n = env.xp, max(part.num_vertices, 1)
+        counted = counted.at(counted.common > 0)
+        rows = counted.keys // n
+        second = (counted.keys - rows * n).astype(part.vertex_map.dtype)
+        distinct, place = xp.unique(second, return_inverse=True)
+        sizes = sizes_of(part, env, sets, distinct)[place]
+        scores = score(xp, self.name, counted.common, counted.both, sets.out.sizes[rows], sizes)
+        return {"first": part.ids[rows], "second": second, "score": scores, "common": counted.common}
+
+    def _best(self, xp: Any, columns: dict[str, Array]) -> dict[str, Array]:
+        """The best pairs, of each source if they are to be."""
+        order = best_first(xp, columns["score"], columns["first"], columns["second"], self.each)
+        if not self.each:
+            return taken(columns, order[: self.topk])
+        return taken(columns, order[ranks_within(xp, columns["first"][order]) < self.topk])
+
+    def result(self, part: Part, state: PairsState, env: Environment) -> dict[str, Array]:
+        columns = joined(env.xp, state.blocks)
+        if self.topk is None or self.each:
+            return columns
+        counts = env.backend.to_host(env.gather(env.xp.full(1, len(columns["first"]), np.int64)))
+        begin = int(counts[: part.rank].sum())
+        scores, first, second = (env.gather(columns[name]) for name in ("score", "first", "second"))
+        places = best_first(env.xp, scores, first, second, each=False)[: self.topk] - begin
+        return taken(columns, places[(places >= 0) & (places < int(counts[part.rank]))])
+
+    def _bytes(self, part: Part) -> int:
+        """Bytes of a row of the result, while the blocks of it are joined."""
+        return 2 * (2 * part.vertex_map.dtype.itemsize + 16)
+
+    def _refuse_beyond(self, part: Part, env: Environment, pairs: int) -> None:
+        """Raise OverBudget on every rank if so many pairs cannot fit the memory of all. Every rank calls it."""
+        free = env.least(int(env.backend.free_memory() * env.memory_share))
+        needed = pairs * self._bytes(part) // part.size
+        if needed > free:
+            raise OverBudget(
+                f"{self.name}: at least {pairs:,} pairs of vertices share a neighbour; they need about "
+                f"{needed / 2**30:.3g} GiB on each of {part.size} ranks, of which one may use {free / 2**30:.3g} GiB "
+                f"({env.backend.description}); keep the best of them (topk=), {self.remedy}"
+            )
+
+    def _check_memory(self, part: Part, env: Environment, pairs: int) -> None:
+        """Raise OverBudget if so many pairs of this rank cannot be joined."""
+        needed, free = pairs * self._bytes(part) // 2, int(env.backend.free_memory() * env.memory_share)
+        if needed > free:
+            raise OverBudget(
+                f"{self.name}: rank {part.rank} has found {pairs:,} pairs of vertices that share a neighbour, whose "
+                f"columns need {needed / 2**30:.3g} GiB more, and it may use {free / 2**30:.3g} GiB "
+                f"({env.backend.description}); keep the best of them (topk=), {self.remedy}"
+            )
+
+
+def nothing(part: Part, active: bool, pairs: int, paths: int) -> Messages:
+    """No messages."""
+    return Messages.of_records({}, np.zeros(part.size + 1, np.int64), active=active, frontier=pairs, edges=paths)
