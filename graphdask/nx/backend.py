@@ -14,6 +14,7 @@ import graphdask.nx.cores
 import graphdask.nx.distances
 import graphdask.nx.iterations
 import graphdask.nx.paths
+import graphdask.nx.similarity
 import graphdask.nx.spanning
 import graphdask.nx.subgraphs
 import graphdask.nx.triangles  # noqa: F401

@@ -144,7 +144,7 @@ def should_run(name: str, args: Any, kwargs: Any) -> bool | str:
     is_converted = getattr(G, "__networkx_backend__", "") == BACKEND or bool(cache.get("backends", {}).get(BACKEND))
     least = offer.converted if is_converted else offer.edges
     if least is None:
-        return "NetworkX searches from both ends, or asks for a function that is dispatched in its turn"
+        return "NetworkX may be as fast: it searches from both ends, has few pairs, or calls what is dispatched itself"
     if G.number_of_nodes() > least or G.number_of_edges() >= least:
         return True
     state = "converted already" if is_converted else "not yet converted"

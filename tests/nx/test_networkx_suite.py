@@ -36,6 +36,7 @@ MODULES = (
     "algorithms.tests.test_dag",
     "algorithms.tests.test_distance_measures",
     "algorithms.tests.test_efficiency",
+    "algorithms.tests.test_link_prediction",
     "algorithms.tests.test_wiener",
     "algorithms.tree.tests.test_mst",
     "generators.tests.test_ego",
