@@ -149,8 +149,9 @@ def _declared_here() -> dict[str, Declared]:
     return found | _own()
 
 
+@cache
 def _own() -> dict[str, Declared]:
-    """What the texts of graphdask's algorithms declare."""
+    """What the texts of graphdask's algorithms declare, which are read once."""
     return {
         name: Declared(command, help, name, f"graphdask.algorithms.{path.stem}")
         for path in _folder().glob("*.py")

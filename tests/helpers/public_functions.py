@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from functools import cache
 from typing import Any
 
 MODULES = (
@@ -24,6 +25,7 @@ SPOKEN = ("__init__", "__call__", "__getitem__", "__contains__")
 """Methods with names of Python's that take arguments of the user."""
 
 
+@cache
 def found() -> dict[str, Any]:
     """Each public function, constructor and method with arguments, by its name; an inherited one by its first owner."""
     public: dict[str, Any] = {}

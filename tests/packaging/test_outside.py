@@ -136,6 +136,7 @@ def offered(tmp_path, monkeypatch):
         monkeypatch.setattr(registry, "_others", lambda: {name: entry})
 
     monkeypatch.syspath_prepend(tmp_path)
+    registry.algorithms()  # what is imported meanwhile would be entered in the copy alone
     monkeypatch.setattr(registry, "ALGORITHMS", dict(registry.ALGORITHMS))
     yield offer
     sys.modules.pop("somebodys_module", None)
