@@ -1,7 +1,8 @@
-"""Many supersteps of a program in one launch, on one GPU that has the whole graph (kernels/program/program_loop.cu).
+"""Many supersteps of a program in one launch, on one rank that has the whole graph (kernels/program/program_loop.cu).
 
 A superstep of a few vertices takes some microseconds on a GPU, and its launches some hundred. Where nothing has to be
 exchanged or decided by the host in between, the blocks of one launch go through all supersteps and wait for each other.
+On a CPU the first supersteps are a call each, which the statistics show one by one.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ THREADS = 1 << 24
 """More than run at the same time: as many blocks as can take part."""
 MOST_STEPS = 1 << 10
 """Supersteps of a launch, after which the host checks its deadline."""
+SINGLE = 64
+"""Supersteps of a run that are a call each on a CPU."""
 
 
 def may_loop(of: Definition, rows: list[Csr], env: Environment) -> bool:
     """Whether the host has nothing to do between supersteps, but for `until`."""
-    alone = env.backend.name == "cuda" and env.size == 1 and len(rows) == 1
-    return alone and of.pushes and not of.aggregates
+    return env.size == 1 and len(rows) == 1 and of.pushes and not of.aggregates
 
 
 @dataclass
@@ -36,6 +38,7 @@ class Loop:
     """Of `send` and of `apply`."""
     progress: Array
     """int64 of shape (WORDS,)."""
+    on_cpu: bool
 
     def run(self, state: Any, steps: int) -> None:
         """Go through at most `steps` supersteps, or MOST_STEPS.
@@ -45,8 +48,10 @@ class Loop:
         """
         pack, begins = state.pack, not state.found
         pack.set_counters(changed=0, sent=0, hubs=0)
+        if self.on_cpu:
+            steps = 0 if begins else 1 if state.done < SINGLE else steps
         if begins:
-            pack.listed = None if state.everywhere else state.changed
+            pack.assign(listed=None if state.everywhere else state.changed, everywhere=int(state.everywhere))
             if pack.extent is not None:
                 pack.extent[:] = state.no_extent
         self.progress.fill(0)

@@ -36,7 +36,7 @@ class PythonGlue:
             self._apply(),
         ]  # fmt: skip
         if of.pushes:
-            parts += [self._push(), self._take()]
+            parts += [self._push(), self._take(), self._settled()]
         return "\n".join(made) + "\n\n\n" + "\n\n".join(f"@inlined\n{part}" for part in parts)
 
     def _call(self, function: Function, failure: str = "failure") -> str:
@@ -202,6 +202,10 @@ class PythonGlue:
         else:
             lines.append("a.message0[v] = old + sent[0]")
         return "def push(v, sent, a: Program):\n" + indented([*lines, f"return old == {self._none()[0]}"])
+
+    def _settled(self) -> str:
+        alone = self.of.combine == "any" and not self.of.counts and (self.of.by_source or self.of.send is None)
+        return f"def settled(held):\n    return {'held[0] != 0' if alone else 'False'}\n"
 
     def _take(self) -> str:
         return f"def take(i, v, a: Program):\n    {self._combined('a.given0[i]')}\n"

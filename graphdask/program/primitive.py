@@ -111,7 +111,7 @@ class VertexProgram(Primitive[ProgramState]):
         asked = index * of.asks_ids + 8 * (of.wants("degree") + of.wants("in_degree"))
         total = slots * (sum(each.stored.itemsize for each in of.state) + asked)
         total += slots * message + (slots * ahead if of.by_source else 0)
-        total += owned * index * 2 + (slots - owned) * (index + ahead) + slots // 4
+        total += owned * index * 2 + (slots - owned) * (index + ahead) + 3 * slots // 8
         return total + sum(values.nbytes for _, values in self.first.values())
 
     def memory_on(self, part: Part, env: Environment) -> int:
@@ -213,7 +213,10 @@ class VertexProgram(Primitive[ProgramState]):
             pack.assign(indptr=rows[0].indptr, indices=rows[0].indices, weights=self._weights(rows[0]))
             failures = self._failure(state, of.send), self._failure(state, of.apply)
             kernels = self._kernels("program_loop", rows[0], part, env, cooperative=True)
-            state.loop = Loop(kernels, failures, words[-WORDS:])
+            on_cpu = env.backend.name == "cpu"
+            state.loop = Loop(kernels, failures, words[-WORDS:], on_cpu)
+            if on_cpu and not self.directed:
+                pack.active = xp.zeros_like(bits)
         elif of.pushes:
             state.pushing = self._kernels("program_push", rows[0], part, env)
         if self.resident and self.until is None and may_go_ahead(of, env):

@@ -45,7 +45,7 @@ within = compiled_by(cache=True, forceinline=True)
 WITHOUT_ARRAYS = {"forceinline": True, "_nrt": False}
 """Numba's options of such functions that make no arrays, nor does what they call. Numba would count the holders of
 those that they are given, with atomic operations that take longer than most items."""
-inlined = compiled_by(cache=True, **WITHOUT_ARRAYS)
+inlined = compiled_by(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **WITHOUT_ARRAYS)
 
 
 def by_python(function: Callable[..., Any]) -> Any:

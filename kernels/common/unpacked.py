@@ -134,8 +134,13 @@ class _Rewriting(ast.NodeTransformer):
                     raise AttributeError(
                         f"{kind.__name__} has no field {min(map(str, unknown))!r} (line {node.lineno})"
                     )
+                rest = made.args[0] if made.args else None
+                if rest is not None and not (self._is_pack(rest) and kind is self.pack and len(made.args) == 1):
+                    raise TypeError(f"line {node.lineno}: a pack is made by names, and of one of its own kind")
                 none = ast.copy_location(ast.Constant(None), made)
-                node.args += [given.get(name, none) for name in called.fields]
+                for name in called.fields:
+                    left = none if rest is None or name in given else self._field(name, made)
+                    node.args.append(given.get(name, left))
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:

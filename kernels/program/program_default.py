@@ -45,6 +45,12 @@ def merge(held, sent):
 
 
 @twin
+def settled(held):
+    """Return whether no message changes what it is combined with any more."""
+    return False
+
+
+@twin
 def got(v, a: Program):
     """Return the messages that came to a vertex, combined."""
     return (a.message0[v],)

@@ -68,6 +68,18 @@ def test_a_twin_makes_a_pack_for_another():
     assert counters.tolist() == [0, 2, 0]
 
 
+def with_another_factor(n, some, a: Parts):
+    scaled(n, 0, Parts(a, values=some, factor=a.factor + 3.0))
+
+
+def test_a_twin_hands_on_its_pack_with_other_values_of_some_fields():
+    called = by_python(with_another_factor)
+    assert called.fields == ("out", "factor", "counters")
+    called(2, np.ones(2), out := np.zeros(2), 2.0, counters := np.zeros(3, np.int64))
+    assert out.tolist() == [5.0, 5.0]
+    assert counters.tolist() == [0, 2, 0]
+
+
 LEVELS = Counters("Levels", "arrived", "found[3]", "edges")
 
 
@@ -98,13 +110,14 @@ def test_several_counters_have_one_name(how):
         ("a.factor = 1", "assigns to the field factor"),
         ("b = a", "a pack is used by its fields"),
         ("len(a)", "only be handed to another kernel"),
+        ("scaled(n, 0, Parts(n, factor=1.0))", "a pack is made by names, and of one of its own kind"),
         ("a_out = a.out", "uses the name a_out"),
     ],
 )
 def test_what_a_twin_cannot_do_with_a_pack_is_refused(tmp_path, body, message):
     path = tmp_path / "wrong.py"
     path.write_text(f"def wrong(n, a: Parts):\n    {body}\n")
-    made = {"Parts": Parts}
+    made = {"Parts": Parts, "scaled": scaled}
     exec(compile(path.read_text(), str(path), "exec"), made)
     with pytest.raises((AttributeError, SyntaxError, TypeError), match=message):
         twin(made["wrong"])

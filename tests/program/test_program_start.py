@@ -222,3 +222,25 @@ def test_no_vertices_can_begin_again():
     found = gd.run(empty, LABELS)
     assert gd.run(empty, LABELS, start=found).label.tolist() == []
     assert gd.run(gd.from_edges([1], [2]), LABELS, start=found).label.tolist() == [2, 2]
+
+
+def test_a_deep_graph_is_gone_through_in_fewer_calls_than_supersteps():
+    length = 150
+    G = gd.from_edges(np.arange(length), np.arange(1, length + 1))
+    deep = gd.run(G, HOPS, active=0, init={"hops": {0: 0}})
+    assert deep.hops.tolist() == list(range(length + 1))
+    assert deep.iterations == length + 1
+    assert len(deep.stats) < deep.iterations
+    assert sum(each["edges"] for each in deep.stats.supersteps) == length
+    cut = gd.run(G, HOPS, active=0, init={"hops": {0: 0}}, max_supersteps=100)
+    assert (cut.iterations, int(cut.hops.max())) == (100, 100)
+    apart = gd.run(G.partition(2, by="range"), HOPS, active=0, init={"hops": {0: 0}})
+    assert (apart.iterations, apart.hops.tolist()) == (deep.iterations, deep.hops.tolist())
+
+
+def test_vertices_pull_where_most_edges_send_and_get_the_same():
+    n = 40
+    src, dst = np.random.default_rng(3).integers(0, n, (2, 6 * n))
+    G = gd.from_edges(src, dst, num_vertices=n, directed=False)
+    pulled, pushed = gd.run(G, LABELS), gd.run(G.partition(2, by="range"), LABELS)
+    assert (pulled.iterations, pulled.label.tolist()) == (pushed.iterations, pushed.label.tolist())
