@@ -71,6 +71,8 @@ class BetweennessState:
     """int64 per own vertex, of distances alone: how many sources have reached it."""
     total: Array | None = None
     """int64 per own vertex, of distances alone: their distances, added up."""
+    over: dict[str, Array] = field(default_factory=dict)
+    """If edges have values too: `sigma`, `here`, `edges` and `hubs` of kernels/betweenness/betweenness_pack.py."""
     levels: list[Level] = field(default_factory=list)
     """Of the batch."""
     batch: int = 0

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class Rows:
         return {"index_t": self.out.indices.dtype, "weight_t": self.out.weights.dtype}
 
     @classmethod
-    def of(cls, part: Part, env: Environment) -> Rows:
+    def of(cls, part: Part, env: Environment) -> Self:
         """Return the rows of a partition."""
         assert part.inward is not None
         inward = _simple(part.inward, env)
@@ -62,10 +62,16 @@ class Rows:
 
 
 def _simple(csr: Csr, env: Environment) -> Csr:
-    xp, rows, ends = env.xp, row_of_each(env.backend, csr, 0), csr.indices
-    kept = ends != rows
-    kept[1:] &= (ends[1:] != ends[:-1]) | (rows[1:] != rows[:-1])  # the lightest of parallel edges stands first
-    return csr if bool(kept.all()) else csr.only(xp, kept)
+    kept = simple_edges(csr, env)
+    return csr if bool(kept.all()) else csr.only(env.xp, kept)
+
+
+def simple_edges(csr: Csr, env: Environment) -> Array:
+    """Return a mask of the edges that are no self-loops, and of parallel ones the lightest, which stands first."""
+    rows, ends = row_of_each(env.backend, csr, 0), csr.indices
+    kept: Array = ends != rows
+    kept[1:] &= (ends[1:] != ends[:-1]) | (rows[1:] != rows[:-1])
+    return kept
 
 
 def _turned(csr: Csr, slots: int, env: Environment) -> Csr:
@@ -137,6 +143,8 @@ class PathCounts(Primitive[WeightedPathsState]):
     """The primitive of a batch: dependencies on each of the sources."""
 
     name = "shortest paths counted"
+    first_level = 1
+    """The level that ends the way back. Sources, level 0, have no dependency."""
     columns: ClassVar[Mapping[str, Any]] = {}
     votes = 3
     tells_ghosts = True
@@ -288,27 +296,37 @@ class PathCounts(Primitive[WeightedPathsState]):
         self._kernels(env).paths_depend(
             len(level.rows), level.rows, level.masks, self.lanes, state.paths, state.dependency, per_item=self.lanes
         )
-        return self._tell(state, level, edges) if state.back > 1 else self._end(state, len(level.rows), edges)
+        return (
+            self._tell(state, level, edges)
+            if state.back > self.first_level
+            else self._end(state, len(level.rows), edges)
+        )
 
     def _sum_successors(self, part: Part, state: WeightedPathsState, level: Level, env: Environment) -> int:
         """Sum what successors give to a level; the edges that were scanned."""
         return self._gather(state, level, self.rows.out, state.dependency, 1, env)
 
     def _gather(
-        self, state: WeightedPathsState, level: Level, csr: Csr, out: Array, back: int, env: Environment, first: int = 0
-    ) -> int:
+        self, state: WeightedPathsState, level: Level, csr: Csr, out: Array, back: int, env: Environment,
+        first: int = 0, **over: Array,
+    ) -> int:  # fmt: skip
         """Sum over the tight edges of some rows, the first of `csr` being that of the vertex `first`; the edges that
-        were scanned."""
+        were scanned. `over` are `here` and `over` of Paths, if edges have values too."""
         kernels = self._kernels(env)
         state.counters.fill(0)
         shared = Paths(
             first=first, indptr=csr.indptr, indices=csr.indices, weights=csr.weights, distance=self.distance,
-            lanes=self.lanes, paths=state.paths, hubs=state.hubs, counters=state.counters,
+            lanes=self.lanes, paths=state.paths, hubs=state.hubs, counters=state.counters, **over,
         )  # fmt: skip
         kernels.paths_gather(len(level.rows), level.rows, level.masks, back, out, CHUNKED, shared, per_item=self.lanes)
         if len(level.rows):
             kernels.paths_gather_hubs(HUB_THREADS, level.rows, level.masks, back, out, CHUNKED, shared)
-        return shared.read_counters(env.backend).edges
+        edges: int = shared.read_counters(env.backend).edges
+        if over:
+            shared.set_counters(hubs=0)
+            kernels.paths_over(len(level.rows), level.rows, shared)
+            kernels.paths_over_hubs(HUB_THREADS, level.rows, shared)
+        return edges
 
     def result(self, part: Part, state: WeightedPathsState, env: Environment) -> dict[str, Any]:
         waiting = state.pending if state.stuck else state.pending[:0]

@@ -81,6 +81,8 @@ class Betweenness(Primitive[BetweennessState]):
     result_type = BetweennessResult
     by_teams = True
     """Whether GPUs that can write into each other's memory go through batches by themselves."""
+    first_level = 1
+    """The level that ends a batch on the way back. Sources, level 0, do not score."""
 
     def __init__(self, sources: Sequence[int], lanes: int, scale: float, of_sources: float | None = None):
         """`scale` multiplies the sums of dependencies; `of_sources`, if given, those of the sources instead."""
@@ -325,7 +327,7 @@ class Betweenness(Primitive[BetweennessState]):
             len(level.rows), level.rows, level.masks, state.sigma, state.delta, self.lanes, np.uint64(level.lanes),
             int(last), state.score, state.bits, state.front, state.value, per_item=min(state.columns, 32),
         )  # fmt: skip
-        if state.back == 1:  # the sources, which come next, do not score
+        if state.back == self.first_level:
             return self._next_batch(part, state, env, edges)
         return self._tell(state, env, level, True, edges)
 
@@ -341,16 +343,21 @@ class Betweenness(Primitive[BetweennessState]):
         self, part: Part, state: BetweennessState, level: Level, csr: Csr, out: Array, env: Environment
     ) -> None:
         """Sum the values of the neighbours in the frontier for the vertices of a level."""
-        kernels = self._kernels(part, env)
+        kernels, over = self._kernels(part, env), state.over if state.back >= 0 else {}
+        if over:
+            over["here"][level.rows] = level.masks
         shared = Lanes(
             indptr=csr.indptr, indices=csr.indices, bits=state.bits, front=state.front, value=state.value,
             shown=np.uint64(state.lanes), lanes=self.lanes, out=out, hub=HUB, chunks=state.chunks,
-            partial=state.partial, counters=state.counters,
+            partial=state.partial, counters=state.counters, **over,
         )  # fmt: skip
         kernels.bc_gather(len(level.rows), level.rows, level.masks, shared, per_item=32)
         if len(level.rows) and len(state.chunks):
             kernels.bc_gather_hubs(HUB_THREADS, level.rows, level.masks, shared)
             kernels.bc_sum_hubs(HUB_THREADS, level.rows, level.masks, shared)
+        if over:
+            kernels.bc_edges(len(level.rows), level.rows, shared)
+            kernels.bc_edges_hubs(HUB_THREADS, level.rows, shared)
 
     def result(self, part: Part, state: BetweennessState, env: Environment) -> dict[str, Array]:
         scale_sums(part, env, state.score, self.sources, self.scale, self.of_sources)

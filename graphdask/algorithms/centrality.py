@@ -18,6 +18,18 @@ from graphdask.interface.kinds import Own
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 
+OPTIONS = {
+    "sources": Option("Estimate from K vertices; default: all, exact.", kind=int, least=1, metavar="K"),
+    "seed": Option("Of the choice of K vertices.  [default: 0]"),
+    "normalized": Option("Divide by the number of pairs of other vertices."),
+    "weighted": Option(
+        "Shortest paths by the sums of weights, or by hops.  [default: where there are weights]",
+        kind=bool,
+        default=None,
+        spelling="weighted/unweighted",
+    ),
+}
+
 
 def scales(G: Graph, drawn: int | None, normalized: bool) -> tuple[float, float]:
     """By what sums of dependencies are multiplied: of a vertex that is no source, and of a source.
@@ -55,16 +67,7 @@ def _start(G: Graph, weighted: bool | None, **options: Any) -> BetweennessResult
 @algorithm(
     "betweenness", BetweennessResult, "Betweenness: how many shortest paths pass through a vertex.", summary=_summary,
     words=_words, weights=True, start=_start,
-    options={
-        "sources": Option("Estimate from K vertices; default: all, exact.", kind=int, least=1, metavar="K"),
-        "seed": Option("Of the choice of K vertices.  [default: 0]"),
-        "normalized": Option("Divide by the number of pairs of other vertices."),
-        "weighted": Option(
-            "Shortest paths by the sums of weights, or by hops.  [default: where there are weights]", kind=bool,
-            default=None, spelling="weighted/unweighted",
-        ),
-    },
-    also="betweenness_centrality vertex_betweenness node_betweenness brandes bc",
+    options=OPTIONS, also="betweenness_centrality vertex_betweenness node_betweenness brandes bc",
     example=lambda G: {"sources": min(3, G.num_vertices) or None}, tolerance=1e-12,
 )  # fmt: skip
 @documented
@@ -156,12 +159,7 @@ def betweenness(
     """
     checked_graph(G)
     n = G.num_vertices
-    if not isinstance(normalized, bool | np.bool_):
-        raise InputError(f"normalized={normalized!r} is neither true nor false")
-    if not (weight is None or (isinstance(weight, str) and weight == "weight")):
-        raise InputError(
-            f"weight={shown(weight)} is neither 'weight', the weights of the graph, nor None, which ignores them"
-        )
+    checked_weight(weight, normalized)
     chosen, drawn = chosen_sources(G, sources, seed)
     scale, of_sources = scales(G, len(chosen) if drawn else None, bool(normalized))
     if drawn and len(chosen) == 1 and n > 2:
@@ -184,6 +182,16 @@ def betweenness(
     if isinstance(primitive, WeightedBetweenness):
         raise_undefined(G, result)
     return result
+
+
+def checked_weight(weight: Any, normalized: Any) -> None:
+    """Raise InputError for values that the arguments `weight` and `normalized` do not have."""
+    if not isinstance(normalized, bool | np.bool_):
+        raise InputError(f"normalized={normalized!r} is neither true nor false")
+    if not (weight is None or (isinstance(weight, str) and weight == "weight")):
+        raise InputError(
+            f"weight={shown(weight)} is neither 'weight', the weights of the graph, nor None, which ignores them"
+        )
 
 
 def lanes_of(sources: int, each: int) -> int:

@@ -29,6 +29,7 @@ from graphdask.errors import InputError
 from graphdask.graph.graph import Graph
 from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Csr, Part
+from graphdask.results.result import Result
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,11 @@ class WeightedBetweenness(Primitive[Nothing]):
         raise AssertionError("the run ends before a superstep")
 
     def result(self, part: Part, state: Nothing, env: Environment) -> dict[str, Any]:
-        rows, score = self.rows(part, env), env.xp.zeros(part.num_owned)
+        return self.scored(part, env, self.rows(part, env))
+
+    def scored(self, part: Part, env: Environment, rows: Any) -> dict[str, Any]:
+        """Go through all batches over some rows; the columns of the result."""
+        score = env.xp.zeros(part.num_owned)
         if self.flat_both_ways(part):
             first = rows.first_flat(part, env)
             if first is not None:
@@ -176,7 +181,7 @@ class WeightedBetweenness(Primitive[Nothing]):
         return PathCounts(sources, lanes, rows, distance)
 
 
-def raise_undefined(G: Graph, result: BetweennessResult) -> None:
+def raise_undefined(G: Graph, result: Result) -> None:
     """Refuse a graph whose shortest paths are infinitely many, or too long."""
     too_far, u, v = (result._value(name) for name in ("too_far", "flat_from", "flat_to"))
     if too_far != NO_VERTEX:

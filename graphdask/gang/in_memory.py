@@ -71,7 +71,8 @@ def run(
 
     inward = primitive.inward and graph.directed
     return with_partitions(
-        graph, client, config, compute, primitive.ghosts, inward, primitive.edge_rows, primitive.name,
+        graph, client, config, compute, primitive.ghosts, inward, False if primitive.edge_rows else None,
+        primitive.name,
         primitive.check_device,
     )  # fmt: skip
 
@@ -83,10 +84,11 @@ def _run(context: RankContext, part: Part, primitive: Any, exchange: Any, alloca
 
 def with_partitions(
     graph: Graph, client: Any, config: Config, action: Any, ghosts: str = GHOSTS[1], inward: bool = False,
-    edge_rows: bool = False, label: str = "", check: Callable[[str], None] | None = None,
+    edge_rows: bool | None = None, label: str = "", check: Callable[[str], None] | None = None,
 ) -> Any:  # fmt: skip
     """Return `action(built, restarts)` for the partitions of a graph; if a worker is lost, build them again.
 
+    `edge_rows` is False for the rows of out-edges, True for those of in-edges, None for none.
     `check` refuses a device before they are built.
     """
     on_disk.refuse(graph, "what was asked for of")
@@ -103,8 +105,8 @@ def with_partitions(
 
 
 def _built(
-    graph: Graph, client: Any, workers: Workers, config: Config, ghosts: str, inward: bool, edge_rows: bool,
-    check: Callable[[str], None] | None,
+    graph: Graph, client: Any, workers: Workers, config: Config, ghosts: str, inward: bool,
+    edge_rows: bool | None, check: Callable[[str], None] | None,
 ) -> Built:  # fmt: skip
     built: Built | None = graph.built
     if built is not None and (
@@ -124,6 +126,6 @@ def _built(
         built = graph.built = build_all(graph, gang, ghosts, show)
     if inward and not built.inward:
         built = graph.built = with_inward(built, show)
-    if edge_rows and inward not in built.edge_rows:
-        built = graph.built = with_edge_rows(graph, built, inward, show)
+    if edge_rows is not None and edge_rows not in built.edge_rows:
+        built = graph.built = with_edge_rows(graph, built, edge_rows, show)
     return built

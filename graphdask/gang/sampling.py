@@ -40,7 +40,8 @@ def _partitioned(graph: Graph, sampler: Any, client: Any, config: Config) -> Any
         return replicas.run(graph, built, sampler, "partitioned", restarts, config)
 
     inward = sampler.inward and graph.directed
-    return with_partitions(graph, client, config, compute, sampler.ghosts, inward, sampler.numbered, sampler.name)
+    rows = inward if sampler.numbered else None
+    return with_partitions(graph, client, config, compute, sampler.ghosts, inward, rows, sampler.name)
 
 
 def _replicated(graph: Graph, sampler: Any, client: Any, config: Config) -> Any:

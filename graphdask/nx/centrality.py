@@ -1,4 +1,4 @@
-"""NetworkX's PageRank and betweenness centrality."""
+"""NetworkX's PageRank and betweenness centrality, of nodes and of edges."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from graphdask.algorithms.centrality import betweenness
 from graphdask.algorithms.components import connected_components
+from graphdask.algorithms.edge_betweenness import edge_betweenness
 from graphdask.algorithms.ranking import pagerank as run_pagerank
 from graphdask.errors import GraphdaskWarning, InputError
 from graphdask.graph.construct import from_edges
@@ -154,3 +155,30 @@ def betweenness_centrality(
         scale[sampled] = whole / ((k - 1) * targets) if k > 1 else math.nan  # a node is no end of its own paths
         score = score * scale
     return dict(zip(G.nodes, score.tolist(), strict=True))
+
+
+@offered(
+    edges=500,
+    converted=100,
+    refuses=no_function(),
+    note="Weights are above 0; k and seed draw as NetworkX does.",
+)
+def edge_betweenness_centrality(
+    G: NxGraph, k: Any = None, normalized: bool = True, weight: Any = None, seed: Any = None
+) -> dict[Any, float]:
+    n, graph = len(G), _by_lengths(G, weight)
+    sampled = None if k is None else np.array([G.number(node) for node in seed.sample(G.nodes, k)], np.int64)
+    count = n if sampled is None else len(sampled)
+    scale = 0.0
+    if n > 1:
+        scale = 1 / (count * (n - 1)) if normalized else n / (count if G.is_directed() else count * 2)
+    score = np.zeros(len(G.src))
+    if count and len(G.src):
+        try:
+            score = edge_betweenness(graph, sampled).score
+        except InputError as error:  # weights that are infinite, or lost in rounding
+            raise NotImplementedError(str(error)) from None
+    score = score * (scale if G.is_directed() else scale * 2)  # paths from the sample to anywhere, each once
+    ends = ([G.nodes[number] for number in end.tolist()] for end in (G.src, G.dst))
+    keys = () if G.keys is None else (G.keys,)
+    return dict(zip(zip(*ends, *keys, strict=True), score.tolist(), strict=True))

@@ -146,15 +146,20 @@ def _answers(
 
 def entries_of(backend: Backend, rows: Csr, asked: Array) -> Array:
     """Places of the entries of the given rows, one row after the other; int64."""
+    return entries_and_turns(backend, rows, asked)[0]
+
+
+def entries_and_turns(backend: Backend, rows: Csr, asked: Array) -> tuple[Array, Array]:
+    """Places of the entries of the given rows, int64, and for each entry, which of the given rows it is of."""
     xp = backend.xp
     begins = rows.indptr[asked]
     indptr = xp.zeros(len(asked) + 1, np.int64)
     if not len(asked):
-        return indptr[:0]
+        return indptr[:0], rows.indices[:0]
     xp.cumsum(rows.indptr[asked + 1] - begins, out=indptr[1:])
     total = int(indptr[-1])
     turn = row_of_each(backend, Csr(indptr, xp.empty(total, rows.indices.dtype)), 0)
-    return (begins - indptr[:-1])[turn] + xp.arange(total)
+    return (begins - indptr[:-1])[turn] + xp.arange(total), turn
 
 
 def known_slots(backend: Backend, part: Part, positions: Array) -> tuple[Array, Array]:

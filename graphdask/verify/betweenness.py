@@ -159,10 +159,10 @@ def sums(context: RankContext, part: Part, score: Array, xp: Any, search: Any) -
     found, expected, of_weight, expected_weight = context.comm.allgather(here).reshape(-1, 4).sum(axis=0)
     if context.comm.rank != 0:
         return None
-    if not _equal(found, expected):
+    if not equal(found, expected):
         inner = f"the inner vertices of all paths to {expected:.15g}"
         return Violation(-1, -1, f"the scores add up to {found:.15g}, {inner}")
-    if not _equal(of_weight, expected_weight):
+    if not equal(of_weight, expected_weight):
         return Violation(
             -1,
             -1,
@@ -172,5 +172,5 @@ def sums(context: RankContext, part: Part, score: Array, xp: Any, search: Any) -
     return None
 
 
-def _equal(found: float, expected: float) -> bool:
+def equal(found: float, expected: float) -> bool:
     return bool(abs(found - expected) <= TOLERANCE * max(abs(expected), 1.0))

@@ -34,6 +34,49 @@ extern "C" __global__ void bc_sum_hubs(long long n, const index_t *rows, const m
     BC_GATHER.add_chunks();
 }
 
+// Adds what leads over an edge to the front, in all lanes: a thread an edge. Each fourth column goes into one sum.
+struct OverEdge : NoQueue {
+    const index_t *indices;
+    Front given;
+    const mask_t *here;
+    const double *sigma;
+    long long lanes;
+    const long long *indptr;
+    double *edges;
+    const int *lane_of;
+
+    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
+        const index_t u = indices[edge];
+        const lanes_t common = given.of(u) & here[row];
+        if (!common || (edge > indptr[row] && indices[edge - 1] == u)) return;  // of parallel edges one counts
+        const double *const paths = sigma + (long long)row * lanes, *const values = given.value + (long long)u * given.columns;
+        double sums[4] = {0, 0, 0, 0};
+        for (int c = 0; c < given.columns; c += 4) {
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                if (c + k < given.columns && common >> lane_of[c + k] & 1)
+                    sums[k] = __dadd_rn(sums[k], __dmul_rn(paths[lane_of[c + k]], values[c + k]));
+        }
+        edges[edge] = __dadd_rn(edges[edge], __dadd_rn(__dadd_rn(sums[0], sums[1]), __dadd_rn(sums[2], sums[3])));
+    }
+};
+
+#define BC_OVER_EDGE \
+    OverEdge{{}, a.indices, {a.bits, a.front, a.value, (lanes_t)a.shown, __popcll(a.shown)}, a.here, a.sigma, a.lanes, \
+             a.indptr, a.edges, lane_of}
+
+extern "C" __global__ void bc_edges(long long n, const index_t *rows, Lanes a) {
+    __shared__ int lane_of[64];
+    bc_columns(a.shown, lane_of);
+    gd_for_edges(n, rows, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, BC_OVER_EDGE);
+}
+
+extern "C" __global__ void bc_edges_hubs(long long n, const index_t *rows, Lanes a) {
+    __shared__ int lane_of[64];
+    bc_columns(a.shown, lane_of);
+    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, BC_OVER_EDGE);
+}
+
 extern "C" __global__ void bc_show_paths(long long n, const index_t *rows, const mask_t *masks, const double *sigma,
                                          long long lanes, unsigned long long shown, unsigned int *bits, mask_t *front,
                                          double *value) {

@@ -13,17 +13,21 @@ value   table over slots, its columns those of `shown` in order: what a vertex o
 sigma   table over own vertices: numbers of shortest paths
 delta   table over own vertices: dependencies
 
+edges   float64 per out-edge: the paths that lead over it. `bc_gather` adds to it where the field is not None; on GPUs
+        `bc_edges` does. Products of a row and a column go into four sums, columns c, c + 4, c + 8, ... into one, and
+        these are added in a fixed order, so that both kinds of kernels give the same bits for the same values
+
 Rows are in order of ids, so the sums are too; of parallel edges, which stand side by side, one counts.
 The CUDA kernels defer rows of more than `hub` edges to other launches (`*_hubs`): they list them in `hubs`, or in
 chunks. Of each chunk, `chunks` has its row's place in the list and its number within the row, and `partial` its sums.
-On a CPU there is nothing to balance: they have no twins, and that of `bc_sum_hubs` does nothing.
+On a CPU there is nothing to balance: they have no twins, and those of `bc_sum_hubs` and `bc_edges` do nothing.
 """
 
 import numpy as np
 
 from graphdask.kernels.betweenness.betweenness_pack import Lanes
 from graphdask.kernels.common.bitmap import set_bit
-from graphdask.kernels.common.twin import twin
+from graphdask.kernels.common.twin import twin, within
 
 MACROS = [{"index_t": i, "mask_t": m} for i in ("int", "long long") for m in ("unsigned char", "unsigned long long")]
 
@@ -75,17 +79,40 @@ def bc_reach(n, rows, masks, a: Lanes):
     a.counters.lanes |= np.int64(lanes_reached)
 
 
+@within
+def _product(one, other, count):
+    """The sum of the products of two rows, in the order that is said above."""
+    first = second = third = fourth = 0.0
+    whole = count & -4
+    for c in range(0, whole, 4):
+        first += one[c] * other[c]
+        second += one[c + 1] * other[c + 1]
+        third += one[c + 2] * other[c + 2]
+        fourth += one[c + 3] * other[c + 3]
+    if whole < count:
+        first += one[whole] * other[whole]
+    if whole + 1 < count:
+        second += one[whole + 1] * other[whole + 1]
+    if whole + 2 < count:
+        third += one[whole + 2] * other[whole + 2]
+    return (first + second) + (third + fourth)
+
+
 @twin
 def bc_gather(n, rows, masks, a: Lanes):
     """Sum the values of the neighbours in the frontier into the rows of `out`, in the lanes of the row's mask."""
     count, lane_of = _columns(a.shown)
     column_of, sums = np.full(64, count, np.int64), np.zeros(count + 1)  # behind the columns: nothing
+    paths = np.zeros(count)
     for c in range(count):
         column_of[lane_of[c]] = c
     for i in range(n):
         v, mask = rows[i], np.uint64(masks[i])
         first, last = a.indptr[v], a.indptr[v + 1]
         sums[:] = 0.0
+        if a.edges is not None:
+            for c in range(count):
+                paths[c] = a.sigma[v, lane_of[c]] if mask >> np.uint64(lane_of[c]) & _1 else 0.0
         for e in range(first, last):
             u = a.indices[e]
             common = np.uint64(a.front[u]) & mask
@@ -96,11 +123,16 @@ def bc_gather(n, rows, masks, a: Lanes):
                 while common != _1:
                     common >>= _1
                     b += 1
-                sums[column_of[b]] += a.value[u, column_of[b]]
+                c = column_of[b]
+                sums[c] += a.value[u, c]
+                if a.edges is not None:
+                    a.edges[e] += paths[c] * a.value[u, c]
             else:  # adding the zeros of the other lanes is faster than looking for the ones that are not
                 row = a.value[u]
                 for c in range(count):
                     sums[c] += row[c]
+                if a.edges is not None:
+                    a.edges[e] += _product(paths, row, count)
         for b in range(a.lanes):
             if mask >> np.uint64(b) & _1:
                 a.out[v, b] = sums[column_of[b]]
@@ -108,6 +140,11 @@ def bc_gather(n, rows, masks, a: Lanes):
 
 @twin
 def bc_sum_hubs(n, rows, masks, a: Lanes):
+    pass
+
+
+@twin
+def bc_edges(n, rows, a: Lanes):
     pass
 
 

@@ -174,6 +174,39 @@ extern "C" __global__ void paths_gather_hubs(long long n, const index_t *rows, c
     }
 }
 
+// Adds the paths that lead over an edge, lane by lane: a thread an edge.
+struct Over : NoQueue {
+    const index_t *indices;
+    const weight_t *weights;
+    const dist_t *distance;
+    long long lanes;
+    const lanes_t *here;
+    const double *paths;
+    double *over;
+
+    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
+        const weight_t w = weights[edge];
+        const long long from = (long long)row * lanes, to = (long long)indices[edge] * lanes;
+        double total = 0.0;
+        for (lanes_t rest = here[row]; rest; rest &= rest - 1) {
+            const int b = __ffsll((long long)rest) - 1;
+            if (Of::add(distance[from + b], w) == distance[to + b])
+                total = __dadd_rn(total, __dmul_rn(paths[from + b], paths[to + b]));
+        }
+        over[edge] = __dadd_rn(over[edge], total);
+    }
+};
+
+extern "C" __global__ void paths_over(long long n, const index_t *rows, Paths a) {
+    const Over body{{}, a.indices, a.weights, a.distance, a.lanes, a.here, a.paths, a.over};
+    gd_for_edges(n, rows, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, body);
+}
+
+extern "C" __global__ void paths_over_hubs(long long n, const index_t *rows, Paths a) {
+    const Over body{{}, a.indices, a.weights, a.distance, a.lanes, a.here, a.paths, a.over};
+    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, body);
+}
+
 extern "C" __global__ void paths_depend(long long n, const index_t *rows, const unsigned long long *masks,
                                         long long lanes, double *paths, double *dependency) {
     GD_FOR(at, n * lanes) {

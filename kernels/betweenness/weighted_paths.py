@@ -12,6 +12,9 @@ float64 table over own vertices: sums over successors, then dependencies; 0 wher
 A sum has one order, on CPUs and GPUs and for every number of partitions: neighbours in the order of the row, in chunks
 of CHUNK edges, whose sums are added one after the other.
 
+`over` is a float64 per out-edge: the paths that lead over it. `paths_gather` adds those of a level where the field is
+not None, in the order of lanes. On GPUs `paths_over` does that.
+
 The CUDA kernels defer rows of many edges to other launches (`*_hubs`). They have no twins.
 """
 
@@ -106,17 +109,21 @@ def paths_gather(n, rows, masks, back, out, hub, a: Paths):
     """Sum `paths` over the tight edges of each row, in the lanes of its mask: predecessors over in-edges, or, where
     `back` is not 0, successors over out-edges."""
     lane_of, of_chunk, sums, edges = np.empty(64, np.int64), np.empty(64), np.empty(64), 0
+    of_row = np.empty(64)
     for i in range(n):
         v = rows[i]
         count = _lanes_of(masks[i], a.lanes, lane_of)
         begin, last = a.indptr[v - a.first], a.indptr[v - a.first + 1]
         edges += last - begin
         sums[:count] = 0.0
+        if a.over is not None:
+            for c in range(count):
+                of_row[c] = a.paths[v, lane_of[c]]
         while begin < last:
             end = min(begin + CHUNK, last)
             of_chunk[:count] = 0.0
             for e in range(begin, end):
-                u, w = a.indices[e], a.weights[e]
+                u, w, total = a.indices[e], a.weights[e], 0.0
                 for c in range(count):
                     b = lane_of[c]
                     if back:
@@ -125,12 +132,21 @@ def paths_gather(n, rows, masks, back, out, hub, a: Paths):
                         tight = plus(a.distance[u, b], w) == a.distance[v, b]
                     if tight:
                         of_chunk[c] += a.paths[u, b]
+                        if a.over is not None:
+                            total += of_row[c] * a.paths[u, b]
+                if a.over is not None:
+                    a.over[e] += total
             for c in range(count):
                 sums[c] += of_chunk[c]
             begin = end
         for c in range(count):
             out[v, lane_of[c]] = sums[c]
     a.counters.edges += edges
+
+
+@twin
+def paths_over(n, rows, a: Paths):
+    pass
 
 
 @twin

@@ -17,5 +17,7 @@ class Paths(Pack):
     pending = "int *", "table over own vertices: tight edges in whose other end has not been counted yet"
     ready = "unsigned long long *", "per own vertex: lanes in which the last of these was counted just now"
     paths = "const double *", "table over slots: numbers of shortest paths, or what successors give (weighted_paths.py)"
+    here = "const unsigned long long *", "for values of edges: per own vertex of the rows, its lanes"
+    over = "double *", "value of each edge of the rows; None, or null, where none are wanted"
     hubs = "index_t *", "deferred rows"
     counters = COUNTS, "lengths of lists, and what was done"

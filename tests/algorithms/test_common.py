@@ -37,7 +37,7 @@ every = pytest.mark.parametrize("name", NAMES)
 LONG = dict.fromkeys(
     (
         "betweenness", "closeness_centrality", "harmonic_centrality", "articulation_points", "bridges",
-        "biconnected_components", "louvain", "leiden",
+        "edge_betweenness", "biconnected_components", "louvain", "leiden",
     ),
     pytest.mark.slow,
 )  # fmt: skip
