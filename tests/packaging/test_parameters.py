@@ -30,6 +30,7 @@ EXCEPTIONS = {
     "graphdask.nx.distances": NX,
     "graphdask.nx.graph": NX,
     "graphdask.nx.iterations": NX,
+    "graphdask.nx.spanning": NX,
     "graphdask.nx.triangles": NX,
     "graphdask.cli:list_commands(ctx)": CLICK,
     "graphdask.cli:get_command(ctx)": CLICK,
