@@ -25,9 +25,9 @@ STREAMS = {
 NO_PATHS = {
     "--account", "--algorithm", "--chunk", "--columns", "--comment", "--communicator", "--delimiter",
     "--device-memory", "--directive", "--experiment", "--format", "--format-in", "--format-out", "--host",
-    "--interface", "--memory", "--method", "--mpi", "--na-values", "--partition", "--partition-by", "--pbs",
+    "--interface", "--memory", "--method", "--mpi", "--na-values", "--pair", "--partition", "--partition-by", "--pbs",
     "--personalize", "--root", "--sampler", "--scaling", "--scheduler", "--seeds", "--setup", "--slurm", "--source",
-    "--sources", "--ssh", "--starts", "--stop", "--suite", "--targets", "--time", "COMMAND ...",
+    "--sources", "--ssh", "--starts", "--stop", "--suite", "--targets", "--time", "--vertices", "COMMAND ...",
 }  # fmt: skip
 """Parameters that are text, and no path."""
 

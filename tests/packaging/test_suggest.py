@@ -52,7 +52,7 @@ def test_a_name_is_refused_with_the_one_that_is_meant(module, name, meant):
 
 
 NOT_HERE = (
-    "degree_centrality", "edge_betweenness", "dfs", "depth_first_search", "spectral_clustering", "diameter",
+    "degree_centrality", "current_flow_betweenness", "dfs", "depth_first_search", "spectral_clustering", "diameter",
     "maximum_flow",
     "write_graph", "to_networkx", "path", "cycle", "client", "karate_club", "complete_graph",
 )  # fmt: skip
