@@ -127,7 +127,7 @@ def test_every_algorithm_has_a_record_for_each_number_of_ranks(tmp_path):
         assert record["ms_min"] <= record["ms"] <= record["ms_max"]
         assert record["memory_estimate"] > 0 < record["memory_peak"]
         ranks = record["algorithm"].startswith("pagerank")
-        assert ("first_ms" in record) == ranks
+        assert ("first_ms" in record) == (ranks or record["algorithm"] in ("eigenvector", "katz", "hits"))
         assert ("iteration_ms" in record) == (ranks or record["algorithm"] == "cdlp")
         if ranks:
             assert record["iterations"] == record["supersteps"] - 1  # the first tells what iterations begin with
@@ -135,7 +135,7 @@ def test_every_algorithm_has_a_record_for_each_number_of_ranks(tmp_path):
         assert record["supersteps_ms"] < record["ms"]
         if "first_ms" in record:
             assert record["first_ms"] >= record["first_supersteps_ms"] > 0 < record["first_memory_ratio"]
-            assert record["first_memory_estimate"] > record["memory_estimate"]
+            assert record["first_memory_estimate"] >= record["memory_estimate"] + ranks
         assert record["bsp"]["supersteps"] > 0
         assert record["weighted"] == (record["algorithm"] in ("sssp", "pagerank-weighted", "sssp-float32"))
     one, two = (r for r in records if r["algorithm"] == "bfs")
