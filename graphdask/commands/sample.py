@@ -111,7 +111,8 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
         name = entry.start
         raise InputError(f"--{name}, --{name}-file and --number say the same thing; give one of them")
     if request.seed is not None and not entry.draws and begin[-1] is None:
-        raise InputError(f"--seed is of random numbers, and `sample {entry.name}` draws none without --number")
+        unless = " without --number" if entry.start else ""
+        raise InputError(f"--seed is of random numbers, and `sample {entry.name}` draws none{unless}")
     check_output(request.output, request.overwrite)
     own = entry.prepare(own)
     takes = entry.takes_weights(own)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, ValuesView
 from typing import Any
 
+import networkx
 import numpy as np
 from networkx.algorithms.community.quality import NotAPartition
 
@@ -41,7 +42,8 @@ def modularity(G: NxGraph, communities: Any, weight: Any = "weight", resolution:
         raise NotAPartition(G, communities)
     total = G.weights(weight).sum()
     if total == 0:
-        return 1 / total.item()  # the ZeroDivisionError that NetworkX raises
+        lone = networkx.empty_graph(1)
+        return networkx.community.modularity.orig_func(lone, [{0}])  # 0, or an error: versions differ
     labels = np.empty(len(G), np.int64)
     labels[members] = np.repeat(np.arange(len(sizes)), sizes)
     try:

@@ -57,6 +57,8 @@ def _hits_refuses(arguments: Mapping[str, Any]) -> str:
         return "graphdask normalizes the scores; normalized= is false"
     if arguments["nstart"] is not None:
         return "graphdask begins with equal scores, not with nstart="
+    if arguments["method"] != "power_iteration":
+        return f"method={arguments['method']!r} is left to NetworkX"
     if isinstance(arguments["max_iter"], int) and arguments["max_iter"] >= MOST:
         return f"max_iter={arguments['max_iter']} is more than ARPACK takes"
     if 0 < len(arguments["G"]) < 3 or not arguments["G"].number_of_edges():
@@ -140,7 +142,13 @@ def katz_centrality(
     note="By power iteration from equal scores, which decide if several scores are right. Weights are 0 or more.",
 )
 def hits(
-    G: NxGraph, max_iter: int = 100, tol: float = 1.0e-8, nstart: Any = None, normalized: bool = True
+    G: NxGraph,
+    max_iter: int = 100,
+    tol: float = 1.0e-8,
+    nstart: Any = None,
+    normalized: bool = True,
+    *,
+    method: str = "power_iteration",
 ) -> tuple[dict[Any, float], dict[Any, float]]:
     if len(G) == 0:
         return {}, {}
