@@ -12,7 +12,7 @@ from graphdask.display import terminal
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import algorithm
-from graphdask.results.edge_values import EdgeValuesResult
+from graphdask.results.edge_values import EdgesResult, EdgeValuesResult
 from graphdask.results.result import Result
 
 
@@ -33,7 +33,7 @@ class ArticulationResult(Result):
         return self.graph.vertex_ids[self.articulation]
 
 
-class BridgesResult(EdgeValuesResult):
+class BridgesResult(EdgesResult):
     """What `bridges` returns. Its edges are in the order of their rows."""
 
     columns = ("label",)
@@ -44,21 +44,6 @@ class BridgesResult(EdgeValuesResult):
     def label(self) -> np.ndarray:
         """The smallest id of the vertex's two-edge-connected component; shape (num_vertices,)."""
         return self._column("label")
-
-    @property
-    def source(self) -> np.ndarray:
-        """One end of each bridge, the smaller id; shape (bridges,)."""
-        return self.graph.ids.to_caller(self._of_edges("source"))
-
-    @property
-    def destination(self) -> np.ndarray:
-        """The other end of each bridge; shape (bridges,)."""
-        return self.graph.ids.to_caller(self._of_edges("destination"))
-
-    @property
-    def row(self) -> np.ndarray:
-        """Which row of what the graph was made of each bridge is, ascending; shape (bridges,)."""
-        return self._of_edges("row")
 
 
 class BiconnectedResult(EdgeValuesResult):

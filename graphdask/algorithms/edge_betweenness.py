@@ -17,10 +17,10 @@ from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
-from graphdask.results.edge_values import EdgeValuesResult
+from graphdask.results.edge_values import EdgesResult
 
 
-class EdgeBetweennessResult(EdgeValuesResult):
+class EdgeBetweennessResult(EdgesResult):
     """What `edge_betweenness` returns. Its edges are in the order of their rows."""
 
     columns = ("vertex_score",)
@@ -29,21 +29,6 @@ class EdgeBetweennessResult(EdgeValuesResult):
     def score(self) -> np.ndarray:
         """Betweenness of each edge, float64 of shape (edges,)."""
         return self._of_edges("score")
-
-    @property
-    def source(self) -> np.ndarray:
-        """Where each edge begins; in an undirected graph the smaller id; shape (edges,)."""
-        return self.graph.ids.to_caller(self._of_edges("source"))
-
-    @property
-    def destination(self) -> np.ndarray:
-        """The other end of each edge; shape (edges,)."""
-        return self.graph.ids.to_caller(self._of_edges("destination"))
-
-    @property
-    def row(self) -> np.ndarray:
-        """Which row of what the graph was made of each edge is, ascending; shape (edges,)."""
-        return self._of_edges("row")
 
     @property
     def vertex_score(self) -> np.ndarray:

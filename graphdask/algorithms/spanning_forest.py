@@ -30,7 +30,7 @@ from graphdask.interface.parameters import documented
 from graphdask.interface.registry import algorithm
 from graphdask.partition.neighbours import edge_blocks
 from graphdask.partition.part import Part
-from graphdask.results.edge_values import EdgeValuesResult
+from graphdask.results.edge_values import EdgesResult
 
 LIGHT = 3
 """Edges for each vertex that are taken first."""
@@ -38,7 +38,7 @@ SAMPLE = 1 << 14
 """Weights from which the bound of the light edges is estimated."""
 
 
-class SpanningForestResult(EdgeValuesResult):
+class SpanningForestResult(EdgesResult):
     """What `minimum_spanning_forest` returns. Its edges are in the order of their rows."""
 
     columns = ("label",)
@@ -50,24 +50,9 @@ class SpanningForestResult(EdgeValuesResult):
         return self._column("label")
 
     @property
-    def source(self) -> np.ndarray:
-        """One end of each edge, the smaller id; shape (edges,)."""
-        return self.graph.ids.to_caller(self._of_edges("source"))
-
-    @property
-    def destination(self) -> np.ndarray:
-        """The other end of each edge; shape (edges,)."""
-        return self.graph.ids.to_caller(self._of_edges("destination"))
-
-    @property
     def weight(self) -> np.ndarray:
         """The weight of each edge, 1 without weights; shape (edges,)."""
         return self._of_edges("weight")
-
-    @property
-    def row(self) -> np.ndarray:
-        """Which row of what the graph was made of each edge is, ascending; shape (edges,)."""
-        return self._of_edges("row")
 
     @property
     def total_weight(self) -> float:

@@ -19,3 +19,22 @@ class EdgeValuesResult(Result):
     @cached_property
     def _by_row(self) -> np.ndarray:
         return np.argsort(np.concatenate(self.parts.fetch(PickColumn("row"))))
+
+
+class EdgesResult(EdgeValuesResult):
+    """Its edges are in the order of their rows."""
+
+    @property
+    def source(self) -> np.ndarray:
+        """Where each edge begins; in an undirected graph the smaller id; shape (edges,)."""
+        return self.graph.ids.to_caller(self._of_edges("source"))
+
+    @property
+    def destination(self) -> np.ndarray:
+        """The other end of each edge; shape (edges,)."""
+        return self.graph.ids.to_caller(self._of_edges("destination"))
+
+    @property
+    def row(self) -> np.ndarray:
+        """Which row of what the graph was made of each edge is, ascending; shape (edges,)."""
+        return self._of_edges("row")
