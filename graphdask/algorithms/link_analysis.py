@@ -71,8 +71,8 @@ class Hits(PowerIteration):
     def _sums_turns(self, env: Environment) -> bool:
         return self.resident and not self.weighted and not env.frugal
 
-    def _made(self, part: Part, env: Environment) -> ProgramState:
-        state = super()._made(part, env)
+    def _made(self, part: Part, env: Environment, together: bool = False) -> ProgramState:
+        state = super()._made(part, env, together)
         state.turns = state.rows
         if self._sums_turns(env):
             state.sums_of_turns = [Sums.of(part, env, csr, int(csr is part.out)) for csr in state.rows]

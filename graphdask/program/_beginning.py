@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -45,8 +46,10 @@ def take_over(
         field[slots] = values[mine]
 
 
-def own_slots(part: Part, env: Environment, numbers: np.ndarray) -> tuple[Array, Array]:
-    """Slots of those vertices that this rank owns; and which of all these are, bool."""
+def own_slots(part: Part, env: Environment, numbers: np.ndarray) -> tuple[Array, Any]:
+    """Slots of those vertices that this rank owns; and which of all these are, bool, or a slice of all."""
     places = part.vertex_map.to_position(env.backend, env.backend.from_host(numbers)) - part.first_position
+    if env.size == 1:
+        return places.astype(part.vertex_map.dtype), slice(None)
     mine = (places >= 0) & (places < part.num_owned)
     return places[mine].astype(part.vertex_map.dtype), mine

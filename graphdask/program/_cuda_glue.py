@@ -8,8 +8,8 @@ from graphdask.program.definition import Definition, Function
 from graphdask.program.fields import Place
 
 CAST = {"int": "(long long)({})", "float": "(double)({})", "bool": "(({}) != 0)"}
-READ_ONCE = {"a.weights[e]": "__ldcs(a.weights + e)"}
-"""What no cache need keep."""
+READ = {"a.weights[e]": "GD_WEIGHT(a, e)"}
+"""What is read in a way of its own (kernels/program/program_types.cuh)."""
 
 
 class CudaGlue:
@@ -23,6 +23,7 @@ class CudaGlue:
         made = [
             "#define GD_PROGRAM_OF_CALLER",
             f"#define GD_AGGREGATES {len(of.aggregates)}",
+            f"#define GD_COUNTS {int(of.counts)}",
             "__device__ __forceinline__ long long program_name(const long long *names, long long base, long long v) {",
             "    return base < 0 ? names[v] : v + base;",
             "}",
@@ -35,7 +36,7 @@ class CudaGlue:
             self._takes_least(), self._apply(),
         ]  # fmt: skip
         if of.pushes:
-            parts += [self._improves(), self._push(), self._take()]
+            parts += [self._improves(), self._push(), self._take(), self._settled()]
         return "\n".join(made) + "\n" + "\n".join(f"__device__ __forceinline__ {part}" for part in parts)
 
     def _part_types(self) -> list[str]:
@@ -49,7 +50,7 @@ class CudaGlue:
 
     def _call(self, function: Function, results: list[str], failure: str = "failure") -> str:
         places: dict[str, Place] = {place.field.name: place for place in function.places.values()}
-        expressions = {name: READ_ONCE.get(place.expression, place.expression) for name, place in places.items()}
+        expressions = {name: READ.get(place.expression, place.expression) for name, place in places.items()}
         arguments = [CAST[places[name].field.type].format(expressions[name]) for name in function.code.fields]
         addresses = [f"&{result}" for result in results]
         return f"{function.name}({', '.join([*arguments, *addresses, f'a.{failure}'])})"
@@ -204,6 +205,12 @@ class CudaGlue:
         lines = ["const message0_t held = a.message0[v];", "first = held == (message0_t)nothing().v0;"]
         head = "bool improves(index_t v, const Message &sent, const Program &a, bool &first) {\n"
         return head + indented([*lines, f"return {better};"]) + "}"
+
+    def _settled(self) -> str:
+        """Whether no message changes what came, where all lie between two of them (gd_ordered in exact.cuh)."""
+        ends = {"any": "held.v0 != 0", "min": "gd_ordered(held.v0) <= least", "max": "gd_ordered(held.v0) >= most"}
+        head = "bool settled(const Message &held, long long least, long long most) {\n"
+        return head + indented([f"return {ends.get(self.of.combine, 'false')};"]) + "}"
 
     def _push(self) -> str:
         return self._combining("void push(index_t v, const Message &sent, const Program &a)", "sent.v0")

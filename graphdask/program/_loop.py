@@ -43,10 +43,10 @@ class Loop:
     def run(self, state: Any, steps: int) -> None:
         """Go through at most `steps` supersteps, or MOST_STEPS.
 
-        The first launch of a run begins with the `count` vertices of the state that send, a later one with the messages
-        that were sent last.
+        It begins with the `count` vertices of the state, if they have yet to send, or else with the messages that were
+        sent last.
         """
-        pack, begins = state.pack, not state.found
+        pack, begins = state.pack, state.unsent
         pack.set_counters(changed=0, sent=0, hubs=0)
         if self.on_cpu:
             steps = 0 if begins else 1 if state.done < SINGLE else steps
@@ -58,8 +58,9 @@ class Loop:
         threads, first = min(THREADS, pack.owned + len(pack.indices)), state.count if begins else -1
         self.kernels.program_loop(threads, first, min(steps, MOST_STEPS), *self.failures, self.progress, pack)
 
-    def take(self, state: Any) -> int:
-        """Take over what the host has read of the launch: how far it came; return how many vertices sent."""
-        words = state.found[-WORDS:]
+    def take(self, state: Any) -> tuple[int, int]:
+        """Take over what the host has read of the launch: how far it came; return how many vertices sent, and along how
+        many edges."""
+        words, state.unsent = state.found[-WORDS:], False
         state.done, state.count, state.everywhere = state.done + words[STEPS], state.found[COUNTS.place.changed], False
-        return int(words[VISITED])
+        return int(words[VISITED]), state.found[COUNTS.place.sent]

@@ -10,6 +10,7 @@ from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr
 from graphdask.program._ahead import Ahead
 from graphdask.program._loop import Loop
+from graphdask.program._pull import Pull
 from graphdask.program._row_sums import Sums
 
 
@@ -50,6 +51,12 @@ class ProgramState:
     """How values are added up that all vertices send."""
     loop: Loop | None = None
     """How many supersteps are one launch, where they can be."""
+    unsent: bool = True
+    """Whether the vertices that changed last have yet to send; of a loop."""
+    pull: Pull | None = None
+    """How vertices pull in the supersteps of a loop in which many send."""
+    pulls: bool = False
+    """Whether the next superstep is one of these."""
     ahead: Ahead | None = None
     """How many supersteps are launched without the host, where they can be."""
     launched: int = 1

@@ -20,6 +20,7 @@ DTYPES = {"float64": "float", "float32": "float", "int64": "int", "int32": "int"
 """Of a field of the state, with its type in functions."""
 PUSHED = ("min", "max", "any", "count")
 """Ways to combine that come to the same in any order, by one operation of a processor."""
+PULLED_TOO = "and pulled where many vertices of an undirected graph send and one rank has all of it"
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ class Definition:
     @property
     def chosen(self) -> dict[str, Any]:
         """How messages are combined, and why, for statistics."""
-        why = self.why_pulled or f"{self.combine} of one number is the same in any order"
+        why = self.why_pulled or f"{self.combine} of one number is the same in any order, {PULLED_TOO}"
         return {"messages": "pushed" if self.pushes else "pulled", "because": why}
 
     @property

@@ -22,6 +22,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.bitmap import has_bits, set_bits
 from graphdask.engine.buffers import Allocation, put_aside
 from graphdask.engine.loop import ALL, HUB_THREADS, Environment, Inbox, Messages, Primitive
+from graphdask.engine.team import Peers, TeamMemory
 from graphdask.kernels.functions.inserted import Written
 from graphdask.kernels.program.program_pack import ALL as EVERY
 from graphdask.kernels.program.program_pack import BINS, CHANGED, COUNTS, MARKED, WORDS
@@ -30,8 +31,10 @@ from graphdask.partition.part import Csr, Part
 from graphdask.program._ahead import Ahead, may_go_ahead
 from graphdask.program._beginning import add_facts, own_slots, take_over
 from graphdask.program._loop import MOST_STEPS, Loop, may_loop
+from graphdask.program._pull import Pull, may_pull
 from graphdask.program._row_sums import CHUNK, Layout, Sums
 from graphdask.program._state import ProgramState
+from graphdask.program._team import TeamProgram
 from graphdask.program.aggregates import Known, summed_up, votes_of, words_of, write_values
 from graphdask.program.definition import Definition, Function
 from graphdask.program.failures import error_of
@@ -119,7 +122,26 @@ class VertexProgram(Primitive[ProgramState]):
         if self._sums_values(env):
             csr = self._rows(part, False)[0]
             needed += 8 * part.num_slots + 16 * (csr.num_edges // CHUNK) + Layout.memory(part, csr)
+        if self._loops(part, env) and may_pull(self.definition, part, env, self.directed):
+            needed += Pull.memory(self.definition, part)
         return needed
+
+    def memory_together(self, part: Part, env: Environment) -> int | None:
+        peers = self._peers(part, env)
+        if peers is None:
+            return None
+        return self.memory(part, env.allocation) + TeamProgram.nbytes(peers, part, env, self.definition)
+
+    def _peers(self, part: Part, env: Environment) -> Peers | None:
+        """The ranks whose GPUs go through all supersteps together."""
+        of = self.definition
+        alike = self.resident and self.until is None and of.pushes and not of.aggregates
+        return env.peers() if alike and len(self._rows(part, True)) == 1 else None
+
+    def _loops(self, part: Part, env: Environment) -> bool:
+        """Whether many supersteps can be one launch."""
+        of = self.definition
+        return self.resident and self.until is None and may_loop(of, self._rows(part, of.pushes), env)
 
     def _sums_values(self, env: Environment) -> bool:
         return self.resident and self.definition.sums_values and not env.frugal
@@ -137,7 +159,9 @@ class VertexProgram(Primitive[ProgramState]):
         return [part.out, part.inward] if sending else [part.inward, part.out]
 
     def init(self, part: Part, env: Environment) -> tuple[ProgramState, Messages]:
-        state = self._made(part, env)
+        peers = self._peers(part, env)
+        memory = None if peers is None else TeamProgram.memory(peers, part, env, self.definition)
+        state = self._made(part, env, memory is not None)
         pack, of, owned = state.pack, self.definition, part.num_owned
         if of.begins:
             for i, function in of.begins:
@@ -146,13 +170,17 @@ class VertexProgram(Primitive[ProgramState]):
             take_over(of, self.first, {of.state[i].name for i, _ in of.begins}, part, state.fields, env)
         if self.active is None or of.everyone:
             state.everywhere, state.count = True, owned
+            state.pulls = state.pull is not None
         else:
             mine, _ = own_slots(part, env, self.active)
             state.changed[: len(mine)] = mine
             state.count = len(mine)
+        if memory is not None:
+            return state, self._together(part, state, memory, env)
         return state, (self._send if state.loop is None else self._loop)(part, state, env)
 
-    def _made(self, part: Part, env: Environment) -> ProgramState:
+    def _made(self, part: Part, env: Environment, together: bool = False) -> ProgramState:
+        """The state before any superstep; `together` is whether GPUs go through all of them together."""
         xp, of, slots, owned = env.xp, self.definition, part.num_slots, part.num_owned
         self.check_device(env.backend.name)
         dtype = part.vertex_map.dtype
@@ -166,8 +194,8 @@ class VertexProgram(Primitive[ProgramState]):
         functions = len(of.functions)
         words = xp.zeros(len(COUNTS) + functions + BINS * len(of.aggregates) + WORDS, np.int64)
         places = slots if of.pushes else owned
-        loops = self.resident and self.until is None and may_loop(of, rows, env)
-        kernels = None if loops and not of.begins else self._kernels("program", rows[0], part, env)
+        loops = self._loops(part, env)
+        kernels = None if (loops or together) and not of.begins else self._kernels("program", rows[0], part, env)
         aggregates = summed_up(of, np.zeros((0, 0)))
         pack = Pack(
             names=env.backend.from_host(np.zeros(1, np.int64) if self.names is None else self.names), base=self.base,
@@ -217,7 +245,12 @@ class VertexProgram(Primitive[ProgramState]):
             state.loop = Loop(kernels, failures, words[-WORDS:], on_cpu)
             if on_cpu and not self.directed:
                 pack.active = xp.zeros_like(bits)
-        elif of.pushes:
+            if may_pull(of, part, env, self.directed):
+                state.pull = Pull.of(
+                    of, part, env, pack, failures, words[-WORDS:],
+                    lambda family, rows: self._kernels(family, rows, part, env),
+                )  # fmt: skip
+        elif of.pushes and not together:
             state.pushing = self._kernels("program_push", rows[0], part, env)
         if self.resident and self.until is None and may_go_ahead(of, env):
             sums = len(COUNTS) + functions
@@ -293,10 +326,35 @@ class VertexProgram(Primitive[ProgramState]):
     def _loop(self, part: Part, state: ProgramState, env: Environment) -> Messages:
         """Go through many supersteps."""
         assert state.loop is not None
-        state.loop.run(state, MOST_STEPS if self.most is None else self.most - state.done)
+        none, loop, pull = part.ids[:0], state.loop, state.pull if state.pulls else None
+        if pull is not None and not state.found:  # the first superstep computes states
+            return Messages(none, none, {}, state.count > 0, votes=self._votes(state, env))
+        if pull is None:
+            loop.run(state, MOST_STEPS if self.most is None else self.most - state.done)
+        else:
+            pull.run(state)
         votes = self._votes(state, env)
-        visited, none = state.loop.take(state), part.ids[:0]
-        return Messages(none, none, {}, state.count > 0, visited, state.found[AT.sent], votes=votes)
+        sent = (loop if pull is None else pull).take(state)
+        state.pulls = state.pull is not None and state.pull.goes_on(state)
+        return Messages(none, none, {}, state.count > 0, *sent, votes=votes)
+
+    def _together(self, part: Part, state: ProgramState, memory: TeamMemory, env: Environment) -> Messages:
+        """Go through all supersteps with the GPUs of other ranks; nothing is left to be said."""
+        pack, of, rows = state.pack, self.definition, state.rows[0]
+        pack.assign(
+            listed=None if state.everywhere else state.changed, everywhere=int(state.everywhere), indptr=rows.indptr,
+            indices=rows.indices, weights=self._weights(rows),
+        )  # fmt: skip
+        if pack.extent is not None:
+            pack.extent[:] = state.no_extent
+        pack.set_counters(changed=state.count)
+        kernels = self._kernels("program_team", rows, part, env, cooperative=True)
+        failures = self._failure(state, of.send), self._failure(state, of.apply)
+        team = TeamProgram(memory, part, env, kernels, pack, failures, self.most)
+        team.run()
+        state.done, none = team.supersteps, part.ids[:0]
+        columns = {"message0": pack.message0, "counted": pack.received}
+        return Messages(none, none, columns, False, votes=self._votes(state, env))
 
     def _take(self, state: ProgramState, inbox: Inbox) -> None:
         """Combine messages of other ranks with those that were pushed here; at most `count` vertices then have one."""

@@ -2,6 +2,7 @@
 #pragma once
 
 #define GD_AGGREGATES 0  // of which there are functions that are added up, or extremes of them
+#define GD_COUNTS 0      // whether a function asks how many messages came
 
 struct Message {
     long long v0;
@@ -20,6 +21,7 @@ __device__ __forceinline__ Message nothing() { return Message{922337203685477580
 __device__ __forceinline__ Message merge(const Message &held, const Message &sent) {
     return Message{sent.v0 < held.v0 ? sent.v0 : held.v0};
 }
+__device__ __forceinline__ bool settled(const Message &held, long long least, long long most) { return held.v0 <= least; }
 __device__ __forceinline__ Message got(index_t v, const Program &a) { return Message{a.message0[v]}; }
 __device__ __forceinline__ void put(index_t v, const Message &held, const Program &a) { a.message0[v] = held.v0; }
 __device__ __forceinline__ bool improves(index_t v, const Message &sent, const Program &a, bool &first) {

@@ -11,23 +11,15 @@
 #include "program/program_default.cuh"
 #include "program/program_pushing.cuh"
 #include "program/program_values.cuh"
+#include "program/program_edges.cuh"
+#include "program/program_sending.cuh"
 
-// Places in `progress`: what blocks meet at, whether the loop ends, its supersteps, and the vertices that sent.
-enum { ARRIVED, STOPS, STEPS, VISITED };
+// Places in `progress`: what blocks meet at, whether the loop ends, its supersteps, the vertices that sent, and the edges
+// of those that changed last.
+enum { ARRIVED, STOPS, STEPS, VISITED, EDGES = 6 };
 
-// Send from `count` vertices: those that are listed, or all. Afterwards all blocks have done so.
-__device__ __forceinline__ void gd_send(long long count, const Program &a, Found *found, gd_count *progress) {
-    if (a.row_ends) gd_values(count, a);
-    gd_grid_barrier(progress + ARRIVED);  // values are there, and the list of marked vertices is empty
-    const Pushing pushing = gd_pushing(a, found);
-    gd_for_edges<index_t>(count, a.listed, gd_rows(a), a.hubs, &a.counters->hubs, &a.counters->sent, pushing);
-    gd_grid_barrier(progress + ARRIVED);
-    if (!*(volatile gd_count *)&a.counters->hubs) return;
-    gd_for_hubs<index_t>(a.hubs, &a.counters->hubs, gd_rows(a), pushing);
-    gd_grid_barrier(progress + ARRIVED);
-}
-
-// At most `steps` supersteps. It begins with `first` vertices that send; if that is negative, with messages that came.
+// At most `steps` supersteps; it ends before vertices send that have `dense` edges. It begins with `first` vertices that
+// send; if that is negative, with messages that came.
 extern "C" __global__ void __launch_bounds__(256)
 program_loop(long long n, long long first, long long steps, int *failure_to_send, int *failure_to_apply,
              gd_count *progress, Program given) {
@@ -35,10 +27,10 @@ program_loop(long long n, long long first, long long steps, int *failure_to_send
     Program a = given;
     const bool reports = blockIdx.x == 0 && threadIdx.x == 0;
     const long long begun = a.superstep;
-    const Message none = nothing();
     long long count = first, done = 0;
     a.failure = failure_to_send;
-    if (first >= 0) gd_send(first, a, &found, progress);
+    const auto barrier = [&] { gd_grid_barrier(progress + ARRIVED); };
+    if (first >= 0) gd_send(first, a, &found, barrier);
     a.listed = a.changed;
     for (;;) {
         if (reports) {
@@ -46,34 +38,23 @@ program_loop(long long n, long long first, long long steps, int *failure_to_send
             *(volatile gd_count *)(progress + STOPS) = failed || done == steps;
             progress[STEPS] = (gd_count)done;
             if (count > 0) progress[VISITED] += (gd_count)count;
-            *(volatile gd_count *)&a.counters->changed = 0;
-            *(volatile gd_count *)&a.counters->hubs = 0;
-            if (a.extent) {
-                a.extent[0] = 0x7fffffffffffffffLL;
-                a.extent[1] = -0x7fffffffffffffffLL - 1;
-            }
+            *(volatile gd_count *)(progress + EDGES) = 0;
+            gd_begin_step(a);
         }
-        gd_grid_barrier(progress + ARRIVED);
+        barrier();
         if (*(volatile gd_count *)(progress + STOPS)) break;
         a.failure = failure_to_apply;
         a.superstep = begun + done;
-        const long long marked = (long long)*(volatile gd_count *)&a.counters->marked;
-        GD_FOR(i, marked) {
-            const index_t v = a.marked[i];
-            if (apply(v, a, nullptr)) a.changed[gd_reserve(&a.counters->changed)] = v;
-            put(v, none, a);
-            a.received[v] = 0;
-            atomicAnd(a.marks + (v >> 5), ~(1u << (v & 31)));
-        }
-        if (a.sends) GD_FOR(w, (a.slots_of_all + 31) / 32) a.sends[w] = 0;
-        gd_grid_barrier(progress + ARRIVED);
+        const long long edges = gd_renew_marked(a, a.dense != 0);
+        if (a.dense) gd_add_edges(edges, progress + EDGES);
+        barrier();
         count = (long long)*(volatile gd_count *)&a.counters->changed;
         done++;
         if (reports) *(volatile gd_count *)&a.counters->marked = 0;
-        if (count == 0) break;
+        if (count == 0 || (a.dense && (long long)*(volatile gd_count *)(progress + EDGES) >= a.dense)) break;
         a.failure = failure_to_send;
         a.superstep = begun + done;
-        gd_send(count, a, &found, progress);
+        gd_send(count, a, &found, barrier);
     }
     if (!reports) return;
     progress[STEPS] = (gd_count)done;

@@ -10,10 +10,10 @@ BINS = 70
 COUNTS = Counters("ProgramCounts", "changed", "marked", "ghosts", "sent", "hubs")
 """Vertices whose state changed, own vertices and ghosts that got a message, edges along which messages were pushed, and
 rows of very many edges that were deferred."""
-ARRIVED, STOPS, STEPS, VISITED, FAILED, FAILURE, WORDS = range(7)
+ARRIVED, STOPS, STEPS, VISITED, FAILED, FAILURE, EDGES, WORDS = range(8)
 """Of `progress`, in program_loop.cu: what blocks meet at, whether the loop ends, its supersteps, and the vertices that
-sent; in program_between: the number of the first function that failed, from 1 on, and its failure. And how many words
-these are."""
+sent; in program_between: the number of the first function that failed, from 1 on, and its failure; in both program_loop
+and program_pull: the edges of the vertices that changed last. And how many words these are."""
 SUM, COUNT, ANY, LEAST, MOST, LEAST_FLOAT, MOST_FLOAT = range(7)
 """Kinds of aggregates, for program_between: a sum of floats, a count, whether there is any, and extremes."""
 KIND_BITS = 4
@@ -86,3 +86,23 @@ class Program(Vertices):
     slots = "const index_t *", "own vertices to which other ranks sent messages, which may stand there several times"
     given0 = "const message0_t *", "the first field of these messages"
     counted = "const int *", "how many messages each of them stands for"
+    dense = "long long", "edges of changed vertices from which on program_loop leaves them to program_pull; 0: never"
+    placed0 = "state0_t *", "per place: the first field of the state, where `send` reads it and `active` has the vertex"
+    placed1 = "state1_t *", "per place: the second one; and so on"
+    placed2 = "state2_t *", "per place"
+    placed3 = "state3_t *", "per place"
+    placed4 = "state4_t *", "per place"
+    placed5 = "state5_t *", "per place"
+    placed6 = "state6_t *", "per place"
+    placed7 = "state7_t *", "per place"
+    placed_value = "message0_t *", "per place: the message, where edges do not differ"
+    placed_ids = "const index_t *", "per place: as `ids`; and the same of the degrees"
+    placed_out_degree = "const long long *", "per place"
+    placed_in_degree = "const long long *", "per place"
+    slices = "const long long *", "where each slice of 32 lanes begins (kernels/pagerank/slices.py), and one more"
+    items = "long long", "the number of chunks, or of rows, in these slices"
+    targets = "const index_t *", "per chunk: the vertex of its row, or -1 - the number of its part; per row: its vertex"
+    parts = "message0_t *", "per part of a row of several chunks: the messages, combined"
+    part_counts = "int *", "per part: how many messages came"
+    first_part = "const long long *", "per row of several chunks, and one more: its parts"
+    unit = "double", "what a weight of 1 stands for, where weights are codes (kernels/pagerank/codes.cuh)"

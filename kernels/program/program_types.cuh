@@ -1,5 +1,9 @@
-// Types of the fields that a program does not have.
+// Types of the fields that a program does not have, and how the weight of an edge is read.
 #pragma once
+
+#ifndef GD_WEIGHT
+#define GD_WEIGHT(a, e) __ldcs((a).weights + (e))  // no cache need keep it
+#endif
 
 #ifndef weight_t
 #define weight_t double

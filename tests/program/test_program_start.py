@@ -11,6 +11,7 @@ from some_programs import programs
 
 import graphdask as gd
 from graphdask.errors import FunctionError, InputError, Unsupported, VertexNotFound
+from graphdask.program.definition import PULLED_TOO
 from graphdask.program.translated import Translated
 
 LABELS = programs()["labels both ways"][0]
@@ -187,7 +188,7 @@ def test_cuda_is_refused_on_a_cpu_before_partitions_are_built():
 @pytest.mark.parametrize(
     ("name", "messages", "because"),
     [
-        ("hops", "pushed", "min of one number is the same in any order"),
+        ("hops", "pushed", f"min of one number is the same in any order, {PULLED_TOO}"),
         ("rank", "pulled", "all vertices send in every superstep"),
         ("nearest with its parent", "pulled", "a message has several fields"),
         ("weights added", "pulled", "sum is not one of min, max, any, count"),

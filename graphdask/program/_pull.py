@@ -1,0 +1,208 @@
+"""Supersteps in which many vertices send, on one GPU that has a whole undirected graph: every vertex goes over its row.
+
+Pushing takes an atomic operation for each edge, all over the memory. Where the vertices that send have an eighth of all
+edges, or more, it takes less time to read every edge in the order in which it lies (graphdask.engine.slices), and what
+vertices send in the order of those that are read most, which caches keep. The edges are laid out once for all runs over
+a partition. Messages that are pushed come to the same in any order, so both ways have the same bits.
+
+Source: Beamer et al., Direction-optimizing breadth-first search, SC 2012.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphdask.device.backend import Array
+from graphdask.engine.codes import Codes
+from graphdask.engine.loop import Environment
+from graphdask.engine.row_sums import Chunks, places
+from graphdask.engine.slices import WARP, Slices
+from graphdask.kernels.program.program_pack import COUNTS, EDGES
+from graphdask.kernels.program.program_pack import Program as Pack
+from graphdask.partition.part import Csr, Part
+from graphdask.program.definition import Definition
+
+DEVICES = ("cuda",)
+"""Of a backend. On a CPU the supersteps of a loop are pulled in the loop itself."""
+PULLED_FROM = 8
+"""One of so many edges is of a vertex that sends: then vertices pull."""
+LEAST_EDGES = 1 << 24
+"""Of a graph whose edges are laid out. Below, they are pushed along before a layout would be worth its time."""
+NAME = "layout of messages"
+"""Among the tables of a partition."""
+WHOLE = 1 << 53
+"""Up to which floats, as which weights are laid out, are whole numbers."""
+
+
+def may_pull(of: Definition, part: Part, env: Environment, directed: bool) -> bool:
+    """Whether vertices of a program that is pushed may pull."""
+    if env.backend.name not in DEVICES or env.size > 1 or directed or env.frugal or not of.pushes:
+        return False
+    return part.out.num_edges >= LEAST_EDGES
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The edges of a partition in slices, and those of rows of several chunks."""
+
+    slices: Slices
+    many: Array
+    first_part: Array
+    parts: int
+    place: Array
+    """Where the values of each slot stand."""
+    made_of: tuple[Any, Any]
+    """Indices and weights of the edges; where others have taken their place, this is of no use."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes besides the partition's."""
+        return self.slices.nbytes + self.many.nbytes + self.first_part.nbytes + self.place.nbytes
+
+    @classmethod
+    def kept(cls, part: Part, weighted: bool) -> Layout | None:
+        """The one that the partition keeps."""
+        made_of = part.out.indices, part.out.weights if weighted else None
+        kept: Layout | None = part.tables.get((NAME, weighted))
+        if kept is None or any(a is not b for a, b in zip(kept.made_of, made_of, strict=True)):
+            return None
+        return kept
+
+    @classmethod
+    def memory_of(cls, part: Part, weighted: bool) -> int:
+        """Bytes at most of a layout, and while it is made; 0 where it is there."""
+        if cls.kept(part, weighted) is not None:
+            return 0
+        lists, listing = Chunks.memory(part.out)
+        kept, making, preparing = Slices.memory(part.out, 8 if weighted else 0)
+        ordering = part.num_slots * (3 * part.vertex_map.dtype.itemsize + 14)
+        return kept + lists + max(making, listing, preparing) + ordering
+
+    @classmethod
+    def of(cls, part: Part, env: Environment, weighted: bool) -> Layout | None:
+        """The one that the partition keeps, or else a new one; None where weights cannot be laid out."""
+        csr, kept = part.out, cls.kept(part, weighted)
+        if kept is not None:
+            return kept
+        if weighted and not _fit(csr.weights):
+            return None
+        place, _ = places(part, env)
+        listed, long = Chunks.of(env.xp, csr.indptr, csr.indices.dtype).parted()
+        codes = Codes.of(env, csr.weights, np.float64) if weighted and csr.weights is not None else None
+        slices = Slices.of(env, csr, np.float64, codes, place, None, listed)
+        made_of = csr.indices, csr.weights if weighted else None
+        layout = cls(slices, long.many, long.first_chunk, long.partials, place, made_of)
+        part.tables.keep((NAME, weighted), layout, layout.nbytes)
+        return layout
+
+
+def _fit(weights: Any) -> bool:
+    """Whether floats hold all weights."""
+    wide = weights.dtype.kind in "iu" and weights.dtype.itemsize == 8
+    return not wide or (int(weights.min()) >= -WHOLE and int(weights.max()) <= WHOLE)
+
+
+@dataclass
+class Pull:
+    """Of one run."""
+
+    kernels: Any
+    layout: Layout
+    csr: Csr
+    active: Array
+    """uint32 words, a bit for each place: whether the vertex sends."""
+    silent: bool
+    """Whether vertices may send nothing."""
+    failures: tuple[Array, Array]
+    """Of `send` and of `apply`."""
+    progress: Array
+    """int64 of shape (WORDS,)."""
+    dense: int
+    """Edges of the vertices that send, from which on vertices pull."""
+    marked: bool = False
+    """Whether `marks` has the bits of the vertices that send next: many, which then are gone through in their order."""
+
+    @staticmethod
+    def memory(of: Definition, part: Part) -> int:
+        """Bytes at most, with the layout."""
+        fields = of.message_dtypes if of.by_source else [of.state[i].stored for i in of.sent]
+        asked = 16 + part.vertex_map.dtype.itemsize
+        per_slot = sum(dtype.itemsize for dtype in fields) + asked + 1
+        return Layout.memory_of(part, of.reads_weights) + per_slot * part.num_slots + 12 * (part.out.num_edges >> 7)
+
+    @classmethod
+    def of(
+        cls, definition: Definition, part: Part, env: Environment, pack: Pack, failures: tuple[Array, Array],
+        progress: Array, kernels: Any,
+    ) -> Pull | None:  # fmt: skip
+        """Give the pack what it needs; `kernels` are made of the type of the weights. None where this cannot be."""
+        xp, of, layout = env.xp, definition, Layout.of(part, env, definition.reads_weights)
+        if layout is None:
+            return None
+        slots, slices = part.num_slots, layout.slices
+        pack.assign(
+            place=layout.place, unit=slices.unit, parts=xp.empty(layout.parts, of.message_dtypes[0]),
+            part_counts=xp.empty(layout.parts, np.int32), first_part=layout.first_part,
+        )  # fmt: skip
+        if of.by_source:
+            pack.placed_value = xp.zeros(slots, of.message_dtypes[0])
+        else:
+            for i in of.sent:
+                setattr(pack, f"placed{i}", xp.zeros(slots, of.state[i].stored))
+            for name in ("ids", "out_degree", "in_degree"):
+                fact = getattr(pack, name)
+                if fact is not None:
+                    placed = xp.empty_like(fact)
+                    placed[layout.place] = fact
+                    setattr(pack, f"placed_{name}", placed)
+        dense = max(part.out.num_edges // PULLED_FROM, 1)
+        pack.dense = dense
+        made = kernels("program_pull", slices)
+        active = xp.zeros((slots + 31) // 32, np.uint32)
+        silent = of.may_be_silent and of.by_source
+        return cls(made, layout, part.out, active, silent, failures, progress, dense)
+
+    def goes_on(self, state: Any) -> bool:
+        """Whether the vertices that changed last send in such a superstep."""
+        return state.count > 0 and int(state.found[-len(self.progress) :][EDGES]) >= self.dense
+
+    def run(self, state: Any) -> None:
+        """Go through a superstep, in which those vertices send that are `changed`, or all, and others change."""
+        pack, kernels, layout, slices = state.pack, self.kernels, self.layout, self.layout.slices
+        kept = {name: getattr(pack, name) for name in ("indices", "weights", "active")}
+        everywhere, marked = state.everywhere and not self.silent, self.marked
+        listed = None if marked or state.everywhere else state.changed
+        pack.assign(
+            active=self.active, everywhere=int(everywhere), listed=listed,
+            failure=self.failures[0], indices=slices.indices, weights=slices.weights if len(slices.weights) else None,
+        )  # fmt: skip
+        if not everywhere:
+            self.active.fill(0)
+        if pack.extent is not None:
+            pack.extent[:] = state.no_extent
+        kernels.program_place(pack.owned if marked else state.count, int(marked), pack)
+        if marked:
+            pack.marks.fill(0)
+        self.progress.fill(0)
+        pack.set_counters(changed=0)
+        given = self.failures[1], self.progress, pack
+        chunks, rows, many = slices.first_of_chunks, slices.first_of_rows, len(layout.first_part) - 1
+        pack.assign(slices=chunks, items=slices.chunks, targets=slices.targets)
+        kernels.program_pull_chunks(WARP * (len(chunks) - 1), *given)
+        pack.assign(slices=rows, items=len(slices.goes), targets=slices.goes)
+        kernels.program_pull_rows(WARP * (len(rows) - 1), *given)
+        pack.assign(items=many, targets=layout.many)
+        kernels.program_pull_parts(WARP * many, *given)
+        pack.assign(**kept)
+
+    def take(self, state: Any) -> tuple[int, int]:
+        """Take over what the host has read of the superstep; return how many vertices sent, and the edges visited."""
+        visited, state.count = state.count, state.found[COUNTS.place.changed]
+        state.done, state.everywhere, state.unsent = state.done + 1, False, True
+        self.marked = self.goes_on(state)
+        if not self.marked:
+            state.pack.marks.fill(0)
+        return int(visited), self.csr.num_edges

@@ -1,0 +1,81 @@
+"""Supersteps of a program by the GPUs of a host together, in one launch on each (kernels/program/program_team.cu)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.device.backend import Array
+from graphdask.device.launch import word_of
+from graphdask.engine.loop import Environment
+from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
+from graphdask.kernels.common.team import TEAM_WORDS
+from graphdask.kernels.program import program_team as at
+from graphdask.kernels.program.program_pack import Program as Pack
+from graphdask.partition.part import Part
+from graphdask.program.definition import Definition
+
+ENDLESS = 1 << 62
+"""Supersteps of a program that ends by itself."""
+
+
+def _areas(of: Definition, part: Part) -> Areas:
+    """What an owner is told of a ghost: which one, the messages combined, and how many came if the program asks."""
+    fields = [("value", of.message_dtypes[0]), *([("count", np.dtype(np.int32))] if of.counts else [])]
+    nbytes = part.vertex_map.dtype.itemsize + np.dtype(fields, align=True).itemsize
+    return (nbytes, 0), (nbytes, 0)
+
+
+class TeamProgram(TeamRun):
+    """The part of one rank. Every rank makes it, from `init`.
+
+    Parameters
+    ----------
+    memory : TeamMemory
+    part : Part
+    env : Environment
+    kernels : object
+        Of the family, with the functions of the program.
+    pack : Program
+        With the lengths of its lists in the counters.
+    failures : tuple of array
+        Those of `send` and of `apply`.
+    most : int or None
+        Supersteps at most.
+    """
+
+    name = "program"
+    kinds: ClassVar[tuple[str, ...]] = ("list",)
+
+    @staticmethod
+    def memory(peers: Peers, part: Part, env: Environment, of: Definition) -> TeamMemory:
+        """For lists of ghosts and their messages, in turn."""
+        return TeamMemory(peers, part, env, _areas(of, part))
+
+    @staticmethod
+    def nbytes(peers: Peers, part: Part, env: Environment, of: Definition) -> int:
+        """Bytes that it takes besides the state. Every rank calls it."""
+        return TeamMemory.nbytes(peers, part, env, _areas(of, part)) + 3 * 8 * TEAM_WORDS
+
+    def __init__(
+        self, memory: TeamMemory, part: Part, env: Environment, kernels: Any, pack: Pack, failures: tuple[Array, Array],
+        most: int | None,
+    ):  # fmt: skip
+        self.most = ENDLESS if most is None else most
+        votes = env.xp.zeros(3 * TEAM_WORDS, np.int64)
+        own = {at.FAILED_SEND: failures[0], at.FAILED_APPLY: failures[1], at.VOTES: votes}
+        super().__init__(memory, part, env, kernels.program_team, own)
+        array_type, address = env.xp.ndarray, env.backend.address
+        values = [getattr(pack, name) for name in Pack.field_types]
+        self.row[at.PROGRAM : at.FAILED_SEND] = [
+            address(value) if isinstance(value, array_type) else word_of(value, array_type) for value in values
+        ]
+
+    def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
+        return -1 if ends is None else int(ends[at.END_SUPERSTEP]), MOST_STEPS, self.most
+
+    @property
+    def supersteps(self) -> int:
+        """How many there were in which states were computed."""
+        return int(self.ends[at.END_SUPERSTEP])

@@ -1,0 +1,30 @@
+"""Supersteps of a vertex program by the GPUs of a host together: what a rank's row has for program_team.cu besides the
+places of team.py.
+
+PROGRAM         the words of its Program (program_pack.py); `changed` in its counters is how many vertices send first,
+                the vertices that are listed or all
+FAILED_SEND ..  the failures of `send` and of `apply`
+VOTES           three rows of TEAM_WORDS zeros
+Areas: lists of ghosts and what came to them, by superstep modulo 2.
+"""
+
+from typing import Any
+
+from graphdask.kernels.common.team import END_OWN, OWN
+from graphdask.kernels.program.program_pack import Program
+
+GPU_ONLY = ("program_team",)
+"""Kernels without a twin: ranks on CPUs do not write into each other's memory."""
+
+PROGRAM, FIELDS = OWN, len(Program.field_types)
+FAILED_SEND, FAILED_APPLY, VOTES = range(PROGRAM + FIELDS, PROGRAM + FIELDS + 3)
+END_SUPERSTEP = END_OWN
+
+
+def __getattr__(name: str) -> Any:
+    """MACROS, those of program_default.py: it is loaded, and Numba with it, only for those who ask."""
+    if name != "MACROS":
+        raise AttributeError(name)
+    from graphdask.kernels.program.program_default import MACROS
+
+    return MACROS

@@ -1,0 +1,77 @@
+"""Supersteps in which many vertices send: vertices go over their rows, which stand in slices, with the same bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulated import emulated, stand_in
+from pushed_programs import HOPS, PROGRAMS, graph
+
+import graphdask as gd
+from graphdask.errors import FunctionError
+from graphdask.program import _pull
+
+
+@pytest.fixture(params=["twins", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request, monkeypatch):
+    """Where vertices pull though graphs are small."""
+    monkeypatch.setattr(_pull, "LEAST_EDGES", 1)
+    if request.param == "emulated":
+        stand_in(monkeypatch, emulated())
+    if request.param == "twins":
+        monkeypatch.setattr(_pull, "DEVICES", ("cpu",))
+        return "cpu"
+    return "cuda"
+
+
+@pytest.fixture
+def pulls(monkeypatch):
+    """The supersteps in which vertices pulled."""
+    seen, run = [], _pull.Pull.run
+
+    def counted(self, state):
+        seen.append(state.done)
+        run(self, state)
+
+    monkeypatch.setattr(_pull.Pull, "run", counted)
+    return seen
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_states_have_the_bits_of_pushed_messages(device, name, pulls):
+    program, how, dtype = PROGRAMS[name]
+    G = graph(dtype)
+    expected = gd.run(G.partition(3), program, **how)
+    found = gd.run(G.partition(1, device=device), program, **how)
+    assert found.iterations == expected.iterations
+    for column in expected.columns:
+        np.testing.assert_array_equal(getattr(found, column), getattr(expected, column), err_msg=column)
+    assert pulls or (device == "cpu" and "active" in how)  # there the loop goes on, whose twin pulls by itself
+
+
+def test_along_a_path_and_where_no_float_holds_the_weights_messages_are_pushed(device, pulls):
+    path = gd.from_edges(np.arange(40), np.arange(1, 41), directed=False).partition(1, device=device)
+    assert gd.run(path, HOPS, active=0, init={"depth": {0: 0}}).depth.tolist() == list(range(41))
+    G = gd.from_edges([0, 1, 2], [1, 2, 0], weights=np.array([2**53 + 1, 1, 1]), directed=False)
+    largest = gd.Program(
+        state={"x": (int, 0)},
+        message=(int, "max"),
+        send=lambda e: int(e.weight),
+        apply=lambda v, m: {"x": m},
+        max_supersteps=1,
+    )
+    assert gd.run(G.partition(1, device=device), largest).x.tolist() == [2**53 + 1, 2**53 + 1, 1]
+    assert not pulls
+
+
+def test_the_function_that_failed_is_named(device):
+    G = graph(np.int64).partition(1, device=device)
+    program = gd.Program(
+        state={"x": (int, lambda v: v.id)},
+        message=(int, "max"),
+        send=lambda e: e.source.x * (2**62 if e.superstep else 1),
+        apply=lambda v, m: {"x": m + 5},
+        max_supersteps=3,
+    )
+    with pytest.raises(FunctionError, match="send failed: an integer that does not fit"):
+        gd.run(G, program)
