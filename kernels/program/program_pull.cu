@@ -74,12 +74,14 @@ __device__ __forceinline__ Program gd_by_place(const Program &a) {
 
 // Whether no message changes any more what came.
 struct Until {
-    bool stops;
+    bool stops, uniform;  // the second: all messages are equal, so that the first one that comes is as good as all
     long long least, most;
 
     __device__ __forceinline__ explicit Until(const Program &a)
         : stops(!a.counts_messages), least(a.extent ? a.extent[0] : 0x8000000000000000LL),
-          most(a.extent ? a.extent[1] : 0x7fffffffffffffffLL) {}
+          most(a.extent ? a.extent[1] : 0x7fffffffffffffffLL) {
+        uniform = stops && least == most;
+    }
     __device__ __forceinline__ bool operator()(const Came &came) const {
         return stops && came.count && settled(came.held, least, most);
     }
@@ -98,6 +100,14 @@ __device__ __forceinline__ Came gd_pull(long long k, long long end, const Progra
         for (int i = 0; i < GD_AT_ONCE; i++) at[i] = k + 32 * i < end ? __ldcs(a.indices + k + 32 * i) : (index_t)-1;
 #pragma unroll
         for (int i = 0; i < GD_AT_ONCE; i++) sends[i] = at[i] >= 0 && (a.everywhere || gd_constant_bit(a.active, at[i]));
+        if (until.uniform) {
+            index_t first = -1;
+#pragma unroll
+            for (int i = GD_AT_ONCE - 1; i >= 0; i--)
+                if (sends[i]) first = at[i];
+            if (first >= 0 && message(first, (index_t)0, k, from, sent[0])) came.add(sent[0], 1);
+            continue;
+        }
 #pragma unroll
         for (int i = 0; i < GD_AT_ONCE; i++)
             sends[i] = sends[i] && message(at[i], (index_t)0, k + 32 * i, from, sent[i]);
