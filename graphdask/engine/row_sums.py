@@ -211,7 +211,8 @@ class Rows:
             self.slices.sum(x, self.hot, sums, workspace, blocks, wanted)
             self.slices.kernels.slices_sum_long(LANES * len(long.many), long.many, long.first_chunk, workspace, sums)
             return
-        edges = self.indices, self.weights, int(len(self.weights) > 0), x
+        weights = self.weights if len(self.weights) else None
+        edges = self.indices, weights, int(weights is not None), x
         kernels.pagerank_sum_chunks(
             LANES * len(long.chunks), RankRows(
                 chunks=long.chunks, targets=long.targets, indices=self.indices, weights=self.weights,

@@ -29,7 +29,7 @@ class PythonGlue:
         for function in of.functions:
             made.append(
                 f"{function.name} = compiled({function.code.python!r}, 'user_function', {function.code.types!r}, "
-                f"{('bool', *(kind for _, kind in function.code.results))!r})"
+                f"{('bool', *(kind for _, kind in function.code.results))!r}, for_python=False)"
             )
         parts = [
             self._begin(), self._value_of(), self._message(), self._nothing(), self._merge(), self._got(), self._put(),

@@ -90,5 +90,6 @@ class Sums:
     def add(self, values: Array, sums: Array) -> None:
         """Write the sum over each row of `values`, which are by slot."""
         values, place = values[self.there :], self.layout.place[self.there :]
-        self.layout.rows.kernels.pagerank_scatter(len(values), values, place, self.x)
+        if len(values):  # of ghosts
+            self.layout.rows.kernels.pagerank_scatter(len(values), values, place, self.x)
         self.layout.rows.sum(self.x, sums, self.workspace)

@@ -34,6 +34,8 @@ class ProgramState:
     """Of the edges that are pulled or pushed along."""
     everywhere: bool
     """Whether all slots send now."""
+    lists_all: bool = False
+    """Whether `changed` lists them then, too: Numba would compile kernels again for the lists of later supersteps."""
     no_extent: Array | None = None
     """What `extent` is without a value."""
     count: int = 0
@@ -67,3 +69,8 @@ class ProgramState:
     """Of a program whose supersteps go over the rows of one direction each, by turns: those rows."""
     sums_of_turns: list[Sums] = field(default_factory=list)
     """How values are added up in each of these; empty if vertices go over their edges."""
+
+    @property
+    def senders(self) -> Array | None:
+        """The list of the vertices that send; None for all."""
+        return self.changed if self.lists_all or not self.everywhere else None

@@ -171,6 +171,9 @@ class VertexProgram(Primitive[ProgramState]):
         if self.active is None or of.everyone:
             state.everywhere, state.count = True, owned
             state.pulls = state.pull is not None
+            state.lists_all = self.resident and env.backend.name == "cpu" and not of.everyone
+            if state.lists_all:
+                state.changed[:] = env.xp.arange(owned, dtype=state.changed.dtype)
         else:
             mine, _ = own_slots(part, env, self.active)
             state.changed[: len(mine)] = mine
@@ -439,7 +442,7 @@ class VertexProgram(Primitive[ProgramState]):
         pack, of = state.pack, self.definition
         if not of.by_source:
             return
-        pack.assign(listed=None if state.everywhere else state.changed, failure=self._failure(state, of.send))
+        pack.assign(listed=state.senders, failure=self._failure(state, of.send))
         if pack.sends is not None:
             pack.sends.fill(0)
         if state.sums is not None and of.may_be_silent:
@@ -450,7 +453,7 @@ class VertexProgram(Primitive[ProgramState]):
 
     def _push(self, part: Part, state: ProgramState, env: Environment) -> Messages:
         pack, kernels, of = state.pack, state.pushing, self.definition
-        listed = None if state.everywhere else state.changed
+        listed = state.senders
         pack.failure = self._failure(state, of.send)
         pack.set_counters(marked=0, ghosts=0, sent=0, hubs=0)
         pieces = (self._pieces(part, rows, state.count, listed, env) for rows in state.rows)

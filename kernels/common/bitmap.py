@@ -2,19 +2,19 @@
 
 import numpy as np
 
-from graphdask.kernels.common.twin import twin
+from graphdask.kernels.common.twin import inlined
 
 u64 = np.uint64
 """Of an unsigned index Numba does not ask whether it counts from the end."""
 
 
-@twin
+@inlined
 def has_bit(bits, slot):
     slot = u64(slot)
     return (bits[slot >> u64(5)] >> np.uint32(slot & u64(31))) & np.uint32(1) != 0
 
 
-@twin
+@inlined
 def set_bit(bits, slot):
     slot = u64(slot)
     bits[slot >> u64(5)] |= np.uint32(1) << np.uint32(slot & u64(31))

@@ -3,6 +3,7 @@
 There is no CUDA kernel of it: on a GPU a radix sort of 64-bit keys is faster than this is here.
 """
 
+from graphdask.kernels.common.bitmap import u64
 from graphdask.kernels.common.twin import twin
 
 FEW = 24
@@ -113,42 +114,43 @@ def rows_sort(n, indptr, out):
 def rows_sort_weighted(n, indptr, out, weights, spare, spare_weights):
     """Sort each of the n rows, equal columns by weight and of the same weight as they come: runs of a few are sorted by
     insertion, and merged. `spare` and `spare_weights` have the length of the longest row."""
+    one, few = u64(1), u64(FEW)
     for r in range(n):
-        first, last = indptr[r], indptr[r + 1]
-        for start in range(first, last, FEW):
-            for i in range(start + 1, min(start + FEW, last)):
+        first, last = u64(indptr[r]), u64(indptr[r + 1])
+        for start in range(first, last, few):
+            for i in range(start + one, min(start + few, last)):
                 value, weight = out[i], weights[i]
                 j = i
-                while j > start and (out[j - 1] > value or (out[j - 1] == value and weights[j - 1] > weight)):
-                    out[j] = out[j - 1]
-                    weights[j] = weights[j - 1]
-                    j -= 1
+                while j > start and (out[j - one] > value or (out[j - one] == value and weights[j - one] > weight)):
+                    out[j] = out[j - one]
+                    weights[j] = weights[j - one]
+                    j -= one
                 out[j] = value
                 weights[j] = weight
-        width = FEW
+        width = few
         while width < last - first:
-            for start in range(first, last - width, 2 * width):
+            for start in range(first, last - width, width + width):
                 for i in range(width):  # the first of two runs makes way
                     spare[i] = out[start + i]
                     spare_weights[i] = weights[start + i]
-                i, j, k = 0, start + width, start
-                end = min(start + 2 * width, last)
+                i, j, k = u64(0), start + width, start
+                end = min(j + width, last)
                 while i < width and j < end:
                     if spare[i] > out[j] or (spare[i] == out[j] and spare_weights[i] > weights[j]):
                         out[k] = out[j]
                         weights[k] = weights[j]
-                        j += 1
+                        j += one
                     else:
                         out[k] = spare[i]
                         weights[k] = spare_weights[i]
-                        i += 1
-                    k += 1
+                        i += one
+                    k += one
                 while i < width:
                     out[k] = spare[i]
                     weights[k] = spare_weights[i]
-                    i += 1
-                    k += 1
-            width *= 2
+                    i += one
+                    k += one
+            width += width
 
 
 @twin

@@ -45,7 +45,9 @@ within = compiled_by(cache=True, forceinline=True)
 WITHOUT_ARRAYS = {"forceinline": True, "_nrt": False}
 """Numba's options of such functions that make no arrays, nor does what they call. Numba would count the holders of
 those that they are given, with atomic operations that take longer than most items."""
-inlined = compiled_by(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **WITHOUT_ARRAYS)
+ONLY_IN_KERNELS = {**WITHOUT_ARRAYS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Of those of them that Python never calls."""
+inlined = compiled_by(cache=True, **ONLY_IN_KERNELS)
 
 
 def by_python(function: Callable[..., Any]) -> Any:

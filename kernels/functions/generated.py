@@ -23,13 +23,15 @@ import llvmlite
 import numba
 
 from graphdask.kernels.common.kept import cache_folder, digest, own
-from graphdask.kernels.common.twin import WITHOUT_ARRAYS
+from graphdask.kernels.common.twin import ONLY_IN_KERNELS, WITHOUT_ARRAYS
 
 TYPES = {"bool": numba.boolean, "int": numba.int64, "float": numba.float64}
 
 
 @cache
-def compiled(source: str, name: str, arguments: tuple[str, ...], result: str | tuple[str, ...]) -> Callable[..., Any]:
+def compiled(
+    source: str, name: str, arguments: tuple[str, ...], result: str | tuple[str, ...], for_python: bool = True
+) -> Callable[..., Any]:
     """The function `name` of a Python text, compiled.
 
     Parameters
@@ -40,32 +42,37 @@ def compiled(source: str, name: str, arguments: tuple[str, ...], result: str | t
         The types of its parameters but the last, an int32 array in which it stores failures.
     result : {"bool", "int", "float"} or tuple of these
         The type that it returns; a tuple of several.
+    for_python : bool
+        Whether Python calls it, besides kernels. If not, it compiles in less time.
 
     Returns
     -------
     numba dispatcher
         With that one signature.
     """
+    if not for_python:
+        source += "\n# for kernels only\n"  # Numba keeps one function of a file and signature, called by Python or not
     failure = numba.types.Array(numba.int32, 1, "C")
     returned = TYPES[result] if isinstance(result, str) else numba.types.Tuple([TYPES[kind] for kind in result])
     signature = returned(*(TYPES[kind] for kind in arguments), failure)
     path = _stored(source)
     if path is not None:
         try:
-            return _compiled(source, name, signature, str(path), True)
+            return _compiled(source, name, signature, str(path), True, for_python)
         except (
             Exception
         ):  # no place for Numba's files, a full disk, a file cut short; what is wrong otherwise is seen below
             pass
-    return _compiled(source, name, signature, f"<graphdask function {_digest(source)}>", False)
+    return _compiled(source, name, signature, f"<graphdask function {_digest(source)}>", False, for_python)
 
 
-def _compiled(source: str, name: str, signature: Any, path: str, keep: bool) -> Any:
+def _compiled(source: str, name: str, signature: Any, path: str, keep: bool, for_python: bool) -> Any:
     linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
     module = types.ModuleType(f"graphdask_function_{_digest(source)}")
     sys.modules[module.__name__] = module  # Numba imports the module of a function that it reads from disk
     exec(compile(source, path, "exec"), module.__dict__)
-    function = numba.njit(nogil=True, cache=keep, error_model="numpy", **WITHOUT_ARRAYS)(getattr(module, name))
+    options = WITHOUT_ARRAYS if for_python else ONLY_IN_KERNELS
+    function = numba.njit(nogil=True, cache=keep, error_model="numpy", **options)(getattr(module, name))
     function.compile(signature)
     function.disable_compile()
     return function

@@ -21,7 +21,9 @@ MOST_STEPS = 1 << 20
 SMALLEST_INTEGER = -(1 << 63)
 _0, _1, _MOST_ITEMS = np.uint64(0), np.uint64(1), np.uint64(1 << 40)
 
-inlined = numba.njit(nogil=True, cache=True, error_model="numpy", _nrt=False)  # see WITHOUT_ARRAYS in twin.py
+inlined = numba.njit(  # see WITHOUT_ARRAYS in twin.py; other twins call them, Python does not
+    nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
 
 
 @inlined

@@ -6,7 +6,7 @@ goes     index dtype per row: where its sum stands in `sums`; counts where `orde
 place    index dtype per slot: where its contribution stands in x; those that are read most stand first
          (pagerank_update has it per own vertex, and these in the order of their contributions)
 real_t   of ranks and contributions; sums and products are float64 and never fused
-weight_t of the weights; where there are none, the array is empty
+weight_t of the weights; where there are none, the array is empty, or None in `pagerank_sum`
 hot      how many of x, from the first, every block keeps in shared memory, which the launch provides: of each of
          `ranges` of x, `width` apart; there are weights only where it is one
 goes     None, or uint64, one: 0 where nothing is to be summed; in `pagerank_sum`, where the sum of each row goes
@@ -21,7 +21,7 @@ import numpy as np
 
 from graphdask.kernels.common.lanes import AHEAD, CHUNK, ROWS_AHEAD, sum_rows, tree, u64
 from graphdask.kernels.common.prefetch import prefetch
-from graphdask.kernels.common.twin import twin
+from graphdask.kernels.common.twin import by_python, twin
 from graphdask.kernels.pagerank.pagerank_pack import RankRows, SelfLoops
 
 MACROS = [
@@ -33,7 +33,7 @@ MACROS = [
 
 @twin
 def pagerank_sum(n, indptr, indices, weights, weighted, x, goes, ordered, sums):
-    if weighted:
+    if weights is not None and weighted:  # without them Numba compiles nothing of it
         _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums)
         return
     sum_rows(n, None, indptr, None, indices, x, goes, ordered, sums)
@@ -67,12 +67,12 @@ def _sum_weighted(n, indptr, indices, weights, x, goes, ordered, sums):
         sums[goes[v] if ordered else v] = tree(lane)
 
 
-@twin
+@by_python
 def pagerank_sum_chunks(n, a: RankRows):
     pass
 
 
-@twin
+@by_python
 def pagerank_sum_partials(n, rows, first_chunk, partial, sums):
     pass
 
