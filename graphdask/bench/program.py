@@ -1,8 +1,10 @@
-"""Vertex programs beside the algorithms that graphdask has: the same answers, from ten lines of Python.
+"""Vertex programs beside the algorithms that graphdask has, and beside other libraries: the same answers, from ten
+lines of Python.
 
-Each case is a program and a call of the algorithm on the same graph in the same process; both are timed as whole calls.
-BFS pushes on both sides, SSSP has whole weights as float64, PageRank runs a given number of iterations, and ten rounds
-of Katz have no other side. Answers of both sides are compared: integers are equal, floats within 1e-9.
+Each case is a program, a call of the algorithm, and a call of each library of `graphdask.bench.program_peers` that is
+installed, on the same graph in the same process; all are timed as whole calls. BFS pushes on both of our sides, SSSP
+has whole weights as float64, PageRank runs a given number of iterations, and graphdask has no algorithm for the ten
+rounds of Katz. Answers are compared: integers are equal, floats within 1e-9.
 """
 
 from __future__ import annotations
@@ -20,14 +22,17 @@ from graphdask.algorithms.components import connected_components
 from graphdask.algorithms.ranking import pagerank
 from graphdask.algorithms.sssp import sssp
 from graphdask.bench.analysis.graphs import weighted
-from graphdask.bench.harness import CLOCK, Record, recorded, repeat
+from graphdask.bench.analysis.peers import Edges
+from graphdask.bench.harness import CLOCK, Record, Runs, missing, recorded, repeat
+from graphdask.bench.program_peers import PEERS, Asked
 from graphdask.errors import VerificationError
 from graphdask.generate.rmat import rmat
 from graphdask.program.program import Program
 from graphdask.program.run import run as run_program
 
 CASES = ("bfs", "sssp", "components", "pagerank", "katz")
-SHOWN = ("case", "side", "ms", "ms_min", "first_ms", "compile_s", "supersteps", "over_algorithm")
+SHOWN = ("case", "side", "ms", "ms_min", "first_ms", "compile_s", "supersteps", "over_algorithm", "over_program",
+         "skipped")  # fmt: skip
 MOST_WEIGHT = 255
 """Of edges: whole numbers from 1 on, as float64."""
 ROUNDS = 10
@@ -56,13 +61,14 @@ def run(
     device: str = "cpu",
     repeats: int = 3,
     seed: int = 0,
+    peers: bool = True,
 ) -> Iterator[Record]:
     """Measure programs.
 
     Parameters
     ----------
     scale, edge_factor : int
-        Of an undirected R-MAT graph.
+        Of an undirected R-MAT graph, without self-loops and parallel edges, which NetworkX merges.
     cases : tuple of str
         Of `CASES`.
     iterations : int
@@ -74,22 +80,28 @@ def run(
         Calls that are counted, after a first one.
     seed : int
         Of the graph and of the weights.
+    peers : bool
+        Measure other libraries too, with all cores that they use by themselves.
 
     Yields
     ------
     dict
         For each case and side: `ms`, the median, `ms_min`, `first_ms` and `compile_s` of the first call, `supersteps`,
-        and of the program `over_algorithm`, its median by that of the algorithm.
+        and of the program `over_algorithm`, its median by that of the algorithm. For each peer `version`, and
+        `over_program`, its median by that of the program; or `skipped` with the reason.
 
     Raises
     ------
     VerificationError
         If the answers differ.
     """
-    graph = rmat(scale, edge_factor, seed=seed)
+    graph = rmat(scale, edge_factor, seed=seed, self_loops="drop", multi_edges="merge")
     heavy = weighted(graph, seed, MOST_WEIGHT, "float64").partition(parts, device=device)
     graph = graph.partition(parts, device=device)
     source = int(np.bincount(connected_components(graph).label).argmax())
+    asked = Asked(source, iterations, ROUNDS, ALPHA)
+    made = _made(graph, heavy) if peers else {}
+    about = {"scale": scale, "edge_factor": edge_factor, "parts": parts, "device": device, "clock": CLOCK}
     for case in cases:
         sides = _sides(case, graph, heavy, source, iterations)
         rows = {}
@@ -98,19 +110,49 @@ def run(
             for side, call in (("algorithm", sides.algorithm), ("program", sides.program)):
                 if call is not None:
                     rows[side] = repeat(call, repeats)
+        found = getattr(rows["program"].result, sides.column)
         if sides.algorithm is not None:
-            found, expected = (getattr(rows[side].result, sides.column) for side in ("program", "algorithm"))
-            if not np.allclose(found, expected, rtol=1e-9, atol=0.0):
-                raise VerificationError(f"{case}: {sides.column} of the program is not that of the algorithm")
+            _compare(case, f"{sides.column} of the program", found, getattr(rows["algorithm"].result, sides.column))
         for side, runs in rows.items():
-            record = {
-                "case": case, "side": side, "ms": 1e3 * runs.median, "ms_min": 1e3 * min(runs.seconds),
-                "first_ms": 1e3 * runs.first, "compile_s": runs.compiled, "supersteps": len(runs.result.stats),
-                "scale": scale, "edge_factor": edge_factor, "parts": parts, "device": device, "clock": CLOCK,
-            }  # fmt: skip
+            record = {"case": case, "side": side, **_times(runs), "supersteps": len(runs.result.stats), **about}
             if side == "program" and "algorithm" in rows:
                 record["over_algorithm"] = runs.median / rows["algorithm"].median
             yield record
+        for peer in PEERS if peers else ():
+            record = {"case": case, "side": peer.name, **about, "parts": 1, "device": "cpu"}
+            there = made[peer.name]
+            if isinstance(there, str):
+                yield record | {"skipped": there}
+                continue
+            runs = repeat(lambda: peer.runs[case](there[case == "sssp"], asked), repeats)  # noqa: B023  at once
+            answer = peer.read(case, runs.result, graph.num_vertices)
+            if answer is not None:
+                _compare(case, f"{sides.column} of {peer.name}", answer, found)
+            over = runs.median / rows["program"].median
+            yield record | _times(runs) | {"over_program": over, "version": peer.version}
+
+
+def _made(graph: Any, heavy: Any) -> dict[str, Any]:
+    """For each peer its graphs, without weights and with them; or why there are none."""
+    edges, made = [Edges.of(each) for each in (graph, heavy)], dict[str, Any]()
+    for peer in PEERS:
+        why = missing(peer.module)
+        if len(edges[0].src) > peer.most:
+            why = f"{len(edges[0].src):,} edges are more than the {peer.most:,} that it is given"
+        made[peer.name] = why or [peer.make(each) for each in edges]
+    return made
+
+
+def _times(runs: Runs) -> Record:
+    return {
+        "ms": 1e3 * runs.median, "ms_min": 1e3 * min(runs.seconds), "first_ms": 1e3 * runs.first,
+        "compile_s": runs.compiled,
+    }  # fmt: skip
+
+
+def _compare(case: str, what: str, found: Any, expected: Any) -> None:
+    if not np.allclose(found, expected, rtol=1e-9, atol=0.0):
+        raise VerificationError(f"{case}: {what} is not that of the other side")
 
 
 def _sides(case: str, graph: Any, heavy: Any, source: int, iterations: int) -> Sides:

@@ -80,11 +80,12 @@ def read(to: Destination, cases: tuple[str, ...], **arguments: Any) -> None:
               help="Only this one; may be repeated.")  # fmt: skip
 @click.option("--iterations", type=click.IntRange(min=1), default=20, show_default=True, help="Of PageRank.")
 @click.option("--parts", type=click.IntRange(min=1), default=1, show_default=True, help="Partitions of the graph.")
+@click.option("--peers/--no-peers", default=True, show_default=True, help="Measure other libraries too.")
 @repeats_option
 @one_device_option
 @records_options
 def program(to: Destination, cases: tuple[str, ...], **arguments: Any) -> None:
-    """Vertex programs, each beside the algorithm that does the same."""
+    """Vertex programs, each beside the algorithm, NetworkX and python-graphblas."""
     from graphdask.bench import program
 
     _measure(program, to, ({"cases": cases} if cases else {}) | arguments)
