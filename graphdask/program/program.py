@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import InputError, shown
+from graphdask.errors import FunctionError, InputError, shown
 from graphdask.interface.kinds import choice, whole
 from graphdask.interface.suggest import public
 from graphdask.program.definition import Definition, aggregates_of, message_of, state_of
@@ -134,10 +134,20 @@ class Program:
             raise InputError(f"until={shown(self.until)} is not a function of the aggregates")
         if self.max_supersteps is not None:
             whole("max_supersteps", self.max_supersteps, 0, MOST_SUPERSTEPS)
-        Definition.of(self, "float")
+        self._check_functions()
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
+
+    def _check_functions(self) -> None:
+        """Raise FunctionError for functions that suit neither weights that are floats nor integers."""
+        try:
+            Definition.of(self, "float")
+        except FunctionError as error:
+            try:
+                Definition.of(self, "int")
+            except FunctionError:
+                raise error from None
 
     def _check_state(self) -> None:
         if not isinstance(self.state, Mapping) or not self.state:

@@ -245,3 +245,20 @@ def test_vertices_pull_where_most_edges_send_and_get_the_same():
     G = gd.from_edges(src, dst, num_vertices=n, directed=False)
     pulled, pushed = gd.run(G, LABELS), gd.run(G.partition(2, by="range"), LABELS)
     assert (pulled.iterations, pulled.label.tolist()) == (pushed.iterations, pushed.label.tolist())
+
+
+def test_messages_may_be_whole_where_the_weights_of_the_graph_are():
+    shortest = gd.Program(
+        state={"distance": (int, 1 << 40), "parent": (int, -1)},
+        message=({"length": int, "by": int}, "min"),
+        send=lambda e: {"length": e.source.distance + e.weight, "by": e.source.id},
+        apply=lambda v, m: m.length < v.distance and {"distance": m.length, "parent": m.by},
+    )
+    src, dst, weights = np.array([0, 0, 1, 2]), np.array([1, 2, 3, 3]), np.array([1, 5, 9, 2])
+    first = {"active": 0, "init": {"distance": {0: 0}}}
+    for parts in (1, 3):
+        found = gd.run(gd.from_edges(src, dst, weights, directed=True).partition(parts), shortest, **first)
+        assert found.distance.tolist() == [0, 1, 5, 7]
+        assert found.parent.tolist() == [-1, 0, 0, 2]
+    with pytest.raises(FunctionError, match="length must be int, and this is float"):
+        gd.run(gd.from_edges(src, dst, weights / 2, directed=True), shortest, **first)
