@@ -12,7 +12,7 @@ import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
-from graphdask.engine.row_sums import CHUNK, Chunks, Rows, places, sliced
+from graphdask.engine.row_sums import CHUNK, Chunks, Rows, laid_out, places, sliced
 from graphdask.engine.slices import Slices
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr, Part
@@ -29,6 +29,9 @@ class Layout:
     """Where x has the value of each slot."""
     made_of: Array
     """The edges; where others have taken their place, this is of no use."""
+    ordered: bool = False
+    """Whether the rows stand in the order of `place`, and so do their sums: on a CPU rows of about one length then
+    follow each other. It needs a rank that has the whole graph."""
 
     @property
     def nbytes(self) -> int:
@@ -47,7 +50,8 @@ class Layout:
         if sliced(csr):
             kept, making, preparing = Slices.memory(csr, 0)
             return kept + lists + max(making, listing, preparing) + ordering
-        return csr.num_edges * index + lists + listing + ordering
+        ordered = 16 * (part.num_owned + 1) if part.size == 1 else 0  # where rows begin, and their sums
+        return csr.num_edges * index + lists + listing + ordering + ordered
 
     @classmethod
     def of(cls, part: Part, env: Environment, csr: Csr, number: int) -> Layout:
@@ -59,8 +63,9 @@ class Layout:
             assert kept is not None
             return kept
         place, _ = places(part, env)
-        rows = Rows.of(env, csr, False, np.float64, place)
-        layout = cls(rows, place, csr.indices)
+        ordered = part.size == 1 and laid_out(csr, False)
+        rows = Rows.of(env, csr, False, np.float64, place, place if ordered else None)
+        layout = cls(rows, place, csr.indices, ordered)
         part.tables.keep(name, layout, layout.nbytes)
         return layout
 
@@ -73,6 +78,8 @@ class Sums:
     x: Array
     """float64: what each slot sends, in the order of the layout."""
     workspace: Array
+    in_order: Array | None = None
+    """float64: the sums, where rows stand in another order than vertices."""
     there: int = 0
     """Of how many slots, the first ones, the kernels of a program write it."""
 
@@ -80,7 +87,8 @@ class Sums:
     def of(cls, part: Part, env: Environment, csr: Csr, number: int) -> Sums:
         """Every rank calls it, from `init` only."""
         layout = Layout.of(part, env, csr, number)
-        return cls(layout, env.xp.zeros(part.num_slots, np.float64), layout.rows.workspace(env.xp))
+        in_order = np.zeros(part.num_owned) if layout.ordered else None
+        return cls(layout, env.xp.zeros(part.num_slots, np.float64), layout.rows.workspace(env.xp), in_order)
 
     def take_from(self, pack: Pack) -> None:
         """Let the kernels of a program write what own vertices send."""
@@ -92,4 +100,6 @@ class Sums:
         values, place = values[self.there :], self.layout.place[self.there :]
         if len(values):  # of ghosts
             self.layout.rows.kernels.pagerank_scatter(len(values), values, place, self.x)
-        self.layout.rows.sum(self.x, sums, self.workspace)
+        self.layout.rows.sum(self.x, sums if self.in_order is None else self.in_order, self.workspace)
+        if self.in_order is not None:
+            np.take(self.in_order, self.layout.place, out=sums, mode="clip")

@@ -42,24 +42,25 @@ def words_of(combine: str) -> int:
     return BINS if combine == "sum" else 2 if combine in ("any", "count") else 1
 
 
-def _value(combine: str, kind: str, words: list[list[int]]) -> Any:
-    """The value of an aggregate from the words of all ranks."""
+def _value(combine: str, kind: str, words: np.ndarray) -> Any:
+    """The value of an aggregate from the words of all ranks, int64 of shape (ranks, words)."""
     if combine in ("any", "count"):
-        count = sum((rank[1] << 32) + rank[0] for rank in words)
+        count = sum((rank[1] << 32) + rank[0] for rank in words.tolist())
         return count > 0 if combine == "any" else count
     if combine == "sum":
-        total = [sum(column) for column in zip(*words, strict=True)] or [0] * BINS
-        exact = sum(word << (32 * i) for i, word in enumerate(total[: BINS - 2]))
+        there = np.flatnonzero(words.any(axis=0)).tolist()  # few: those of the exponents that the numbers have
+        total = {i: sum(words[:, i].tolist()) for i in there}
+        exact = sum(word << (32 * i) for i, word in total.items() if i < BINS - 2)
         if kind == "int":
             return exact
-        above, below = total[BINS - 2 :]
+        above, below = total.get(BINS - 2, 0), total.get(BINS - 1, 0)
         if above or below:
             return math.nan if above and below else math.inf if above else -math.inf
         try:
             return exact / (1 << SMALLEST_EXPONENT)
         except OverflowError:
             return math.inf if exact > 0 else -math.inf
-    least = min((rank[0] for rank in words), default=np.iinfo(np.int64).max)
+    least = min((rank[0] for rank in words.tolist()), default=np.iinfo(np.int64).max)
     key = int(least) if combine == "min" else ~int(least)
     if kind == "int":
         return key
@@ -82,9 +83,9 @@ def summed_up(definition: Definition, votes: np.ndarray) -> dict[str, Any]:
     values, at = {}, 0
     for each in definition.aggregates:
         count = words_of(each.combine)
-        high, low = (votes[:, at + i * count : at + (i + 1) * count].tolist() for i in (0, 1))
+        high, low = (votes[:, at + i * count : at + (i + 1) * count].astype(np.int64) for i in (0, 1))
         at += 2 * count
-        words = [[(int(h) << 32) + int(x) for h, x in zip(*rank, strict=True)] for rank in zip(high, low, strict=True)]
+        words = (high << 32) + low
         values[each.name] = _value(each.combine, each.kind, words)
     return values
 
