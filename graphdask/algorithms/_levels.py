@@ -71,6 +71,8 @@ class BetweennessState:
     """int64 per own vertex, of distances alone: how many sources have reached it."""
     total: Array | None = None
     """int64 per own vertex, of distances alone: their distances, added up."""
+    inverse: Array | None = None
+    """int64 (2, own), of harmonic centrality: the sum of 1 / distance, in units of 2**-31 and of 2**-62."""
     over: dict[str, Array] = field(default_factory=dict)
     """If edges have values too: `sigma`, `here`, `edges` and `hubs` of kernels/betweenness/betweenness_pack.py."""
     levels: list[Level] = field(default_factory=list)

@@ -90,6 +90,11 @@ class Betweenness(Primitive[BetweennessState]):
         self.of_sources = scale if of_sources is None else of_sources
 
     @property
+    def width(self) -> int:
+        """The columns of the tables, one for each lane; a search that counts no paths has one that nothing reads."""
+        return self.lanes
+
+    @property
     def inward(self) -> bool:
         return True
 
@@ -104,13 +109,13 @@ class Betweenness(Primitive[BetweennessState]):
 
     @property
     def ghost_columns(self) -> Mapping[str, Any]:  # type: ignore[override]
-        return {"mask": self.mask, "value": (np.float64, (self.lanes,))}
+        return {"mask": self.mask, "value": (np.float64, (self.width,))}
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         slots, owned, mask = part.num_slots, part.num_owned, np.dtype(self.mask).itemsize
-        tables = (8 * self.lanes + 2 * mask) * slots + (slots + 31) // 32 * 4
+        tables = (8 * self.width + 2 * mask) * slots + (slots + 31) // 32 * 4
         level = allocation.first(owned) * (part.vertex_map.dtype.itemsize + mask)
-        return tables + level + self._own_memory(part) + exchange_bytes(part, mask + 8 * self.lanes)
+        return tables + level + self._own_memory(part) + exchange_bytes(part, mask + 8 * self.width)
 
     def memory_together(self, part: Part, env: Environment) -> int | None:
         peers = self._peers(env)
@@ -124,9 +129,14 @@ class Betweenness(Primitive[BetweennessState]):
         assert part.inward is not None
         index, mask = part.vertex_map.dtype.itemsize, np.dtype(self.mask).itemsize
         lists = 3 * index + 8
-        levels = self.lanes * (index + mask)  # in the worst case a vertex is of another level in every lane
-        hubs = part.inward.num_edges // HUB * index + self._chunks(part) * (2 * index + 8 * self.lanes)
-        return (16 * self.lanes + lists + levels) * part.num_owned + hubs + candidates_memory(part)
+        levels = self._kept_levels * (index + mask)
+        hubs = part.inward.num_edges // HUB * index + self._chunks(part) * (2 * index + 8 * self.width)
+        return (16 * self.width + lists + levels) * part.num_owned + hubs + candidates_memory(part)
+
+    @property
+    def _kept_levels(self) -> int:
+        """How many levels a vertex is in at most: one for each lane, because all are kept for the way back."""
+        return self.lanes
 
     def _peers(self, env: Environment) -> Peers | None:
         return env.peers() if self.by_teams else None
@@ -137,20 +147,21 @@ class Betweenness(Primitive[BetweennessState]):
         return edges // (HUB // 2) + edges // HUB
 
     def init(self, part: Part, env: Environment) -> tuple[BetweennessState, Messages]:
-        xp, slots, owned, lanes = env.xp, part.num_slots, part.num_owned, self.lanes
+        xp, slots, owned, width = env.xp, part.num_slots, part.num_owned, self.width
         index, chunks, csr = part.vertex_map.dtype, self._chunks(part), part.inward
         assert csr is not None
         with_edges = xp.flatnonzero(csr.indptr[1:] > csr.indptr[:-1]).astype(index)
         peers = self._peers(env)
-        tables = None if peers is None else TeamTables(peers, part, env, lanes, self.mask)
-        levels, known, in_front, rows = (1, slots, slots, owned) if tables is None else (2, owned, 0, lanes * owned)
+        tables = None if peers is None else TeamTables(peers, part, env, self.lanes, self.mask)
+        levels, known, in_front = (1, slots, slots) if tables is None else (2, owned, 0)
+        rows = owned if tables is None else self.lanes * owned
         state = BetweennessState(
             seen=xp.empty(known, self.mask),
             bits=xp.empty(levels * ((slots + 31) // 32), np.uint32),
             front=xp.empty(in_front, self.mask),
-            values=xp.empty(in_front * lanes),
-            sigma=xp.empty((owned, lanes)),
-            delta=xp.empty((owned, lanes)),
+            values=xp.empty(in_front * width),
+            sigma=xp.empty((owned, width)),
+            delta=xp.empty((owned, width)),
             score=xp.zeros(owned),
             queue=env.buffer("a level of betweenness", rows, index),
             masks=env.buffer("a level of betweenness", rows, self.mask),
@@ -159,7 +170,7 @@ class Betweenness(Primitive[BetweennessState]):
             spare=(xp.empty_like(with_edges), xp.empty_like(with_edges)),
             hubs=xp.empty(csr.num_edges // HUB, index),
             chunks=xp.empty((chunks, 2), index),
-            partial=xp.empty((chunks, lanes)),
+            partial=xp.empty((chunks, width)),
             counters=xp.zeros(len(COUNTS), np.int64),
         )
         if tables is not None:
@@ -209,7 +220,7 @@ class Betweenness(Primitive[BetweennessState]):
         self._clear(part, state, level)
         state.lanes = shown
         self._kernels(part, env).bc_show_paths(
-            len(level.rows), level.rows, level.masks, state.sigma, self.lanes, np.uint64(shown), state.bits,
+            len(level.rows), level.rows, level.masks, state.sigma, self.width, np.uint64(shown), state.bits,
             state.front, state.value, per_item=state.columns,
         )  # fmt: skip
         state.levels.append(level)

@@ -1,8 +1,9 @@
 """Closeness and harmonic centrality: how near a vertex is to the vertices that reach it, in hops.
 
-Up to 64 sources are searched at once by the forward half of betweenness (betweenness.py). When a batch has reached all
-that it reaches, each level adds to its vertices: how many lanes reached it there, as integers, and their depth. So sums
-of distances are exact, and do not depend on the number of partitions. Sums of 1 / distance are added level by level.
+Up to 64 sources are searched at once by the forward half of betweenness (betweenness.py), without its numbers of paths.
+Each level adds to its vertices how many lanes reached them there, as integers, and their depth; then it is dropped. So
+sums of distances are exact, and depend neither on the number of partitions nor on how many sources go together. The
+same holds for sums of 1 / distance, which are added as whole multiples of 2**-62.
 
 Sources: Then et al., The more the merrier: efficient multi-source graph traversal (2014); Eppstein and Wang, Fast
 approximation of centrality (2001); NetworkX for conventions.
@@ -17,10 +18,9 @@ from typing import Any
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._levels import BetweennessState
+from graphdask.algorithms._levels import BetweennessState, Level
 from graphdask.algorithms._sources import chosen_sources, own_places
-from graphdask.algorithms.betweenness import Betweenness
-from graphdask.algorithms.centrality import lanes_of
+from graphdask.algorithms.betweenness import LANES, Betweenness
 from graphdask.algorithms.summaries import values_of
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
@@ -29,7 +29,7 @@ from graphdask.errors import GraphdaskWarning, outside
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
-from graphdask.partition.part import Part
+from graphdask.partition.part import Csr, Part
 from graphdask.results.result import Result
 
 BITS = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
@@ -38,6 +38,10 @@ OPTIONS = {
     "sources": Option("Estimate from K vertices; default: all, exact.", kind=int, least=1, metavar="K"),
     "seed": Option("Of the choice of K vertices.  [default: 0]"),
 }
+SUMS = 80
+"""Bytes per vertex of the sums, of a level that is added to them, and of the scores."""
+HALF = 31
+"""Bits of a half of 1 / distance, whose unit is 2**-62: sums of halves over up to 2**31 sources fit int64."""
 SUMMARY, WORDS = values_of("score")
 
 
@@ -71,23 +75,55 @@ class Nearness(Betweenness):
     def __init__(self, sources: Sequence[int], lanes: int):
         super().__init__(sources, lanes, 1.0)
 
+    @property
+    def width(self) -> int:
+        return 1
+
+    @property
+    def _kept_levels(self) -> int:
+        return 2
+
     def memory(self, part: Part, allocation: Allocation) -> int:
-        return super().memory(part, allocation) + 48 * part.num_owned
+        return super().memory(part, allocation) + SUMS * part.num_owned
 
     def init(self, part: Part, env: Environment) -> tuple[BetweennessState, Messages]:
         state, messages = super().init(part, env)
-        state.reached, state.total = (env.xp.zeros(part.num_owned, np.int64) for _ in range(2))
+        self.clear_sums(part, state, env)
         return state, messages
 
-    def _turn(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
+    def clear_sums(self, part: Part, state: BetweennessState, env: Environment) -> None:
+        """Begin all sums at 0."""
+        state.reached, state.total = (env.xp.zeros(part.num_owned, np.int64) for _ in range(2))
+
+    def _own_sources(self, part: Part, batch: int) -> tuple[int, dict[int, int], list[int]]:
+        return *super()._own_sources(part, batch)[:2], []
+
+    def _show_paths(
+        self, part: Part, state: BetweennessState, level: Level, shown: int, env: Environment, edges: int
+    ) -> Messages:
+        depth = len(state.levels)
+        if depth:
+            bits = env.xp.asarray(BITS)[level.masks.view(np.uint8)].reshape(-1, level.masks.itemsize)
+            self._add(state, level.rows, depth, bits.sum(axis=1, dtype=np.int64))
+            state.levels[-1] = Level(level.rows[:0], level.masks[:0])
+        return super()._show_paths(part, state, level, 1, env, edges)
+
+    def _add(self, state: BetweennessState, rows: Array, depth: int, lanes: Array) -> None:
+        """Add to the sums of some own vertices, each of which so many lanes have reached at a depth."""
         assert state.reached is not None
         assert state.total is not None
-        bits = env.xp.asarray(BITS)
-        for depth, level in enumerate(state.levels[1:], 1):
-            lanes = bits[level.masks.view(np.uint8)].reshape(-1, level.masks.itemsize).sum(axis=1, dtype=np.int64)
-            state.reached[level.rows] += lanes
-            state.total[level.rows] += depth * lanes
-            state.score[level.rows] += lanes / depth
+        state.reached[rows] += lanes
+        state.total[rows] += depth * lanes
+
+    def _chunks(self, part: Part) -> int:
+        return 0
+
+    def _gather(
+        self, part: Part, state: BetweennessState, level: Level, csr: Csr, out: Array, env: Environment
+    ) -> None:
+        """Sum nothing: no paths are counted."""
+
+    def _turn(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
         return self._next_batch(part, state, env, 0)
 
     def result(self, part: Part, state: BetweennessState, env: Environment) -> dict[str, Array]:
@@ -123,8 +159,23 @@ class Harmonic(Nearness):
     result_type = HarmonicCentralityResult  # type: ignore[assignment]
     drawn = False
 
+    def clear_sums(self, part: Part, state: BetweennessState, env: Environment) -> None:
+        super().clear_sums(part, state, env)
+        state.inverse = env.xp.zeros((2, part.num_owned), np.int64)
+
+    def _add(self, state: BetweennessState, rows: Array, depth: int, lanes: Array) -> None:
+        super()._add(state, rows, depth, lanes)
+        assert state.inverse is not None
+        units = ((1 << 2 * HALF) + depth // 2) // depth
+        for half, part in enumerate((units >> HALF, units & (1 << HALF) - 1)):
+            state.inverse[half][rows] += part * lanes
+
     def scores(self, state: BetweennessState, others: Array, num_vertices: int, xp: Any) -> Array:
-        return state.score * ((num_vertices - 1) / xp.maximum(others, 1)) if self.drawn else state.score
+        assert state.inverse is not None
+        high, low = state.inverse
+        high, low = high + (low >> HALF), low & (1 << HALF) - 1
+        score = high * 2.0**-HALF + low * 2.0 ** (-2 * HALF)
+        return score * ((num_vertices - 1) / xp.maximum(others, 1)) if self.drawn else score
 
 
 def _chosen(G: Graph, sources: Any, seed: int | None) -> tuple[list[int], int, bool]:
@@ -137,7 +188,7 @@ def _chosen(G: Graph, sources: Any, seed: int | None) -> tuple[list[int], int, b
             GraphdaskWarning,
             stacklevel=outside(),
         )
-    return chosen, lanes_of(len(chosen), 48 * G.num_vertices), drawn
+    return chosen, max(1, min(LANES, len(chosen))), drawn
 
 
 @algorithm(

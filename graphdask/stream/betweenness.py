@@ -58,18 +58,18 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
         return state_bytes(self.lanes, part.size > 1)
 
     def init(self, part: StreamedPart, env: Environment) -> tuple[BetweennessState, Messages]:  # type: ignore[override]
-        xp, owned, lanes, n, index = env.xp, part.num_owned, self.lanes, part.num_vertices, part.vertex_map.dtype
+        xp, owned, width, n, index = env.xp, part.num_owned, self.width, part.num_vertices, part.vertex_map.dtype
         store = part.store
         put_aside = self._put_aside(part)
-        self.open_windows(part, env, self.memory(part, env.allocation) + put_aside * (3 * index.itemsize + 8 * lanes))
+        self.open_windows(part, env, self.memory(part, env.allocation) + put_aside * (3 * index.itemsize + 8 * width))
         with_edges = env.backend.from_host(np.flatnonzero(degrees_of(part, gathered(store))).astype(index))
         state = BetweennessState(
             seen=xp.empty(n, self.mask), bits=xp.empty((n + 31) // 32, np.uint32), front=xp.empty(n, self.mask),
-            values=xp.empty(n * lanes), sigma=xp.empty((owned, lanes)), delta=xp.empty((owned, lanes)),
+            values=xp.empty(n * width), sigma=xp.empty((owned, width)), delta=xp.empty((owned, width)),
             score=xp.zeros(owned), queue=env.buffer("a level of betweenness", owned, index),
             masks=env.buffer("a level of betweenness", owned, self.mask), with_edges=with_edges, left=with_edges,
             spare=(xp.empty_like(with_edges), xp.empty_like(with_edges)), hubs=xp.empty(put_aside, index),
-            chunks=xp.empty((put_aside, 2), index), partial=xp.empty((put_aside, lanes)),
+            chunks=xp.empty((put_aside, 2), index), partial=xp.empty((put_aside, width)),
             counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
         return state, self._begin(part, state, env, 0)

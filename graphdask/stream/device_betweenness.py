@@ -30,8 +30,13 @@ def device_bytes(lanes: int, several: bool = False) -> int:
 
 def needed(part: StreamedPart, lanes: int) -> tuple[int, int]:
     """Bytes of the device for the tables, and for chunks at least."""
-    aside = _pieces(part) * (12 + 8 * lanes)
-    return device_bytes(lanes, part.size > 1) * part.num_vertices, device_chunks_bytes(part) + aside
+    chunks = device_chunks_bytes(part) + pieces_bytes(part, lanes)
+    return device_bytes(lanes, part.size > 1) * part.num_vertices, chunks
+
+
+def pieces_bytes(part: StreamedPart, lanes: int) -> int:
+    """Bytes for the deferred pieces of high-degree rows, whose sums have so many columns."""
+    return _pieces(part) * (12 + 8 * lanes)
 
 
 def _pieces(part: StreamedPart) -> int:

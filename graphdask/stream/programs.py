@@ -31,7 +31,7 @@ from graphdask.program.primitive import VertexProgram
 from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes
 from graphdask.stream.format import mib_up
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps, combined
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared import StreamedPart, own_numbers
 from graphdask.stream.store import Store
 from graphdask.verify.program import differing, repeated
 
@@ -126,7 +126,7 @@ class StreamedProgram(ChunkedRows, VertexProgram):
     def described(self, part: StreamedPart, backend: Backend) -> StreamedPart:
         """The share of the store, with the numbers of own vertices, and with the ends of rows that are asked for."""
         made = with_rows(part)
-        made.ids = backend.from_host(_numbers(part))
+        made.ids = backend.from_host(own_numbers(part))
         if part.size == 1:
             made.mirrors = [made.ids[:0]]  # on the device
         for rows in self._ends(made):
@@ -165,15 +165,6 @@ class StreamedProgram(ChunkedRows, VertexProgram):
         return {name: value.copy() if np.ndim(value) else value for name, value in found.items()}
 
 
-def _numbers(part: StreamedPart) -> np.ndarray:
-    """The numbers of own vertices, in the order of positions."""
-    own = part.own
-    found = np.empty(own.count, part.vertex_map.dtype)
-    for first, some in part.store.order(own.chunks["out"]):
-        found[first - own.begin : first - own.begin + len(some)] = some
-    return found
-
-
 def _ends_of(part: StreamedPart, name: str) -> np.ndarray:
     """int64: where each own row of a section begins, and the last one ends, if they stood one after the other."""
     own = part.own
@@ -200,7 +191,7 @@ def proved(context: RankContext, part: StreamedPart, primitive: VertexProgram, r
     whole = replace(part, memory=part.memory - beside)
     found = FORM(context, whole, repeated(with_rows(part), primitive))
     found = replace(found, columns={name: fetched(column) for name, column in found.columns.items()})
-    ids = np.arange(part.num_vertices) if part.size == 1 else _numbers(part)
+    ids = np.arange(part.num_vertices) if part.size == 1 else own_numbers(part)
     return differing(context, replace(part, ids=ids), primitive, result, found)
 
 

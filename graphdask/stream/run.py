@@ -12,6 +12,7 @@ from graphdask.stream import (
     distances,
     kcores,
     labels,
+    nearness,
     pagerank,
     paths,
     programs,
@@ -25,8 +26,8 @@ from graphdask.stream.shared import StreamedPart
 __all__ = ["FORMS", "STREAMED", "execute", "form_of", "joined"]
 
 FORMS = (
-    betweenness, components, distances, kcores, labels, pagerank, paths, programs, strong, triangles,
-    weighted_betweenness,
+    betweenness, components, distances, kcores, labels, nearness, pagerank, paths, programs, strong,
+    triangles, weighted_betweenness,
 )  # fmt: skip
 """The modules that enter a streamed form in `STREAMED`."""
 

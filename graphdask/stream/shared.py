@@ -200,3 +200,12 @@ def numbers_of(part: StreamedPart, rows: np.ndarray) -> np.ndarray:
         inside = (places >= first) & (places < first + len(ids))
         found[inside] = ids[places[inside] - first]
     return found
+
+
+def own_numbers(part: StreamedPart) -> np.ndarray:
+    """Return the numbers of own vertices, in the order of positions."""
+    own = part.own
+    found = np.empty(own.count, part.vertex_map.dtype)
+    for first, some in part.store.order(own.chunks["out"]):
+        found[first - own.begin : first - own.begin + len(some)] = some
+    return found

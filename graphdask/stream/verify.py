@@ -25,6 +25,7 @@ from graphdask.algorithms._targets import stopped_at
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
+from graphdask.algorithms.distances import Nearness
 from graphdask.algorithms.pagerank import PageRank, SinglePageRank
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
@@ -33,7 +34,7 @@ from graphdask.device.residency import fetched
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.program.primitive import VertexProgram
-from graphdask.stream import betweenness, power_iteration, weighted_betweenness
+from graphdask.stream import betweenness, nearness, power_iteration, weighted_betweenness
 from graphdask.stream.betweenness import degrees_of
 from graphdask.stream.components import forest
 from graphdask.stream.everywhere import by_position, first_wrong
@@ -41,7 +42,7 @@ from graphdask.stream.forms import PROOFS, Supersteps, of_class
 from graphdask.stream.pagerank import StreamedPageRank, gathered
 from graphdask.stream.paths import UNIT
 from graphdask.stream.programs import proved
-from graphdask.stream.shared import StreamedPart, part_of
+from graphdask.stream.shared import StreamedPart, own_numbers, part_of
 from graphdask.stream.stopping import limit_of
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, every_chunk, window_of
@@ -58,7 +59,9 @@ def verify(context: RankContext, graph: StreamedPart, primitive: Any, result: Ra
     result = replace(result, columns={name: fetched(column) for name, column in result.columns.items()})
     proof = of_class(PROOFS, type(primitive))
     if proof is None:
-        return BY_ALL[type(primitive)](context, graph, primitive, result)
+        by_all = of_class(BY_ALL, type(primitive))
+        assert by_all is not None  # what has a streamed form has one of the two
+        return by_all(context, graph, primitive, result)
     if graph.size > 1:
         gathered = _gathered(context, graph, result)
         if gathered is None:
@@ -73,9 +76,7 @@ def _scores(
     context: RankContext, part: StreamedPart, primitive: Betweenness | WeightedBetweenness, result: RankResult
 ) -> Violation | None:
     """As `graphdask.verify.betweenness` and `weighted_betweenness` describe; every rank checks its own rows."""
-    own, store, score = part.own, part.store, result.columns["score"]
-    pieces = ((max(own.begin - first, 0), own.end - first, ids) for first, ids in store.order(own.chunks["out"]))
-    ids = np.concatenate([ids[begin:end] for begin, end, ids in pieces] or [np.zeros(0, np.int32)])
+    store, score, ids = part.store, result.columns["score"], own_numbers(part)
     score = score[ids] if part.size == 1 else score
     dead_end = (degrees_of(part, "out") == 0) | (degrees_of(part, gathered(store)) == 0)
     mine = impossible(score, dead_end, ids)
@@ -246,7 +247,7 @@ INNER: dict[type, Supersteps] = {
 }  # fmt: skip
 """The searches alone, where ranks send each other what they find."""
 BY_ALL: dict[type, Callable[[RankContext, StreamedPart, Any, RankResult], Violation | None]] = {
-    Betweenness: _scores, VertexProgram: proved, WeightedBetweenness: _scores
+    Betweenness: _scores, Nearness: nearness.proved, VertexProgram: proved, WeightedBetweenness: _scores
 }  # fmt: skip
 """By primitive, the proof of its result, if every rank proves its own vertices."""
 PROOFS |= {
