@@ -18,16 +18,17 @@ from graphdask.interface.kinds import Own
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 
+WEIGHTED = Option(
+    "Shortest paths by the sums of weights, or by hops.  [default: where there are weights]",
+    kind=bool,
+    default=None,
+    spelling="weighted/unweighted",
+)
 OPTIONS = {
     "sources": Option("Estimate from K vertices; default: all, exact.", kind=int, least=1, metavar="K"),
     "seed": Option("Of the choice of K vertices.  [default: 0]"),
     "normalized": Option("Divide by the number of pairs of other vertices."),
-    "weighted": Option(
-        "Shortest paths by the sums of weights, or by hops.  [default: where there are weights]",
-        kind=bool,
-        default=None,
-        spelling="weighted/unweighted",
-    ),
+    "weighted": WEIGHTED,
 }
 
 
@@ -59,9 +60,14 @@ def _words(found: dict[str, Any]) -> str:
 
 def _start(G: Graph, weighted: bool | None, **options: Any) -> BetweennessResult:
     """The call of the command line, which says whether weights count."""
+    refuse_without_weights(G, weighted)
+    return betweenness(G, weight=None if weighted is False else "weight", **options)
+
+
+def refuse_without_weights(G: Graph, weighted: bool | None) -> None:
+    """Raise InputError for the option --weighted of a graph without weights."""
     if weighted and not G.weighted:
         raise InputError("--weighted needs weights, and the graph has none; leave it out to count hops")
-    return betweenness(G, weight=None if weighted is False else "weight", **options)
 
 
 @algorithm(
@@ -184,7 +190,7 @@ def betweenness(
     return result
 
 
-def checked_weight(weight: Any, normalized: Any) -> None:
+def checked_weight(weight: Any, normalized: Any = False) -> None:
     """Raise InputError for values that the arguments `weight` and `normalized` do not have."""
     if not isinstance(normalized, bool | np.bool_):
         raise InputError(f"normalized={normalized!r} is neither true nor false")

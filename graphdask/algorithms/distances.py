@@ -1,45 +1,40 @@
-"""Closeness and harmonic centrality: how near a vertex is to the vertices that reach it, in hops.
+"""Closeness and harmonic centrality: the public functions, and how scores follow from sums of distances.
 
-Up to 64 sources are searched at once by the forward half of betweenness (betweenness.py), without its numbers of paths.
-Each level adds to its vertices how many lanes reached them there, as integers, and their depth; then it is dropped. So
-sums of distances are exact, and depend neither on the number of partitions nor on how many sources go together. The
-same holds for sums of 1 / distance, which are added as whole multiples of 2**-62.
+The sums are those of `_nearness` by hops and of `_weighted_nearness` by weight.
 
-Sources: Then et al., The more the merrier: efficient multi-source graph traversal (2014); Eppstein and Wang, Fast
-approximation of centrality (2001); NetworkX for conventions.
+Sources: Eppstein and Wang, Fast approximation of centrality (2001); NetworkX for conventions.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._levels import BetweennessState, Level
-from graphdask.algorithms._sources import chosen_sources, own_places
-from graphdask.algorithms.betweenness import LANES, Betweenness
+from graphdask.algorithms._levels import BetweennessState
+from graphdask.algorithms._nearness import Nearness
+from graphdask.algorithms._sources import chosen_sources
+from graphdask.algorithms._weighted_nearness import Sums, WeightedNearness, lengths_of, raise_too_far
+from graphdask.algorithms.betweenness import LANES
+from graphdask.algorithms.centrality import WEIGHTED, checked_weight, refuse_without_weights
 from graphdask.algorithms.summaries import values_of
 from graphdask.device.backend import Array
-from graphdask.engine.buffers import Allocation
-from graphdask.engine.loop import Environment, Messages
+from graphdask.engine.loop import Environment
 from graphdask.errors import GraphdaskWarning, outside
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.interface.kinds import Own
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
-from graphdask.partition.part import Csr, Part
+from graphdask.partition.part import Part
 from graphdask.results.result import Result
 
-BITS = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
-"""How many bits of a byte are set."""
 OPTIONS = {
     "sources": Option("Estimate from K vertices; default: all, exact.", kind=int, least=1, metavar="K"),
     "seed": Option("Of the choice of K vertices.  [default: 0]"),
+    "weighted": WEIGHTED,
 }
-SUMS = 80
-"""Bytes per vertex of the sums, of a level that is added to them, and of the scores."""
 HALF = 31
 """Bits of a half of 1 / distance, whose unit is 2**-62: sums of halves over up to 2**31 sources fit int64."""
 SUMMARY, WORDS = values_of("score")
@@ -67,78 +62,6 @@ class HarmonicCentralityResult(Result):
         return self._column("score")
 
 
-class Nearness(Betweenness):
-    """The primitive of both. Its result also has `reached` and `total`, over the sources besides the vertex itself."""
-
-    by_teams = False
-
-    def __init__(self, sources: Sequence[int], lanes: int):
-        super().__init__(sources, lanes, 1.0)
-
-    @property
-    def width(self) -> int:
-        return 1
-
-    @property
-    def _kept_levels(self) -> int:
-        return 2
-
-    def memory(self, part: Part, allocation: Allocation) -> int:
-        return super().memory(part, allocation) + SUMS * part.num_owned
-
-    def init(self, part: Part, env: Environment) -> tuple[BetweennessState, Messages]:
-        state, messages = super().init(part, env)
-        self.clear_sums(part, state, env)
-        return state, messages
-
-    def clear_sums(self, part: Part, state: BetweennessState, env: Environment) -> None:
-        """Begin all sums at 0."""
-        state.reached, state.total = (env.xp.zeros(part.num_owned, np.int64) for _ in range(2))
-
-    def _own_sources(self, part: Part, batch: int) -> tuple[int, dict[int, int], list[int]]:
-        return *super()._own_sources(part, batch)[:2], []
-
-    def _show_paths(
-        self, part: Part, state: BetweennessState, level: Level, shown: int, env: Environment, edges: int
-    ) -> Messages:
-        depth = len(state.levels)
-        if depth:
-            bits = env.xp.asarray(BITS)[level.masks.view(np.uint8)].reshape(-1, level.masks.itemsize)
-            self._add(state, level.rows, depth, bits.sum(axis=1, dtype=np.int64))
-            state.levels[-1] = Level(level.rows[:0], level.masks[:0])
-        return super()._show_paths(part, state, level, 1, env, edges)
-
-    def _add(self, state: BetweennessState, rows: Array, depth: int, lanes: Array) -> None:
-        """Add to the sums of some own vertices, each of which so many lanes have reached at a depth."""
-        assert state.reached is not None
-        assert state.total is not None
-        state.reached[rows] += lanes
-        state.total[rows] += depth * lanes
-
-    def _chunks(self, part: Part) -> int:
-        return 0
-
-    def _gather(
-        self, part: Part, state: BetweennessState, level: Level, csr: Csr, out: Array, env: Environment
-    ) -> None:
-        """Sum nothing: no paths are counted."""
-
-    def _turn(self, part: Part, state: BetweennessState, env: Environment) -> Messages:
-        return self._next_batch(part, state, env, 0)
-
-    def result(self, part: Part, state: BetweennessState, env: Environment) -> dict[str, Array]:
-        assert state.reached is not None
-        assert state.total is not None
-        others = env.xp.full(part.num_owned, len(self.sources), np.int64)
-        others[env.backend.from_host(own_places(part, self.sources))] -= 1
-        score = self.scores(state, others, part.num_vertices, env.xp)
-        return {"score": score, "reached": state.reached, "total": state.total}
-
-    def scores(self, state: BetweennessState, others: Array, num_vertices: int, xp: Any) -> Array:
-        """Return the scores of own vertices, each of which has so many other vertices among the sources."""
-        raise NotImplementedError
-
-
 class Closeness(Nearness):
     """The primitive of `closeness_centrality`."""
 
@@ -147,9 +70,7 @@ class Closeness(Nearness):
     wf_improved = True
 
     def scores(self, state: BetweennessState, others: Array, num_vertices: int, xp: Any) -> Array:
-        reached = state.reached
-        score = reached / xp.maximum(state.total, 1)
-        return score * (reached / xp.maximum(others, 1)) if self.wf_improved else score
+        return closeness_of(state.reached, state.total, others, self.wf_improved, xp)
 
 
 class Harmonic(Nearness):
@@ -174,8 +95,40 @@ class Harmonic(Nearness):
         assert state.inverse is not None
         high, low = state.inverse
         high, low = high + (low >> HALF), low & (1 << HALF) - 1
-        score = high * 2.0**-HALF + low * 2.0 ** (-2 * HALF)
-        return score * ((num_vertices - 1) / xp.maximum(others, 1)) if self.drawn else score
+        return scaled_up(high * 2.0**-HALF + low * 2.0 ** (-2 * HALF), others, num_vertices, self.drawn, xp)
+
+
+class ClosenessByWeight(WeightedNearness):
+    """The primitive of `closeness_centrality` by weight."""
+
+    name = "closeness_centrality"
+    result_type = ClosenessCentralityResult  # type: ignore[assignment]
+    wf_improved = True
+
+    def scores(self, sums: Sums, others: Array, num_vertices: int, xp: Any) -> Array:
+        return closeness_of(sums.reached, sums.total, others, self.wf_improved, xp)
+
+
+class HarmonicByWeight(WeightedNearness):
+    """The primitive of `harmonic_centrality` by weight."""
+
+    name = "harmonic_centrality"
+    result_type = HarmonicCentralityResult  # type: ignore[assignment]
+    drawn = False
+
+    def scores(self, sums: Sums, others: Array, num_vertices: int, xp: Any) -> Array:
+        return scaled_up(sums.inverse, others, num_vertices, self.drawn, xp)
+
+
+def closeness_of(reached: Array, total: Array, others: Array, improved: bool, xp: Any) -> Array:
+    """Return the closeness of vertices: the sources that reach them, divided by the sums of the distances."""
+    score = xp.where(total > 0, reached / xp.where(total > 0, total, 1), 0.0)
+    return score * (reached / xp.maximum(others, 1)) if improved else score
+
+
+def scaled_up(sums: Array, others: Array, num_vertices: int, drawn: bool, xp: Any) -> Array:
+    """Return the sums of 1 / distance, those from drawn sources scaled up to all vertices."""
+    return sums * ((num_vertices - 1) / xp.maximum(others, 1)) if drawn else sums
 
 
 def _chosen(G: Graph, sources: Any, seed: int | None) -> tuple[list[int], int, bool]:
@@ -191,6 +144,18 @@ def _chosen(G: Graph, sources: Any, seed: int | None) -> tuple[list[int], int, b
     return chosen, max(1, min(LANES, len(chosen))), drawn
 
 
+def _start_closeness(G: Graph, weighted: bool | None, **options: Any) -> ClosenessCentralityResult:
+    """The call of the command line, which says whether weights count."""
+    refuse_without_weights(G, weighted)
+    return closeness_centrality(G, weight=None if weighted is False else "weight", **options)
+
+
+def _start_harmonic(G: Graph, weighted: bool | None, **options: Any) -> HarmonicCentralityResult:
+    """The call of the command line, which says whether weights count."""
+    refuse_without_weights(G, weighted)
+    return harmonic_centrality(G, weight=None if weighted is False else "weight", **options)
+
+
 @algorithm(
     "closeness", ClosenessCentralityResult, "Closeness: the reciprocal of the mean distance to a vertex.",
     summary=SUMMARY, words=WORDS,
@@ -198,13 +163,15 @@ def _chosen(G: Graph, sources: Any, seed: int | None) -> tuple[list[int], int, b
         **OPTIONS,
         "wf_improved": Option("Multiply by the share of the vertices that reach it.", spelling="improved/plain"),
     },
-    also="closeness", example=lambda G: {"sources": min(5, G.num_vertices) or None},
+    also="closeness", example=lambda G: {"sources": min(5, G.num_vertices) or None}, weights=True,
+    start=_start_closeness,
 )  # fmt: skip
 @documented
 def closeness_centrality(
     G: Graph,
     sources: Any = None,
     *,
+    weight: Own[str | None] = "weight",
     wf_improved: bool = True,
     seed: int | None = None,
     exchange: str | None = None,
@@ -214,15 +181,19 @@ def closeness_centrality(
 ) -> ClosenessCentralityResult:
     """Return the closeness: the reciprocal of the mean distance from the vertices that reach a vertex.
 
-    Distances are in hops, along the edges to the vertex. A vertex that no other vertex reaches scores 0.
+    Distances are sums of weights along the edges to the vertex, or numbers of edges without weights or with
+    ``weight=None``. A vertex that no other vertex reaches scores 0; so does one whose distances are all 0.
 
     Parameters
     ----------
     G : Graph
-        Weights are not used.
+        A path in a directed graph follows its edges. Of parallel edges the lightest counts.
     sources : int or array-like of vertex ids, optional
         Distances from all vertices (default, exact); from that many vertices, drawn without replacement, as an estimate
         for all vertices; or from the given vertices alone.
+    weight : {"weight", None}
+        "weight" (default) takes distances by the weights of the graph, which must be neither negative nor infinite, and
+        by hops if it has none. None ignores the weights.
     wf_improved : bool
         Multiply by the share of the other vertices, or of the sources, that reach the vertex, as Wasserman and Faust
         do, so that a vertex of a small component does not score high. Default: True, as in NetworkX.
@@ -242,7 +213,8 @@ def closeness_centrality(
     VertexNotFound
         If a source is not a vertex.
     InputError
-        For a number of sources below 1 or above that of the vertices, or a source that is given twice.
+        For a number of sources below 1 or above that of the vertices, a source that is given twice, a weight that is
+        negative or infinite (naming the edge), or a distance that is too large (naming the vertex).
 
     Notes
     -----
@@ -262,27 +234,39 @@ def closeness_centrality(
     >>> G = gd.from_edges([0, 1, 2], [1, 2, 3], directed=False)
     >>> gd.closeness_centrality(G).score.tolist()
     [0.5, 0.75, 0.75, 0.5]
+    >>> G = gd.from_edges([0, 1], [1, 2], weights=[1, 3], directed=False)
+    >>> gd.closeness_centrality(G).score.tolist()
+    [0.4, 0.5, 0.2857142857142857]
     """
     checked_graph(G)
+    checked_weight(weight)
     chosen, lanes, _ = _chosen(G, sources, seed)
-    primitive = Closeness(chosen, lanes)
+    primitive: Closeness | ClosenessByWeight
+    if G.weighted and weight is not None:
+        primitive = ClosenessByWeight(chosen, lanes, *lengths_of(G, "closeness_centrality", client, progress))
+    else:
+        primitive = Closeness(chosen, lanes)
     primitive.wf_improved = wf_improved
     result: ClosenessCentralityResult = execute.run(
         G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress
     )
+    if isinstance(primitive, WeightedNearness):
+        raise_too_far(G, result)
     return result
 
 
 @algorithm(
     "harmonic", HarmonicCentralityResult, "Harmonic centrality: the sum of 1 / distance to a vertex.", summary=SUMMARY,
     words=WORDS, options=OPTIONS, also="harmonic harmonic_closeness",
-    example=lambda G: {"sources": min(5, G.num_vertices) or None},
+    example=lambda G: {"sources": min(5, G.num_vertices) or None}, weights=True,
+    start=_start_harmonic,
 )  # fmt: skip
 @documented
 def harmonic_centrality(
     G: Graph,
     sources: Any = None,
     *,
+    weight: Own[str | None] = "weight",
     seed: int | None = None,
     exchange: str | None = None,
     allocation: str | float | None = None,
@@ -291,12 +275,13 @@ def harmonic_centrality(
 ) -> HarmonicCentralityResult:
     """Return the harmonic centrality: the sum of 1 / distance over the other vertices that reach a vertex.
 
-    Distances are in hops, along the edges to the vertex.
+    Distances are sums of weights along the edges to the vertex, or numbers of edges without weights or with
+    ``weight=None``. A distance of 0 adds nothing.
 
     Parameters
     ----------
     G : Graph
-        Weights are not used.
+        A path in a directed graph follows its edges. Of parallel edges the lightest counts.
     sources : int or array-like of vertex ids, optional
         Distances from all vertices (default, exact); from that many vertices, drawn without replacement, with the sums
         scaled up to all; or from the given vertices, not scaled up.
@@ -305,6 +290,9 @@ def harmonic_centrality(
         and every other vertex k; its sum is multiplied by (n - 1) / (k - 1) or (n - 1) / k. So the expected score is
         the exact one. Of one source nothing is known about the source itself: its score is 0, and a GraphdaskWarning
         says so.
+    weight : {"weight", None}
+        "weight" (default) takes distances by the weights of the graph, which must be neither negative nor infinite, and
+        by hops if it has none. None ignores the weights.
     seed : int, optional
         Of the draw of `sources=k`, 0 to 2**64 - 1; refused where none are drawn. Default: 0.
     progress : bool, optional
@@ -321,7 +309,8 @@ def harmonic_centrality(
     VertexNotFound
         If a source is not a vertex.
     InputError
-        For a number of sources below 1 or above that of the vertices, or a source that is given twice.
+        For a number of sources below 1 or above that of the vertices, a source that is given twice, a weight that is
+        negative or infinite (naming the edge), or a distance that is too large (naming the vertex).
 
     References
     ----------
@@ -333,12 +322,22 @@ def harmonic_centrality(
     >>> G = gd.from_edges([0, 1, 2], [1, 2, 3], directed=False)
     >>> gd.harmonic_centrality(G).score.round(4).tolist()
     [1.8333, 2.5, 2.5, 1.8333]
+    >>> G = gd.from_edges([0, 1], [1, 2], weights=[2, 2], directed=False)
+    >>> gd.harmonic_centrality(G).score.tolist()
+    [0.75, 1.0, 0.75]
     """
     checked_graph(G)
+    checked_weight(weight)
     chosen, lanes, drawn = _chosen(G, sources, seed)
-    primitive = Harmonic(chosen, lanes)
+    primitive: Harmonic | HarmonicByWeight
+    if G.weighted and weight is not None:
+        primitive = HarmonicByWeight(chosen, lanes, *lengths_of(G, "harmonic_centrality", client, progress))
+    else:
+        primitive = Harmonic(chosen, lanes)
     primitive.drawn = drawn
     result: HarmonicCentralityResult = execute.run(
         G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress
     )
+    if isinstance(primitive, WeightedNearness):
+        raise_too_far(G, result)
     return result

@@ -9,10 +9,9 @@ import numpy as np
 from graphdask import execute
 from graphdask.algorithms._over_edges import EdgeBetweenness, WeightedEdgeBetweenness
 from graphdask.algorithms._sources import chosen_sources
-from graphdask.algorithms.centrality import OPTIONS, checked_weight, lanes_of, scales
+from graphdask.algorithms.centrality import OPTIONS, checked_weight, lanes_of, refuse_without_weights, scales
 from graphdask.algorithms.weighted_betweenness import Lengths, raise_undefined
 from graphdask.display import terminal
-from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own
 from graphdask.interface.parameters import documented
@@ -63,8 +62,7 @@ def _words(found: dict[str, Any]) -> str:
 
 def _start(G: Graph, weighted: bool | None, **options: Any) -> EdgeBetweennessResult:
     """The call of the command line, which says whether weights count."""
-    if weighted and not G.weighted:
-        raise InputError("--weighted needs weights, and the graph has none; leave it out to count hops")
+    refuse_without_weights(G, weighted)
     return edge_betweenness(G, weight=None if weighted is False else "weight", **options)
 
 

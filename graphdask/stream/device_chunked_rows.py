@@ -24,8 +24,7 @@ def device_chunks_bytes(part: StreamedPart, names: Sequence[str] | None = None) 
 
 def most_edges(part: StreamedPart) -> int:
     """Of a chunk."""
-    sections = (part.store.sections[name] for name in sections_of(part.store))
-    return max(int(section.table["edges"].max(initial=0)) for section in sections)
+    return max(int(section.table["edges"].max(initial=0)) for section in part.store.sections.values())
 
 
 def _tables(part: StreamedPart) -> int:

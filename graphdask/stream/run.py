@@ -19,6 +19,7 @@ from graphdask.stream import (
     strong,
     triangles,
     weighted_betweenness,
+    weighted_nearness,
 )
 from graphdask.stream.forms import STREAMED, form_of
 from graphdask.stream.shared import StreamedPart
@@ -27,7 +28,7 @@ __all__ = ["FORMS", "STREAMED", "execute", "form_of", "joined"]
 
 FORMS = (
     betweenness, components, distances, kcores, labels, nearness, pagerank, paths, programs, strong,
-    triangles, weighted_betweenness,
+    triangles, weighted_betweenness, weighted_nearness,
 )  # fmt: skip
 """The modules that enter a streamed form in `STREAMED`."""
 

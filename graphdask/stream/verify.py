@@ -19,13 +19,14 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.algorithms._nearness import Nearness
 from graphdask.algorithms._power_iteration import PowerIteration
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms._targets import stopped_at
+from graphdask.algorithms._weighted_nearness import WeightedNearness
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.components import ConnectedComponents
-from graphdask.algorithms.distances import Nearness
 from graphdask.algorithms.pagerank import PageRank, SinglePageRank
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
@@ -34,7 +35,7 @@ from graphdask.device.residency import fetched
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.program.primitive import VertexProgram
-from graphdask.stream import betweenness, nearness, power_iteration, weighted_betweenness
+from graphdask.stream import betweenness, nearness, power_iteration, weighted_betweenness, weighted_nearness
 from graphdask.stream.betweenness import degrees_of
 from graphdask.stream.components import forest
 from graphdask.stream.everywhere import by_position, first_wrong
@@ -247,7 +248,8 @@ INNER: dict[type, Supersteps] = {
 }  # fmt: skip
 """The searches alone, where ranks send each other what they find."""
 BY_ALL: dict[type, Callable[[RankContext, StreamedPart, Any, RankResult], Violation | None]] = {
-    Betweenness: _scores, Nearness: nearness.proved, VertexProgram: proved, WeightedBetweenness: _scores
+    Betweenness: _scores, Nearness: nearness.proved, VertexProgram: proved, WeightedBetweenness: _scores,
+    WeightedNearness: weighted_nearness.proved,
 }  # fmt: skip
 """By primitive, the proof of its result, if every rank proves its own vertices."""
 PROOFS |= {

@@ -32,7 +32,7 @@ from graphdask.engine.loop import HUB_THREADS, Environment, Messages
 from graphdask.kernels.betweenness.weighted_paths_pack import COUNTS, Paths
 from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Csr
-from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting, sections_of
+from graphdask.stream.chunked_rows import ChunkedRows, chunks_bytes, fitting
 from graphdask.stream.falling import FallingDistances
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps
 from graphdask.stream.pagerank import gathered
@@ -60,7 +60,7 @@ def needed(part: StreamedPart, lanes: int) -> tuple[int, int]:
 
 def hubs_of(part: StreamedPart) -> int:
     """Return the number of high-degree rows of a chunk, at most, that kernels defer."""
-    sections = (part.store.sections[name] for name in sections_of(part.store))
+    sections = part.store.sections.values()
     return max(int(section.table["edges"].max(initial=0)) for section in sections) // CHUNKED + 1
 
 
@@ -174,14 +174,19 @@ class StreamedWeightedBetweenness(ChunkedRows, WeightedBetweenness):
 
     def distances(self, part: StreamedPart, rows: Any, begin: int, env: Environment) -> Array:  # type: ignore[override]
         xp, owned, copies = env.xp, part.num_owned, self.copies
-        sources, types = self.sources[begin : begin + self.lanes], self.types | {"dist_t": self.table}
-        search = FallingDistances(sources, self.lanes, self, types, hubs_of(part))
-        distance = env.run(part, search).columns["distance"]
+        sources, distance = self.sources[begin : begin + self.lanes], self.fallen(part, begin, env)
         if part.size > 1:
             for lane in range(len(sources)):
                 (distance[:, lane],) = env.fetch_ghosts(part, [xp.ascontiguousarray(distance[:owned, lane])])
         env.advance(begin + len(sources) / 2)
         return distance if copies == 1 else xp.repeat(distance, copies, axis=1)
+
+    def fallen(self, part: StreamedPart, begin: int, env: Environment) -> Array:
+        """The table over slots of the batch of the source at `begin`, of which the rows of own vertices are right."""
+        sources, types = self.sources[begin : begin + self.lanes], self.types | {"dist_t": self.table}
+        search = FallingDistances(sources, self.lanes, self, types, hubs_of(part))
+        distance: Array = env.run(part, search).columns["distance"]
+        return distance
 
     def counts(self, sources: Sequence[int], lanes: int, rows: Any, distance: Array) -> PathCounts:
         return StreamedPathCounts(sources, lanes, self, distance)

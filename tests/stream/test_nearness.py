@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from graphs import GRAPHS
+from streams import weights_of
 
 import graphdask as gd
 
@@ -93,3 +94,54 @@ def test_edges_in_the_other_direction_are_needed(stored):
     for call in CALLS:
         with pytest.raises(gd.Unsupported, match=r"pulls over in-edges, .* build it with inward=True"):
             call(stored(gd.from_edges([0, 1], [1, 0]), inward=False))
+
+
+def weighted(shape, kind):
+    n, src, dst, directed = GRAPHS[shape]()
+    return gd.from_edges(src, dst, weights_of(kind, len(src)), num_vertices=n, directed=directed)
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 4, 7])
+def test_scores_by_weight_are_those_in_memory(stored, parts):
+    shapes = ("dense random, directed", "sparse random, undirected", "only self-loops", "short path")
+    for at, shape in enumerate(shapes):
+        G = weighted(shape, ("whole", "zeros", "floats")[(at + parts) % 3])
+        S = stored(G, "256KiB").partition(parts)
+        few = min(9, G.num_vertices)
+        for call in CALLS:
+            found = call(S, few).verify()
+            assert found.stats.memory <= S.memory
+            same(found, call(G, few))
+        same(gd.closeness_centrality(S, [0], weight=None), gd.closeness_centrality(G, [0], weight=None))
+
+
+@pytest.mark.parametrize("parts", [None, 3])
+def test_scores_by_weight_through_a_device_too(streamed, parts):
+    G = weighted("sparse random, directed", "floats")
+    S = streamed(G, "256KiB", parts=parts)
+    for call in CALLS:
+        found = call(S, 5).verify()
+        assert found.stats.streamed["device"] == "cuda"
+        same(found, call(G, 5))
+
+
+def test_scores_by_weight_are_found_without_in_edges(stored):
+    G = weighted("dense random, directed", "whole")
+    same(gd.harmonic_centrality(stored(G, inward=False), 4), gd.harmonic_centrality(G, 4))
+
+
+def test_a_distance_that_is_too_large_is_refused(stored):
+    G = gd.from_edges([0, 1], [1, 2], [2**62, 2**62])
+    with pytest.raises(gd.InputError, match="the distance of vertex 2 from a source is too large"):
+        gd.closeness_centrality(stored(G))
+    with pytest.raises(gd.Unsupported, match="pulls over in-edges"):
+        gd.closeness_centrality(stored(G, inward=False))
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_a_wrong_value_by_weight_is_found(stored, parts):
+    found = gd.harmonic_centrality(stored(weighted("sparse random, directed", "floats"), "160KiB").partition(parts), 6)
+    values = found.parts.values[0].columns["inverse"]
+    values[np.flatnonzero(values)[0]] *= 2
+    with pytest.raises(gd.VerificationError, match=r"vertex \d+ has another sum of 1 / distance when it is computed"):
+        found.verify()

@@ -1,0 +1,152 @@
+"""Closeness and harmonic centrality by weight: the sums over the distances of searches by buckets (`sssp`).
+
+Every source takes a search. Its distances are added to the sums of own vertices, in the order of the sources, so that
+the bits depend on nothing but the graph and the sources: neither on partitions, nor on how many sources a run over a
+graph on disk takes at a time. Distances of whole weights are added as whole numbers, in two halves that cannot
+overflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from graphdask.algorithms._lengths import bucket_unit, distance_range, fit_weights
+from graphdask.algorithms._shortest_tree import unreached
+from graphdask.algorithms._sources import own_places
+from graphdask.algorithms._weighted_paths import rows_memory
+from graphdask.algorithms.sssp import NO_VERTEX
+from graphdask.algorithms.weighted_betweenness import Distances, Lengths, Nothing, WeightedBetweenness
+from graphdask.device.backend import Array
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.loop import Environment
+from graphdask.errors import InputError
+from graphdask.graph.graph import Graph
+from graphdask.partition.part import Part
+
+SUMS = 112
+"""Bytes per vertex of the sums, of the distances that are added to them, and of the scores."""
+HALF = 32
+"""Bits of the lower half of a sum of whole distances."""
+
+
+@dataclass
+class Sums:
+    """Sums over the sources so far, one for each own vertex."""
+
+    reached: Array
+    """int64: sources that reach the vertex, besides itself."""
+    high: Array
+    """Of distances: float64; of whole ones int64, in units of 2**32."""
+    low: Array
+    """int64: the rest of whole distances."""
+    inverse: Array
+    """float64: 1 / distance, where that is not 0."""
+
+    @classmethod
+    def zero(cls, xp: Any, owned: int, dtype: np.dtype) -> Sums:
+        """Return sums over no sources, of distances of a dtype."""
+        high = xp.zeros(owned, np.float64 if dtype.kind == "f" else np.int64)
+        return cls(xp.zeros(owned, np.int64), high, xp.zeros(owned, np.int64), xp.zeros(owned))
+
+    def add(self, xp: Any, distance: Array) -> None:
+        """Add the distances from a source, of own vertices."""
+        reached = distance != unreached(distance.dtype)
+        self.reached += reached
+        known = xp.where(reached, distance, distance.dtype.type(0))
+        if distance.dtype.kind == "f":
+            self.high += known
+        else:
+            self.high += known >> HALF
+            self.low += known & (1 << HALF) - 1
+        near = known > 0
+        with np.errstate(over="ignore"):  # 1 / distance may be infinite, as it is in NetworkX
+            self.inverse += xp.where(near, 1.0 / xp.where(near, known, distance.dtype.type(1)), 0.0)
+
+    @property
+    def total(self) -> Array:
+        """The sums of distances, float64."""
+        if self.high.dtype.kind == "f":
+            return self.high
+        high, low = self.high + (self.low >> HALF), self.low & (1 << HALF) - 1
+        return high * 2.0**HALF + low
+
+
+class WeightedNearness(WeightedBetweenness):
+    """The primitive of both. Its result has the sums too, over the sources besides the vertex itself."""
+
+    kept: ClassVar[tuple[str, ...]] = ("reached", "high", "low", "inverse")
+    """The sums in the result."""
+
+    def __init__(self, sources: Sequence[int], lanes: int, lengths: Lengths, checked: bool):
+        """`lanes` is how many sources at most are searched from together; `checked` says whether a distance may be too
+        large for its dtype."""
+        super().__init__(sources, lanes, 1.0, 1.0, lengths)
+        self.checked = checked
+
+    @property
+    def inward(self) -> bool:
+        return self.checked
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        checks = 0 if part.inward is None else 16 * part.num_slots + 17 * part.inward.num_edges + rows_memory(part)
+        return Distances(0, self.lengths).memory(part, allocation) + SUMS * part.num_owned + checks
+
+    def searched(self, part: Part, env: Environment) -> Iterator[tuple[int, Array]]:
+        """Sources that are done, and the distances from some of them over slots, a column for each, of own vertices at
+        least."""
+        for number, source in enumerate(self.sources, 1):
+            own = env.run(part, Distances(source, self.lengths)).columns["distance"]
+            if self.checked:
+                (own,) = env.fetch_ghosts(part, [own])
+            yield number, own[:, None]
+
+    def result(self, part: Part, state: Nothing, env: Environment) -> dict[str, Any]:
+        xp, owned = env.xp, part.num_owned
+        sums = Sums.zero(xp, owned, self.table)
+        rows = self.rows(part, env) if self.checked else None
+        for done, distance in self.searched(part, env):
+            too_far = NO_VERTEX if rows is None else rows.too_far(part, env, distance)
+            if too_far != NO_VERTEX:
+                return self._columns(xp.zeros(owned), sums, too_far)
+            for lane in range(distance.shape[1]):
+                sums.add(xp, distance[:owned, lane])
+            env.advance(done)
+        return self.columns_of(part, env, sums)
+
+    def columns_of(self, part: Part, env: Environment, sums: Sums) -> dict[str, Any]:
+        """Return the columns of the result, of sums over all sources."""
+        own = env.backend.from_host(own_places(part, self.sources))
+        sums.reached[own] -= 1
+        others = env.xp.full(part.num_owned, len(self.sources), np.int64)
+        others[own] -= 1
+        return self._columns(self.scores(sums, others, part.num_vertices, env.xp), sums, NO_VERTEX)
+
+    def _columns(self, score: Array, sums: Sums, too_far: int) -> dict[str, Any]:
+        return {"score": score, "too_far": too_far} | {name: getattr(sums, name) for name in self.kept}
+
+    def scores(self, sums: Sums, others: Array, num_vertices: int, xp: Any) -> Array:
+        """Return the scores of own vertices, each of which has so many other vertices among the sources."""
+        raise NotImplementedError
+
+
+def lengths_of(G: Graph, name: str, client: Any, progress: bool | None) -> tuple[Lengths, bool]:
+    """Return how searches keep distances, and whether one may be too large for that; weights are 0 or more."""
+    facts = fit_weights(G, f"; {name} takes weights of 0 or more", client, progress)
+    distance, most = distance_range(G, facts)
+    longest = float(facts.greatest) * max(G.num_vertices, 1)
+    largest = float(np.finfo(np.float64).max) if distance.kind == "f" else 2.0**62
+    return Lengths(bucket_unit(G, facts), distance, facts.least == 0, most), not longest < largest
+
+
+def raise_too_far(G: Graph, result: Any) -> None:
+    """Refuse a graph in which a path is too long for the dtype of distances."""
+    too_far = result._value("too_far")
+    if too_far != NO_VERTEX:
+        raise InputError(
+            f"the distance of vertex {G.ids.to_caller(np.array([too_far]))[0]} from a source is too large; scale the "
+            f"weights down"
+        )
