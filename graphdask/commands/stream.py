@@ -68,7 +68,7 @@ def command() -> None:
 @click.option(
     "--inward/--no-inward",
     default=None,
-    help="Keep in-edges, which pagerank, betweenness, strong, cdlp and lcc need; default: yes.",
+    help="Keep in-edges, which pagerank, betweenness, closeness, strong, cdlp and lcc need; default: yes.",
 )
 @click.option("--edge-rows", is_flag=True, help="Keep which edge of IN each one is, for `sample --edge-rows`.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")

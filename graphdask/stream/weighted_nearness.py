@@ -100,8 +100,8 @@ def proved(
 
     The distances from a few sources must be those of `sssp`. All sources are searched again in batches of another size.
     """
-    beside = sum(column.nbytes for column in result.columns.values())
-    here = replace(part, memory=part.memory - beside)
+    most = int(np.diff(part.vertex_map.offsets).max())  # as many lanes must fit on every rank
+    here = replace(part, memory=part.memory - 8 * len(result.columns) * most)
     whole = replace(part, ids=np.arange(part.num_vertices) if part.size == 1 else own_numbers(part))
 
     def columns(form: Any, search: Any) -> dict[str, Array]:
