@@ -28,11 +28,13 @@ program_loop(long long n, long long first, long long steps, int *failure_to_send
     const bool reports = blockIdx.x == 0 && threadIdx.x == 0;
     const long long begun = a.superstep;
     long long count = first, done = 0;
+    bool sends = first >= 0;
     a.failure = failure_to_send;
     const auto barrier = [&] { gd_grid_barrier(progress + ARRIVED); };
-    if (first >= 0) gd_send(first, a, &found, barrier);
-    a.listed = a.changed;
     for (;;) {
+        if (sends) gd_send(count, a, &found, barrier);  // the only call: the compiler puts all of it here
+        sends = true;
+        a.listed = a.changed;
         if (reports) {
             const bool failed = *(volatile int *)failure_to_send || *(volatile int *)failure_to_apply;
             *(volatile gd_count *)(progress + STOPS) = failed || done == steps;
@@ -54,7 +56,6 @@ program_loop(long long n, long long first, long long steps, int *failure_to_send
         if (count == 0 || (a.dense && (long long)*(volatile gd_count *)(progress + EDGES) >= a.dense)) break;
         a.failure = failure_to_send;
         a.superstep = begun + done;
-        gd_send(count, a, &found, barrier);
     }
     if (!reports) return;
     progress[STEPS] = (gd_count)done;
