@@ -54,6 +54,7 @@ class Leiden(Louvain):
 
     name = "leiden"
     result_type = LeidenResult
+    refined = True
 
     def _above(self, env: Environment, state: LouvainState) -> tuple[Level, Array, Array]:
         level, own = state.level, state.label[: len(state.active)]

@@ -24,12 +24,14 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms._communities import Arcs, add_up, modularity_of
-from graphdask.algorithms._community_levels import Level, least_of, looked_up
+from graphdask.algorithms._communities_sequential import Climb
+from graphdask.algorithms._community_levels import Level, least_of, looked_up, to_first
 from graphdask.algorithms._community_moves import Mover, in_rounds, mixed
 from graphdask.algorithms.modularity import CommunitiesResult, checked_resolution, checked_weights, measured
 from graphdask.algorithms.summaries import classes
 from graphdask.device.backend import Array
 from graphdask.display import terminal
+from graphdask.engine.alone import alone_on_host
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
@@ -39,8 +41,8 @@ from graphdask.interface.registry import Option, algorithm
 from graphdask.partition.part import Part
 
 ROUNDS = 8
-FEW = 1 << 16
-"""Entries of a level up to which one rank goes on by itself, which takes less time than the messages of many."""
+FEW, FEW_OF_GRAPH = 1 << 17, 1 << 20
+"""Entries of a level, and of the graph, up to which one rank goes on by itself (_communities_sequential)."""
 LEAST, LEAST_OF_PASS = 1e-6, 1e-5
 """Modularity that a sweep and a pass must gain for another one to follow."""
 
@@ -74,6 +76,8 @@ class LouvainState:
     """Which own vertices of `level` move in the next sweep."""
     mover: Mover | None = None
     """Moves of `level`."""
+    whole: Level | None = None
+    """`base` on the host of the first rank, if that processes it by itself."""
     quality: float = 0.0
     """Modularity."""
     of_pass: float = 0.0
@@ -95,6 +99,8 @@ class Louvain(Primitive[LouvainState]):
     columns: ClassVar[Mapping[str, Any]] = {"label": INDEX}
     result_type = LouvainResult
     queues = False
+    refined = False
+    """Whether communities are refined before they join."""
 
     def __init__(self, resolution: float, seed: int, passes: int | None):
         self.resolution, self.seed, self.passes = resolution, seed, passes
@@ -110,36 +116,40 @@ class Louvain(Primitive[LouvainState]):
         return state, self._messages(part, state)
 
     def _enter(self, env: Environment, state: LouvainState, level: Level, label: Array) -> None:
-        """Begin with the communities of a level; a small one that ranks share is left to the first rank."""
-        state.level, state.label, state.size = level, level.over_slots(label), level.size
-        state.sums = level.sums_of(env, label, level.degree)
+        """Begin with the communities of a level; a small one is left to the first rank."""
+        state.level, state.size = level, level.size
         state.active = env.xp.ones(len(label), bool)
+        few = FEW_OF_GRAPH if level is state.base else FEW
+        if level.total and add_up(env, [level.csr.num_edges])[0] <= few:
+            self._leave_to_one(env, state, label)
+            return
+        state.label, state.sums = level.over_slots(label), level.sums_of(env, label, level.degree)
         state.mover = Mover.of(env, level, self.resolution)
         inside, *_ = state.mover.settle(state.label)
         state.quality = modularity_of(env, level.total, inside, state.sums, self.resolution)
-        state.top = level.total == 0
         if level is state.base:
             state.of_pass = state.quality
-        if env.size > 1 and add_up(env, [level.csr.num_edges])[0] <= FEW:
-            self._leave_to_one(env, state)
 
-    def _leave_to_one(self, env: Environment, state: LouvainState) -> None:
+    def _leave_to_one(self, env: Environment, state: LouvainState, label: Array) -> None:
         """Let the first rank go on from the present level to the highest one."""
-        level, number, found = state.level, state.level.numbers[:0], np.zeros(4)
-        alone, whole, label = level.gathered(env, state.label[: len(state.active)])
+        level, found, number = state.level, np.zeros(4), np.zeros(0, np.int64)
+        whole = state.whole if level is state.base else None
+        if whole is None:
+            whole = level.gathered(env)
+        if level is state.base:
+            state.whole = whole
+        label = to_first(env, label)
         if env.rank == 0:
-            none = whole.numbers
-            inner = LouvainState(whole, whole, none, none, none, none, sweeps=state.sweeps)
-            self._enter(alone, inner, whole, label)
-            while not inner.top:
-                self._step(alone, inner)
-            number = inner.at
-            found[:] = inner.quality, inner.levels - 1, inner.sweeps - state.sweeps, inner.size
+            climb = Climb(alone_on_host(env), self.resolution, self.seed, self.refined)
+            number, found[:] = climb(whole, label, state.sweeps)
         cuts = level.bounds if env.rank == 0 else np.zeros(env.size + 1, np.int64)
+        number = env.backend.from_host(number)
         number = env.alltoall([number[int(a) : int(b)] for a, b in pairwise(cuts)])[0]
         assert env.comm is not None
-        state.quality, levels, sweeps, size = env.comm.allreduce(found, "sum").tolist()
-        state.levels, state.sweeps, state.size = state.levels + int(levels), state.sweeps + int(sweeps), int(size)
+        before, state.quality, levels, size = env.comm.allreduce(found, "sum").tolist()
+        if level is state.base:
+            state.of_pass = before
+        state.levels, state.sweeps, state.size = state.levels + int(levels) - 1, state.sweeps + int(levels), int(size)
         state.at, state.top = looked_up(env, level.bounds, state.at, number), True
 
     def superstep(self, part: Part, state: LouvainState, inbox: Inbox, env: Environment) -> Messages:
@@ -150,7 +160,7 @@ class Louvain(Primitive[LouvainState]):
             state.done, messages.active = True, False
         elif state.top:
             label = self._smallest(env, state)
-            state.at, state.levels = state.base.numbers, 1
+            state.at, state.levels, state.top = state.base.numbers, 1, False
             state.passes += 1
             self._enter(env, state, state.base, label)
         return messages
