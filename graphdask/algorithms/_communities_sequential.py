@@ -9,16 +9,69 @@ Sources: those of graphdask.algorithms.louvain and graphdask.algorithms.leiden.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
 from graphdask.algorithms._communities import modularity_of
-from graphdask.algorithms._community_levels import Level, least_of
+from graphdask.algorithms._community_levels import Level
 from graphdask.algorithms._community_moves import LEAST_GAIN, mixed, round_of_each
 from graphdask.engine.loop import Environment
 from graphdask.engine.owners import sum_at
 from graphdask.kernels.communities.sequential_pack import Sequential
+
+FEW, FEW_OF_GRAPH = 1 << 18, 1 << 21
+"""Entries of a level, and of the graph, up to which one rank goes on by itself."""
+STARTS, PASSES, WORK = 8, 2, 1 << 22
+"""The most starts from vertices on their own, the passes of each, and the most entries of all starts together."""
+
+
+@dataclass
+class Rows:
+    """The weighted graph of a level; rows are in no order."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    weights: np.ndarray
+    degree: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.degree)
+
+    @classmethod
+    def of(cls, level: Level) -> Rows:
+        return cls(level.csr.indptr, level.csr.indices, level.weights, level.degree)
+
+    def joined(self, kernels: Any, place: np.ndarray, size: int) -> Rows:
+        """The graph whose vertices are `size` communities, of which `place` has the number for each vertex."""
+        count, wide = len(self.indices), np.int64
+        starts, targets, sums = np.empty(size + 1, wide), np.empty(count, wide), np.empty(count, wide)
+        begin, members, total = np.zeros(size + 1, wide), np.empty(len(self), wide), np.full(size, -1)
+        kept = kernels.sequential_join(
+            size, place, begin, members, total, self.indptr, self.indices, self.weights, starts, targets, sums
+        )
+        return Rows(starts, targets[:kept].copy(), sums[:kept].copy(), sum_at(np, size, place, self.degree))
+
+
+@dataclass
+class Climbed:
+    """What a pass has found."""
+
+    at: np.ndarray
+    """int64: the vertex of the highest level that each vertex is in."""
+    size: int
+    """Vertices of the highest level."""
+    levels: int
+    """Levels of the pass."""
+    before: float
+    """Modularity before the pass."""
+    quality: float
+    """Modularity after it."""
+    passes: int = 1
+    sweeps: int = 0
+    """Levels of all passes."""
 
 
 @dataclass
@@ -28,60 +81,77 @@ class Climb:
     env: Environment
     """Of a rank alone, on the CPU."""
     resolution: float
+    total: int
+    """Sum of the weights of all arcs."""
     seed: int
     refined: bool
     """Whether communities are refined before they join, as in the method of Leiden."""
 
-    def __call__(self, level: Level, label: np.ndarray, number: int) -> tuple[np.ndarray, list[float]]:
+    def __post_init__(self) -> None:
+        self.kernels = self.env.kernels("sequential")
+        self.scale = self.resolution / self.total
+
+    def best(self, rows: Rows, passes: int) -> Climbed:
+        """The best of several starts from vertices on their own, of up to so many passes each."""
+        starts, sweeps, alone, found = max(1, min(STARTS, WORK // len(rows.indices))), 0, np.arange(len(rows)), []
+        for _ in range(starts):
+            one = self.up(rows, alone, sweeps, self.modularity(rows))
+            sweeps += one.levels
+            for done in range(1, min(passes, PASSES)):
+                one = replace(self.up(rows, one.at, sweeps, one.quality), passes=done + 1)
+                sweeps += one.levels
+            found.append(one)
+        return replace(max(found, key=attrgetter("quality")), sweeps=sweeps)
+
+    def up(self, rows: Rows, label: np.ndarray, number: int, before: float) -> Climbed:
         """Let the vertices of a level move that have these labels, and go on with the levels above.
 
-        Returns
-        -------
-        ndarray
-            int64: the vertex of the highest level that each vertex of this one is in.
-        list of float
-            Modularity before and after, the number of levels, and of vertices of the highest level.
+        `number` is different for each order of vertices, and `before` the modularity.
         """
-        env, at, levels = self.env, level.numbers, 0
-        before = self._modularity(level, label)
+        at, levels = np.arange(len(rows)), 0
         while True:
             levels += 1
-            moved = self._moved(level, label, number + levels)
-            groups = self._refined(level, moved, number + levels) if self.refined else moved
-            if self.refined and (groups == level.numbers).all():
-                groups = moved
-            above, place, first = level.contracted(env, groups)
-            if above.size == level.size:
-                return at, [before, self._modularity(level, moved), levels, level.size]
-            label = least_of(env, level.bounds, moved[first], above.numbers)
-            level, at = above, place[at]
+            moved = self._moved(rows, label, number + levels)
+            groups = self._refined(rows, moved, number + levels) if self.refined else moved
+            place, size = self.numbered(groups)
+            if self.refined and size == len(rows):
+                place, size = self.numbered(moved)
+            if size == len(rows):
+                return Climbed(at, size, levels, before, self.modularity(rows), sweeps=levels)
+            some = np.empty(size, np.int64)
+            some[place] = moved
+            label, _ = self.numbered(some, len(rows))
+            rows, at = rows.joined(self.kernels, place, size), place[at]
 
-    def _modularity(self, level: Level, label: np.ndarray) -> float:
-        inside = int(level.weights[label[level.rows] == label[level.csr.indices]].sum())
-        sums = sum_at(np, level.size, label, level.degree)
-        return modularity_of(self.env, level.total, inside, sums, self.resolution)
+    def modularity(self, rows: Rows) -> float:
+        """The modularity where each vertex of a level is a community."""
+        inside = int(rows.weights[rows.indices == np.repeat(np.arange(len(rows)), np.diff(rows.indptr))].sum())
+        return modularity_of(self.env, self.total, inside, rows.degree, self.resolution)
 
-    def _moved(self, level: Level, label: np.ndarray, number: int) -> np.ndarray:
+    def numbered(self, label: np.ndarray, labels: int | None = None) -> tuple[np.ndarray, int]:
+        """The number of each vertex's community, in the order of their smallest vertices, and how many there are."""
+        place = np.empty(len(label), np.int64)
+        return place, self.kernels.sequential_number(len(label), label, np.full(labels or len(label), -1), place)
+
+    def _moved(self, rows: Rows, label: np.ndarray, number: int) -> np.ndarray:
         """Labels after local moving; a label is the number of a vertex of the level."""
-        pack = self._pack(level, label, mixed(self.seed) + number)
-        pack.assign(waiting=np.ones(level.size, np.uint8), empty=np.empty(level.size, np.int64))
-        least = LEAST_GAIN * max(1.0, self.resolution)
-        self.env.kernels("sequential").sequential_move(level.size, self.resolution / level.total, least, pack)
+        pack, n = self._pack(rows, label, mixed(self.seed) + number), len(rows)
+        pack.assign(waiting=np.ones(n, np.uint8), empty=np.empty(n, np.int64))
+        self.kernels.sequential_move(n, self.scale, LEAST_GAIN * max(1.0, self.resolution), pack)
         return pack.label
 
-    def _refined(self, level: Level, outer: np.ndarray, number: int) -> np.ndarray:
+    def _refined(self, rows: Rows, outer: np.ndarray, number: int) -> np.ndarray:
         """Connected groups within communities, as the number of a vertex for each."""
-        pack = self._pack(level, level.numbers, mixed(self.seed) - number)
-        outer_sums = sum_at(np, level.size, outer, level.degree)
-        pack.assign(outer=outer, outer_sums=outer_sums, border=np.empty(level.size, np.int64))
-        self.env.kernels("sequential").sequential_refine(level.size, self.resolution / level.total, pack)
+        pack, n = self._pack(rows, np.arange(len(rows)), mixed(self.seed) - number), len(rows)
+        pack.assign(outer=outer, outer_sums=sum_at(np, n, outer, rows.degree), border=np.empty(n, np.int64))
+        self.kernels.sequential_refine(n, self.scale, pack)
         return pack.label
 
-    def _pack(self, level: Level, label: np.ndarray, key: int) -> Sequential:
-        order = np.argsort(round_of_each(level.numbers, key, 1 << 32), kind="stable")
+    def _pack(self, rows: Rows, label: np.ndarray, key: int) -> Sequential:
+        n = len(rows)
         return Sequential(
-            indptr=level.csr.indptr, indices=level.csr.indices, weights=level.weights, degree=level.degree,
-            label=label.copy(), sums=sum_at(np, level.size, label, level.degree),
-            members=np.bincount(label, minlength=level.size), queue=order, keys=np.empty(level.size + 1, np.int64),
-            total=np.full(level.size, -1, np.int64),
+            indptr=rows.indptr, indices=rows.indices, weights=rows.weights, degree=rows.degree,
+            label=label.copy(), sums=sum_at(np, n, label, rows.degree), members=np.bincount(label, minlength=n),
+            queue=np.argsort(round_of_each(np.arange(n), key, 1 << 32), kind="stable"),
+            keys=np.empty(n + 1, np.int64), total=np.full(n, -1),
         )  # fmt: skip

@@ -24,7 +24,7 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms._communities import Arcs, add_up, modularity_of
-from graphdask.algorithms._communities_sequential import Climb
+from graphdask.algorithms._communities_sequential import FEW, FEW_OF_GRAPH, PASSES, Climb, Rows
 from graphdask.algorithms._community_levels import Level, least_of, looked_up, to_first
 from graphdask.algorithms._community_moves import Mover, in_rounds, mixed
 from graphdask.algorithms.modularity import CommunitiesResult, checked_resolution, checked_weights, measured
@@ -41,8 +41,6 @@ from graphdask.interface.registry import Option, algorithm
 from graphdask.partition.part import Part
 
 ROUNDS = 8
-FEW, FEW_OF_GRAPH = 1 << 17, 1 << 20
-"""Entries of a level, and of the graph, up to which one rank goes on by itself (_communities_sequential)."""
 LEAST, LEAST_OF_PASS = 1e-6, 1e-5
 """Modularity that a sweep and a pass must gain for another one to follow."""
 
@@ -132,24 +130,30 @@ class Louvain(Primitive[LouvainState]):
 
     def _leave_to_one(self, env: Environment, state: LouvainState, label: Array) -> None:
         """Let the first rank go on from the present level to the highest one."""
-        level, found, number = state.level, np.zeros(4), np.zeros(0, np.int64)
-        whole = state.whole if level is state.base else None
-        if whole is None:
-            whole = level.gathered(env)
+        level, found, number, first = state.level, np.zeros(6), np.zeros(0, np.int64), state.whole is None
+        whole = level.gathered(env) if first or level is not state.base else state.whole
+        assert whole is not None
+        assert env.comm is not None
         if level is state.base:
             state.whole = whole
         label = to_first(env, label)
         if env.rank == 0:
-            climb = Climb(alone_on_host(env), self.resolution, self.seed, self.refined)
-            number, found[:] = climb(whole, label, state.sweeps)
+            climb, rows = (
+                Climb(alone_on_host(env), self.resolution, level.total, self.seed, self.refined),
+                Rows.of(whole),
+            )
+            if level is state.base and first:
+                up = climb.best(rows, self.passes or PASSES)
+            else:
+                up = climb.up(rows, label, state.sweeps, state.quality)
+            number, found[:] = up.at, (up.before, up.quality, up.levels, up.size, up.sweeps, up.passes)
         cuts = level.bounds if env.rank == 0 else np.zeros(env.size + 1, np.int64)
         number = env.backend.from_host(number)
         number = env.alltoall([number[int(a) : int(b)] for a, b in pairwise(cuts)])[0]
-        assert env.comm is not None
-        before, state.quality, levels, size = env.comm.allreduce(found, "sum").tolist()
+        before, state.quality, levels, size, sweeps, passes = env.comm.allreduce(found, "sum").tolist()
         if level is state.base:
-            state.of_pass = before
-        state.levels, state.sweeps, state.size = state.levels + int(levels) - 1, state.sweeps + int(levels), int(size)
+            state.of_pass, state.passes = before, state.passes + int(passes) - 1
+        state.levels, state.sweeps, state.size = state.levels + int(levels) - 1, state.sweeps + int(sweeps), int(size)
         state.at, state.top = looked_up(env, level.bounds, state.at, number), True
 
     def superstep(self, part: Part, state: LouvainState, inbox: Inbox, env: Environment) -> Messages:

@@ -122,3 +122,52 @@ def sequential_refine(n, scale, a: Sequential):
             a.members[choice] += 1
             a.members[u] = 0
             a.border[choice] += a.border[u] - 2 * weight
+
+
+@twin
+def sequential_number(n, label, number, place):
+    """Number the communities of n vertices in the order of their smallest vertices, and return how many there are.
+
+    `place` becomes the number of each vertex's community; `number` has -1 for each label.
+    """
+    count = 0
+    for u in range(n):
+        community = label[u]
+        if number[community] < 0:
+            number[community] = count
+            count += 1
+        place[u] = number[community]
+    return count
+
+
+@twin
+def sequential_join(n, place, begin, members, total, indptr, indices, weights, starts, targets, sums):
+    """Write the rows of the n communities that vertices have as `place`, and return the number of their entries.
+
+    `begin` has n + 1 zeros, and `total` has -1 for each community, before and after.
+    """
+    for u in range(len(place)):
+        begin[place[u] + 1] += 1
+    for community in range(n):
+        begin[community + 1] += begin[community]
+    for u in range(len(place)):
+        members[begin[place[u]]] = u
+        begin[place[u]] += 1
+    kept = first = 0
+    for community in range(n):
+        starts[community] = kept
+        for i in range(first, begin[community]):
+            u = members[i]
+            for e in range(indptr[u], indptr[u + 1]):
+                target = place[indices[e]]
+                if total[target] < 0:
+                    total[target] = 0
+                    targets[kept] = target
+                    kept += 1
+                total[target] += weights[e]
+        first = begin[community]
+        for k in range(starts[community], kept):
+            sums[k] = total[targets[k]]
+            total[targets[k]] = -1
+    starts[n] = kept
+    return kept
