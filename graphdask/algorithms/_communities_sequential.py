@@ -24,8 +24,8 @@ from graphdask.kernels.communities.sequential_pack import Sequential
 
 FEW, FEW_OF_GRAPH = 1 << 18, 1 << 21
 """Entries of a level, and of the graph, up to which one rank goes on by itself."""
-STARTS, PASSES, WORK = 8, 2, 1 << 22
-"""The most starts from vertices on their own, the passes of each, and the most entries of all starts together."""
+PASSES, WORK = 2, 1 << 22
+"""Passes of each start, and the entries of all starts together at most."""
 
 
 @dataclass
@@ -91,10 +91,10 @@ class Climb:
         self.kernels = self.env.kernels("sequential")
         self.scale = self.resolution / self.total
 
-    def best(self, rows: Rows, passes: int) -> Climbed:
+    def best(self, rows: Rows, starts: int, passes: int) -> Climbed:
         """The best of several starts from vertices on their own, of up to so many passes each."""
-        starts, sweeps, alone, found = max(1, min(STARTS, WORK // len(rows.indices))), 0, np.arange(len(rows)), []
-        for _ in range(starts):
+        sweeps, alone, found = 0, np.arange(len(rows)), []
+        for _ in range(max(1, min(starts, WORK // len(rows.indices)))):
             one = self.up(rows, alone, sweeps, self.modularity(rows))
             sweeps += one.levels
             for done in range(1, min(passes, PASSES)):

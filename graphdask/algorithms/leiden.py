@@ -27,7 +27,6 @@ from graphdask.algorithms._community_moves import in_rounds, mixed
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.louvain import (
     OPTIONS,
-    ROUNDS,
     Louvain,
     LouvainResult,
     LouvainState,
@@ -55,6 +54,7 @@ class Leiden(Louvain):
     name = "leiden"
     result_type = LeidenResult
     refined = True
+    rounds, starts = 4, 8
 
     def _above(self, env: Environment, state: LouvainState) -> tuple[Level, Array, Array]:
         level, own = state.level, state.label[: len(state.active)]
@@ -74,7 +74,8 @@ class Leiden(Louvain):
         assert mover is not None
         label, sums = level.over_slots(level.numbers), level.degree.copy()
         size = xp.ones(owned, np.int64)
-        for _, rows in in_rounds(env, level.numbers, mixed(self.seed) - state.sweeps, ROUNDS, xp.ones(owned, bool)):
+        key, every = mixed(self.seed) - state.sweeps, xp.ones(owned, bool)
+        for _, rows in in_rounds(env, level.numbers, key, self.rounds, every):
             rows = rows[(label[rows] == level.numbers[rows]) & (size[rows] == 1)]
             leaving = xp.zeros(owned, np.uint8)
             leaving[rows] = 1

@@ -1,12 +1,16 @@
-"""Communities of high modularity by the method of Louvain, in rounds that give the same answer on any number of ranks.
+"""Communities of high modularity by the method of Louvain, which are the same on any number of ranks.
 
 A sweep lets each vertex of a level move once to the neighbouring community of the largest gain (_community_moves). It
-has ROUNDS rounds, each for the vertices of one value of a hash of seed, sweep and vertex; after the first sweep only
+has several rounds, each for the vertices of one value of a hash of seed, sweep and vertex; after the first sweep only
 vertices move whose neighbours have moved. A sweep that lowers the modularity is undone. When a sweep gains less than
 LEAST, the communities become the vertices of the next level. When no vertices of a level can join, a pass is over, and
 the next one begins with the vertices of the graph in the communities that were found, until a pass gains less than
-LEAST_OF_PASS. A superstep is a sweep. Ranks exchange labels and sums of communities within it; all of them know the
-modularity, which is exact, and so decide alike.
+LEAST. A superstep is a sweep. Ranks exchange labels and sums of communities within it; all of them know the modularity,
+which is exact, and so decide alike.
+
+A small level is left to the first rank, whatever the number of ranks and the device: its host moves one vertex after
+the other, up to the highest level (_communities_sequential). A superstep is then a pass. Of a small graph it makes
+several starts, and goes on with the best one.
 
 Sources: Blondel, Guillaume, Lambiotte, Lefebvre, Fast unfolding of communities in large networks (2008); Ghosh et al.,
 Distributed Louvain algorithm for graph community detection (2018); Rotta, Noack, Multilevel local search algorithms for
@@ -40,9 +44,8 @@ from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 from graphdask.partition.part import Part
 
-ROUNDS = 8
-LEAST, LEAST_OF_PASS = 1e-6, 1e-5
-"""Modularity that a sweep and a pass must gain for another one to follow."""
+LEAST = 1e-5
+"""Modularity that a sweep, and a pass, must gain for another one to follow."""
 
 
 class LouvainResult(CommunitiesResult):
@@ -99,12 +102,16 @@ class Louvain(Primitive[LouvainState]):
     queues = False
     refined = False
     """Whether communities are refined before they join."""
+    rounds, starts = 8, 4
+    """Rounds of a sweep, and the most starts of a small graph."""
 
     def __init__(self, resolution: float, seed: int, passes: int | None):
         self.resolution, self.seed, self.passes = resolution, seed, passes
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        return Arcs.memory(part) + 192 * part.out.num_edges + 160 * part.num_slots
+        ranks = len(part.vertex_map.offsets) - 1
+        gathered = min(FEW_OF_GRAPH, ranks * part.out.num_edges) if ranks > 1 else 0
+        return Arcs.memory(part) + 192 * part.out.num_edges + 160 * part.num_slots + 128 * gathered
 
     def init(self, part: Part, env: Environment) -> tuple[LouvainState, Messages]:
         base = Level.first(part, env, Arcs.of(part, env))
@@ -143,7 +150,7 @@ class Louvain(Primitive[LouvainState]):
                 Rows.of(whole),
             )
             if level is state.base and first:
-                up = climb.best(rows, self.passes or PASSES)
+                up = climb.best(rows, self.starts, self.passes or PASSES)
             else:
                 up = climb.up(rows, label, state.sweeps, state.quality)
             number, found[:] = up.at, (up.before, up.quality, up.levels, up.size, up.sweeps, up.passes)
@@ -160,7 +167,7 @@ class Louvain(Primitive[LouvainState]):
         messages = self._messages(part, state)
         if not state.top:
             self._step(env, state)
-        if state.top and (state.quality - state.of_pass < LEAST_OF_PASS or state.passes == self.passes):
+        if state.top and (state.quality - state.of_pass < LEAST or state.passes == self.passes):
             state.done, messages.active = True, False
         elif state.top:
             label = self._smallest(env, state)
@@ -189,7 +196,7 @@ class Louvain(Primitive[LouvainState]):
         level, label, owned = state.level, state.label, len(state.active)
         state.sweeps += 1
         assert state.mover is not None
-        for _, rows in in_rounds(env, level.numbers, mixed(self.seed) + state.sweeps, ROUNDS, state.active):
+        for _, rows in in_rounds(env, level.numbers, mixed(self.seed) + state.sweeps, self.rounds, state.active):
             state.mover.round(rows, label, state.sums)
             if env.size > 1:
                 label[owned:] = level.links.read(label[:owned])
