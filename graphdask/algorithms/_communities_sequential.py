@@ -2,7 +2,7 @@
 
 Sequential moves find better communities than those of many vertices at a time, and a GPU takes longer for a small level
 than its host, because each round is several launches. Vertices are visited in the order of a hash. After the first
-visit of each, those are visited again whose neighbours have moved, until no move gains anything.
+visit of each, those are visited again whose neighbours have moved, until none of them moves.
 
 Sources: those of graphdask.algorithms.louvain and graphdask.algorithms.leiden.
 """
@@ -18,6 +18,8 @@ import numpy as np
 from graphdask.algorithms._communities import modularity_of
 from graphdask.algorithms._community_levels import Level
 from graphdask.algorithms._community_moves import LEAST_GAIN, mixed, round_of_each
+from graphdask.device.backend import Array
+from graphdask.engine.alone import alone_on_host
 from graphdask.engine.loop import Environment
 from graphdask.engine.owners import sum_at
 from graphdask.kernels.communities.sequential_pack import Sequential
@@ -40,10 +42,6 @@ class Rows:
     def __len__(self) -> int:
         return len(self.degree)
 
-    @classmethod
-    def of(cls, level: Level) -> Rows:
-        return cls(level.csr.indptr, level.csr.indices, level.weights, level.degree)
-
     def joined(self, kernels: Any, place: np.ndarray, size: int) -> Rows:
         """The graph whose vertices are `size` communities, of which `place` has the number for each vertex."""
         count, wide = len(self.indices), np.int64
@@ -53,6 +51,20 @@ class Rows:
             size, place, begin, members, total, self.indptr, self.indices, self.weights, starts, targets, sums
         )
         return Rows(starts, targets[:kept].copy(), sums[:kept].copy(), sum_at(np, size, place, self.degree))
+
+
+def gathered(env: Environment, level: Level) -> Rows:
+    """The rows of all ranks on the host of the first one, in order; on the others none. Every rank calls it."""
+    if env.size > 1 or env.backend.name != "cpu":
+        ends = level.numbers[level.rows], level.over_slots(level.numbers)[level.csr.indices]
+        src, dst, weights = (to_first(env, each) for each in (*ends, level.weights))
+        level = Level.built(alone_on_host(env), np.array([0, level.size], np.int64), level.total, src, dst, weights)
+    return Rows(level.csr.indptr, level.csr.indices, level.weights, level.degree)
+
+
+def to_first(env: Environment, values: Array) -> np.ndarray:
+    """The values of all ranks on the host of the first one; on the others none. Every rank calls it."""
+    return env.backend.to_host(env.xp.concatenate(env.alltoall([values, *[values[:0]] * (env.size - 1)])))
 
 
 @dataclass
@@ -72,6 +84,10 @@ class Climbed:
     passes: int = 1
     sweeps: int = 0
     """Levels of all passes."""
+
+    @classmethod
+    def nothing(cls) -> Climbed:
+        return cls(np.zeros(0, np.int64), 0, 0, 0.0, 0.0)
 
 
 @dataclass

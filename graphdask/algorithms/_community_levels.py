@@ -13,7 +13,6 @@ import numpy as np
 
 from graphdask.algorithms._communities import Arcs
 from graphdask.device.backend import Array
-from graphdask.engine.alone import alone_on_host
 from graphdask.engine.loop import Environment
 from graphdask.engine.owners import sum_at
 from graphdask.partition.build import balanced_ranges, from_cyclic, to_cyclic_positions, to_owners
@@ -76,11 +75,6 @@ def least_of(env: Environment, bounds: np.ndarray, keys: Array, values: Array) -
     return looked_up(env, bounds, keys, least)
 
 
-def to_first(env: Environment, values: Array) -> np.ndarray:
-    """The values of all ranks on the host of the first one, none on the others. Every rank calls it."""
-    return env.backend.to_host(env.xp.concatenate(env.alltoall([values, *[values[:0]] * (env.size - 1)])))
-
-
 @dataclass
 class Level:
     """A graph of communities."""
@@ -121,14 +115,6 @@ class Level:
             return sum_at(env.xp, len(self.numbers), label, values)
         at, values = to_owners(env.comm, env.backend, self.bounds, label, values)
         return sum_at(env.xp, len(self.numbers), at - int(self.bounds[env.rank]), values)
-
-    def gathered(self, env: Environment) -> Level:
-        """Make the whole level on the host of the first rank. Other ranks, which call it too, get one without edges."""
-        if env.size == 1 and env.backend.name == "cpu":
-            return self
-        ends = self.numbers[self.rows], self.over_slots(self.numbers)[self.csr.indices]
-        src, dst, weights = (to_first(env, each) for each in (*ends, self.weights))
-        return Level.built(alone_on_host(env), np.array([0, self.size], np.int64), self.total, src, dst, weights)
 
     @classmethod
     def built(cls, env: Environment, bounds: np.ndarray, total: int, src: Array, dst: Array, weights: Array) -> Level:

@@ -148,6 +148,7 @@ def leiden(
     -----
     Weights are rounded as `modularity` says. A vertex without edges is a community of its own. An edge connects,
     whatever its weight. A vertex joins the group of the largest gain, and not one at random as in the original method.
+    One worker processes a graph of up to 2**20 edges by itself, on its CPU.
 
     References
     ----------

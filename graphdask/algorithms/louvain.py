@@ -28,8 +28,17 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms._communities import Arcs, add_up, modularity_of
-from graphdask.algorithms._communities_sequential import FEW, FEW_OF_GRAPH, PASSES, Climb, Rows
-from graphdask.algorithms._community_levels import Level, least_of, looked_up, to_first
+from graphdask.algorithms._communities_sequential import (
+    FEW,
+    FEW_OF_GRAPH,
+    PASSES,
+    Climb,
+    Climbed,
+    Rows,
+    gathered,
+    to_first,
+)
+from graphdask.algorithms._community_levels import Level, least_of, looked_up
 from graphdask.algorithms._community_moves import Mover, in_rounds, mixed
 from graphdask.algorithms.modularity import CommunitiesResult, checked_resolution, checked_weights, measured
 from graphdask.algorithms.summaries import classes
@@ -77,8 +86,8 @@ class LouvainState:
     """Which own vertices of `level` move in the next sweep."""
     mover: Mover | None = None
     """Moves of `level`."""
-    whole: Level | None = None
-    """`base` on the host of the first rank, if that processes it by itself."""
+    rows: Rows | None = None
+    """Those of `base` on the host of the first rank, if that processes it by itself."""
     quality: float = 0.0
     """Modularity."""
     of_pass: float = 0.0
@@ -137,31 +146,37 @@ class Louvain(Primitive[LouvainState]):
 
     def _leave_to_one(self, env: Environment, state: LouvainState, label: Array) -> None:
         """Let the first rank go on from the present level to the highest one."""
-        level, found, number, first = state.level, np.zeros(6), np.zeros(0, np.int64), state.whole is None
-        whole = level.gathered(env) if first or level is not state.base else state.whole
-        assert whole is not None
-        assert env.comm is not None
-        if level is state.base:
-            state.whole = whole
-        label = to_first(env, label)
+        level, found, number = state.level, np.zeros(6), np.zeros(0, np.int64)
+        up = self._climbed(env, state, label)
         if env.rank == 0:
-            climb, rows = (
-                Climb(alone_on_host(env), self.resolution, level.total, self.seed, self.refined),
-                Rows.of(whole),
-            )
-            if level is state.base and first:
-                up = climb.best(rows, self.starts, self.passes or PASSES)
-            else:
-                up = climb.up(rows, label, state.sweeps, state.quality)
             number, found[:] = up.at, (up.before, up.quality, up.levels, up.size, up.sweeps, up.passes)
         cuts = level.bounds if env.rank == 0 else np.zeros(env.size + 1, np.int64)
         number = env.backend.from_host(number)
         number = env.alltoall([number[int(a) : int(b)] for a, b in pairwise(cuts)])[0]
+        assert env.comm is not None
         before, state.quality, levels, size, sweeps, passes = env.comm.allreduce(found, "sum").tolist()
         if level is state.base:
             state.of_pass, state.passes = before, state.passes + int(passes) - 1
         state.levels, state.sweeps, state.size = state.levels + int(levels) - 1, state.sweeps + int(sweeps), int(size)
         state.at, state.top = looked_up(env, level.bounds, state.at, number), True
+
+    def _climbed(self, env: Environment, state: LouvainState, label: Array) -> Climbed:
+        """What the first rank finds from the present level on; other ranks, which call it too, find nothing."""
+        level, of_graph, starting = state.level, state.level is state.base, False
+        if not of_graph:
+            rows = gathered(env, level)
+        elif state.rows is None:
+            starting, rows = True, gathered(env, level)
+            state.rows = rows
+        else:
+            rows = state.rows
+        label = to_first(env, label)
+        if env.rank:
+            return Climbed.nothing()
+        climb = Climb(alone_on_host(env), self.resolution, level.total, self.seed, self.refined)
+        if starting:
+            return climb.best(rows, self.starts, self.passes or PASSES)
+        return climb.up(rows, label, state.sweeps, state.quality)
 
     def superstep(self, part: Part, state: LouvainState, inbox: Inbox, env: Environment) -> Messages:
         messages = self._messages(part, state)
@@ -296,7 +311,7 @@ def louvain(
     Notes
     -----
     A community need not be connected; those of `leiden` are. Weights are rounded as `modularity` says. A vertex without
-    edges is a community of its own.
+    edges is a community of its own. One worker processes a graph of up to 2**20 edges by itself, on its CPU.
 
     References
     ----------

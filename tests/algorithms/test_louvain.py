@@ -59,25 +59,58 @@ def test_weights_and_the_resolution_count(method):
     assert method(graph, 1000.0).num_communities > 70
 
 
+IGRAPH = {  # mean modularity of R-MAT of this scale by igraph 1.0.0's Leiden until it stops, of 4 and 3 seeds
+    12: 0.10516,
+    13: 0.10095,
+}
+
+
+@pytest.mark.parametrize(("scale", "seed"), [(12, 0), (12, 1), (13, 0)])
+def test_communities_of_random_graphs_are_as_good_as_those_of_igraph(scale, seed):
+    graph = gd.generate.rmat(scale).partition(1, device="cpu")
+    assert gd.leiden(graph, seed=seed).verify().modularity >= 0.995 * IGRAPH[scale]
+
+
+def test_communities_of_shared_levels_are_as_good_as_those_of_igraph(shared):
+    shared(0, 1 << 12)
+    graph = gd.generate.rmat(12).partition(1, device="cpu")
+    assert np.mean([gd.leiden(graph, seed=seed).modularity for seed in range(3)]) >= 0.98 * IGRAPH[12]
+
+
+@pytest.fixture
+def shared(monkeypatch):
+    """Sets the entries of the graph, and of a level above, up to which one rank goes on by itself."""
+
+    def setting(of_graph, of_level):
+        monkeypatch.setattr(module, "FEW_OF_GRAPH", of_graph)
+        monkeypatch.setattr(module, "FEW", of_level)
+
+    return setting
+
+
 @BOTH
-@pytest.mark.parametrize("few", [0, 100])
-def test_labels_do_not_depend_on_who_holds_a_level(method, few, monkeypatch):
-    graph, _ = graph_of(nx.les_miserables_graph())
-    expected = method(graph.partition(1, device="cpu"), seed=5)
-    monkeypatch.setattr(module, "FEW", few)
-    for parts in (2,) if few else (3,):
-        found = method(graph.partition(parts, "random", device="cpu"), seed=5).verify()
+@pytest.mark.parametrize("few", [None, 0, 100], ids=["one rank", "all shared", "small levels not shared"])
+def test_labels_do_not_depend_on_the_number_of_partitions(method, few, shared):
+    graph, _ = graph_of(nx.les_miserables_graph(), "weight")
+    if few is not None:
+        shared(0, few)
+    expected = method(graph.partition(1, device="cpu"), 1.3, seed=5)
+    for parts in (2, 3, 4, 7):
+        found = method(graph.partition(parts, "random", device="cpu"), 1.3, seed=5).verify()
         np.testing.assert_array_equal(found.label, expected.label)
         assert (found.modularity, found.passes, found.levels) == (expected.modularity, expected.passes, expected.levels)
 
 
 @BOTH
-def test_levels_that_ranks_share_are_the_same_on_the_emulator_of_a_gpu(method, monkeypatch):
+@pytest.mark.parametrize("few", [None, 0, 40], ids=["one rank", "all shared", "small levels not shared"])
+def test_communities_are_the_same_on_the_emulator_of_a_gpu(method, few, shared, monkeypatch):
     stand_in(monkeypatch, emulated())
-    monkeypatch.setattr(module, "FEW", 0)
+    if few is not None:
+        shared(0, few)
     graph, _ = graph_of(nx.karate_club_graph(), "weight")
-    on_cpu, on_gpu = (method(graph.partition(2, device=device)) for device in ("cpu", "cuda"))
-    np.testing.assert_array_equal(on_gpu.verify().label, on_cpu.label)
+    for parts in (1, 2):
+        on_cpu, on_gpu = (method(graph.partition(parts, device=device)) for device in ("cpu", "cuda"))
+        np.testing.assert_array_equal(on_gpu.verify().label, on_cpu.label)
 
 
 def test_a_community_of_leiden_in_two_pieces_is_found():
