@@ -1,7 +1,7 @@
 """Moves of one vertex after the other, on a CPU, for graphs and levels that one rank processes by itself.
 
 Gains are those of communities.py: the weight that leads to a community, less share * sum of the other degrees in it,
-where share is degree * scale. There is no CUDA kernel of it, because each move depends on the one before.
+where share is degree * scale. There is no CUDA kernel of it, because a move depends on those made earlier.
 
 Source: Traag, Waltman, van Eck, From Louvain to Leiden: guaranteeing well-connected communities (2019), algorithm A.2.
 """
