@@ -1,4 +1,4 @@
-"""Articulation points, bridges and biconnected components of undirected graphs (`_biconnected` finds them)."""
+"""Articulation points, bridges and biconnected components of undirected graphs; `_biconnected` finds the components."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._biconnected import Biconnected
+from graphdask.algorithms._biconnected import Biconnected, Blocks, labels
 from graphdask.display import terminal
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.parameters import documented
@@ -20,7 +20,6 @@ class ArticulationResult(Result):
     """What `articulation_points` returns."""
 
     columns = ("articulation",)
-    wanted = "points"
 
     @property
     def articulation(self) -> np.ndarray:
@@ -38,7 +37,6 @@ class BridgesResult(EdgesResult):
 
     columns = ("label",)
     vertex_valued = ("label",)
-    wanted = "bridges"
 
     @property
     def label(self) -> np.ndarray:
@@ -51,7 +49,6 @@ class BiconnectedResult(EdgeValuesResult):
 
     columns = ("label", "parent")
     vertex_valued = ("label", "parent")
-    wanted = "components"
 
     @property
     def label(self) -> np.ndarray:
@@ -85,6 +82,52 @@ class BiconnectedResult(EdgeValuesResult):
         pairs = np.concatenate([[label[inside], inside], [label[inside], parent[inside]]], axis=1).astype(np.int64)
         pairs = np.unique(pairs, axis=1)
         return self.graph.ids.to_caller(pairs[0]), self.graph.ids.to_caller(pairs[1])
+
+
+class ArticulationPoints(Biconnected):
+    """The primitive of `articulation_points`."""
+
+    name = "articulation points"
+    result_type = ArticulationResult
+    edge_rows = False
+
+    def found(self, blocks: Blocks) -> dict[str, Any]:
+        return {"articulation": blocks.articulation()}
+
+
+class Bridges(Biconnected):
+    """The primitive of `bridges`. Each bridge stands on the rank of its end that is farther from the root."""
+
+    name = "bridges"
+    result_type = BridgesResult
+
+    def found(self, blocks: Blocks) -> dict[str, Any]:
+        part, env, edges, bridge = blocks.part, blocks.env, blocks.edges, blocks.bridge()
+        (ids,) = env.fetch_ghosts(part, [part.ids])
+        kept = edges.up & bridge[edges.row]
+        one, other = ids[edges.row[kept]], ids[part.out.indices[kept]]
+        assert part.out.rows is not None
+        ends = {"source": env.xp.minimum(one, other), "destination": env.xp.maximum(one, other)}
+        label = labels(part, env, edges.without(part, env, bridge))
+        return {"label": label, "row": part.out.rows[kept]} | ends
+
+
+class BiconnectedComponents(Biconnected):
+    """The primitive of `biconnected_components`. Each edge stands on the rank of its smaller id, in stored order."""
+
+    name = "biconnected components"
+    result_type = BiconnectedResult
+
+    def found(self, blocks: Blocks) -> dict[str, Any]:
+        part, env, edges, csr = blocks.part, blocks.env, blocks.edges, blocks.part.out
+        ids, label = env.fetch_ghosts(part, [part.ids, blocks.label])
+        kept = ids[edges.row] < ids[csr.indices]
+        assert csr.rows is not None
+        row = csr.rows[kept]
+        of_edges = {"row": row, "edge_label": label[edges.below][kept]}
+        of_edges["rows"] = 1 - env.least(-(int(row.max()) if len(row) else -1))
+        label = env.xp.where(blocks.child, blocks.label, blocks.label.dtype.type(-1))
+        return {"label": label, "parent": part.vertex_map.to_id(env.backend, blocks.tree.parent)} | of_edges
 
 
 def _points(result: Any) -> dict[str, Any]:
@@ -140,7 +183,7 @@ def articulation_points(
     [2]
     """
     checked_undirected(G, "articulation_points")
-    return execute.run(G, Biconnected(ArticulationResult), exchange=exchange, client=client, progress=progress)
+    return execute.run(G, ArticulationPoints(), exchange=exchange, client=client, progress=progress)
 
 
 def _bridges(result: Any) -> dict[str, Any]:
@@ -201,7 +244,7 @@ def bridges(
     ([2], [3], [3])
     """
     checked_undirected(G, "bridges")
-    return execute.run(G, Biconnected(BridgesResult), exchange=exchange, client=client, progress=progress)
+    return execute.run(G, Bridges(), exchange=exchange, client=client, progress=progress)
 
 
 def _components(result: Any) -> dict[str, Any]:
@@ -268,4 +311,4 @@ def biconnected_components(
     [1, 1, 1, 3]
     """
     checked_undirected(G, "biconnected_components")
-    return execute.run(G, Biconnected(BiconnectedResult), exchange=exchange, client=client, progress=progress)
+    return execute.run(G, BiconnectedComponents(), exchange=exchange, client=client, progress=progress)
