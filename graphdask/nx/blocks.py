@@ -61,8 +61,19 @@ def biconnected_components(G: NxGraph) -> Iterator[set[Any]]:
         yield {G.nodes[number] for number in numbers[group].tolist()}
 
 
-@offered(edges=100_000, converted=20_000)
+def _has_leaf(G: Any) -> str:
+    """Why NetworkX decides whether a graph is biconnected: it stops at the second block."""
+    if len(G) > 2 and any(degree < 2 for _, degree in G.degree):
+        return "a node has fewer than two edges, so that NetworkX stops at the second block"
+    return ""
+
+
+@offered(edges=100_000, converted=20_000, leaves=_has_leaf)
 def is_biconnected(G: NxGraph) -> bool:
+    others = G.src != G.dst
+    degree = np.bincount(G.src[others], minlength=len(G)) + np.bincount(G.dst[others], minlength=len(G))
+    if len(G) > 2 and degree.min() < 2:
+        return False
     labels, numbers = run_biconnected_components(G.plain()).memberships()
     return len(numbers) == len(G) > 0 and bool((labels == labels[0]).all())
 

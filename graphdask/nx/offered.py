@@ -26,6 +26,8 @@ class Offer:
     """From how many edges on it is faster than NetworkX, the conversion included; None: it need not be."""
     converted: int | None
     """The same of a graph that is converted already."""
+    leaves: Callable[[Any], str]
+    """Why NetworkX is faster for this graph of its own, however large; empty if it is not."""
 
 
 OFFERS: dict[str, Offer] = {}
@@ -92,7 +94,11 @@ KINDS: dict[str, Callable[[Any], bool]] = {
 
 
 def offered(
-    edges: int | None, converted: int | None, refuses: Callable[[Mapping[str, Any]], str] | None = None, note: str = ""
+    edges: int | None,
+    converted: int | None,
+    refuses: Callable[[Mapping[str, Any]], str] | None = None,
+    note: str = "",
+    leaves: Callable[[Any], str] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enter a function, which has NetworkX's name and signature, among those that the backend has.
 
@@ -101,8 +107,9 @@ def offered(
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         OFFERS[function.__name__] = Offer(
-            function, inspect.signature(function), refuses or (lambda arguments: ""), edges, converted
-        )
+            function, inspect.signature(function), refuses or (lambda arguments: ""), edges, converted,
+            leaves or (lambda G: ""),
+        )  # fmt: skip
         return function
 
     return enter
@@ -146,7 +153,7 @@ def should_run(name: str, args: Any, kwargs: Any) -> bool | str:
     if least is None:
         return "NetworkX may be as fast: it searches from both ends, has few pairs, or calls what is dispatched itself"
     if G.number_of_nodes() > least or G.number_of_edges() >= least:
-        return True
+        return (offer.leaves(G) if getattr(G, "__networkx_backend__", "") != BACKEND else "") or True
     state = "converted already" if is_converted else "not yet converted"
     return f"the graph, {state}, has fewer than {least:,} edges, and NetworkX is as fast"
 

@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 from networkx_names import function_of
 
-from graphdask.nx.offered import can_run
+from graphdask.nx.backend import can_run, should_run
 
 BACKENDS = ("networkx", "graphdask")
 
@@ -48,6 +48,21 @@ def test_blocks_and_bridges_are_those_of_networkx(rng):
             known, found = (set(map(frozenset, nx.bridges(G, root, backend=x))) for x in BACKENDS)
             assert found == known
             assert nx.has_bridges(G, root, backend="graphdask") == bool(known)
+
+
+def test_a_graph_with_leaves_is_left_to_networkx_which_stops_at_the_second_block():
+    G = nx.barabasi_albert_graph(60_000, 2, seed=1)
+    assert should_run("is_biconnected", (G,), {}) is True
+    G.add_edge(0, 60_000)
+    assert "stops at the second block" in should_run("is_biconnected", (G,), {})
+    assert should_run("biconnected_components", (G,), {}) is True
+
+
+@pytest.mark.parametrize("G", [nx.path_graph(2), nx.path_graph(3), nx.cycle_graph(3), nx.Graph([(0, 0), (0, 1)]),
+                               nx.barbell_graph(3, 0), nx.MultiGraph([(0, 1), (0, 1), (1, 2), (1, 2)])])  # fmt: skip
+def test_small_graphs_are_biconnected_as_networkx_says(G):
+    known, found = (nx.is_biconnected(G, backend=x) for x in BACKENDS)
+    assert found == known
 
 
 @pytest.mark.parametrize(
