@@ -1,10 +1,9 @@
 """The k-truss by peeling: remove, round by round, the edges that are in fewer than k - 2 triangles of what is left.
 
-Each pair of neighbours is two arcs, one at the owner of each end. Vertices are ordered by degree, equal ones by number;
-the arc from the higher end counts the triangles of the pair. At first, each triangle is found once, at its highest
-vertex b, for its middle vertex a, as a w that is a lower neighbour of both. In a round, the triangles of the pairs
-that go are found in the row of the lower end, which its owner sends. A triangle that loses several pairs at once is
-taken off by one of them, that which is opposite to the largest vertex. What goes in a round depends on the graph alone.
+Each pair of neighbours is two arcs, one at the owner of each end; that from the higher end counts the triangles of the
+pair. At first, a kernel counts all (`_support`). In a round, the triangles of the pairs that go are found in the row of
+the lower end, which its owner sends. A triangle that loses several pairs at once is taken off by one of them, that
+which is opposite to the largest vertex. What goes in a round depends on the graph alone.
 
 Sources: Cohen, Trusses: cohesive subgraphs for social network analysis (2008); Wang, Cheng, Truss decomposition in
 massive networks (2012).
@@ -12,14 +11,11 @@ massive networks (2012).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms.triangles import other_order
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages
@@ -27,102 +23,15 @@ from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.kinds import whole
 from graphdask.interface.parameters import documented
 from graphdask.partition.build import row_of_each
-from graphdask.partition.neighbours import PIECE, distinct_blocks
+from graphdask.partition.neighbours import PIECE
 from graphdask.partition.part import Part
-from graphdask.sample._remote_lookup import RemoteLookup, ragged
 from graphdask.sample.sampler import numbered, sampled
 from graphdask.sample.traversal import ids_of_slots
 from graphdask.subgraphs._rows import places_in
+from graphdask.subgraphs._support import supports
+from graphdask.subgraphs.arcs import BATCH, Arcs
 from graphdask.subgraphs.result import SubgraphResult
-from graphdask.subgraphs.selected import Selected, set_keys, with_edge_columns
-
-BATCH = 1 << 20
-"""Entries of rows that are searched together."""
-
-
-@dataclass
-class Arcs:
-    """Each neighbour of the own vertices once, in the order of these and of the numbers of the neighbours."""
-
-    n: int
-    keys: Array
-    """int64: own vertex * n + number of the neighbour."""
-    indptr: Array
-    """Where the arcs of each own vertex begin."""
-    lower: Array
-    """Whether the neighbour is lower in the order."""
-    degree: Array
-    """int64: stored edges of the neighbour."""
-    removed: Array
-    """int64: the round in which the pair went; 0 if it is left."""
-
-    @classmethod
-    def of(cls, part: Part, env: Environment, again: bool = False) -> Arcs:
-        """Return the arcs of a partition; `again`: in another order. Every rank calls it."""
-        xp, n = env.xp, max(part.num_vertices, 1)
-        degrees = part.out.indptr[1:] - part.out.indptr[:-1]
-        degrees, ids = env.fetch_ghosts(part, [degrees, part.ids])
-        order = xp.minimum(degrees, np.iinfo(np.int64).max // n - 1)
-        order = (other_order(xp, degrees, ids) if again else order) * n + ids
-        keys, lower, degree = [xp.zeros(0, np.int64)], [xp.zeros(0, bool)], [degrees[:0]]
-        for block in distinct_blocks(env.backend, part):
-            key = set_keys(part, block.rows.astype(np.int64), ids[block.slots])
-            turn = xp.argsort(key)
-            keys.append(key[turn])
-            lower.append((order[block.slots] < order[block.rows])[turn])
-            degree.append(degrees[block.slots][turn])
-        joined = xp.concatenate(keys)
-        indptr = xp.searchsorted(joined, xp.arange(part.num_owned + 1, dtype=np.int64) * n)
-        return cls(n, joined, indptr, xp.concatenate(lower), xp.concatenate(degree), xp.zeros(len(joined), np.int64))
-
-    def ends(self, part: Part, places: Array) -> tuple[Array, Array]:
-        """Numbers of the own vertex and of the neighbour, index dtype."""
-        rows = self.keys[places] // self.n
-        return part.ids[rows], (self.keys[places] - rows * self.n).astype(part.ids.dtype)
-
-    def at_owners(
-        self, part: Part, env: Environment, vertices: Array, others: Array, values: Array | None = None
-    ) -> tuple[Array, Array | None]:
-        """The places of arcs from `vertices` to `others`, at the owners of these, with a value that is sent along.
-
-        Every rank calls it.
-        """
-        lookup = RemoteLookup(part, env, vertices)
-        keys = lookup.rows.astype(np.int64) * self.n + lookup.send(others)
-        came = None if values is None else lookup.send(values)
-        return env.xp.searchsorted(self.keys, keys), came
-
-    def triangles(
-        self, part: Part, env: Environment, arcs: Array, kept: Callable[[Array], Array]
-    ) -> Iterator[tuple[Array, Array, Array, Array]]:
-        """The triangles b, a, w of some arcs from b to a lower a, for arcs a to w that are `kept`; a batch at a time.
-
-        The place of b to a, the number of w, the place of b to w; and of a to w twice the round in which it went, plus
-        1 if w is the lower one. Every rank calls it, and takes all batches.
-        """
-        xp = env.xp
-        ends = xp.cumsum(self.degree[arcs])
-        total = int(ends[-1]) if len(arcs) else 0
-        cuts = env.backend.to_host(xp.searchsorted(ends, xp.arange(0, total, BATCH))).tolist()
-        batches = -env.least(-max(len(cuts), 1))
-        for first, last in pairwise([*cuts, *[len(arcs)] * (batches + 1 - len(cuts))]):
-            some = arcs[first:last]
-            wanted, of_each = xp.unique(self.ends(part, some)[1], return_inverse=True)
-            lookup = RemoteLookup(part, env, wanted)
-            begins, bounds = self.indptr[lookup.rows], xp.zeros(len(lookup.rows) + 1, np.int64)
-            xp.cumsum(self.indptr[1:][lookup.rows] - begins, out=bounds[1:])
-            places = ragged(env, begins, bounds)
-            chosen = kept(places)
-            bounds = xp.concatenate([bounds[:1], xp.cumsum(chosen)])[bounds]
-            places = places[chosen]
-            third, _ = lookup.answer_each(self.ends(part, places)[1], bounds)
-            codes, bounds = lookup.answer_each(2 * self.removed[places] + self.lower[places], bounds)
-            begins, lengths = bounds[:-1][of_each], (bounds[1:] - bounds[:-1])[of_each]
-            at = ragged(env, begins, xp.concatenate([bounds[:1], xp.cumsum(lengths)]))
-            arc = xp.repeat(some, lengths)
-            keys = self.keys[arc] // self.n * self.n + third[at]
-            places, there = places_in(xp, self.keys, keys)
-            yield arc[there], third[at][there], places[there], codes[at][there]
+from graphdask.subgraphs.selected import Selected, with_edge_columns
 
 
 @dataclass
@@ -155,12 +64,7 @@ class Truss(Selected):
 
     def init(self, part: Part, env: Environment) -> tuple[Any, Messages]:
         xp, arcs = env.xp, Arcs.of(part, env)
-        support = xp.zeros(len(arcs.keys), np.int64)
-        for arc, w, place, _ in arcs.triangles(part, env, xp.flatnonzero(arcs.lower), lambda some: arcs.lower[some]):
-            other, _ = arcs.at_owners(part, env, arcs.ends(part, arc)[1], w)
-            for places in (arc, place, other):
-                changed, counts = xp.unique(places, return_counts=True)
-                support[changed] += counts
+        support = supports(part, env, arcs)
         going = xp.flatnonzero(arcs.lower & (support < self.k - 2))
         return TrussState(arcs, support, going), self._next(part, going)
 

@@ -15,7 +15,8 @@ import numpy as np
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
-from graphdask.subgraphs.truss import Arcs, Truss
+from graphdask.subgraphs.arcs import Arcs
+from graphdask.subgraphs.truss import Truss
 from graphdask.verify.subgraphs import first_edge, missing
 from graphdask.verify.table import verifies
 
