@@ -1,7 +1,8 @@
 """Community detection by label propagation, synchronous and deterministic (CDLP of LDBC Graphalytics).
 
 Labels begin as vertex ids. In an iteration every vertex takes the label that is most frequent among its neighbours in
-the previous iteration, and the smallest of them if several are. A superstep is an iteration: it receives the changed
+the previous iteration, and the smallest of them if several are. A vertex of whose neighbours none changed keeps its
+label, which soon holds for most. A superstep is an iteration: it receives the changed
 labels of ghosts, finds the labels of all own vertices, and sends those that changed to the ranks that have ghosts of
 the vertices. Short rows are sorted, long ones counted in hash tables; tables are laid out for as many rows at a time as
 fit TABLE entries.
@@ -23,8 +24,8 @@ from graphdask.algorithms.summaries import classes
 from graphdask.device.backend import BLOCK, Array
 from graphdask.device.limits import LEAST_SECONDS, refuse_beyond_time
 from graphdask.display import terminal
-from graphdask.engine.buffers import Allocation
-from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.engine.buffers import Allocation, put_aside
+from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.parameters import documented
@@ -36,6 +37,8 @@ from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
 
+SETTLED = 8
+"""Rows that are due are found if less than one of so many slots changed; else all are taken for due."""
 TABLE = 1 << 20
 """Entries of the hash tables that are filled at a time, more only by those of a row."""
 
@@ -49,6 +52,8 @@ class LabelsState:
     batches: list[tuple[int, int, int]]
     """First and last of the long rows whose tables are filled together, and how many chunks they have."""
     arcs: int
+    moved: int
+    """Slots whose label changed in the last iteration."""
     iterations: int = 0
 
 
@@ -93,7 +98,9 @@ class LabelPropagation(Primitive[LabelsState]):
         changed = part.num_owned
         if allocation.partial:
             changed = allocation.first(changed, int((lengths > 0).sum()))
-        return part.num_owned * (5 * item + 17) + changed * item + ghosts * 6 * item + table * (item + 4)
+        aside = sum(put_aside(csr) for csr in part.directions)
+        lists = part.num_owned * (5 * item + 19) + (changed + aside) * item
+        return lists + ghosts * (7 * item + 1) + table * (item + 4)
 
     def init(self, part: Part, env: Environment) -> tuple[LabelsState, Messages]:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
@@ -121,30 +128,53 @@ class LabelPropagation(Primitive[LabelsState]):
         pack = Labels(
             indptr=first.indptr, indices=first.indices, in_indptr=other.indptr, in_indices=other.indices,
             both=len(rest), label=label, fresh=label[:owned].copy(), changed=changed.array, short_rows=short,
-            long_rows=long, start=start, chunks=chunks, keys=xp.full(table, -1, dtype),
+            moved=xp.ones(part.num_slots, np.uint8), due=xp.ones(owned, np.uint8),
+            hubs=xp.empty(max(map(put_aside, part.directions)), dtype), long_rows=long, start=start,
+            chunks=chunks, keys=xp.full(table, -1, dtype),
             counts=xp.zeros(table, np.uint32), counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
-        state = LabelsState(pack, label[:owned].copy(), batches, sum(csr.num_edges for csr in part.directions))
+        state = LabelsState(
+            pack, label[:owned].copy(), batches, sum(csr.num_edges for csr in part.directions), part.num_slots
+        )
         none = pack.changed[:0]
         return state, Messages(none, none, {"label": label}, self.iterations > 0 and owned > 0, to="ghosts")
 
     def superstep(self, part: Part, state: LabelsState, inbox: Inbox, env: Environment) -> Messages:
         pack = state.pack
-        inbox.put("label", pack.label)
-        state.before[:] = pack.label[: part.num_owned]
         kernels = env.kernels("label_propagation", index_t=part.vertex_map.dtype)
-        kernels.labels_of_short(32 * len(pack.short_rows), pack)
-        for begin, end, chunks in state.batches:
-            kernels.labels_count(BLOCK * chunks, begin, end, pack)
-            kernels.labels_pick(BLOCK * (end - begin), begin, end, pack)
+        ghosts = pack.label[part.num_owned :].copy()
+        inbox.put("label", pack.label)
+        if state.iterations:
+            pack.moved[part.num_owned :] = pack.label[part.num_owned :] != ghosts
+            state.moved += int(pack.moved[part.num_owned :].sum())
+            self._find_due(part, state, kernels)
+        state.before[:] = pack.label[: part.num_owned]
+        if state.moved:
+            kernels.labels_of_short(32 * len(pack.short_rows), pack)
+            for begin, end, chunks in state.batches:
+                kernels.labels_count(BLOCK * chunks, begin, end, pack)
+                kernels.labels_pick(BLOCK * (end - begin), begin, end, pack)
         pack.counters.fill(0)
         kernels.labels_change(part.num_owned, pack)
         state.iterations += 1
-        changed = pack.changed[: pack.read_counters(env.backend).changed]
+        state.moved = pack.read_counters(env.backend).changed
+        changed = pack.changed[: state.moved]
         goes_on = state.iterations < self.iterations
         own = changed if goes_on else changed[:0]
         active = goes_on and len(changed) > 0
         return Messages(own, own[:0], {"label": pack.label}, active, part.num_owned, state.arcs, to="ghosts")
+
+    def _find_due(self, part: Part, state: LabelsState, kernels: Any) -> None:
+        """Find the rows that have a neighbour whose label changed."""
+        pack = state.pack
+        everything = SETTLED * state.moved >= part.num_slots
+        pack.due.fill(everything)
+        if everything or not state.moved:
+            return
+        for csr in part.directions:
+            pack.set_counters(hubs=0)
+            kernels.labels_due(part.num_owned, csr.indptr, csr.indices, pack)
+            kernels.labels_due_hubs(HUB_THREADS, csr.indptr, csr.indices, pack)
 
     def result(self, part: Part, state: LabelsState, env: Environment) -> dict[str, Any]:
         label = state.pack.label[: part.num_owned].copy()

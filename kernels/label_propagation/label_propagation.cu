@@ -26,11 +26,29 @@ template <typename Count> __device__ __forceinline__ void better(Count &count, i
     }
 }
 
+struct Due : NoQueue {
+    const Labels &a;
+    const index_t *indices;
+
+    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
+        if (a.moved[indices[edge]]) a.due[row] = 1;  // all write the same
+    }
+};
+
+extern "C" __global__ void labels_due(long long n, const long long *indptr, const index_t *indices, Labels a) {
+    gd_for_edges(n, (const index_t *)nullptr, indptr, a.hubs, &a.counters->hubs, &a.counters->edges, Due{{}, a, indices});
+}
+
+extern "C" __global__ void labels_due_hubs(long long n, const long long *indptr, const index_t *indices, Labels a) {
+    gd_for_hubs(a.hubs, &a.counters->hubs, indptr, Due{{}, a, indices});
+}
+
 extern "C" __global__ void labels_of_short(long long n, Labels a) {
     const int lane = threadIdx.x & 31;
     const long long warps = ((long long)gridDim.x * blockDim.x) >> 5;
     for (long long r = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> 5; r < n >> 5; r += warps) {
         const index_t row = a.short_rows[r];
+        if (!a.due[row]) continue;
         const bool has = lane < degree(a, row);
         index_t mine = has ? label_of(a, row, lane) : (index_t)-1;
         const unsigned same = __match_any_sync(ALL_LANES, mine);
@@ -69,6 +87,7 @@ extern "C" __global__ void labels_count(long long n, long long first, long long 
             else high = middle;
         }
         const index_t row = a.long_rows[low];
+        if (!a.due[row]) continue;
         const long long base = a.start[low] - a.start[first], size = a.start[low + 1] - a.start[low];
         const long long begin = (c - a.chunks[low]) * CHUNK, end = min(begin + CHUNK, degree(a, row));
         for (long long i = begin + threadIdx.x; i - lane < end; i += blockDim.x) {
@@ -84,6 +103,7 @@ extern "C" __global__ void labels_pick(long long n, long long first, long long l
     __shared__ unsigned times[GD_ROWS / 32];
     const int t = threadIdx.x, lane = t & 31;
     for (long long r = first + blockIdx.x; r < last; r += gridDim.x) {
+        if (!a.due[a.long_rows[r]]) continue;
         unsigned count = 0;
         index_t found = -1;
         const long long end = a.start[r + 1] - a.start[first];
@@ -111,7 +131,9 @@ extern "C" __global__ void labels_pick(long long n, long long first, long long l
 
 extern "C" __global__ void labels_change(long long n, Labels a) {
     GD_FOR(v, n) {
-        if (a.fresh[v] == a.label[v]) continue;
+        const bool moved = a.fresh[v] != a.label[v];
+        a.moved[v] = moved;
+        if (!moved) continue;
         a.label[v] = a.fresh[v];
         a.changed[gd_reserve(&a.counters->changed)] = (index_t)v;
     }

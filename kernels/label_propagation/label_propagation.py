@@ -17,10 +17,24 @@ MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 
 @twin
+def labels_due(n, indptr, indices, a: Labels):
+    """Mark the rows of which a neighbour's label changed, over the edges of one direction."""
+    for u in range(n):
+        if a.due[u]:
+            continue
+        for e in range(indptr[u], indptr[u + 1]):
+            if a.moved[indices[e]]:
+                a.due[u] = 1
+                break
+
+
+@twin
 def labels_of_short(n, a: Labels):
     held = np.empty(SHORT, a.label.dtype)
     for r in range(n // 32):
         u = a.short_rows[r]
+        if not a.due[u]:
+            continue
         degree = 0
         for way in range(2 if a.both else 1):
             heads, tails = (a.in_indptr, a.in_indices) if way else (a.indptr, a.indices)
@@ -42,9 +56,13 @@ def labels_of_short(n, a: Labels):
 
 @twin
 def labels_count(n, first, last, a: Labels):
+    """Count the labels of each long row that is due, and, on a CPU, keep the most frequent one."""
     for r in range(first, last):
         u = a.long_rows[r]
+        if not a.due[u]:
+            continue
         base, size = a.start[r] - a.start[first], a.start[r + 1] - a.start[r]
+        best, found = np.uint32(0), a.label[0]
         for way in range(2 if a.both else 1):
             heads, tails = (a.in_indptr, a.in_indices) if way else (a.indptr, a.indices)
             for e in range(heads[u], heads[u + 1]):
@@ -56,31 +74,30 @@ def labels_count(n, first, last, a: Labels):
                     if place == base + size:
                         place = base
                 a.keys[place] = value
-                a.counts[place] += 1
+                count = a.counts[place] + np.uint32(1)
+                a.counts[place] = count
+                if count > best or (count == best and value < found):
+                    best, found = count, value
+        a.fresh[u] = found
 
 
 @twin
 def labels_pick(n, first, last, a: Labels):
-    """The most frequent label of each long row; leaves the tables free."""
+    """Leave the tables of the long rows that are due free; a GPU picks the most frequent label of each."""
     for r in range(first, last):
-        best = np.int64(0)
-        found = np.int64(-1)
-        for place in range(a.start[r] - a.start[first], a.start[r + 1] - a.start[first]):
-            count = np.int64(a.counts[place])
-            if count > best or (count == best and count > 0 and a.keys[place] < found):
-                best = count
-                found = np.int64(a.keys[place])
-            a.keys[place] = -1
-            a.counts[place] = 0
-        a.fresh[a.long_rows[r]] = found
+        if a.due[a.long_rows[r]]:
+            begin, end = a.start[r] - a.start[first], a.start[r + 1] - a.start[first]
+            a.keys[begin:end] = -1
+            a.counts[begin:end] = 0
 
 
 @twin
 def labels_change(n, a: Labels):
-    """Take over the labels found; list the vertices whose labels changed."""
+    """Take over the labels found; mark and list the vertices whose labels changed."""
     tail = a.counters.changed
     for v in range(n):
-        if a.fresh[v] != a.label[v]:
+        a.moved[v] = a.fresh[v] != a.label[v]
+        if a.moved[v]:
             a.label[v] = a.fresh[v]
             a.changed[tail] = v
             tail += 1

@@ -2,8 +2,8 @@
 
 from graphdask.kernels.common.packs import Counters, Pack
 
-COUNTS = Counters("LabelCounts", "changed")
-"""Changed labels."""
+COUNTS = Counters("LabelCounts", "changed", "hubs", "edges")
+"""Changed labels, deferred rows, edges visited to find the rows that are due."""
 
 
 class Labels(Pack):
@@ -14,6 +14,9 @@ class Labels(Pack):
     both = "long long", "1 if in-edges count, 0 if not"
     label = "index_t *", "per slot: its label"
     fresh = "index_t *", "per own vertex: the label found"
+    moved = "unsigned char *", "per slot: 1 if its label changed in the last iteration"
+    due = "unsigned char *", "per own vertex: 1 if the label of a neighbour did; others keep theirs"
+    hubs = "index_t *", "rows of very many edges"
     changed = "index_t *", "own vertices whose label changed"
     short_rows = "const index_t *", "own vertices of 1 to 32 neighbours"
     long_rows = "const index_t *", "own vertices of more neighbours"

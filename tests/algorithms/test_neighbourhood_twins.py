@@ -148,8 +148,8 @@ def most_frequent(labels):
 
 
 @pytest.mark.parametrize("both", [0, 1])
-@pytest.mark.parametrize("different", [3, 40, 10**6])
-def test_labels(backend, dtype, rng, both, different):
+@pytest.mark.parametrize(("different", "still"), [(3, 0.0), (40, 0.0), (10**6, 0.0), (40, 0.5)])
+def test_labels(backend, dtype, rng, both, different, still):
     owned, slots = 60, 300
     lengths = rng.choice([0, 1, 3, 15, 16, 17, 31, 32, 33, 100, 2500], owned)
     out, inward = ([rng.integers(0, slots, k).tolist() for k in some] for some in (lengths, rng.permutation(lengths)))
@@ -166,14 +166,18 @@ def test_labels(backend, dtype, rng, both, different):
         backend, Labels, indptr=indptr, indices=indices, in_indptr=in_indptr, in_indices=in_indices, both=both,
         label=label, fresh=np.full(owned, POISON, dtype), long_rows=long.astype(dtype), start=start, chunks=chunks,
         short_rows=np.flatnonzero((degree > 0) & (degree <= SHORT)).astype(dtype), keys=np.full(table, -1, dtype),
-        counts=np.zeros(table, np.uint32), changed=np.full(owned, POISON, dtype), counters=np.zeros(1, np.int64),
+        counts=np.zeros(table, np.uint32), changed=np.full(owned, POISON, dtype), counters=np.zeros(3, np.int64),
+        due=(rng.random(owned) >= still).astype(np.uint8), moved=np.full(slots, 7, np.uint8),
     )  # fmt: skip
+    due = d.host("due") == 1
     kernels = backend.kernels("label_propagation", index_t=dtype)
     kernels.labels_of_short(32 * len(d.pack.short_rows), d.pack)
     for first, last in ((0, middle), (middle, len(long))):
         kernels.labels_count(BLOCK * int(chunks[last] - chunks[first]), first, last, d.pack)
         kernels.labels_pick(BLOCK * (last - first), first, last, d.pack)
-    expected = [most_frequent(label[row].tolist()) if row else POISON for row in neighbours]
+    expected = [
+        most_frequent(label[row].tolist()) if row and now else POISON for row, now in zip(neighbours, due, strict=True)
+    ]
     np.testing.assert_array_equal(d.host("fresh"), expected)
     assert (d.host("keys") == -1).all()
     assert not d.host("counts").any()
@@ -183,3 +187,24 @@ def test_labels(backend, dtype, rng, both, different):
     assert (d.host("changed")[number:] == POISON).all()
     np.testing.assert_array_equal(d.host("label")[:owned], expected)
     np.testing.assert_array_equal(d.host("label")[owned:], label[owned:])
+    np.testing.assert_array_equal(d.host("moved")[:owned], expected != label[:owned])
+    assert (d.host("moved")[owned:] == 7).all()
+
+
+@pytest.mark.parametrize("moves", [0, 1, 30])
+def test_rows_of_which_a_neighbour_moved_are_due(backend, dtype, rng, moves):
+    owned, slots = 60, 300
+    rows = [rng.integers(0, slots, k).tolist() for k in rng.choice([0, 1, 3, 40, 9001], owned)]
+    indptr, indices = rows_of(rows, dtype)
+    moved = np.zeros(slots, np.uint8)
+    moved[rng.choice(slots, moves, replace=False)] = 1
+    already = (rng.random(owned) < 0.2).astype(np.uint8)
+    d = Packed(
+        backend, Labels, moved=moved, due=already, hubs=np.full(owned, POISON, dtype), counters=np.zeros(3, np.int64)
+    )
+    kernels = backend.kernels("label_propagation", index_t=dtype)
+    ends = backend.from_host(indptr), backend.from_host(indices)
+    kernels.labels_due(owned, *ends, d.pack)
+    kernels.labels_due_hubs(HUB_THREADS, *ends, d.pack)
+    expected = [now or moved[row].any() for row, now in zip(rows, already.tolist(), strict=True)]
+    np.testing.assert_array_equal(d.host("due") == 1, expected)

@@ -110,6 +110,20 @@ def test_small_blocks_batches_and_tables_give_the_same(name, parts, device, monk
     check(name, parts, device, COMBINATIONS[parts][:1])
 
 
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("settled", [0, 8, 10**6])
+def test_rows_without_changed_neighbours_keep_their_labels(parts, settled, monkeypatch):
+    monkeypatch.setattr(label_propagation, "SETTLED", settled)
+    for name in ("dense random, directed", "sparse random, undirected", "scale-free", "binary tree"):
+        n, src, dst, directed, *_ = GRAPHS[name]()
+        graph = gd.from_edges(src, dst, num_vertices=n, directed=directed).partition(parts, "random", device="cpu")
+        for iterations in (2, 3, 7):
+            found = gd.label_propagation(graph, iterations).verify().label
+            np.testing.assert_array_equal(
+                found, propagated_labels(adjacency(n, src, dst, directed), directed, iterations)
+            )
+
+
 def test_rows_of_ghosts_come_in_batches_no_larger_than_asked_for(monkeypatch):
     """So no rank holds the whole graph."""
     seen = []
