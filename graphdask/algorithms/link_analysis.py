@@ -64,7 +64,7 @@ class Hits(PowerIteration):
     def memory_on(self, part: Part, env: Environment) -> int:
         needed = self.memory(part, env.allocation)
         if self._sums_turns(env):
-            for csr in self._rows(part, False):
+            for csr in self.rows_of(part, False):
                 needed += 8 * part.num_slots + 16 * (csr.num_edges // CHUNK) + Layout.memory(part, csr)
         return needed
 

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.kernels.program.program_pack import (
     ANY,
     COUNT,
-    FAILED,
-    FAILURE,
     KIND_BITS,
     LEAST,
     LEAST_FLOAT,
     MOST,
     MOST_FLOAT,
     SUM,
-    WORDS,
 )
 from graphdask.program.definition import Definition
 
@@ -54,15 +52,13 @@ class Ahead:
     """int64, a word for each function."""
     values: Array
     """int64: the values of the aggregates, or their bits."""
-    progress: Array
-    """int64 of shape (WORDS,)."""
 
     @classmethod
-    def of(cls, definition: Definition, failures: Array, values: Array, progress: Array) -> Ahead:
+    def of(cls, definition: Definition, failures: Array, values: Array) -> Ahead:
         """For a program."""
         kinds = [KINDS[each.combine, each.kind] for each in definition.aggregates]
         coded = sum(kind << KIND_BITS * k for k, kind in enumerate(kinds))
-        return cls(len(definition.functions), coded, len(kinds), failures, values, progress)
+        return cls(len(definition.functions), coded, len(kinds), failures, values)
 
     def steps(self, edges: int, left: int | None) -> int:
         """How many supersteps to launch, of `left` until the end."""
@@ -72,11 +68,10 @@ class Ahead:
     def between(self, kernels: object, pack: object) -> None:
         """Make the words of a superstep those of the next one."""
         kernels.program_between(  # type: ignore[attr-defined]
-            1, self.aggregates, self.functions, self.kinds, self.failures, self.values, self.progress, pack
+            1, self.aggregates, self.functions, self.kinds, self.failures, self.values, pack
         )
 
     @staticmethod
-    def failed(words: list[int]) -> tuple[int, int] | None:
+    def failed(progress: Any) -> tuple[int, int] | None:
         """The number of the function that failed before the last superstep, and its failure, if one did."""
-        progress = words[-WORDS:]
-        return (progress[FAILED] - 1, progress[FAILURE]) if progress[FAILED] else None
+        return (progress.failed - 1, progress.failure) if progress.failed else None

@@ -8,12 +8,13 @@ On a CPU the first supersteps are a call each, which the statistics show one by 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from graphdask.device.backend import Array
-from graphdask.engine.loop import Environment
-from graphdask.kernels.program.program_pack import COUNTS, STEPS, VISITED, WORDS
-from graphdask.partition.part import Csr
+from graphdask.engine.loop import Environment, Messages
+from graphdask.kernels.program.program_pack import COUNTS
+from graphdask.partition.part import Csr, Part
+from graphdask.program._pull import Pull, may_pull
 from graphdask.program.definition import Definition
 
 THREADS = 1 << 24
@@ -34,10 +35,6 @@ class Loop:
     """What the kernel is launched with."""
 
     kernels: Any
-    failures: tuple[Array, Array]
-    """Of `send` and of `apply`."""
-    progress: Array
-    """int64 of shape (WORDS,)."""
     on_cpu: bool
 
     def run(self, state: Any, steps: int) -> None:
@@ -54,13 +51,41 @@ class Loop:
             pack.assign(listed=None if state.everywhere else state.changed, everywhere=int(state.everywhere))
             if pack.extent is not None:
                 pack.extent[:] = state.no_extent
-        self.progress.fill(0)
+        pack.progress.fill(0)
         threads, first = min(THREADS, pack.owned + len(pack.indices)), state.count if begins else -1
-        self.kernels.program_loop(threads, first, min(steps, MOST_STEPS), *self.failures, self.progress, pack)
+        self.kernels.program_loop(threads, first, min(steps, MOST_STEPS), pack)
 
     def take(self, state: Any) -> tuple[int, int]:
         """Take over what the host has read of the launch: how far it came; return how many vertices sent, and along how
         many edges."""
-        words, state.unsent = state.found[-WORDS:], False
-        state.done, state.count, state.everywhere = state.done + words[STEPS], state.found[COUNTS.place.changed], False
-        return int(words[VISITED]), state.found[COUNTS.place.sent]
+        progress, state.unsent = state.progress, False
+        state.done, state.everywhere = state.done + progress.steps, False
+        state.count = state.found[COUNTS.place.changed]
+        return progress.visited, state.found[COUNTS.place.sent]
+
+
+def make_loop(program: Any, part: Part, state: Any, env: Environment) -> None:
+    """Make what a run of a program goes through its supersteps with, and give the pack what that needs."""
+    pack, rows, on_cpu = state.pack, state.rows[0], env.backend.name == "cpu"
+    pack.assign(indptr=rows.indptr, indices=rows.indices, weights=program.weights_of(rows))
+    state.loop = Loop(program.kernels("program_loop", rows, part, env, cooperative=True), on_cpu)
+    if on_cpu and not program.directed:
+        pack.active = env.xp.zeros_like(pack.marks)
+    if may_pull(program.definition, part, env, program.directed):
+        made = partial(program.kernels, part=part, env=env)
+        state.pull = Pull.of(program.definition, part, env, pack, made)
+
+
+def go_on(program: Any, part: Part, state: Any, env: Environment) -> Messages:
+    """Go through supersteps: many in which vertices push, or one in which they pull."""
+    none, pull = part.ids[:0], state.pull if state.pulls else None
+    if pull is not None and not state.found:  # the first superstep computes states
+        return Messages(none, none, {}, state.count > 0, votes=program.read_votes(state, env))
+    if pull is None:
+        state.loop.run(state, MOST_STEPS if program.most is None else program.most - state.done)
+    else:
+        pull.run(state)
+    votes = program.read_votes(state, env)
+    frontier, edges = (state.loop if pull is None else pull).take(state)
+    state.pulls = state.pull is not None and state.pull.goes_on(state)
+    return Messages(none, none, {}, state.count > 0, frontier, edges, votes=votes)

@@ -20,7 +20,7 @@ from graphdask.engine.codes import Codes
 from graphdask.engine.loop import Environment
 from graphdask.engine.row_sums import Chunks, places
 from graphdask.engine.slices import WARP, Slices
-from graphdask.kernels.program.program_pack import COUNTS, EDGES
+from graphdask.kernels.program.program_pack import COUNTS
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr, Part
 from graphdask.program.definition import Definition
@@ -116,10 +116,6 @@ class Pull:
     """uint32 words, a bit for each place: whether the vertex sends."""
     silent: bool
     """Whether vertices may send nothing."""
-    failures: tuple[Array, Array]
-    """Of `send` and of `apply`."""
-    progress: Array
-    """int64 of shape (WORDS,)."""
     dense: int
     """Edges of the vertices that send, from which on vertices pull."""
     marked: bool = False
@@ -135,8 +131,7 @@ class Pull:
 
     @classmethod
     def of(
-        cls, definition: Definition, part: Part, env: Environment, pack: Pack, failures: tuple[Array, Array],
-        progress: Array, kernels: Any,
+        cls, definition: Definition, part: Part, env: Environment, pack: Pack, kernels: Any
     ) -> Pull | None:  # fmt: skip
         """Give the pack what it needs; `kernels` are made of the type of the weights. None where this cannot be."""
         xp, of, layout = env.xp, definition, Layout.of(part, env, definition.reads_weights)
@@ -163,11 +158,11 @@ class Pull:
         made = kernels("program_pull", slices)
         active = xp.zeros((slots + 31) // 32, np.uint32)
         silent = of.may_be_silent and of.by_source
-        return cls(made, layout, part.out, active, silent, failures, progress, dense)
+        return cls(made, layout, part.out, active, silent, dense)
 
     def goes_on(self, state: Any) -> bool:
         """Whether the vertices that changed last send in such a superstep."""
-        return state.count > 0 and int(state.found[-len(self.progress) :][EDGES]) >= self.dense
+        return state.count > 0 and state.progress.edges >= self.dense
 
     def run(self, state: Any) -> None:
         """Go through a superstep, in which those vertices send that are `changed`, or all, and others change."""
@@ -177,7 +172,8 @@ class Pull:
         listed = None if marked or state.everywhere else state.changed
         pack.assign(
             active=self.active, everywhere=int(everywhere), listed=listed,
-            failure=self.failures[0], indices=slices.indices, weights=slices.weights if len(slices.weights) else None,
+            failure=pack.failure_to_send, indices=slices.indices,
+            weights=slices.weights if len(slices.weights) else None,
         )  # fmt: skip
         if not everywhere:
             self.active.fill(0)
@@ -186,16 +182,15 @@ class Pull:
         kernels.program_place(pack.owned if marked else state.count, int(marked), pack)
         if marked:
             pack.marks.fill(0)
-        self.progress.fill(0)
+        pack.progress.fill(0)
         pack.set_counters(changed=0)
-        given = self.failures[1], self.progress, pack
         chunks, rows, many = slices.first_of_chunks, slices.first_of_rows, len(layout.first_part) - 1
         pack.assign(slices=chunks, items=slices.chunks, targets=slices.targets)
-        kernels.program_pull_chunks(WARP * (len(chunks) - 1), *given)
+        kernels.program_pull_chunks(WARP * (len(chunks) - 1), pack)
         pack.assign(slices=rows, items=len(slices.goes), targets=slices.goes)
-        kernels.program_pull_rows(WARP * (len(rows) - 1), *given)
+        kernels.program_pull_rows(WARP * (len(rows) - 1), pack)
         pack.assign(items=many, targets=layout.many)
-        kernels.program_pull_parts(WARP * many, *given)
+        kernels.program_pull_parts(WARP * many, pack)
         pack.assign(**kept)
 
     def take(self, state: Any) -> tuple[int, int]:

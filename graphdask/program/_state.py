@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphdask.device.backend import Array
+from graphdask.kernels.program.program_pack import PROGRESS
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr
 from graphdask.program._ahead import Ahead
@@ -74,3 +75,8 @@ class ProgramState:
     def senders(self) -> Array | None:
         """The list of the vertices that send; None for all."""
         return self.changed if self.lists_all or not self.everywhere else None
+
+    @property
+    def progress(self) -> Any:
+        """What launches of several supersteps have left, as the host has read it last: numbers by name."""
+        return PROGRESS.of(self.found[-len(PROGRESS) :])

@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.device.backend import Array
 from graphdask.device.launch import word_of
-from graphdask.engine.loop import Environment
+from graphdask.engine.loop import Environment, Messages
 from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
 from graphdask.kernels.common.team import TEAM_WORDS
 from graphdask.kernels.program import program_team as at
@@ -21,7 +20,7 @@ ENDLESS = 1 << 62
 
 
 def _areas(of: Definition, part: Part) -> Areas:
-    """What an owner is told of a ghost: which one, the messages combined, and how many came if the program asks."""
+    """What goes to the owner of a ghost: which one, the messages combined, and how many came if the program asks."""
     fields = [("value", of.message_dtypes[0]), *([("count", np.dtype(np.int32))] if of.counts else [])]
     nbytes = part.vertex_map.dtype.itemsize + np.dtype(fields, align=True).itemsize
     return (nbytes, 0), (nbytes, 0)
@@ -39,8 +38,6 @@ class TeamProgram(TeamRun):
         Of the family, with the functions of the program.
     pack : Program
         With the lengths of its lists in the counters.
-    failures : tuple of array
-        Those of `send` and of `apply`.
     most : int or None
         Supersteps at most.
     """
@@ -58,17 +55,13 @@ class TeamProgram(TeamRun):
         """Bytes that it takes besides the state. Every rank calls it."""
         return TeamMemory.nbytes(peers, part, env, _areas(of, part)) + 3 * 8 * TEAM_WORDS
 
-    def __init__(
-        self, memory: TeamMemory, part: Part, env: Environment, kernels: Any, pack: Pack, failures: tuple[Array, Array],
-        most: int | None,
-    ):  # fmt: skip
+    def __init__(self, memory: TeamMemory, part: Part, env: Environment, kernels: Any, pack: Pack, most: int | None):
         self.most = ENDLESS if most is None else most
         votes = env.xp.zeros(3 * TEAM_WORDS, np.int64)
-        own = {at.FAILED_SEND: failures[0], at.FAILED_APPLY: failures[1], at.VOTES: votes}
-        super().__init__(memory, part, env, kernels.program_team, own)
+        super().__init__(memory, part, env, kernels.program_team, {at.VOTES: votes})
         array_type, address = env.xp.ndarray, env.backend.address
         values = [getattr(pack, name) for name in Pack.field_types]
-        self.row[at.PROGRAM : at.FAILED_SEND] = [
+        self.row[at.PROGRAM : at.VOTES] = [
             address(value) if isinstance(value, array_type) else word_of(value, array_type) for value in values
         ]
 
@@ -79,3 +72,40 @@ class TeamProgram(TeamRun):
     def supersteps(self) -> int:
         """How many there were in which states were computed."""
         return int(self.ends[at.END_SUPERSTEP])
+
+
+def team_of(program: Any, part: Part, env: Environment) -> TeamMemory | None:
+    """The memory of ranks whose GPUs go through all supersteps of a program together; None where they do not. Every
+    rank calls it, before it launches anything."""
+    peers = _peers(program, part, env)
+    return None if peers is None else TeamProgram.memory(peers, part, env, program.definition)
+
+
+def memory_of_team(program: Any, part: Part, env: Environment) -> int | None:
+    """Bytes that such a run takes besides the state; None where there is none. Every rank calls it."""
+    peers = _peers(program, part, env)
+    return None if peers is None else TeamProgram.nbytes(peers, part, env, program.definition)
+
+
+def _peers(program: Any, part: Part, env: Environment) -> Peers | None:
+    of = program.definition
+    alike = program.resident and program.until is None and of.pushes and not of.aggregates
+    return env.peers() if alike and len(program.rows_of(part, True)) == 1 else None
+
+
+def go_together(program: Any, part: Part, state: Any, memory: TeamMemory, env: Environment) -> Messages:
+    """Go through all supersteps with the GPUs of other ranks; nothing is left to be said."""
+    pack, rows = state.pack, state.rows[0]
+    pack.assign(
+        listed=None if state.everywhere else state.changed, everywhere=int(state.everywhere), indptr=rows.indptr,
+        indices=rows.indices, weights=program.weights_of(rows),
+    )  # fmt: skip
+    if pack.extent is not None:
+        pack.extent[:] = state.no_extent
+    pack.set_counters(changed=state.count)
+    kernels = program.kernels("program_team", rows, part, env, cooperative=True)
+    team = TeamProgram(memory, part, env, kernels, pack, program.most)
+    team.run()
+    state.done, none = team.supersteps, part.ids[:0]
+    columns = {"message0": pack.message0, "counted": pack.received}
+    return Messages(none, none, columns, False, votes=program.read_votes(state, env))

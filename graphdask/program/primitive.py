@@ -22,19 +22,18 @@ from graphdask.device.backend import Array
 from graphdask.engine.bitmap import has_bits, set_bits
 from graphdask.engine.buffers import Allocation, put_aside
 from graphdask.engine.loop import ALL, HUB_THREADS, Environment, Inbox, Messages, Primitive
-from graphdask.engine.team import Peers, TeamMemory
 from graphdask.kernels.functions.inserted import Written
 from graphdask.kernels.program.program_pack import ALL as EVERY
-from graphdask.kernels.program.program_pack import BINS, CHANGED, COUNTS, MARKED, WORDS
+from graphdask.kernels.program.program_pack import BINS, CHANGED, COUNTS, MARKED, PROGRESS
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr, Part
 from graphdask.program._ahead import Ahead, may_go_ahead
 from graphdask.program._beginning import add_facts, own_slots, take_over
-from graphdask.program._loop import MOST_STEPS, Loop, may_loop
+from graphdask.program._loop import go_on, make_loop, may_loop
 from graphdask.program._pull import Pull, may_pull
 from graphdask.program._row_sums import CHUNK, Layout, Sums
 from graphdask.program._state import ProgramState
-from graphdask.program._team import TeamProgram
+from graphdask.program._team import go_together, memory_of_team, team_of
 from graphdask.program.aggregates import Known, summed_up, votes_of, words_of, write_values
 from graphdask.program.definition import Definition, Function
 from graphdask.program.failures import error_of
@@ -120,33 +119,25 @@ class VertexProgram(Primitive[ProgramState]):
     def memory_on(self, part: Part, env: Environment) -> int:
         needed = self.memory(part, env.allocation)
         if self._sums_values(env):
-            csr = self._rows(part, False)[0]
+            csr = self.rows_of(part, False)[0]
             needed += 8 * part.num_slots + 16 * (csr.num_edges // CHUNK) + Layout.memory(part, csr)
         if self._loops(part, env) and may_pull(self.definition, part, env, self.directed):
             needed += Pull.memory(self.definition, part)
         return needed
 
     def memory_together(self, part: Part, env: Environment) -> int | None:
-        peers = self._peers(part, env)
-        if peers is None:
-            return None
-        return self.memory(part, env.allocation) + TeamProgram.nbytes(peers, part, env, self.definition)
-
-    def _peers(self, part: Part, env: Environment) -> Peers | None:
-        """The ranks whose GPUs go through all supersteps together."""
-        of = self.definition
-        alike = self.resident and self.until is None and of.pushes and not of.aggregates
-        return env.peers() if alike and len(self._rows(part, True)) == 1 else None
+        more = memory_of_team(self, part, env)
+        return None if more is None else self.memory(part, env.allocation) + more
 
     def _loops(self, part: Part, env: Environment) -> bool:
         """Whether many supersteps can be one launch."""
         of = self.definition
-        return self.resident and self.until is None and may_loop(of, self._rows(part, of.pushes), env)
+        return self.resident and self.until is None and may_loop(of, self.rows_of(part, of.pushes), env)
 
     def _sums_values(self, env: Environment) -> bool:
         return self.resident and self.definition.sums_values and not env.frugal
 
-    def _rows(self, part: Part, sending: bool) -> list[Csr]:
+    def rows_of(self, part: Part, sending: bool) -> list[Csr]:
         """The rows along which own vertices send, or along which messages come to them."""
         of = self.definition
         if not self.directed:
@@ -159,8 +150,7 @@ class VertexProgram(Primitive[ProgramState]):
         return [part.out, part.inward] if sending else [part.inward, part.out]
 
     def init(self, part: Part, env: Environment) -> tuple[ProgramState, Messages]:
-        peers = self._peers(part, env)
-        memory = None if peers is None else TeamProgram.memory(peers, part, env, self.definition)
+        memory = team_of(self, part, env)
         state = self._made(part, env, memory is not None)
         pack, of, owned = state.pack, self.definition, part.num_owned
         if of.begins:
@@ -179,8 +169,8 @@ class VertexProgram(Primitive[ProgramState]):
             state.changed[: len(mine)] = mine
             state.count = len(mine)
         if memory is not None:
-            return state, self._together(part, state, memory, env)
-        return state, (self._send if state.loop is None else self._loop)(part, state, env)
+            return state, go_together(self, part, state, memory, env)
+        return state, self._send(part, state, env) if state.loop is None else go_on(self, part, state, env)
 
     def _made(self, part: Part, env: Environment, together: bool = False) -> ProgramState:
         """The state before any superstep; `together` is whether GPUs go through all of them together."""
@@ -192,20 +182,21 @@ class VertexProgram(Primitive[ProgramState]):
             xp.full(size, 0 if each.default is None else each.default, each.stored)
             for size, each in zip(size_of, of.state, strict=True)
         ]
-        rows = self._rows(part, of.pushes)
+        rows = self.rows_of(part, of.pushes)
         values = [xp.zeros(slots, each) for each in of.message_dtypes] if of.by_source else []
         functions = len(of.functions)
-        words = xp.zeros(len(COUNTS) + functions + BINS * len(of.aggregates) + WORDS, np.int64)
+        words = xp.zeros(len(COUNTS) + functions + BINS * len(of.aggregates) + len(PROGRESS), np.int64)
         places = slots if of.pushes else owned
         loops = self._loops(part, env)
-        kernels = None if (loops or together) and not of.begins else self._kernels("program", rows[0], part, env)
+        kernels = None if (loops or together) and not of.begins else self.kernels("program", rows[0], part, env)
         aggregates = summed_up(of, np.zeros((0, 0)))
         pack = Pack(
             names=env.backend.from_host(np.zeros(1, np.int64) if self.names is None else self.names), base=self.base,
             superstep=0, limit=EVERY, everywhere=0, merges=0, first=0, everyone=int(of.everyone),
             counts_messages=int(of.counts), owned=owned, slots_of_all=slots, received=xp.zeros(places, np.int32),
             changed=xp.empty(owned, dtype), hubs=xp.empty(max(*map(put_aside, rows), 1), dtype),
-            counters=words[: len(COUNTS)], sums=words[len(COUNTS) + functions : -WORDS],
+            counters=words[: len(COUNTS)], sums=words[len(COUNTS) + functions : -len(PROGRESS)],
+            progress=words[-len(PROGRESS) :],
         )  # fmt: skip
         bits = xp.zeros((slots + 31) // 32, np.uint32)
         if of.pushes:
@@ -227,7 +218,7 @@ class VertexProgram(Primitive[ProgramState]):
         if of.chooses:
             pack.origin = xp.zeros(owned, np.int64)
         if of.by_source:
-            ends = [csr.indptr for csr in self._rows(part, True)]
+            ends = [csr.indptr for csr in self.rows_of(part, True)]
             pack.assign(row_ends=ends[0], other_ends=ends[1] if len(ends) > 1 else None)
             if of.pushes and of.combine != "count" and not of.counts and env.backend.name == "cuda":
                 pack.extent = xp.zeros(2, np.int64)
@@ -240,25 +231,15 @@ class VertexProgram(Primitive[ProgramState]):
         write_values(of, pack, aggregates, env.xp)
         for k, aggregate in enumerate(of.aggregates):
             setattr(pack, f"failure{k}", self._failure(state, aggregate.function))
+        pack.assign(failure_to_send=self._failure(state, of.send), failure_to_apply=self._failure(state, of.apply))
         if loops:
-            pack.assign(indptr=rows[0].indptr, indices=rows[0].indices, weights=self._weights(rows[0]))
-            failures = self._failure(state, of.send), self._failure(state, of.apply)
-            kernels = self._kernels("program_loop", rows[0], part, env, cooperative=True)
-            on_cpu = env.backend.name == "cpu"
-            state.loop = Loop(kernels, failures, words[-WORDS:], on_cpu)
-            if on_cpu and not self.directed:
-                pack.active = xp.zeros_like(bits)
-            if may_pull(of, part, env, self.directed):
-                state.pull = Pull.of(
-                    of, part, env, pack, failures, words[-WORDS:],
-                    lambda family, rows: self._kernels(family, rows, part, env),
-                )  # fmt: skip
+            make_loop(self, part, state, env)
         elif of.pushes and not together:
-            state.pushing = self._kernels("program_push", rows[0], part, env)
+            state.pushing = self.kernels("program_push", rows[0], part, env)
         if self.resident and self.until is None and may_go_ahead(of, env):
             sums = len(COUNTS) + functions
-            values = words[-WORDS:] if pack.integers is None else pack.integers
-            state.ahead = Ahead.of(of, words[len(COUNTS) : sums], values, words[-WORDS:])
+            values = pack.progress if pack.integers is None else pack.integers
+            state.ahead = Ahead.of(of, words[len(COUNTS) : sums], values)
         if self._sums_values(env):
             state.sums = Sums.of(part, env, rows[0], int(rows[0] is part.out))
             state.sums.take_from(pack)
@@ -270,7 +251,7 @@ class VertexProgram(Primitive[ProgramState]):
         place = len(COUNTS) + (0 if function is None else self.definition.functions.index(function))
         return state.words[place : place + 1].view(np.int32)[:1]
 
-    def _kernels(self, family: str, rows: Csr, part: Part, env: Environment, **how: Any) -> Any:
+    def kernels(self, family: str, rows: Any, part: Part, env: Environment, **how: Any) -> Any:
         of = self.definition
         types: dict[str, Any] = {f"state{i}_t": each.stored for i, each in enumerate(of.state)}
         types |= {f"message{k}_t": each for k, each in enumerate(of.message_dtypes)}
@@ -278,13 +259,11 @@ class VertexProgram(Primitive[ProgramState]):
             types["weight_t"] = rows.weights.dtype
         return env.backend.kernels(family, functions=self.written, index_t=part.vertex_map.dtype, **types, **how)
 
-    # ------------------------------------------------------------------------------------------------------------------
-
     def superstep(self, part: Part, state: ProgramState, inbox: Inbox, env: Environment) -> Messages:
         pack = state.pack
         pack.superstep = state.done
         if state.loop is not None:
-            return self._loop(part, state, env)
+            return go_on(self, part, state, env)
         if self.definition.aggregates:
             pack.sums[:] = 0
         for k, each in enumerate(self.definition.aggregates):
@@ -316,48 +295,15 @@ class VertexProgram(Primitive[ProgramState]):
             state.kernels.program_clear(state.count, pack)
             pack.limit = CHANGED
             if self.counts_ahead:
-                state.count, pack.limit = self._count(state, env, AT.changed), EVERY
+                state.count, pack.limit = int(env.backend.to_host(pack.counters)[AT.changed]), EVERY
         else:
             pack.listed = None
             state.kernels.program_apply(part.num_owned, pack)
             if not of.everyone:
-                state.count = self._count(state, env, AT.changed)
+                state.count = int(env.backend.to_host(pack.counters)[AT.changed])
         state.done += 1
         pack.superstep = state.done
         state.everywhere = of.everyone
-
-    def _loop(self, part: Part, state: ProgramState, env: Environment) -> Messages:
-        """Go through many supersteps."""
-        assert state.loop is not None
-        none, loop, pull = part.ids[:0], state.loop, state.pull if state.pulls else None
-        if pull is not None and not state.found:  # the first superstep computes states
-            return Messages(none, none, {}, state.count > 0, votes=self._votes(state, env))
-        if pull is None:
-            loop.run(state, MOST_STEPS if self.most is None else self.most - state.done)
-        else:
-            pull.run(state)
-        votes = self._votes(state, env)
-        sent = (loop if pull is None else pull).take(state)
-        state.pulls = state.pull is not None and state.pull.goes_on(state)
-        return Messages(none, none, {}, state.count > 0, *sent, votes=votes)
-
-    def _together(self, part: Part, state: ProgramState, memory: TeamMemory, env: Environment) -> Messages:
-        """Go through all supersteps with the GPUs of other ranks; nothing is left to be said."""
-        pack, of, rows = state.pack, self.definition, state.rows[0]
-        pack.assign(
-            listed=None if state.everywhere else state.changed, everywhere=int(state.everywhere), indptr=rows.indptr,
-            indices=rows.indices, weights=self._weights(rows),
-        )  # fmt: skip
-        if pack.extent is not None:
-            pack.extent[:] = state.no_extent
-        pack.set_counters(changed=state.count)
-        kernels = self._kernels("program_team", rows, part, env, cooperative=True)
-        failures = self._failure(state, of.send), self._failure(state, of.apply)
-        team = TeamProgram(memory, part, env, kernels, pack, failures, self.most)
-        team.run()
-        state.done, none = team.supersteps, part.ids[:0]
-        columns = {"message0": pack.message0, "counted": pack.received}
-        return Messages(none, none, columns, False, votes=self._votes(state, env))
 
     def _take(self, state: ProgramState, inbox: Inbox) -> None:
         """Combine messages of other ranks with those that were pushed here; at most `count` vertices then have one."""
@@ -388,7 +334,7 @@ class VertexProgram(Primitive[ProgramState]):
         for turn, rows in enumerate(state.rows):
             for first, count, _, csr in self._pieces(part, rows, part.num_owned, None, env):
                 pack.assign(merges=int(turn > 0), first=first)
-                pack.assign(indptr=csr.indptr, indices=csr.indices, weights=self._weights(csr))
+                pack.assign(indptr=csr.indptr, indices=csr.indices, weights=self.weights_of(csr))
                 if env.backend.name == "cpu" and of.adds_floats:
                     kernels.program_sum(count, pack)
                     continue
@@ -403,12 +349,9 @@ class VertexProgram(Primitive[ProgramState]):
         there are, their list, and the rows."""
         yield 0, count, listed, rows
 
-    def _weights(self, csr: Csr) -> Array | None:
+    def weights_of(self, csr: Csr) -> Array | None:
         of = self.definition
         return csr.weights if of.reads_weights else None
-
-    def _count(self, state: ProgramState, env: Environment, place: int) -> int:
-        return int(env.backend.to_host(state.words[place : place + 1])[0])
 
     def _send(self, part: Part, state: ProgramState, env: Environment) -> Messages:
         """What `count` own vertices send, those in `changed` or all."""
@@ -433,7 +376,7 @@ class VertexProgram(Primitive[ProgramState]):
             kernels.codec_set_bits(state.count, own, state.active, part.num_slots)
         arrays = state.values if of.by_source else [state.fields[i] for i in of.sent]
         ahead = {f"ahead{k}": array for k, array in enumerate(arrays)}
-        votes = self._votes(state, env)
+        votes = self.read_votes(state, env)
         active, sent = state.count > 0, state.launched * state.count
         return Messages(own, part.ids[:0], ahead, active, sent, edges, to="ghosts", votes=votes)
 
@@ -459,12 +402,12 @@ class VertexProgram(Primitive[ProgramState]):
         pieces = (self._pieces(part, rows, state.count, listed, env) for rows in state.rows)
         for turn, (first, count, some, csr) in enumerate(chain.from_iterable(pieces)):
             pack.assign(listed=some, first=first)
-            pack.assign(indptr=csr.indptr, indices=csr.indices, weights=self._weights(csr))
+            pack.assign(indptr=csr.indptr, indices=csr.indices, weights=self.weights_of(csr))
             if turn:
                 pack.set_counters(hubs=0)
             kernels.program_push(count, pack)
             kernels.program_push_hubs(HUB_THREADS, pack)
-        votes = self._votes(state, env)
+        votes = self.read_votes(state, env)
         found = COUNTS.of(state.found)
         if pack.limit == CHANGED:
             state.count = int(found.changed)
@@ -475,7 +418,7 @@ class VertexProgram(Primitive[ProgramState]):
             votes=votes,
         )  # fmt: skip
 
-    def _votes(self, state: ProgramState, env: Environment) -> tuple[float, ...]:
+    def read_votes(self, state: ProgramState, env: Environment) -> tuple[float, ...]:
         """Read the words of this rank, and vote them."""
         of, found = self.definition, env.backend.to_host(state.words)
         state.found, sums = found.tolist(), len(COUNTS) + len(of.functions)
@@ -483,9 +426,9 @@ class VertexProgram(Primitive[ProgramState]):
         first = next((k for k, failure in enumerate(failures) if failure), 0)
         failed = first, failures[first]
         if state.ahead is not None:
-            failed = state.ahead.failed(state.found) or failed
+            failed = state.ahead.failed(state.progress) or failed
         votes = float(state.found[AT.changed]), *map(float, failed)
-        return (*votes, *votes_of(of, found[sums:-WORDS]))
+        return (*votes, *votes_of(of, found[sums : -len(PROGRESS)]))
 
     def ends(self, state: ProgramState, votes: np.ndarray) -> bool:
         failed = np.flatnonzero(votes[:, 2])

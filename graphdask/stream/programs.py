@@ -88,7 +88,7 @@ class StreamedProgram(ChunkedRows, VertexProgram):
             )
 
     def sections(self, part: StreamedPart) -> list[str]:
-        rows = self._rows(with_rows(part), self.definition.pushes)
+        rows = self.rows_of(with_rows(part), self.definition.pushes)
         return [each.section for each in rows]  # type: ignore[attr-defined]
 
     def memory(self, part: StreamedPart, allocation: Allocation) -> int:  # type: ignore[override]
@@ -105,14 +105,14 @@ class StreamedProgram(ChunkedRows, VertexProgram):
         per_own = state + 4 + 3 * 4 + 8 * of.chooses + ends + 8 * (facts > 0)  # answers, ids, and lists of vertices
         given = sum(values.nbytes for _, values in self.first.values())
         names = 0 if self.names is None or part.device == "cpu" else self.names.nbytes
-        rows = self._rows(with_rows(part), of.pushes)
+        rows = self.rows_of(with_rows(part), of.pushes)
         hubs = index * (max(each.num_edges for each in rows) // ROW + 1)
         return slots * per_slot + owned * per_own + given + names + hubs
 
     def _ends(self, part: Part) -> list[Csr]:
         """The rows of which it has to be known where each begins."""
         of = self.definition
-        found = self._rows(part, True) if of.by_source else []
+        found = self.rows_of(part, True) if of.by_source else []
         if of.wants("degree"):
             found = [*found, part.out]
         if of.wants("in_degree"):

@@ -9,7 +9,8 @@
 
 A module FOLDER/NAME_pack.py holds declarations and imports no Numba. A kernel takes one pack, as its last argument:
 
-- In CUDA the line `#include "FOLDER/NAME_pack.py"` of a `.cu` becomes the structs `Peeling` and `Lengths`. The kernel
+- In CUDA the line `#include "FOLDER/NAME_pack.py"` of a `.cu` becomes the structs `Peeling` and `Lengths`, after the
+  enums of `Numbers`. The kernel
   is `extern "C" __global__ void core_peel(long long n, long long head, Peeling a)` and reads `a.queue[i]` and
   `a.counters->ghosts`. Before it is compiled, each field becomes a parameter, of which `a` is made, because a compiler
   believes `__restrict__` of parameters only (`with_packs`). A launch writes a pack as consecutive words.
@@ -76,6 +77,31 @@ class Counters:
         """Python integers by name, of an array on the host."""
         values = values.tolist() if hasattr(values, "tolist") else list(map(int, values))
         return self._type._make([values[place] for place in self.place])
+
+
+class Numbers(tuple[int, ...]):
+    """Names of the numbers from 0 on: an enum in CUDA C++.
+
+    Parameters
+    ----------
+    name : str
+        Of the enum.
+    names : str
+        In their order.
+
+    Examples
+    --------
+    >>> SMALL, LARGE = SIZES = Numbers("Sizes", "SMALL", "LARGE")
+    >>> LARGE, SIZES.cuda
+    (1, 'enum Sizes { SMALL, LARGE };')
+    """
+
+    cuda: str
+
+    def __new__(cls, name: str, *names: str) -> Numbers:
+        made = super().__new__(cls, range(len(names)))
+        made.cuda = f"enum {name} {{ {', '.join(names)} }};"
+        return made
 
 
 class Pack:
@@ -209,10 +235,12 @@ def with_packs(text: str) -> str:
     packs: dict[str, type[Pack]] = {}
 
     def structs(found: re.Match[str]) -> str:
-        here = packs_of(module_of(name_at(found[1]).removesuffix(".py")))
+        module = module_of(name_at(found[1]).removesuffix(".py"))
+        here = packs_of(module)
         packs.update({pack.__name__: pack for pack in here})
         counters = dict.fromkeys(each for pack in here for each in pack.counter_fields.values())
-        return " ".join([*(each.cuda for each in counters), *(pack.cuda_struct() for pack in here)])
+        enums = [each.cuda for each in vars(module).values() if isinstance(each, Numbers)]
+        return " ".join([*enums, *(each.cuda for each in counters), *(pack.cuda_struct() for pack in here)])
 
     def parameters(found: re.Match[str]) -> str:
         pack = packs.get(found[1])

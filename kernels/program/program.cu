@@ -183,7 +183,6 @@ extern "C" __global__ void program_apply(long long n, Program a) {
 
 // The value of an aggregate from its words: an integer, or the bits of a float.
 __device__ __forceinline__ long long gd_aggregate(int kind, const long long *words) {
-    enum { SUM, COUNT, ANY, LEAST, MOST, LEAST_FLOAT, MOST_FLOAT };
     switch (kind) {
         case SUM: return __double_as_longlong(gd_exact_value(words));
         case COUNT: return words[0] + (words[1] << 32);
@@ -195,22 +194,26 @@ __device__ __forceinline__ long long gd_aggregate(int kind, const long long *wor
     }
 }
 
+#define GD_KIND_BITS 4  // of the kind of an aggregate in a word
+
+__device__ __forceinline__ int gd_kind(long long kinds, int k) {
+    return (int)(kinds >> GD_KIND_BITS * k & ((1 << GD_KIND_BITS) - 1));
+}
+
 extern "C" __global__ void program_between(long long n, long long aggregates, long long functions, long long kinds,
-                                           const long long *failures, long long *values, long long *progress,
-                                           Program a) {
-    enum { FAILED = 4, FAILURE = 5 };
+                                           const long long *failures, long long *values, Program a) {
     if (blockIdx.x) return;
     for (int k = threadIdx.x; k < aggregates; k += blockDim.x)
-        values[k] = gd_aggregate((int)(kinds >> 4 * k & 15), a.sums + k * GD_BINS);
+        values[k] = gd_aggregate(gd_kind(kinds, k), a.sums + k * GD_BINS);
     __syncthreads();
     for (int i = threadIdx.x; i < aggregates * GD_BINS; i += blockDim.x)
-        a.sums[i] = i % GD_BINS == 0 && (kinds >> 4 * (i / GD_BINS) & 15) >= 3 ? 0x7fffffffffffffffLL : 0;
+        a.sums[i] = i % GD_BINS == 0 && gd_kind(kinds, i / GD_BINS) >= LEAST ? 0x7fffffffffffffffLL : 0;
     if (threadIdx.x) return;
     a.counters->changed = 0;
-    for (int f = 0; !progress[FAILED] && f < functions; f++) {
+    for (int f = 0; !a.progress->failed && f < functions; f++) {
         if (!failures[f]) continue;
-        progress[FAILED] = f + 1;
-        progress[FAILURE] = failures[f];
+        a.progress->failed = f + 1;
+        a.progress->failure = failures[f];
     }
 }
 

@@ -27,8 +27,6 @@ from graphdask.kernels.program.program_length import length
 from graphdask.kernels.program.program_pack import (
     ANY,
     BINS,
-    FAILED,
-    FAILURE,
     KIND_BITS,
     LEAST,
     LEAST_FLOAT,
@@ -160,7 +158,7 @@ def program_apply(n, a: Program):
 
 
 @twin
-def program_between(n, aggregates, functions, kinds, failures, values, progress, a: Program):
+def program_between(n, aggregates, functions, kinds, failures, values, a: Program):
     """Put the values of the aggregates where functions read them, and clear their words; note a function that failed,
     the first one in their order, unless one had failed before.
 
@@ -187,9 +185,9 @@ def program_between(n, aggregates, functions, kinds, failures, values, progress,
             a.sums[k * BINS] = 0x7FFFFFFFFFFFFFFF
     a.counters.changed = 0
     for f in range(functions):
-        if progress[FAILED] == 0 and failures[f] != 0:
-            progress[FAILED] = f + 1
-            progress[FAILURE] = failures[f]
+        if a.progress.failed == 0 and failures[f] != 0:
+            a.progress.failed = f + 1
+            a.progress.failure = failures[f]
 
 
 @twin

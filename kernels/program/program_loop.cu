@@ -14,50 +14,46 @@
 #include "program/program_edges.cuh"
 #include "program/program_sending.cuh"
 
-// Places in `progress`: what blocks meet at, whether the loop ends, its supersteps, the vertices that sent, and the edges
-// of those that changed last.
-enum { ARRIVED, STOPS, STEPS, VISITED, EDGES = 6 };
-
 // At most `steps` supersteps; it ends before vertices send that have `dense` edges. It begins with `first` vertices that
 // send; if that is negative, with messages that came.
 extern "C" __global__ void __launch_bounds__(256)
-program_loop(long long n, long long first, long long steps, int *failure_to_send, int *failure_to_apply,
-             gd_count *progress, Program given) {
+program_loop(long long n, long long first, long long steps, Program given) {
     __shared__ Found found;
     Program a = given;
+    ProgramProgress *const progress = a.progress;
     const bool reports = blockIdx.x == 0 && threadIdx.x == 0;
     const long long begun = a.superstep;
     long long count = first, done = 0;
     bool sends = first >= 0;
-    a.failure = failure_to_send;
-    const auto barrier = [&] { gd_grid_barrier(progress + ARRIVED); };
+    a.failure = a.failure_to_send;
+    const auto barrier = [&] { gd_grid_barrier(&progress->arrived); };
     for (;;) {
         if (sends) gd_send(count, a, &found, barrier);  // the only call: the compiler puts all of it here
         sends = true;
         a.listed = a.changed;
         if (reports) {
-            const bool failed = *(volatile int *)failure_to_send || *(volatile int *)failure_to_apply;
-            *(volatile gd_count *)(progress + STOPS) = failed || done == steps;
-            progress[STEPS] = (gd_count)done;
-            if (count > 0) progress[VISITED] += (gd_count)count;
-            *(volatile gd_count *)(progress + EDGES) = 0;
+            const bool failed = *(volatile int *)a.failure_to_send || *(volatile int *)a.failure_to_apply;
+            *(volatile gd_count *)&progress->stops = failed || done == steps;
+            progress->steps = (gd_count)done;
+            if (count > 0) progress->visited += (gd_count)count;
+            *(volatile gd_count *)&progress->edges = 0;
             gd_begin_step(a);
         }
         barrier();
-        if (*(volatile gd_count *)(progress + STOPS)) break;
-        a.failure = failure_to_apply;
+        if (*(volatile gd_count *)&progress->stops) break;
+        a.failure = a.failure_to_apply;
         a.superstep = begun + done;
         const long long edges = gd_renew_marked(a, a.dense != 0);
-        if (a.dense) gd_add_edges(edges, progress + EDGES);
+        if (a.dense) gd_add_edges(edges, &progress->edges);
         barrier();
         count = (long long)*(volatile gd_count *)&a.counters->changed;
         done++;
         if (reports) *(volatile gd_count *)&a.counters->marked = 0;
-        if (count == 0 || (a.dense && (long long)*(volatile gd_count *)(progress + EDGES) >= a.dense)) break;
-        a.failure = failure_to_send;
+        if (count == 0 || (a.dense && (long long)*(volatile gd_count *)&progress->edges >= a.dense)) break;
+        a.failure = a.failure_to_send;
         a.superstep = begun + done;
     }
     if (!reports) return;
-    progress[STEPS] = (gd_count)done;
+    progress->steps = (gd_count)done;
     a.counters->changed = (gd_count)max(count, 0LL);
 }

@@ -25,7 +25,7 @@ from graphdask.kernels.program.program_default import (
     settled,
     value_of,
 )
-from graphdask.kernels.program.program_pack import STEPS, VISITED, Program
+from graphdask.kernels.program.program_pack import Program
 
 __all__ = ["MACROS"]
 
@@ -147,7 +147,7 @@ def _sent(count, everywhere, a: Program):
 
 
 @twin
-def program_loop(n, first, steps, failure_to_send, failure_to_apply, progress, given: Program):
+def program_loop(n, first, steps, given: Program):
     """At most `steps` supersteps. It begins with `first` vertices that send; if that is negative, with messages that
     came."""
     done, edges, count, marked = 0, np.int64(0), first, given.counters.marked
@@ -155,15 +155,15 @@ def program_loop(n, first, steps, failure_to_send, failure_to_apply, progress, g
     while True:
         step = given.superstep + done
         if not begins:
-            failed = failure_to_send[0] != 0 or failure_to_apply[0] != 0
+            failed = given.failure_to_send[0] != 0 or given.failure_to_apply[0] != 0
             if failed or done >= steps or edges >= ENOUGH:
                 break
-            count = _renewed(marked, Program(given, failure=failure_to_apply, superstep=step))
+            count = _renewed(marked, Program(given, failure=given.failure_to_apply, superstep=step))
             done, marked = done + 1, 0
             if count == 0:
                 break
         step, everywhere = given.superstep + done, begins and given.everywhere != 0
-        marked, sent = _sent(count, everywhere, Program(given, failure=failure_to_send, superstep=step))
+        marked, sent = _sent(count, everywhere, Program(given, failure=given.failure_to_send, superstep=step))
         begins, visited, edges = False, visited + count, edges + sent
     given.counters.changed, given.counters.marked, given.counters.sent = max(count, 0), marked, edges
-    progress[STEPS], progress[VISITED] = done, visited
+    given.progress.steps, given.progress.visited = done, visited

@@ -1,6 +1,6 @@
 """What program.py and program.cu work on, and what functions of the caller are given."""
 
-from graphdask.kernels.common.packs import Counters, Pack
+from graphdask.kernels.common.packs import Counters, Numbers, Pack
 
 STATES, MESSAGES, AGGREGATES = 8, 4, 4
 """Fields of the state, fields of a message, and aggregates that a program has at most."""
@@ -10,11 +10,13 @@ BINS = 70
 COUNTS = Counters("ProgramCounts", "changed", "marked", "ghosts", "sent", "hubs")
 """Vertices whose state changed, own vertices and ghosts that got a message, edges along which messages were pushed, and
 rows of very many edges that were deferred."""
-ARRIVED, STOPS, STEPS, VISITED, FAILED, FAILURE, EDGES, WORDS = range(8)
-"""Of `progress`, in program_loop.cu: what blocks meet at, whether the loop ends, its supersteps, and the vertices that
-sent; in program_between: the number of the first function that failed, from 1 on, and its failure; in both program_loop
-and program_pull: the edges of the vertices that changed last. And how many words these are."""
-SUM, COUNT, ANY, LEAST, MOST, LEAST_FLOAT, MOST_FLOAT = range(7)
+PROGRESS = Counters("ProgramProgress", "arrived", "stops", "steps", "visited", "failed", "failure", "edges")
+"""Of supersteps without the host: what blocks meet at, whether the loop ends, its supersteps, and the vertices that
+sent (program_loop); the number of the first function that failed, from 1 on, and its failure (program_between); the
+edges of the vertices that changed last (program_loop, program_pull)."""
+SUM, COUNT, ANY, LEAST, MOST, LEAST_FLOAT, MOST_FLOAT = KINDS = Numbers(
+    "AggregateKind", "SUM", "COUNT", "ANY", "LEAST", "MOST", "LEAST_FLOAT", "MOST_FLOAT"
+)
 """Kinds of aggregates, for program_between: a sum of floats, a count, whether there is any, and extremes."""
 KIND_BITS = 4
 """Of each of them in a word."""
@@ -83,6 +85,9 @@ class Program(Vertices):
     hubs = "index_t *", "rows of very many edges"
     sums = "long long *", "per aggregate BINS words: what this rank adds to it"
     counters = COUNTS, "lengths of the lists, and edges"
+    progress = PROGRESS, "of supersteps without the host"
+    failure_to_send = "int *", "the first failure of `send`, where a launch sends and computes states"
+    failure_to_apply = "int *", "the same of `apply`"
     slots = "const index_t *", "own vertices to which other ranks sent messages, which may stand there several times"
     given0 = "const message0_t *", "the first field of these messages"
     counted = "const int *", "how many messages each of them stands for"

@@ -19,8 +19,6 @@
 #define GD_PER_WARP 4  // chunks of a warp
 #define GD_AT_ONCE 4  // edges of a thread, whose reads are on their way at the same time
 
-enum { EDGES = 6 };  // of `progress`
-
 struct Came {
     Message held;
     int count;
@@ -153,10 +151,10 @@ __device__ __forceinline__ long long gd_renew(bool there, index_t v, const Came 
 }
 
 // Four chunks of a warp, eight lanes each: n is 32 for each slice.
-extern "C" __global__ void program_pull_chunks(long long n, int *failure_to_apply, gd_count *progress, Program given) {
+extern "C" __global__ void program_pull_chunks(long long n, Program given) {
     const Program from = gd_by_place(given);
     Program a = given;
-    a.failure = failure_to_apply;
+    a.failure = a.failure_to_apply;
     const Until until(a);
     const int lane = threadIdx.x % 32;
     long long edges = 0;
@@ -170,14 +168,14 @@ extern "C" __global__ void program_pull_chunks(long long n, int *failure_to_appl
         a.parts[-1 - v] = (message0_t)came.held.v0;
         a.part_counts[-1 - v] = came.count;
     }
-    gd_add_edges(edges, progress + EDGES);
+    gd_add_edges(edges, &a.progress->edges);
 }
 
 // A row of up to eight edges for each thread.
-extern "C" __global__ void program_pull_rows(long long n, int *failure_to_apply, gd_count *progress, Program given) {
+extern "C" __global__ void program_pull_rows(long long n, Program given) {
     const Program from = gd_by_place(given);
     Program a = given;
-    a.failure = failure_to_apply;
+    a.failure = a.failure_to_apply;
     const Until until(a);
     long long edges = 0;
     GD_FOR(row, n) {
@@ -185,13 +183,13 @@ extern "C" __global__ void program_pull_rows(long long n, int *failure_to_apply,
         const bool there = row < a.items;
         edges += gd_renew(there, there ? a.targets[row] : (index_t)0, came, a);
     }
-    gd_add_edges(edges, progress + EDGES);
+    gd_add_edges(edges, &a.progress->edges);
 }
 
 // Rows of several chunks, a warp each: n is 32 for each row.
-extern "C" __global__ void program_pull_parts(long long n, int *failure_to_apply, gd_count *progress, Program given) {
+extern "C" __global__ void program_pull_parts(long long n, Program given) {
     Program a = given;
-    a.failure = failure_to_apply;
+    a.failure = a.failure_to_apply;
     long long edges = 0;
     GD_FOR(t, n) {
         const long long row = t / 32, first = a.first_part[row], last = a.first_part[row + 1];
@@ -211,5 +209,5 @@ extern "C" __global__ void program_pull_parts(long long n, int *failure_to_apply
         }
         edges += gd_renew(lane == 0, a.targets[row], gd_together<32>(came), a);
     }
-    gd_add_edges(edges, progress + EDGES);
+    gd_add_edges(edges, &a.progress->edges);
 }

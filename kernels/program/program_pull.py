@@ -4,7 +4,7 @@ of program_pull.cu. Edges stand in slices, as kernels/pagerank/slices.py explain
 from graphdask.kernels.common.bitmap import has_bit, set_bit
 from graphdask.kernels.common.twin import inlined, twin
 from graphdask.kernels.program.program_default import MACROS, apply, merge, message, nothing, put, value_of
-from graphdask.kernels.program.program_pack import EDGES, Program
+from graphdask.kernels.program.program_pack import Program
 
 __all__ = ["MACROS"]
 
@@ -66,48 +66,48 @@ def _pulled(begin, end, step, lanes, a: Program):
 
 
 @inlined
-def _renewed(v, held, count, failure_to_apply, progress, a: Program):
+def _renewed(v, held, count, a: Program):
     """Compute the state of a vertex to which messages came."""
     if count == 0:
         return
     put(v, held, a)
     a.received[v] = count
-    if apply(v, Program(a, failure=failure_to_apply)):
+    if apply(v, Program(a, failure=a.failure_to_apply)):
         a.changed[a.counters.changed] = v
         a.counters.changed += 1
         set_bit(a.marks, v)
-        progress[EDGES] += a.indptr[v + 1] - a.indptr[v]
+        a.progress.edges += a.indptr[v + 1] - a.indptr[v]
     put(v, nothing(), a)
     a.received[v] = 0
 
 
 @twin
-def program_pull_chunks(n, failure_to_apply, progress, given: Program):
+def program_pull_chunks(n, given: Program):
     """Of rows of many edges: combine messages along each chunk, and renew the vertex where its row is one chunk."""
     for c in range(given.items):
         begin, end, v = given.slices[c // 4] + c % 4 * 8, given.slices[c // 4 + 1], given.targets[c]
         held, count = _pulled(begin, end, 32, 8, given)
         if v >= 0:
-            _renewed(v, held, count, failure_to_apply, progress, given)
+            _renewed(v, held, count, given)
         else:
             given.parts[-1 - v], given.part_counts[-1 - v] = held[0], count
 
 
 @twin
-def program_pull_rows(n, failure_to_apply, progress, given: Program):
+def program_pull_rows(n, given: Program):
     """Of rows of few edges: combine messages along each, and renew its vertex."""
     for row in range(given.items):
         begin, end = given.slices[row // 32] + row % 32, given.slices[row // 32 + 1]
         held, count = _pulled(begin, end, 32, 1, given)
-        _renewed(given.targets[row], held, count, failure_to_apply, progress, given)
+        _renewed(given.targets[row], held, count, given)
 
 
 @twin
-def program_pull_parts(n, failure_to_apply, progress, given: Program):
+def program_pull_parts(n, given: Program):
     """Of rows of several chunks: combine what came to their parts, and renew their vertices."""
     for row in range(given.items):
         held, count = nothing(), 0
         for k in range(given.first_part[row], given.first_part[row + 1]):
             if given.part_counts[k]:
                 held, count = merge(held, (given.parts[k],)), count + given.part_counts[k]
-        _renewed(given.targets[row], held, count, failure_to_apply, progress, given)
+        _renewed(given.targets[row], held, count, given)

@@ -2,7 +2,7 @@
 // In a superstep the vertices of a rank that got messages change, those that changed push messages to neighbours, and what
 // came to ghosts is written into the memory of their owners, combined; then the ranks meet. Messages of one superstep and
 // of the next lie in areas of their own, for who is ahead may tell while another still takes in. A rank's row has the
-// words of its Program at ROW_OWN, then the failures of `send` and of `apply`, and the votes.
+// words of its Program at ROW_OWN, then the votes.
 #include "common/bitmap.cuh"
 #include "common/grid.cuh"
 #include "common/rows.cuh"
@@ -16,7 +16,7 @@
 #include "program/program_sending.cuh"
 #include "common/team.cuh"
 
-enum { FIELDS = sizeof(Program) / 8, FAILED_SEND = ROW_OWN + FIELDS, FAILED_APPLY, VOTES };
+enum { VOTES = ROW_OWN + sizeof(Program) / 8 };
 // What ranks vote in a superstep, in one of three rows in turn: vertices that changed, messages, and failures.
 enum { CHANGED, SENT, FAILED };
 enum { END_SUPERSTEP = END_OWN };
@@ -71,7 +71,6 @@ program_team(long long n, const long long *rows, long long row_words, long long 
     const long long *const row = rows + blockIdx.y * row_words;
     Team team(row);
     Program a = *(const Program *)(row + ROW_OWN);
-    int *const failure_to_send = (int *)row[FAILED_SEND], *const failure_to_apply = (int *)row[FAILED_APPLY];
     gd_count *const votes = (gd_count *)row[VOTES];
     const bool leads = team.leads();
     const auto barrier = [&] { team.barrier(); };
@@ -84,7 +83,7 @@ program_team(long long n, const long long *rows, long long row_words, long long 
         if (superstep >= 0) {
             if (leads) gd_begin_step(a);
             barrier();
-            a.failure = failure_to_apply;
+            a.failure = a.failure_to_apply;
             a.superstep = superstep;
             gd_renew_marked(a, false);
             barrier();
@@ -94,7 +93,7 @@ program_team(long long n, const long long *rows, long long row_words, long long 
         if (leads) *(volatile gd_count *)&a.counters->marked = 0;
         if (blockIdx.x == 0 && threadIdx.x < TEAM_WORDS)
             *(volatile gd_count *)(votes + (superstep + 2) % 3 * TEAM_WORDS + threadIdx.x) = 0;
-        a.failure = failure_to_send;
+        a.failure = a.failure_to_send;
         a.superstep = superstep + 1;
         gd_send(count, a, &found, barrier);
         const long long ghosts = (long long)team.read(&a.counters->ghosts);
@@ -103,7 +102,7 @@ program_team(long long n, const long long *rows, long long row_words, long long 
         if (leads) {
             *(volatile gd_count *)(here + CHANGED) = (gd_count)count;
             *(volatile gd_count *)(here + FAILED) =
-                *(volatile int *)failure_to_send != 0 || *(volatile int *)failure_to_apply != 0;
+                *(volatile int *)a.failure_to_send != 0 || *(volatile int *)a.failure_to_apply != 0;
         }
         fine = team.meet(here, agreed);
         if (!fine) break;

@@ -3,7 +3,6 @@ places of team.py.
 
 PROGRAM         the words of its Program (program_pack.py); `changed` in its counters is how many vertices send first,
                 the vertices that are listed or all
-FAILED_SEND ..  the failures of `send` and of `apply`
 VOTES           three rows of TEAM_WORDS zeros
 Areas: lists of ghosts and what came to them, by superstep modulo 2.
 """
@@ -16,8 +15,7 @@ from graphdask.kernels.program.program_pack import Program
 GPU_ONLY = ("program_team",)
 """Kernels without a twin: ranks on CPUs do not write into each other's memory."""
 
-PROGRAM, FIELDS = OWN, len(Program.field_types)
-FAILED_SEND, FAILED_APPLY, VOTES = range(PROGRAM + FIELDS, PROGRAM + FIELDS + 3)
+PROGRAM, VOTES = OWN, OWN + len(Program.field_types)
 END_SUPERSTEP = END_OWN
 
 

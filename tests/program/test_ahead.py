@@ -17,15 +17,13 @@ from graphdask.kernels.program.program_pack import (
     BINS,
     COUNT,
     COUNTS,
-    FAILED,
-    FAILURE,
     KIND_BITS,
     LEAST,
     LEAST_FLOAT,
     MOST,
     MOST_FLOAT,
+    PROGRESS,
     SUM,
-    WORDS,
     Program,
 )
 from graphdask.program.aggregates import _value
@@ -43,11 +41,11 @@ SUMS = [
 
 def between(backend, words, kinds, failures):
     """The values, the progress, the words and the counters after the kernel."""
-    values, progress = np.full(len(kinds), -1, np.int64), np.zeros(WORDS, np.int64)
+    values, progress = np.full(len(kinds), -1, np.int64), np.zeros(len(PROGRESS), np.int64)
     coded = sum(kind << KIND_BITS * k for k, kind in enumerate(kinds))
-    pack = Program(sums=words, counters=np.full(len(COUNTS), 7, np.int64))
+    pack = Program(sums=words, counters=np.full(len(COUNTS), 7, np.int64), progress=progress)
     kernels = backend.kernels("program", index_t=np.int32, state0_t=np.int64, message0_t=np.int64)
-    mine = np.array(failures, np.int64), values, progress, pack
+    mine = np.array(failures, np.int64), values, pack
     given = [sent(backend, argument) for argument in mine]
     kernels.program_between(1, len(kinds), len(failures), coded, *given)
     backend.synchronize()
@@ -66,7 +64,7 @@ def test_sums_of_floats_are_rounded_once(backend, rng):
         for k, numbers in enumerate(some):
             for number in numbers:
                 add_float(words, k, number)
-        expected = [_value("sum", "float", [words[k * BINS :][:BINS].tolist()]) for k in range(len(some))]
+        expected = [_value("sum", "float", words[None, k * BINS :][:, :BINS]) for k in range(len(some))]
         for numbers, value in zip(some, expected, strict=True):
             if max(map(abs, numbers), default=0.0) < 1e300:
                 assert value == math.fsum(numbers)
@@ -82,7 +80,7 @@ def test_other_aggregates_and_the_first_function_that_failed(backend):
     values, progress, pack = between(backend, words, [LEAST, MOST, COUNT, LEAST_FLOAT], [0, 33, 17])
     assert values[:3].tolist() == [-5, 12, (5 << 32) + 3]
     assert values.view(np.float64)[3] == math.inf
-    assert progress[[FAILED, FAILURE]].tolist() == [2, 33]
+    assert (PROGRESS.of(progress).failed, PROGRESS.of(progress).failure) == (2, 33)
     assert pack.sums[::BINS].tolist() == [np.iinfo(np.int64).max] * 2 + [0, np.iinfo(np.int64).max]
     words[[0, BINS, 2 * BINS, 3 * BINS]] = 0, 1, np.iinfo(np.int64).max, ~np.float64(2.5).view(np.int64)
     values, progress, _ = between(backend, words, [ANY, ANY, MOST_FLOAT, MOST_FLOAT], [0, 0])
