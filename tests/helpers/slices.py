@@ -1,14 +1,16 @@
 """Which tests a run takes: all of them, or those that every run takes and one of ten slices of the others.
 
-Cases of a matrix, which is a test with more than MANY cases, and tests with one of the markers TURNS are divided into
-SLICES slices. Slices that follow each other hold every case between them. Cases that need a GPU are a matrix of their
-own, so that a slice has others too. A run takes one slice where it runs the whole suite; `pytest --all`, and a run of
-named files, of `-k` or of a marker, take all.
+Cases of a matrix, which is a test with more than MANY cases or with cases of several types, and tests with one of the
+markers TURNS are divided into SLICES slices. Slices that follow each other hold every case between them. A slice has
+the cases of the same types in all matrices, first those of narrow ids: what kernels cost is compiling them, for each
+combination of types again. Cases that need a GPU are a matrix of their own, so that a slice has others too. A run takes
+one slice where it runs the whole suite; `pytest --all`, and a run of named files, of `-k` or of a marker, take all.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -17,9 +19,9 @@ import pytest
 
 SLICES = 10
 MANY = 3
-"""Cases of a test that every run takes whole."""
-FEWEST = 2
-"""Cases of a matrix that a run takes at least."""
+"""Cases of a test that every run takes whole, unless they differ in types."""
+TYPES = re.compile(r"(?<![a-z0-9])(?:(?:u?int|float)(?:8|16|32|64)|(?:32|64)-bit)(?![a-z0-9])")
+"""In the name of a case."""
 ON_GPUS = ("gpu", "multigpu")
 TURNS = ("slow", "chaos", "slurm")
 """Markers of tests that take turns."""
@@ -40,9 +42,17 @@ def described() -> str:
     return "all tests" if number == "all" else f"slice {number} of {SLICES} (pytest --all runs all tests)"
 
 
+def types_of(name: str) -> tuple[str, ...]:
+    """Types that the name of a case names, and before them the bits of ids: it says them, or they are the first
+    integer."""
+    found = TYPES.findall(name.partition("[")[2])
+    ids = [each for each in found if "-bit" in each] + [each for each in found if "int" in each]
+    return (*(re.sub(r"\D", "", each) for each in ids[:1]), *sorted(set(found)))
+
+
 def _spread(names: Iterable[str]) -> list[str]:
-    """In an order that has nothing to do with that of the parameters."""
-    return sorted(names, key=lambda name: (zlib.crc32(name.encode()), name))
+    """By types, and within these in an order that has nothing to do with that of the parameters."""
+    return sorted(names, key=lambda name: (types_of(name), zlib.crc32(name.encode()), name))
 
 
 def _marked(item: pytest.Item, names: Iterable[str]) -> bool:
@@ -61,10 +71,11 @@ def _groups(items: Iterable[pytest.Item]) -> Iterator[tuple[list[str], int]]:
         else:
             name = getattr(item, "originalname", item.name)
             cases[str(item.path), name, _marked(item, ON_GPUS)].append(item.nodeid)
-    yield sorted(turns), SLICES
+    yield [name for first in range(SLICES) for name in sorted(turns)[first::SLICES]], SLICES
     for names in cases.values():
-        if len(names) > MANY:
-            yield _spread(names), min(SLICES, len(names) // FEWEST)
+        types = len({types_of(name) for name in names})
+        if len(names) > MANY or types > 1:
+            yield _spread(names), min(SLICES, len(names))
 
 
 def left_out(items: Iterable[pytest.Item]) -> set[str]:
@@ -73,7 +84,8 @@ def left_out(items: Iterable[pytest.Item]) -> set[str]:
     if number == "all":
         return set()
     out: set[str] = set()
+    turn = 7 * int(number) % SLICES  # ids have other bits after one or two slices
     for names, parts in _groups(items):
-        first = zlib.crc32(names[0].encode()) if names else 0
-        out.update(name for place, name in enumerate(names) if (place + first) % parts != int(number) % parts)
+        part = turn * parts // SLICES
+        out.update(name for place, name in enumerate(names) if place * parts // len(names) != part)
     return out
