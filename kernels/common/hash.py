@@ -30,7 +30,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 _MULTIPLY_3 = np.uint64(0x9FB21C651E98DF25)
 _15, _24, _28, _40, _49 = np.uint64(15), np.uint64(24), np.uint64(28), np.uint64(40), np.uint64(49)
 
-inlined = numba.njit(nogil=True, cache=True, error_model="numpy")
+inlined = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 
 
 @intrinsic

@@ -20,15 +20,23 @@ from graphdask.kernels.common.unpacked import unpacked
 listen_to_numba()
 keep_by_digest()
 
+AS_KERNELS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+"""Numba's options of all that it compiles for kernels. Nothing calls them from C, so that wrapper would be compiled for
+nothing."""
+
 
 def compiled_by(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator that unpacks a function and lets Numba compile it with these options."""
-    decorate = numba.njit(nogil=True, error_model="numpy", **options)
+    """Return a decorator that unpacks a function and lets Numba compile it with these options.
+
+    A function of graphdask whose name begins with an underscore is for other twins; Python cannot call it.
+    """
 
     def made(function: Callable[..., Any]) -> Any:
         enter_other(function)
         function, fields = unpacked(function)
-        dispatcher = decorate(function)
+        private = function.__name__.startswith("_") and (function.__module__ or "").startswith("graphdask.")
+        for_twins = {"no_cpython_wrapper": True} if private else {}
+        dispatcher = numba.njit(**{**AS_KERNELS, **for_twins, **options})(function)
         dispatcher.fields = fields
         if options.get("cache"):
             keep_where_possible(dispatcher)

@@ -5,7 +5,6 @@ link     index dtype per slot: a tree of slots, each pointing to a smaller one, 
 label    index dtype per root slot: the smallest id of the tree's own vertices
 """
 
-import numba
 import numpy as np
 
 from graphdask.kernels.common.twin import twin
@@ -14,7 +13,7 @@ from graphdask.kernels.components.components_pack import Meetings, Outside, Tree
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@twin
 def _hook(link, a, b):
     """Join the trees of a and b; return the root of a."""
     while link[a] != a:

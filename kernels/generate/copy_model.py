@@ -43,7 +43,7 @@ from graphdask.kernels.common.twin import twin
 
 _0, _1 = np.uint64(0), np.uint64(1)
 
-_inlined = numba.njit(nogil=True, cache=True, error_model="numpy")
+_inlined = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 # A call of the loop over the attempts for every slot costs a third of the time.
 _within = numba.njit(nogil=True, cache=True, error_model="numpy", inline="always")
 

@@ -49,7 +49,7 @@ LOGICAL = 1024
 WAVE = 128
 """Vertices whose first draws are made together."""
 
-_inlined = numba.njit(nogil=True, cache=True, error_model="numpy")
+_inlined = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 
 
 @_inlined
