@@ -131,8 +131,8 @@ class VertexProgram(Primitive[ProgramState]):
 
     def _loops(self, part: Part, env: Environment) -> bool:
         """Whether many supersteps can be one launch."""
-        of = self.definition
-        return self.resident and self.until is None and may_loop(of, self.rows_of(part, of.pushes), env)
+        rows = self.rows_of(part, self.definition.pushes)
+        return self.resident and self.until is None and may_loop(self.definition, rows, env)
 
     def _sums_values(self, env: Environment) -> bool:
         return self.resident and self.definition.sums_values and not env.frugal
@@ -288,7 +288,7 @@ class VertexProgram(Primitive[ProgramState]):
             self._take(state, inbox)
         else:
             self._gather(part, state, inbox, env)
-        pack.failure = self._failure(state, of.apply)
+        pack.failure = pack.failure_to_apply
         if of.pushes:
             pack.assign(listed=pack.marked, limit=MARKED)
             state.kernels.program_apply(state.count, pack)
@@ -321,13 +321,12 @@ class VertexProgram(Primitive[ProgramState]):
         """Go over the edges of all own vertices."""
         pack, of, kernels = state.pack, self.definition, state.kernels
         arrays = state.values if of.by_source else [state.fields[i] for i in of.sent]
-        for k, array in enumerate(arrays):
-            if part.size > 1:
-                inbox.put(f"ahead{k}", array)
+        for k, array in enumerate(arrays if part.size > 1 else ()):
+            inbox.put(f"ahead{k}", array)
         if not state.everywhere:
             for message in inbox.received:
                 set_bits(message, state.active, part, env)
-        pack.assign(listed=None, everywhere=int(state.everywhere), failure=self._failure(state, of.send))
+        pack.assign(listed=None, everywhere=int(state.everywhere), failure=pack.failure_to_send)
         if state.sums is not None:
             state.sums.add(state.values[0], pack.message0)
             return
@@ -385,7 +384,7 @@ class VertexProgram(Primitive[ProgramState]):
         pack, of = state.pack, self.definition
         if not of.by_source:
             return
-        pack.assign(listed=state.senders, failure=self._failure(state, of.send))
+        pack.assign(listed=state.senders, failure=pack.failure_to_send)
         if pack.sends is not None:
             pack.sends.fill(0)
         if state.sums is not None and of.may_be_silent:
@@ -397,7 +396,7 @@ class VertexProgram(Primitive[ProgramState]):
     def _push(self, part: Part, state: ProgramState, env: Environment) -> Messages:
         pack, kernels, of = state.pack, state.pushing, self.definition
         listed = state.senders
-        pack.failure = self._failure(state, of.send)
+        pack.failure = pack.failure_to_send
         pack.set_counters(marked=0, ghosts=0, sent=0, hubs=0)
         pieces = (self._pieces(part, rows, state.count, listed, env) for rows in state.rows)
         for turn, (first, count, some, csr) in enumerate(chain.from_iterable(pieces)):
