@@ -394,7 +394,7 @@ class VertexProgram(Primitive[ProgramState]):
         state.kernels.program_values(state.count, pack)
 
     def _push(self, part: Part, state: ProgramState, env: Environment) -> Messages:
-        pack, kernels, of = state.pack, state.pushing, self.definition
+        pack, kernels = state.pack, state.pushing
         listed = state.senders
         pack.failure = pack.failure_to_send
         pack.set_counters(marked=0, ghosts=0, sent=0, hubs=0)
