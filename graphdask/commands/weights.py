@@ -45,12 +45,12 @@ def in_words(G: Any, option: bool | None, takes: bool, who: str) -> str:
     report = G.report
     if G.weighted:
         if not takes:
-            return f"ignored: {who} takes none"
+            return f"ignored: {who} does not use them"
         return "used: the third column; --no-weights ignores it" if third(report) else "used"
     if option is False:
         return f"{status(G, option, takes)} (--no-weights)"
     if not takes and "unread_columns" in report:
-        return f"ignored: {who} takes none, and {further(report)} not read"
+        return f"ignored: {who} does not use them, and {further(report)} not read"
     reason = unread(report)
     return f"none: {reason}" if reason else "none"
 

@@ -66,7 +66,7 @@ def test_pagerank_uses_them_unless_it_is_unweighted(call, weighted, tmp_path):
 
 def test_an_algorithm_without_weights_says_that_it_ignores_them(call, weighted):
     said = call("run", "bfs", weighted, "--source", 1).stdout
-    assert "weights     ignored: bfs takes none" in said
+    assert "weights     ignored: bfs does not use them" in said
     found = answer(call("run", "bfs", weighted, "--source", 1, "--weights", "--json"))
     assert found["weights"] == "ignored"
 
