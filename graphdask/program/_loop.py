@@ -72,8 +72,8 @@ def make_loop(program: Any, part: Part, state: Any, env: Environment) -> None:
     if on_cpu and not program.directed:
         pack.active = env.xp.zeros_like(pack.marks)
     if may_pull(program.definition, part, env, program.directed):
-        made = partial(program.kernels, part=part, env=env)
-        state.pull = Pull.of(program.definition, part, env, pack, made)
+        state.pull = Pull(program.definition, part.out)
+        pack.dense = state.pull.dense
 
 
 def go_on(program: Any, part: Part, state: Any, env: Environment) -> Messages:
@@ -81,6 +81,9 @@ def go_on(program: Any, part: Part, state: Any, env: Environment) -> Messages:
     none, pull = part.ids[:0], state.pull if state.pulls else None
     if pull is not None and not state.found:  # the first superstep computes states
         return Messages(none, none, {}, state.count > 0, votes=program.read_votes(state, env))
+    if pull is not None and not pull.prepare(part, env, state.pack, partial(program.kernels, part=part, env=env)):
+        pull = state.pull = None
+        state.pack.dense = 0
     if pull is None:
         state.loop.run(state, MOST_STEPS if program.most is None else program.most - state.done)
     else:
@@ -88,4 +91,5 @@ def go_on(program: Any, part: Part, state: Any, env: Environment) -> Messages:
     votes = program.read_votes(state, env)
     frontier, edges = (state.loop if pull is None else pull).take(state)
     state.pulls = state.pull is not None and state.pull.goes_on(state)
+    state.unsent = state.unsent or state.pulls
     return Messages(none, none, {}, state.count > 0, frontier, edges, votes=votes)

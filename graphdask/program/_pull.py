@@ -10,6 +10,7 @@ Source: Beamer et al., Direction-optimizing breadth-first search, SC 2012.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,15 +110,13 @@ def _fit(weights: Any) -> bool:
 class Pull:
     """Of one run."""
 
-    kernels: Any
-    layout: Layout
+    definition: Definition
     csr: Csr
-    active: Array
+    layout: Layout | None = None
+    """None before the first such superstep."""
+    kernels: Any = None
+    active: Array | None = None
     """uint32 words, a bit for each place: whether the vertex sends."""
-    silent: bool
-    """Whether vertices may send nothing."""
-    dense: int
-    """Edges of the vertices that send, from which on vertices pull."""
     marked: bool = False
     """Whether `marks` has the bits of the vertices that send next: many, which then are gone through in their order."""
 
@@ -129,15 +128,20 @@ class Pull:
         per_slot = sum(dtype.itemsize for dtype in fields) + asked + 1
         return Layout.memory_of(part, of.reads_weights) + per_slot * part.num_slots + 12 * (part.out.num_edges >> 7)
 
-    @classmethod
-    def of(
-        cls, definition: Definition, part: Part, env: Environment, pack: Pack, kernels: Any
-    ) -> Pull | None:  # fmt: skip
-        """Give the pack what it needs; `kernels` are made of the type of the weights. None where this cannot be."""
-        xp, of, layout = env.xp, definition, Layout.of(part, env, definition.reads_weights)
+    @property
+    def dense(self) -> int:
+        """Edges of the vertices that send, from which on vertices pull."""
+        return max(self.csr.num_edges // PULLED_FROM, 1)
+
+    def prepare(self, part: Part, env: Environment, pack: Pack, kernels: Callable[[str, Any], Any]) -> bool:
+        """Before the first such superstep, lay out the edges and give the pack what it needs; return whether there can
+        be one. `kernels` are made of a family and of what has the weights."""
+        if self.layout is not None:
+            return True
+        xp, of, layout = env.xp, self.definition, Layout.of(part, env, self.definition.reads_weights)
         if layout is None:
-            return None
-        slots, slices = part.num_slots, layout.slices
+            return False
+        slots, slices, self.layout = part.num_slots, layout.slices, layout
         pack.assign(
             place=layout.place, unit=slices.unit, parts=xp.empty(layout.parts, of.message_dtypes[0]),
             part_counts=xp.empty(layout.parts, np.int32), first_part=layout.first_part,
@@ -153,12 +157,8 @@ class Pull:
                     placed = xp.empty_like(fact)
                     placed[layout.place] = fact
                     setattr(pack, f"placed_{name}", placed)
-        dense = max(part.out.num_edges // PULLED_FROM, 1)
-        pack.dense = dense
-        made = kernels("program_pull", slices)
-        active = xp.zeros((slots + 31) // 32, np.uint32)
-        silent = of.may_be_silent and of.by_source
-        return cls(made, layout, part.out, active, silent, dense)
+        self.kernels, self.active = kernels("program_pull", slices), xp.zeros((slots + 31) // 32, np.uint32)
+        return True
 
     def goes_on(self, state: Any) -> bool:
         """Whether the vertices that changed last send in such a superstep."""
@@ -166,9 +166,11 @@ class Pull:
 
     def run(self, state: Any) -> None:
         """Go through a superstep, in which those vertices send that are `changed`, or all, and others change."""
-        pack, kernels, layout, slices = state.pack, self.kernels, self.layout, self.layout.slices
+        assert self.layout is not None
+        assert self.active is not None
+        pack, kernels, layout, slices, of = state.pack, self.kernels, self.layout, self.layout.slices, self.definition
         kept = {name: getattr(pack, name) for name in ("indices", "weights", "active")}
-        everywhere, marked = state.everywhere and not self.silent, self.marked
+        everywhere, marked = state.everywhere and not (of.may_be_silent and of.by_source), self.marked
         listed = None if marked or state.everywhere else state.changed
         pack.assign(
             active=self.active, everywhere=int(everywhere), listed=listed,
