@@ -85,7 +85,7 @@ def read(to: Destination, cases: tuple[str, ...], **arguments: Any) -> None:
 @one_device_option
 @records_options
 def program(to: Destination, cases: tuple[str, ...], **arguments: Any) -> None:
-    """Vertex programs, each beside the algorithm, NetworkX and python-graphblas."""
+    """Vertex programs, each beside the algorithm and other libraries: NetworkX and python-graphblas."""
     from graphdask.bench import program
 
     _measure(program, to, ({"cases": cases} if cases else {}) | arguments)
