@@ -1,10 +1,10 @@
 """Which tests a run takes: all of them, or those that every run takes and one of ten slices of the others.
 
-Cases of a matrix, which is a test with more than MANY cases or with cases of several types, and tests with one of the
-markers TURNS are divided into SLICES slices. Slices that follow each other hold every case between them. A slice has
-the cases of the same types in all matrices, first those of narrow ids: what kernels cost is compiling them, for each
-combination of types again. Cases that need a GPU are a matrix of their own, so that a slice has others too. A run takes
-one slice where it runs the whole suite; `pytest --all`, and a run of named files, of `-k` or of a marker, take all.
+Cases of a matrix, which is a test with several, and tests with one of the markers TURNS are divided into SLICES slices,
+or as many as there are cases. Slices that follow each other hold every case between them. A slice has the cases of the
+same types in all matrices, first those of narrow ids: what kernels cost is compiling them, for each combination of
+types again. Cases that need a GPU are a matrix of their own, so that a slice has others too. A run takes one slice
+where it runs the whole suite; `pytest --all`, and a run of named files, of `-k` or of a marker, take all.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 SLICES = 10
-MANY = 3
-"""Cases of a test that every run takes whole, unless they differ in types."""
 TYPES = re.compile(r"(?<![a-z0-9])(?:(?:u?int|float)(?:8|16|32|64)|(?:32|64)-bit)(?![a-z0-9])")
 """In the name of a case."""
 ON_GPUS = ("gpu", "multigpu")
@@ -73,8 +71,7 @@ def _groups(items: Iterable[pytest.Item]) -> Iterator[tuple[list[str], int]]:
             cases[str(item.path), name, _marked(item, ON_GPUS)].append(item.nodeid)
     yield [name for first in range(SLICES) for name in sorted(turns)[first::SLICES]], SLICES
     for names in cases.values():
-        types = len({types_of(name) for name in names})
-        if len(names) > MANY or types > 1:
+        if len(names) > 1:
             yield _spread(names), min(SLICES, len(names))
 
 
