@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,17 +38,15 @@ def best_first(xp: Any, score: Array, first: Array, second: Array, each: bool) -
     return order
 
 
-def ranks_within(xp: Any, ordered: Array) -> Array:
-    """For equal values that stand together: which of them each is, from 0."""
-    begins = xp.searchsorted(ordered, ordered) if len(ordered) else xp.zeros(0, np.int64)
-    return xp.arange(len(ordered)) - begins
+def top(xp: Any, columns: dict[str, Array], number: int) -> dict[str, Array]:
+    """So many of the best rows, in their order; all of them if they are fewer."""
+    scores = columns["score"]
+    if len(scores) > 4 * number:
+        last = xp.partition(scores, len(scores) - number)[len(scores) - number]
+        columns = taken(columns, scores >= last)
+    return taken(columns, best_first(xp, columns["score"], columns["first"], columns["second"], each=False)[:number])
 
 
 def taken(columns: dict[str, Array], places: Array | slice) -> dict[str, Array]:
     """Rows of columns."""
     return {name: values[places] for name, values in columns.items()}
-
-
-def joined(xp: Any, blocks: Sequence[dict[str, Array]]) -> dict[str, Array]:
-    """The rows of several blocks of columns."""
-    return {name: xp.concatenate([block[name] for block in blocks]) for name in blocks[0]}

@@ -1,14 +1,15 @@
-"""Pairs of vertices that share a neighbour, counted source by source, so that few pairs are held at a time.
+"""Pairs of vertices that share a neighbour, listed source by source, so that few pairs are held at a time.
 
-A source u and each of its neighbours w give the paths u, w, v to the vertices v in whose neighbourhoods w is. Rows of
-such v come from the owners of w, about BATCH paths at a time, in the order of the sources. Paths with the same ends are
-counted; a source whose paths are all there is done, and the counts of the last one wait for the next batch.
+A source u and each of its neighbours w give the paths u, w, v to the vertices v in whose neighbourhoods w is. Sources
+are taken in batches of about BATCH paths. Rows of such v come from the owners of w; a kernel counts the paths of a
+source by v, scores the pairs, and lists those that are wanted (kernels/similarity/two_hops.py). A source of more than
+BATCH paths is taken piece by piece, and its paths are counted in an array by vertex.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -16,29 +17,16 @@ import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
-from graphdask.engine.owners import sum_at
-from graphdask.partition.neighbours import firsts
+from graphdask.kernels.similarity.two_hops_pack import COUNTS, SMALL, TwoHopRows
+from graphdask.partition.neighbours import firsts, places_of
 from graphdask.partition.part import Part
 from graphdask.sample._remote_lookup import RemoteLookup, ragged
+from graphdask.similarity._listed import Listed
+from graphdask.similarity._measures import MEASURES, score, taken, top
 from graphdask.similarity._sets import BATCH, Sets
-from graphdask.subgraphs._rows import places_in
-from graphdask.subgraphs.selected import set_keys
 
-
-@dataclass
-class Counted:
-    """Pairs of sources and other vertices, with what they share."""
-
-    keys: Array
-    """int64, ascending: own vertex times vertices plus the number of the other."""
-    common: Array
-    """int64: shared neighbours that are none of the two."""
-    both: Array
-    """int64: all shared neighbours."""
-
-    def at(self, places: Array | slice) -> Counted:
-        """Some of the pairs."""
-        return Counted(self.keys[places], self.common[places], self.both[places])
+Least = tuple[float, int, int]
+"""A score and the two vertices of a pair."""
 
 
 @dataclass
@@ -54,20 +42,37 @@ class TwoHops:
     """Own vertices they are of."""
     paths: Array
     """int64: how many paths go on along each."""
+    looped: Array
+    """uint8, by slot: whether a vertex is its own neighbour."""
     onward: bool
+    least: Least | None = None
+    """Pairs that are worse than this one are not listed."""
+    _sizes: list[Array] = field(default_factory=list)
 
     @classmethod
     def of(cls, part: Part, env: Environment, sets: Sets, sources: Array | None, onward: bool) -> TwoHops:
         """Return the paths from sources, ascending own vertices; None: from all. Every rank calls it."""
-        (sizes,) = env.fetch_ghosts(part, [sets.back.sizes])
         rows = sets.out.of_each(env)
+        looped = env.xp.zeros(part.num_owned, np.uint8)
+        looped[rows[sets.out.ends == part.ids[rows]]] = 1
+        sizes, looped = env.fetch_ghosts(part, [sets.back.sizes, looped])
         if sources is None:
             arcs = env.xp.arange(len(rows))
         else:
             begins, bounds = sets.out.places(env.xp, sources)
             arcs = ragged(env, begins, bounds)
             rows = rows[arcs]
-        return cls(part, env, sets, arcs, rows, sizes[sets.out.slots[arcs]], onward)
+        return cls(part, env, sets, arcs, rows, sizes[sets.out.slots[arcs]], looped, onward)
+
+    @staticmethod
+    def memory(part: Part) -> int:
+        """Bytes at most, with those of a batch, of its pairs, and of what is kept by vertex."""
+        width, arcs, n = part.vertex_map.dtype.itemsize, part.out.num_edges, part.num_vertices
+        most = min(2 * BATCH, arcs**2)
+        pairs = min(most + n, n * part.num_owned)
+        by_path = 3 * width + 4 * (2 * width)  # rows that came, and hash tables
+        of_arcs = 20 * arcs + min(arcs, most) * (2 * width + 50)
+        return of_arcs + n * (4 * width + 25) + most * by_path + pairs * 2 * Listed.row_bytes(part.vertex_map.dtype)
 
     def fewest(self) -> int:
         """A lower bound for the number of pairs of all ranks: of each source, the most paths by way of one neighbour
@@ -81,67 +86,185 @@ class TwoHops:
         total = int(comm.allreduce(np.array([mine], np.int64), "sum")[0])
         return total // 2 if self.onward else total
 
-    def counted(self) -> Iterator[tuple[Counted, bool]]:
-        """Pairs of which all paths are counted, a batch after the other, and whether there are more batches; these are
-        as many on every rank."""
-        xp, env = self.env.xp, self.env
-        ends = xp.cumsum(self.paths)
-        total = int(ends[-1]) if len(ends) else 0
-        cuts = env.backend.to_host(xp.searchsorted(ends, xp.arange(0, total, BATCH))).tolist()
-        batches = -env.least(-max(len(cuts), 1))
-        bounds = [*(cuts or [0]), *[len(ends)] * (batches + 1 - max(len(cuts), 1))]
-        none = self.arcs[:0]
-        waiting = Counted(none, none, none)
-        for number, (first, last) in enumerate(pairwise(bounds), start=1):
-            found = _together(xp, waiting, self._pairs(slice(first, last)))
-            done = len(found.keys)
-            if last < len(ends):
-                begin = self.rows[last : last + 1].astype(np.int64) * max(self.part.num_vertices, 1)
-                done = int(xp.searchsorted(found.keys, begin)[0])
-            yield found.at(slice(0, done)), number < batches
-            waiting = found.at(slice(done, None))
+    def listing(self, measure: str, listed: Listed, keep: int = 0) -> Iterator[tuple[int, bool]]:
+        """List pairs that share a neighbour besides themselves, a batch after the other, in the order of sources but
+        for those of very many paths, which are the last. Every rank takes all batches.
 
-    def _pairs(self, some: slice) -> Counted:
-        """The ends of the paths along some edges."""
-        xp, env, part = self.env.xp, self.env, self.part
-        middle = self.sets.out.ends[self.arcs[some]]
-        wanted, of_each = xp.unique(middle, return_inverse=True)
-        entries, bounds = self.sets.back.sent(env, RemoteLookup(part, env, wanted))
-        lengths = self.paths[some]
-        at = ragged(env, bounds[:-1][of_each], xp.concatenate([bounds[:1], xp.cumsum(lengths)]))
-        row, last = xp.repeat(self.rows[some], lengths), entries[at]
-        source = part.ids[row]
-        kept = last > source if self.onward else last != source
-        by = xp.repeat(middle, lengths)[kept]
-        row, last, source = row[kept], last[kept], source[kept]
-        keys = set_keys(part, row.astype(np.int64), last)
-        improper = keys[(by == source) | (by == last)]
-        keys.sort()
-        first = firsts(xp, keys)
-        begins = xp.flatnonzero(first) if len(keys) else self.arcs[:0]
-        keys, both = keys[begins], _lengths(begins, len(first))
-        less, counts = xp.unique(improper, return_counts=True)
-        common = both.copy()
-        common[places_in(xp, keys, less)[0]] -= counts
-        return Counted(keys, common, both)
+        Parameters
+        ----------
+        measure : str
+        listed : Listed
+            Where rows are added.
+        keep : int
+            List so many of each source, the best ones, in any order; 0: all, in ascending order.
 
+        Yields
+        ------
+        paths : int
+            How many paths this rank has followed at most.
+        more : bool
+            Whether there are more batches; these are as many on every rank.
+        """
+        env, xp, pack = self.env, self.env.xp, self._pack(measure, keep)
+        batches, pieces = self._divided(keep)
+        number, last = -env.least(-len(batches)), -env.least(-len(pieces))
+        none = (self.arcs[:0], self.arcs[:0], 0, 0)
+        listed.make_room(min(sum(batch[2] for batch in batches), 2 * BATCH))
+        for k in range(number):
+            begins, ends, most, paths = batches[k] if k < len(batches) else none
+            bounds = xp.zeros(len(begins) + 1, np.int64)
+            xp.cumsum(ends - begins, out=bounds[1:])
+            self._follow(pack, ragged(env, begins, bounds))
+            pack.assign(begin=bounds, source=self.part.ids[self.rows[begins]])
+            self._list(pack, listed, most)
+            yield paths, k + 1 < number + last
+        for k in range(last):
+            first, end, paths, whole = pieces[k] if k < len(pieces) else (0, 0, 0, False)
+            self._follow(pack, slice(first, end))
+            if first < end:
+                self._add(pack, measure, first, end, whole, listed, keep)
+            yield paths, k + 1 < last
 
-def _lengths(begins: Array, end: int) -> Array:
-    """How long runs are that begin there, the last one up to `end`; int64."""
-    lengths = begins.copy()
-    lengths[:-1] = begins[1:] - begins[:-1]
-    lengths[-1:] = end - begins[-1:]
-    return lengths
+    def _divided(self, keep: int) -> tuple[list[tuple[Array, Array, int, int]], list[tuple[int, int, int, bool]]]:
+        """Batches of whole sources, by where the edges of each begin and end, with how many pairs and paths they have
+        at most; and pieces of other sources, each from an edge to another, with its paths, and whether it is the last
+        piece of its source."""
+        xp, env, n = self.env.xp, self.env, self.part.num_vertices
+        begins = places_of(xp, firsts(xp, self.rows))
+        if not len(begins):
+            return [], []
+        ends = xp.concatenate([begins[1:], xp.full(1, len(self.rows), np.int64)])
+        before = xp.zeros(len(self.rows) + 1, np.int64)
+        xp.cumsum(self.paths, out=before[1:])
+        paths = before[ends] - before[begins]
+        most = xp.minimum(paths, n - 1 - self.part.ids[self.rows[begins]] if self.onward else n)
+        if keep:
+            most = xp.minimum(most, keep)
+        small = paths <= BATCH
+        batches = []
+        if bool(small.any()):
+            sums = [xp.cumsum(each[small]) for each in (paths, most)]
+            total = int(sums[0][-1])
+            cuts = env.backend.to_host(xp.searchsorted(sums[0], xp.arange(0, total, BATCH))).tolist()
+            some = [begins[small], ends[small]]
+            for first, last in pairwise([*cuts, len(some[0])]):
+                if first < last:
+                    ways, pairs = (int(each[last - 1]) - (int(each[first - 1]) if first else 0) for each in sums)
+                    batches.append((some[0][first:last], some[1][first:last], pairs, ways))
+        pieces = []
+        large = [env.backend.to_host(each[~small]).tolist() for each in (begins, ends)]
+        for begin, end in zip(*large, strict=True):
+            inside = before[begin + 1 : end + 1] - before[begin]
+            wanted = xp.arange(BATCH, int(inside[-1]), BATCH)
+            cuts = sorted({begin, *(env.backend.to_host(xp.searchsorted(inside, wanted)) + begin + 1).tolist(), end})
+            for first, last in pairwise(cuts):
+                pieces.append((first, last, int(before[last] - before[first]), last == end))
+        return batches, pieces
 
+    def _pack(self, measure: str, keep: int) -> TwoHopRows:
+        """What the kernels need of all batches."""
+        xp, n, dtype, backend = self.env.xp, self.part.num_vertices, self.part.vertex_map.dtype, self.env.backend
+        wide = dtype.itemsize > 4 or n >= 1 << 30
+        self._count_dtype = np.dtype(np.uint64 if wide else np.uint32)
+        pack = TwoHopRows(
+            size=self.sizes(), onward=int(self.onward), measure=MEASURES.index(measure), keep=keep,
+            counters=xp.zeros(len(COUNTS), np.int64),
+        )  # fmt: skip
+        if backend.name == "cpu":
+            pack.assign(
+                count=xp.zeros(n, self._count_dtype), touched=xp.empty(n + 1, dtype),
+                ranked=xp.empty(n if keep else 0), bits=xp.zeros((n >> 6) + 1, np.uint64),
+                summary=xp.zeros((n >> 12) + 1, np.uint64),
+            )  # fmt: skip
+        return pack
 
-def _together(xp: Any, first: Counted, second: Counted) -> Counted:
-    """The pairs of both, each once, with the sums of what they share."""
-    if not len(first.keys):
-        return second
-    keys = xp.concatenate([first.keys, second.keys])
-    distinct, place = xp.unique(keys, return_inverse=True)
-    sums = [
-        sum_at(xp, len(distinct), place, xp.concatenate([getattr(each, name) for each in (first, second)]))
-        for name in ("common", "both")
-    ]
-    return Counted(distinct, *sums)
+    def sizes(self) -> Array:
+        """The sizes of the neighbourhoods of all vertices, by number. Every rank calls it."""
+        if not self._sizes:
+            part, env = self.part, self.env
+            table = env.xp.empty(part.num_vertices, part.vertex_map.dtype)
+            table[env.gather(part.ids)] = env.gather(self.sets.out.sizes.astype(table.dtype))
+            self._sizes.append(table)
+        return self._sizes[0]
+
+    def _follow(self, pack: TwoHopRows, some: Array | slice) -> None:
+        """Let a pack have the paths along some of the edges from sources. Every rank calls it."""
+        xp, env, part, out = self.env.xp, self.env, self.part, self.sets.out
+        places = self.arcs[some]
+        slots, middle = out.slots[places], out.ends[places]
+        if part.size == 1:
+            entries, indptr, at = self.sets.back.ends, self.sets.back.indptr, slots
+        else:
+            wanted, at = xp.unique(middle, return_inverse=True)
+            entries, indptr = self.sets.back.sent(env, RemoteLookup(part, env, wanted))
+        pack.assign(
+            middle=middle, looped=self.looped[slots], first=indptr[:-1][at], last=indptr[1:][at], entries=entries
+        )
+
+    def _kernels(self) -> Any:
+        return self.env.kernels("two_hops", index_t=self.part.vertex_map.dtype, count_t=self._count_dtype)
+
+    def _list(self, pack: TwoHopRows, listed: Listed, most: int) -> None:
+        """List the pairs of a batch."""
+        xp, backend, before = self.env.xp, self.env.backend, listed.used
+        if not len(pack.source):
+            return
+        listed.make_room(most)
+        if backend.name != "cpu":
+            self._make_tables(pack)
+        score, first, second = self.least or (-1.0, 0, 0)
+        pack.assign(
+            **{f"out_{name}": values for name, values in listed.memory.items()},
+            least=score, least_first=first, least_second=second,
+        )  # fmt: skip
+        pack.set_counters(pairs=before)
+        self._kernels().two_hops_list(len(pack.source), pack, per_item=256)
+        listed.used = pack.read_counters(backend).pairs
+        if backend.name != "cpu":
+            rows = listed.since(before)
+            keys = rows["first"].astype(np.int64) * self.part.num_vertices + rows["second"]
+            order = xp.argsort(keys)
+            for values in rows.values():
+                values[...] = values[order]
+
+    def _make_tables(self, pack: TwoHopRows) -> None:
+        """Hash tables for the sources of a batch on a GPU, at most half full."""
+        xp = self.env.xp
+        before = xp.zeros(len(pack.first) + 1, np.int64)
+        xp.cumsum(pack.last - pack.first, out=before[1:])
+        most = xp.minimum(before[pack.begin[1:]] - before[pack.begin[:-1]], self.part.num_vertices)
+        slots = xp.exp2(xp.ceil(xp.log2(2.0 * most))).astype(np.int64)
+        room = xp.zeros(len(slots) + 1, np.int64)
+        xp.cumsum(xp.where(slots > SMALL, slots, 0), out=room[1:])
+        pack.room, total = room, int(room[-1])
+        if pack.table is None or len(pack.table) < total:
+            pack.release("table", "tallies")
+            dtype = self.part.vertex_map.dtype
+            pack.assign(table=xp.full(total, -1, dtype), tallies=xp.zeros(total, self._count_dtype))
+
+    def _add(
+        self, pack: TwoHopRows, measure: str, first: int, end: int, whole: bool, listed: Listed, keep: int
+    ) -> None:
+        """Count the paths of a piece of a source, and list its pairs once it is whole."""
+        xp, part = self.env.xp, self.part
+        if pack.count is None:
+            pack.count = xp.zeros(part.num_vertices, self._count_dtype)
+        row = self.rows[first : first + 1]
+        source = int(part.ids[row][0])
+        self._kernels().two_hops_add(end - first, source, pack, per_item=256)
+        if not whole:
+            return
+        second = places_of(xp, pack.count)
+        tally = pack.count[second]
+        pack.count[second] = 0
+        both = (tally >> 2).astype(np.int64)
+        common = both - (tally & 3).astype(np.int64)
+        proper = (common > 0) & (second != source)
+        second, both, common = second[proper], both[proper], common[proper]
+        mine, others = self.sets.out.sizes[row], self.sizes()[second].astype(np.int64)
+        scores = score(xp, measure, common, both, mine, others)
+        columns = {"first": xp.full(len(second), source, part.vertex_map.dtype), "second": second}
+        columns |= {"score": scores, "common": common}
+        if self.least is not None:
+            columns = taken(columns, scores >= self.least[0])
+        listed.append(top(xp, columns, keep) if keep else columns)

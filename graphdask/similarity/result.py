@@ -17,8 +17,15 @@ class SimilarityResult(Ordered):
     vertex_valued = ("first", "second")
 
     @cached_property
-    def _order(self) -> np.ndarray:
+    def _order(self) -> np.ndarray | slice:  # type: ignore[override]
         """As given; or by the vertices; or with `topk` by descending score, then by the vertices."""
+        if self.sampler.sort_by == ("second", "first"):  # a rank lists the pairs of a source in order
+            first = Samples._internal(self, "first")
+            if bool((first[1:] >= first[:-1]).all()):
+                return slice(None)
+            order = np.argsort(first, kind="stable")
+            self._gathered.clear()
+            return order
         columns = {name: Samples._internal(self, name) for name in self.sampler.sort_by}
         order = np.lexsort([-values if name == "score" else values for name, values in columns.items()])
         self._gathered.clear()

@@ -1,8 +1,8 @@
 """Similarity of given pairs, and of all pairs that share a neighbour or the best of them.
 
 A given pair is compared at the owner of the end that has more neighbours, to which the row of the other end is sent.
-Pairs that share a neighbour are counted source by source (graphdask.similarity._two_hops), a batch a superstep; of the
-pairs of each batch only those are kept that can be among the best.
+Pairs that share a neighbour are listed source by source (graphdask.similarity._two_hops), a batch a superstep; only
+those are listed that can be among the best.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.errors import OverBudget
 from graphdask.partition.part import Part
 from graphdask.sample.sampler import Sampler
-from graphdask.similarity._measures import best_first, joined, ranks_within, score, taken
-from graphdask.similarity._sets import BATCH, Placed, Sets, shared, sizes_of
-from graphdask.similarity._two_hops import Counted, TwoHops
+from graphdask.similarity._listed import Listed
+from graphdask.similarity._measures import best_first, score, taken, top
+from graphdask.similarity._sets import BATCH, Placed, Sets, shared
+from graphdask.similarity._two_hops import TwoHops
 from graphdask.similarity.result import SimilarityResult
 
 LOOKED_AT = 1 << 20
@@ -30,10 +31,12 @@ LOOKED_AT = 1 << 20
 
 @dataclass
 class PairsState:
-    blocks: list[dict[str, Array]] = field(default_factory=list)
-    """Columns of the pairs that are kept."""
-    sets: Sets | None = None
-    batches: Iterator[tuple[Counted, bool]] | None = None
+    columns: dict[str, Array] = field(default_factory=dict)
+    """Of given pairs."""
+    listed: Listed | None = None
+    """Pairs that share a neighbour."""
+    hops: TwoHops | None = None
+    batches: Iterator[tuple[int, bool]] | None = None
 
 
 class Similarity(Sampler[PairsState]):
@@ -51,7 +54,7 @@ class Similarity(Sampler[PairsState]):
         raise AssertionError("given pairs are compared before the first superstep")
 
     def result(self, part: Part, state: PairsState, env: Environment) -> dict[str, Array]:
-        return joined(env.xp, state.blocks)
+        return state.columns
 
 
 class OfPairs(Similarity):
@@ -71,7 +74,7 @@ class OfPairs(Similarity):
         placed = Placed.of(part, env, sets, *self.given, least=False)
         common, both = shared(part, env, sets, placed)
         columns = self.columns_of(part, env, sets, placed, common, both)
-        return PairsState([columns]), nothing(part, False, len(common), part.out.num_edges)
+        return PairsState(columns), nothing(part, False, len(common), part.out.num_edges)
 
     def columns_of(
         self, part: Part, env: Environment, sets: Sets, placed: Placed, common: Array, both: Array
@@ -110,10 +113,8 @@ class WithinTwoHops(Similarity):
         return True
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        arcs = part.out.num_edges
         best = 0 if self.topk is None or self.each else min(self.topk, part.num_vertices**2)
-        batch = min(BATCH, arcs**2) + min(part.num_vertices, arcs**2)
-        return Sets.memory(part, both=True) + 20 * arcs + 130 * batch + 100 * best * part.size
+        return Sets.memory(part, both=True) + TwoHops.memory(part) + 100 * best * part.size
 
     def hops(self, part: Part, env: Environment, sets: Sets) -> TwoHops:
         """The paths from the sources. Every rank calls it."""
@@ -130,48 +131,32 @@ class WithinTwoHops(Similarity):
         hops = self.hops(part, env, sets)
         if self.topk is None:
             self._refuse_beyond(part, env, hops.fewest())
-        state = PairsState([], sets, hops.counted())
+        listed = Listed(env.xp, part.vertex_map.dtype, lambda rows: self._check_memory(part, env, rows))
+        keep = self.topk if self.topk is not None and self.each else 0
+        state = PairsState({}, listed, hops, hops.listing(self.name, listed, keep))
         return state, self._next(part, state, env)
 
     def superstep(self, part: Part, state: PairsState, inbox: Inbox, env: Environment) -> Messages:
         return self._next(part, state, env)
 
     def _next(self, part: Part, state: PairsState, env: Environment) -> Messages:
-        """Take in the pairs of a batch."""
-        assert state.sets is not None
-        assert state.batches is not None
-        counted, more = next(state.batches)
-        columns = self.columns_of(part, env, state.sets, counted)
-        if self.topk is not None and not self.each:
-            state.blocks = [joined(env.xp, [*state.blocks, columns])]
-            state.blocks = [self._best(env.xp, state.blocks[0])]
-        else:
-            state.blocks.append(columns if self.topk is None else self._best(env.xp, columns))
-        kept = sum(len(block["first"]) for block in state.blocks)
-        if kept >= LOOKED_AT:
-            self._check_memory(part, env, kept)
-        return nothing(part, more, len(columns["first"]), int(counted.both.sum()) if len(counted.both) else 0)
-
-    def columns_of(self, part: Part, env: Environment, sets: Sets, counted: Counted) -> dict[str, Array]:
-        """The columns of the result, of pairs that share a neighbour besides themselves. Every rank calls it."""
-        xp, n = env.xp, max(part.num_vertices, 1)
-        counted = counted.at(counted.common > 0)
-        rows = counted.keys // n
-        second = (counted.keys - rows * n).astype(part.vertex_map.dtype)
-        distinct, place = xp.unique(second, return_inverse=True)
-        sizes = sizes_of(part, env, sets, distinct)[place]
-        scores = score(xp, self.name, counted.common, counted.both, sets.out.sizes[rows], sizes)
-        return {"first": part.ids[rows], "second": second, "score": scores, "common": counted.common}
-
-    def _best(self, xp: Any, columns: dict[str, Array]) -> dict[str, Array]:
-        """The best pairs, of each source if they are to be."""
-        order = best_first(xp, columns["score"], columns["first"], columns["second"], self.each)
-        if not self.each:
-            return taken(columns, order[: self.topk])
-        return taken(columns, order[ranks_within(xp, columns["first"][order]) < self.topk])
+        """List the pairs of a batch."""
+        listed, hops, batches = state.listed, state.hops, state.batches
+        assert listed is not None
+        assert hops is not None
+        assert batches is not None
+        before = listed.used
+        paths, more = next(batches, (0, False))
+        found = listed.used - before
+        if self.topk is not None and not self.each and found and listed.used >= self.topk:
+            best = top(env.xp, listed.since(0), self.topk)
+            listed.replace(best)
+            hops.least = float(best["score"][-1]), int(best["first"][-1]), int(best["second"][-1])
+        return nothing(part, more, found, paths)
 
     def result(self, part: Part, state: PairsState, env: Environment) -> dict[str, Array]:
-        columns = joined(env.xp, state.blocks)
+        assert state.listed is not None
+        columns = state.listed.taken()
         if self.topk is None or self.each:
             return columns
         counts = env.backend.to_host(env.gather(env.xp.full(1, len(columns["first"]), np.int64)))
@@ -181,8 +166,8 @@ class WithinTwoHops(Similarity):
         return taken(columns, places[(places >= 0) & (places < int(counts[part.rank]))])
 
     def _bytes(self, part: Part) -> int:
-        """Bytes of a row of the result, while the blocks of it are joined."""
-        return 2 * (2 * part.vertex_map.dtype.itemsize + 16)
+        """Bytes of a row of the result, while the memory of all rows grows."""
+        return 2 * Listed.row_bytes(part.vertex_map.dtype)
 
     def _refuse_beyond(self, part: Part, env: Environment, pairs: int) -> None:
         """Raise OverBudget on every rank if so many pairs cannot fit the memory of all. Every rank calls it."""
@@ -196,12 +181,14 @@ class WithinTwoHops(Similarity):
             )
 
     def _check_memory(self, part: Part, env: Environment, pairs: int) -> None:
-        """Raise OverBudget if so many pairs of this rank cannot be joined."""
+        """Raise OverBudget if there is no memory for so many pairs of this rank."""
+        if pairs < LOOKED_AT:
+            return
         needed, free = pairs * self._bytes(part) // 2, int(env.backend.free_memory() * env.memory_share)
         if needed > free:
             raise OverBudget(
-                f"{self.name}: rank {part.rank} has found {pairs:,} pairs of vertices that share a neighbour, whose "
-                f"columns need {needed / 2**30:.3g} GiB more, and it may use {free / 2**30:.3g} GiB "
+                f"{self.name}: rank {part.rank} needs memory for {pairs:,} pairs of vertices that share a neighbour, "
+                f"{needed / 2**30:.3g} GiB more, and it may use {free / 2**30:.3g} GiB "
                 f"({env.backend.description}); keep the best of them (topk=), {self.remedy}"
             )
 

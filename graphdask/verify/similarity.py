@@ -25,8 +25,10 @@ from graphdask.engine.owners import sum_at
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Part
 from graphdask.sample.sampler import routed
+from graphdask.similarity._listed import Listed
 from graphdask.similarity._measures import best_first, score
 from graphdask.similarity._sets import Placed, Sets, shared, shared_otherwise, sizes_of
+from graphdask.similarity._two_hops import TwoHops
 from graphdask.similarity.samplers import OfPairs, WithinTwoHops
 from graphdask.subgraphs._rows import places_in
 from graphdask.subgraphs.selected import own_rows, set_keys
@@ -96,10 +98,7 @@ def verify(context: RankContext, part: Part, primitive: WithinTwoHops, result: R
     keys, listed = keys[order], {name: values[order] for name, values in listed.items()}
     last = _Last(context, env, part, primitive, listed)
     total, met = xp.zeros(part.num_owned, np.int64), 0
-    blocks: Iterator[dict[str, Array]] = iter([listed])
-    if primitive.topk is not None:
-        blocks = (primitive.columns_of(part, env, sets, counted) for counted, _ in hops.counted())
-    for block in blocks:
+    for block in iter([listed]) if primitive.topk is None else _all_pairs(part, env, primitive, hops):
         common, scores = _recounted(env, part, primitive, sets, block)
         block_keys = _keys(part, env, block)
         places, there = places_in(xp, keys, block_keys)
@@ -116,6 +115,14 @@ def verify(context: RankContext, part: Part, primitive: WithinTwoHops, result: R
     if first_of_all(context, mine):
         return mine
     return _lacking(env, part, sets, hops, total) or last.violation()
+
+
+def _all_pairs(part: Part, env: Environment, primitive: WithinTwoHops, hops: TwoHops) -> Iterator[dict[str, Array]]:
+    """The pairs that share a neighbour, a batch after the other. Every rank takes all batches."""
+    block = Listed(env.xp, part.vertex_map.dtype)
+    for _ in hops.listing(primitive.name, block):
+        yield block.since(0)
+        block.used = 0
 
 
 def _misplaced(env: Environment, part: Part, primitive: WithinTwoHops, listed: dict[str, Array]) -> Violation | None:
@@ -164,7 +171,7 @@ def _recounted(
     return common, score(xp, primitive.name, common, both, sets.out.sizes[rows], sizes)
 
 
-def _lacking(env: Environment, part: Part, sets: Sets, hops: Any, total: Array) -> Violation | None:
+def _lacking(env: Environment, part: Part, sets: Sets, hops: TwoHops, total: Array) -> Violation | None:
     """A source whose pairs share fewer or more neighbours than paths lead on from it. Every rank calls it."""
     xp, back = env.xp, sets.back
     others = back.sizes - sum_at(xp, part.num_owned, *_loops(xp, part, back.of_each(env), back.ends))

@@ -114,13 +114,14 @@ def test_what_is_wrong_is_said(options, words):
 
 
 def test_pairs_beyond_memory_are_refused_before_any_is_counted(monkeypatch):
-    star = gd.from_edges(np.zeros(1200, np.int64), np.arange(1, 1201), directed=False).partition(1, device="cpu")
+    star = gd.from_edges(np.zeros(600, np.int64), np.arange(1, 601), directed=False).partition(1, device="cpu")
     star.persist()
     counted = []
-    monkeypatch.setattr(samplers, "BATCH", 1000)
-    monkeypatch.setattr(_two_hops.TwoHops, "_pairs", lambda *some: counted.append(some))
-    monkeypatch.setattr("graphdask.device.backend.CpuBackend.free_memory", lambda self: 20 << 20)
-    with pytest.raises(gd.OverBudget, match=r"at least 718,800 pairs of vertices share a neighbour.*topk="):
+    for module in (_two_hops, samplers):
+        monkeypatch.setattr(module, "BATCH", 1000)
+    monkeypatch.setattr(_two_hops.TwoHops, "_list", lambda *some: counted.append(some))
+    monkeypatch.setattr("graphdask.device.backend.CpuBackend.free_memory", lambda self: 5 << 20)
+    with pytest.raises(gd.OverBudget, match=r"at least 179,400 pairs of vertices share a neighbour.*topk="):
         gd.jaccard(star)
     assert not counted
     monkeypatch.undo()

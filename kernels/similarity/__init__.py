@@ -1,0 +1,1 @@
+"""Similarity of vertices: pairs that share a neighbour."""

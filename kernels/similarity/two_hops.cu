@@ -1,0 +1,172 @@
+// Pairs of vertices that share a neighbour. A block takes a source u at a time: it scans the lengths of the rows of its
+// neighbours w, its threads share the paths u, w, v evenly, and count them by v in a hash table, in shared memory if the
+// paths are few. Counts are integers, so they do not depend on the order of the threads. Of a source of which only the
+// best pairs are listed, the score of the last of them is found by bisection over its bits, and then its vertex. Pairs
+// are listed in any order. After Nagasaka, Nishikawa and Matsuoka, High-performance and memory-saving sparse general
+// matrix-matrix multiplication for NVIDIA Pascal GPU (2017). Twin: two_hops.py.
+#include "common/rows.cuh"
+#include "similarity/two_hops_pack.py"
+
+#define SMALL 2048
+#define PATH 4
+#define END 1
+
+__device__ __forceinline__ double score_of(long long measure, long long common, long long both, long long a,
+                                           long long b) {
+    if (measure == JACCARD) return (double)common / (double)max(a + b - both, 1LL);
+    if (measure == OVERLAP) return (double)common / (double)max(min(a, b), 1LL);
+    if (measure == COSINE) return (double)common / sqrt(fmax((double)a * (double)b, 1.0));
+    return (double)(2 * common) / (double)max(a + b, 1LL);
+}
+
+// Where the numbers above u begin in an ascending row.
+__device__ __forceinline__ long long first_above(const index_t *entries, long long begin, long long end, index_t u) {
+    while (begin < end) {
+        const long long middle = (begin + end) >> 1;
+        if (entries[middle] > u) end = middle;
+        else begin = middle + 1;
+    }
+    return begin;
+}
+
+// Where a row begins for a source, and whether its w is reached by a path over the edge from w to itself.
+__device__ __forceinline__ long long begin_of(const TwoHopRows &a, long long e, index_t u) {
+    return a.onward ? first_above(a.entries, a.first[e], a.last[e], u) : a.first[e];
+}
+__device__ __forceinline__ bool ends_at_middle(const TwoHopRows &a, long long e, index_t u) {
+    return a.looped[e] && a.middle[e] != u && !(a.onward && a.middle[e] < u);
+}
+
+// The vertices that paths from a source lead to, in slots; their number is a power of 2.
+struct Table {
+    index_t *vertices;
+    count_t *tallies;
+    long long slots;
+
+    __device__ __forceinline__ void add(index_t v, count_t more) const {
+        const unsigned long long mixed = (unsigned long long)v * 0x9E3779B97F4A7C15ULL;
+        long long place = (long long)(mixed >> 32) & (slots - 1);
+        while (true) {
+            index_t seen = *(volatile index_t *)(vertices + place);
+            if (seen == -1) {
+                seen = gd_atomic_cas(vertices + place, (index_t)-1, v);
+                if (seen == -1) seen = v;
+            }
+            if (seen == v) break;
+            place = (place + 1) & (slots - 1);
+        }
+        atomicAdd(tallies + place, more);
+    }
+    // The score in a slot, -1 if it has no pair.
+    __device__ __forceinline__ double score(const TwoHopRows &a, long long place, long long size,
+                                            long long *common) const {
+        if (vertices[place] == -1) return -1;
+        const long long both = (long long)(tallies[place] >> 2);
+        *common = both - (long long)(tallies[place] & 3);
+        return *common ? score_of(a.measure, *common, both, size, a.size[vertices[place]]) : -1.0;
+    }
+    // How many pairs have a score of such bits or more; of these exactly, and a vertex up to `last`, if that is not -1.
+    __device__ __forceinline__ long long from(const TwoHopRows &a, long long size, long long bits, long long last,
+                                              unsigned long long *sum) const {
+        long long common;
+        unsigned long long mine = 0;
+        for (long long place = threadIdx.x; place < slots; place += GD_ROWS) {
+            const double found = score(a, place, size, &common);
+            if (found < 0) continue;
+            const long long its = __double_as_longlong(found);
+            mine += last < 0 ? its >= bits : its == bits && vertices[place] <= last;
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) *sum = 0;
+        __syncthreads();
+        if (mine) atomicAdd(sum, mine);
+        __syncthreads();
+        return (long long)*sum;
+    }
+};
+
+extern "C" __global__ void two_hops_list(long long n, TwoHopRows a) {
+    __shared__ int scan[GD_ROWS + 1];
+    __shared__ long long begins[GD_ROWS];
+    __shared__ index_t small_vertices[SMALL];
+    __shared__ count_t small_tallies[SMALL];
+    __shared__ unsigned long long sum;
+    const int t = threadIdx.x;
+    for (int place = t; place < SMALL; place += GD_ROWS) {
+        small_vertices[place] = -1;
+        small_tallies[place] = 0;
+    }
+    __syncthreads();
+    for (long long i = blockIdx.x; i < n; i += gridDim.x) {
+        const index_t u = a.source[i];
+        const long long size = a.size[u], large = a.room[i + 1] - a.room[i];
+        const Table table = large ? Table{a.table + a.room[i], a.tallies + a.room[i], large}
+                                  : Table{small_vertices, small_tallies, SMALL};
+        for (long long base = a.begin[i]; base < a.begin[i + 1]; base += GD_ROWS) {
+            const long long e = base + t;
+            int length = 0;
+            if (e < a.begin[i + 1]) {
+                begins[t] = begin_of(a, e, u);
+                length = (int)(a.last[e] - begins[t]);
+                if (ends_at_middle(a, e, u)) table.add(a.middle[e], END);
+            }
+            scan[t + 1] = length;
+            if (t == 0) scan[0] = 0;
+            gd_scan(scan);
+            const int total = scan[GD_ROWS];
+            for (int item = t; item < total; item += GD_ROWS) {
+                const int r = gd_row_of(scan, item);
+                const index_t v = a.entries[begins[r] + (item - scan[r])];
+                if (v != u) table.add(v, a.middle[base + r] == u ? PATH + END : PATH);
+            }
+            __syncthreads();
+        }
+        long long bits = -1, last = -1;  // of the last pair that is listed
+        if (a.keep && table.from(a, size, 0, -1, &sum) > a.keep) {
+            bits = 0;
+            long long above = 0x4000000000000000LL;  // 2.0
+            while (above - bits > 1) {
+                const long long middle = bits + (above - bits) / 2;
+                if (table.from(a, size, middle, -1, &sum) >= a.keep) bits = middle;
+                else above = middle;
+            }
+            const long long wanted = a.keep - table.from(a, size, above, -1, &sum);
+            long long below = -1;
+            last = sizeof(index_t) == 4 ? 0x7fffffffLL : 1LL << 62;
+            while (last - below > 1) {
+                const long long middle = below + (last - below) / 2;
+                if (table.from(a, size, bits, middle, &sum) >= wanted) last = middle;
+                else below = middle;
+            }
+        }
+        __syncthreads();
+        for (long long place = t; place < table.slots; place += GD_ROWS) {
+            const index_t v = table.vertices[place];
+            if (v == -1) continue;
+            long long common = 0;
+            const double score = table.score(a, place, size, &common);
+            table.vertices[place] = -1;
+            table.tallies[place] = 0;
+            if (score < 0 || score < a.least) continue;
+            if (score == a.least && (u > a.least_first || (u == a.least_first && v > a.least_second))) continue;
+            const long long its = __double_as_longlong(score);
+            if (its < bits || (its == bits && v > last)) continue;
+            const long long pair = gd_reserve(&a.counters->pairs);
+            a.out_first[pair] = u;
+            a.out_second[pair] = v;
+            a.out_score[pair] = score;
+            a.out_common[pair] = common;
+        }
+        __syncthreads();
+    }
+}
+
+// A block takes an edge u -> w of one source at a time; all count in one array.
+extern "C" __global__ void two_hops_add(long long n, long long u, TwoHopRows a) {
+    for (long long e = blockIdx.x; e < n; e += gridDim.x) {
+        const long long begin = begin_of(a, e, (index_t)u);
+        const count_t add = a.middle[e] == u ? PATH + END : PATH;
+        for (long long j = begin + threadIdx.x; j < a.last[e]; j += blockDim.x) atomicAdd(a.count + a.entries[j], add);
+        if (threadIdx.x == 0 && ends_at_middle(a, e, (index_t)u)) atomicAdd(a.count + a.middle[e], (count_t)END);
+    }
+}
