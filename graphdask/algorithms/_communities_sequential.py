@@ -32,12 +32,14 @@ PASSES, WORK = 2, 1 << 22
 
 @dataclass
 class Rows:
-    """The weighted graph of a level; rows are in no order."""
+    """The weighted graph of a level, without vertices that have no entries; rows are in no order."""
 
     indptr: np.ndarray
     indices: np.ndarray
     weights: np.ndarray
     degree: np.ndarray
+    places: np.ndarray
+    """The numbers of the vertices in the level that was gathered."""
 
     def __len__(self) -> int:
         return len(self.degree)
@@ -50,7 +52,23 @@ class Rows:
         kept = kernels.sequential_join(
             size, place, begin, members, total, self.indptr, self.indices, self.weights, starts, targets, sums
         )
-        return Rows(starts, targets[:kept].copy(), sums[:kept].copy(), sum_at(np, size, place, self.degree))
+        degree = sum_at(np, size, place, self.degree)
+        return Rows(starts, targets[:kept].copy(), sums[:kept].copy(), degree, np.arange(size))
+
+    def among_these(self, label: np.ndarray) -> np.ndarray:
+        """The labels of the vertices here, of those of all vertices of the level, as numbers below `len(self)`."""
+        label = label[self.places]
+        used = np.zeros(int(label.max(initial=-1)) + 1, bool)
+        used[label] = True
+        return (used.cumsum() - 1)[label]
+
+    def among_all(self, found: Climbed, size: int) -> Climbed:
+        """What is found, with the other ones of `size` vertices of the level, each on its own."""
+        at, alone = np.empty(size, np.int64), np.ones(size, bool)
+        alone[self.places] = False
+        at[alone] = np.arange(found.size, found.size + size - len(self))
+        at[self.places] = found.at
+        return replace(found, at=at, size=found.size + size - len(self))
 
 
 def gathered(env: Environment, level: Level) -> Rows:
@@ -58,8 +76,13 @@ def gathered(env: Environment, level: Level) -> Rows:
     if env.size > 1 or env.backend.name != "cpu":
         ends = level.numbers[level.rows], level.over_slots(level.numbers)[level.csr.indices]
         src, dst, weights = (to_first(env, each) for each in (*ends, level.weights))
-        level = Level.built(alone_on_host(env), np.array([0, level.size], np.int64), level.total, src, dst, weights)
-    return Rows(level.csr.indptr, level.csr.indices, level.weights, level.degree)
+        level = Level.built(alone_on_host(env), np.array([0, level.size], np.int64), level.total, [(src, dst, weights)])
+    indptr, indices = level.csr.indptr, level.csr.indices
+    places = np.flatnonzero(indptr[1:] != indptr[:-1])
+    number = np.zeros(level.size, np.int64)
+    number[places] = np.arange(len(places))
+    starts = np.concatenate([indptr[:-1][places], indptr[-1:]])
+    return Rows(starts, number[indices], level.weights, level.degree[places], places)
 
 
 def to_first(env: Environment, values: Array) -> np.ndarray:

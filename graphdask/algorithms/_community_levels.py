@@ -6,6 +6,7 @@ their smallest vertices. So the numbers, and what is decided by them, do not dep
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +19,14 @@ from graphdask.engine.owners import sum_at
 from graphdask.partition.build import balanced_ranges, from_cyclic, to_cyclic_positions, to_owners
 from graphdask.partition.neighbours import firsts, places_of
 from graphdask.partition.part import Csr, Part
+from graphdask.partition.vertex_map import VertexMap
 
 NARROW = 1 << 31
 """Vertices up to which two numbers fit a key of 64 bits."""
+SLOTS = 1 << 30
+"""Slots up to which those of the vertices, and of the communities that are known beside them, fit 32 bits."""
+BLOCK = 1 << 26
+"""Arcs that are sorted at a time."""
 SPARSE = 4
 """Vertices for each arc, above which arcs are sorted rather than added up in a table over vertices."""
 
@@ -82,11 +88,12 @@ class Level:
     bounds: np.ndarray
     """int64 on the host: rank q owns the numbers bounds[q] to bounds[q + 1] - 1."""
     csr: Csr
-    """Neighbours of the own vertices as slots: own vertices first, then those of other ranks."""
+    """Neighbours of the own vertices as slots: own vertices first, then those of other ranks. int32, or int64 if there
+    are more than SLOTS of them."""
     weights: Array
     """int64, of the entries."""
     rows: Array
-    """The own vertex of each entry."""
+    """The own vertex of each entry, like the neighbours."""
     numbers: Array
     """int64, of the own vertices."""
     degree: Array
@@ -117,34 +124,54 @@ class Level:
         return sum_at(env.xp, len(self.numbers), at - int(self.bounds[env.rank]), values)
 
     @classmethod
-    def built(cls, env: Environment, bounds: np.ndarray, total: int, src: Array, dst: Array, weights: Array) -> Level:
-        """Make a level of weighted arcs, which stand on any rank; `total` is their sum. Every rank calls it."""
+    def built(
+        cls, env: Environment, bounds: np.ndarray, total: int, arcs: Iterable[tuple[Array, Array, Array]]
+    ) -> Level:
+        """Make a level of weighted arcs, which stand on any rank; `total` is their sum.
+
+        `arcs` are ends and weights, one block or more of them. Every rank calls it.
+        """
         xp, n = env.xp, int(bounds[-1])
         assert env.comm is not None
-        src, dst, weights = merged(env, n, src, dst, weights)
+        src, dst, weights = merged(env, n, arcs)
         if env.size > 1:
-            src, dst, weights = to_owners(env.comm, env.backend, bounds, src, dst, weights)
-            src, dst, weights = merged(env, n, src, dst, weights)
+            arcs = [to_owners(env.comm, env.backend, bounds, src, dst, weights)]
+            src, dst, weights = merged(env, n, arcs)
         low, high = (int(x) for x in bounds[env.rank : env.rank + 2])
-        src = src - low
+        src -= low
         indptr = xp.searchsorted(src, xp.arange(high - low + 1))
         remote = (dst < low) | (dst >= high)
         others = xp.unique(dst[remote])
-        slots = dst - low
-        slots[remote] = high - low + xp.searchsorted(others, dst[remote])
-        degree = sum_at(xp, high - low, src, weights)
-        links, csr = Links.of(env, bounds, others), Csr(indptr, slots)
-        return cls(bounds, csr, weights, src, xp.arange(low, high), degree, links, total)
+        dst -= low
+        dst[remote] = high - low + xp.searchsorted(others, dst[remote] + low)
+        slots = index_of_slots(high - low + len(others))
+        csr = Csr(indptr, dst.astype(slots, copy=False))
+        links = Links.of(env, bounds, others)
+        return cls._of(env, bounds, csr, weights, src.astype(slots, copy=False), links, total)
+
+    @classmethod
+    def _of(
+        cls, env: Environment, bounds: np.ndarray, csr: Csr, weights: Array, rows: Array, links: Links, total: int
+    ) -> Level:
+        numbers = env.xp.arange(int(bounds[env.rank]), int(bounds[env.rank + 1]))
+        degree = sums_between(env.xp, weights, csr.indptr[:-1])
+        return cls(bounds, csr, weights, rows, numbers, degree, links, total)
 
     @classmethod
     def first(cls, part: Part, env: Environment, arcs: Arcs) -> Level:
         """The level of the vertices of the graph. Every rank calls it."""
+        assert env.comm is not None
+        n = part.num_vertices
+        if env.size == 1 and type(part.vertex_map) is VertexMap:
+            bounds, slots = np.array([0, n], np.int64), index_of_slots(n)
+            csr = Csr(part.out.indptr, arcs.slots.astype(slots, copy=False))
+            links = Links.of(env, bounds, part.ids[:0])
+            return cls._of(env, bounds, csr, arcs.weights, arcs.rows.astype(slots, copy=False), links, arcs.total)
         slots = env.xp.arange(part.num_slots, dtype=part.vertex_map.dtype)
         ids = part.vertex_map.to_id(env.backend, from_cyclic(part, to_cyclic_positions(part, slots))).astype(np.int64)
-        assert env.comm is not None
         src, dst = ids[arcs.rows], ids[arcs.slots]
-        bounds = balanced_ranges(env.comm, env.backend, src, dst, part.num_vertices)
-        return cls.built(env, bounds, arcs.total, src, dst, arcs.weights)
+        bounds = balanced_ranges(env.comm, env.backend, src, dst, n)
+        return cls.built(env, bounds, arcs.total, [(src, dst, arcs.weights)])
 
     def contracted(self, env: Environment, label: Array) -> tuple[Level, Array, Array]:
         """Make a level whose vertices are the communities that own vertices have as `label`. Every rank calls it.
@@ -152,6 +179,7 @@ class Level:
         Returns
         -------
         Level
+            This one, if there are as many communities as vertices.
         array, int64
             The number of each own vertex's community there.
         array of bool
@@ -162,17 +190,41 @@ class Level:
         smallest = least_of(env, self.bounds, label, self.numbers)
         stands = smallest == self.numbers
         counts = env.comm.allgather(np.array([int(stands.sum())], np.int64))[:, 0]
+        if counts.sum() == self.size:
+            return self, self.numbers, stands
         bounds = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         number = int(bounds[env.rank]) + xp.cumsum(stands) - 1
         number = looked_up(env, self.bounds, smallest, number)
-        ends = number[self.rows], self.over_slots(number)[self.csr.indices]
-        level = Level.built(env, bounds, self.total, *ends, self.weights)
+        level = Level.built(env, bounds, self.total, self._arcs_between(number, self.over_slots(number)))
         return level, number, stands
 
+    def _arcs_between(self, number: Array, over: Array) -> Iterator[tuple[Array, Array, Array]]:
+        """Arcs between the communities of these numbers, of the own vertices and of all slots."""
+        for first in range(0, max(self.csr.num_edges, 1), BLOCK):
+            some = slice(first, first + BLOCK)
+            yield number[self.rows[some]], over[self.csr.indices[some]], self.weights[some]
 
-def merged(env: Environment, n: int, src: Array, dst: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """The arcs in order of their ends, those of equal ends as one, with the sum of their weights."""
-    xp, count = env.xp, len(src)
+
+def index_of_slots(slots: int) -> type:
+    """The type of the numbers of so many slots."""
+    return np.int32 if slots <= SLOTS else np.int64
+
+
+def merged(env: Environment, n: int, arcs: Iterable[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
+    """The arcs of all blocks in order of their ends, those of equal ends as one, with the sum of their weights."""
+    blocks = [_merged(env, n, list(each)) for each in arcs]
+    if len(blocks) == 1:
+        return blocks[0]
+    columns = [env.xp.concatenate(each) for each in zip(*blocks, strict=True)]
+    del blocks
+    return _merged(env, n, columns)
+
+
+def _merged(env: Environment, n: int, arcs: list[Array]) -> tuple[Array, Array, Array]:
+    """As `merged`, of one block, which is taken out of the list so that it does not stay in memory."""
+    xp, (src, dst, weights) = env.xp, arcs
+    arcs.clear()
+    count = len(src)
     if not count:
         return src, dst, weights
     if env.backend.name == "cpu" and n <= SPARSE * count:
@@ -180,10 +232,21 @@ def merged(env: Environment, n: int, src: Array, dst: Array, weights: Array) -> 
         out = [np.empty(count, np.int64) for _ in range(3)]
         kept = env.kernels("merging").merging_arcs(count, src, dst, weights, begin, np.full(n, -1), *out)
         return out[0][:kept], out[1][:kept], out[2][:kept]
-    order = xp.argsort(src * n + dst, kind="stable") if n <= NARROW else xp.lexsort(xp.stack([dst, src]))
-    src, dst = src[order], dst[order]
-    start = firsts(xp, src) | firsts(xp, dst)
-    return src[start], dst[start], sums_between(xp, weights[order], places_of(xp, start))
+    if n > NARROW:
+        order = xp.lexsort(xp.stack([dst, src]))
+        src, dst = src[order], dst[order]
+        places = places_of(xp, firsts(xp, src) | firsts(xp, dst))
+        return src[places], dst[places], sums_between(xp, weights[order], places)
+    src *= n
+    src += dst
+    key, dst = src, None
+    del src
+    order = xp.argsort(key, kind="stable")
+    key, weights = key[order], weights[order]
+    del order
+    places = places_of(xp, firsts(xp, key))
+    key, weights = key[places], sums_between(xp, weights, places)
+    return key // n, key % n, weights
 
 
 def sums_between(xp: Any, values: Array, starts: Array) -> Array:

@@ -11,19 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from graphdask.algorithms._communities import add_up
 from graphdask.algorithms._community_levels import Level, Links
 from graphdask.device.backend import Array
-from graphdask.engine.loop import HUB_THREADS, Environment
+from graphdask.engine.loop import Environment
 from graphdask.kernels.communities.communities_pack import COUNTS, Moves
 from graphdask.partition.ghosts import entries_of
 from graphdask.partition.neighbours import places_of
 
-FEW, CHUNK = 30, 256
+MIDDLE, CHUNK = 126, 1022
 """Edges of a row that a warp of a GPU takes, and of a chunk of a longer one (kernels/communities/communities.cu)."""
+THREADS = 256
+"""Of a block there."""
 AT_ONCE = 1 << 24
 """Places of tables up to which there are enough for all rows of a level at once, so that no round counts its edges."""
 DEFERRED = slice(COUNTS.place.deferred, COUNTS.place.room + 1)
@@ -60,6 +63,12 @@ def round_of_each(numbers: Array, key: int, rounds: int) -> Array:
     return (((x ^ (x >> np.uint64(31))) >> np.uint64(32)) * np.uint64(rounds)) >> np.uint64(32)
 
 
+def _room(lengths: Array) -> int:
+    """Places of the tables of those of these rows that have several chunks."""
+    lengths = lengths[lengths > CHUNK]
+    return 2 * (int(lengths.sum()) + 2 * len(lengths))
+
+
 @dataclass
 class Mover:
     """Moves of a level's own vertices, with the lists and tables that kernels need."""
@@ -68,6 +77,9 @@ class Mover:
     level: Level
     resolution: float
     pack: Moves
+    kernels: Any
+    room: int
+    """Places of the tables of all rows of several chunks."""
 
     @classmethod
     def of(cls, env: Environment, level: Level, resolution: float) -> Mover:
@@ -76,17 +88,19 @@ class Mover:
         wide, slots = np.int64, owned + level.links.cuts[-1]
         on_gpu = env.backend.name != "cpu"
         long = csr.indptr[1:] - csr.indptr[:-1] if owned else level.numbers
-        long = long[long > FEW] if on_gpu else long[:0]
+        long = long[long > MIDDLE] if on_gpu else long[:0]
         chunks = int(((long + (CHUNK - 1)) // CHUNK).sum()) if len(long) else 0
-        lists = {name: xp.empty(len(long), wide) for name in ("long_rows", "start", "first_chunk")}
+        room = _room(long) if chunks > len(long) else 0
+        lists = {name: xp.empty(len(long), wide) for name in ("long_rows", "start", "first_chunk", "met_count")}
         pack = Moves(
             indptr=csr.indptr, indices=csr.indices, weights=level.weights, degree=level.degree, refining=0,
             here=xp.empty(owned), best=xp.empty(owned), choice=xp.empty(owned, wide),
             bits=xp.empty(owned if on_gpu else 0, np.uint64), chunks=xp.empty(chunks, wide),
             changed=xp.zeros(slots, np.uint8), row_of=level.rows, active=xp.zeros(owned, np.uint8),
-            counters=xp.zeros(len(COUNTS), wide), keys=level.numbers[:0], total=level.numbers[:0], **lists,
+            counters=xp.zeros(len(COUNTS), wide), keys=level.numbers[:0], total=level.numbers[:0],
+            met=level.numbers[:0], **lists,
         )  # fmt: skip
-        return cls(env, level, resolution, pack)
+        return cls(env, level, resolution, pack, env.kernels("communities", index_t=csr.indices.dtype), room)
 
     def round(self, rows: Array, label: Array, sums: Array, refined: tuple[Array, Array] | None = None) -> None:
         """Move own vertices to the neighbouring community, or the empty one of their own number, of the largest gain.
@@ -132,16 +146,16 @@ class Mover:
         return known, labels, own
 
     def _choose_and_move(self, communities: int) -> None:
-        env, pack, count = self.env, self.pack, len(self.pack.rows)
+        pack, count = self.pack, len(self.pack.rows)
         scale = self.resolution / self.level.total
         if not count:
             return
         self._make_tables(communities)
-        kernels = env.kernels("communities")
-        kernels.communities_choose(32 * count, scale, pack)
+        kernels = self.kernels
+        kernels.communities_choose(32 * count, scale, pack, threads=THREADS)
         if len(pack.chunks):
-            for stage in range(3):
-                kernels.communities_choose_hubs(HUB_THREADS, scale, stage, pack)
+            for stage in range(3 if self.room else 1):
+                kernels.communities_choose_hubs(THREADS * len(pack.chunks), scale, stage, pack, threads=THREADS)
             pack.counters[DEFERRED] = 0
         kernels.communities_move(count, LEAST_GAIN * max(1.0, self.resolution), pack)
 
@@ -151,12 +165,19 @@ class Mover:
         if self.env.backend.name == "cpu":
             if len(pack.total) < communities:
                 pack.assign(total=xp.full(communities, -1, np.int64), keys=xp.empty(communities, np.int64))
-        elif len(pack.chunks):
-            room = 2 * csr.num_edges
+        elif self.room:
+            room = self.room
             if room > AT_ONCE:
-                room = 2 * int((csr.indptr[1:][pack.rows] - csr.indptr[:-1][pack.rows]).sum())
+                room = _room(csr.indptr[1:][pack.rows] - csr.indptr[:-1][pack.rows])
             if len(pack.keys) < room:
+                self.free_tables()
                 pack.assign(total=xp.zeros(room, np.int64), keys=xp.full(room, -1, np.int64))
+                pack.met = xp.empty(room // 2, np.int64)
+
+    def free_tables(self) -> None:
+        """Let the memory of the tables go, which are made again when they are needed."""
+        none = self.level.numbers[:0]
+        self.pack.assign(total=none, keys=none, met=none)
 
     def forget(self) -> None:
         """Let no vertex count as moved."""
@@ -169,7 +190,7 @@ class Mover:
         xp, level, pack, owned = self.env.xp, self.level, self.pack, len(self.level.numbers)
         pack.changed[owned:] = level.links.read(pack.changed[:owned])
         pack.label, pack.active = label, xp.zeros(owned, np.uint8)
-        self.env.kernels("communities").communities_settle(level.csr.num_edges, pack)
+        self.kernels.communities_settle(level.csr.num_edges, pack)
         counts = pack.read_counters(self.env.backend)
         self.forget()
         return counts.inside, pack.active.view(bool), counts.moved

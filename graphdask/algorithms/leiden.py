@@ -58,15 +58,10 @@ class Leiden(Louvain):
 
     def _above(self, env: Environment, state: LouvainState) -> tuple[Level, Array, Array]:
         level, own = state.level, state.label[: len(state.active)]
-        joined = super()._above(env, state)
-        if joined[0].size == level.size:
-            return joined
-        above, number, first = level.contracted(env, self._refined(env, state))
-        return (
-            (above, number, least_of(env, level.bounds, own[first], above.numbers))
-            if above.size < level.size
-            else joined
-        )
+        above, number, first = self._contracted(env, state, self._refined(env, state))
+        if above.size == level.size:
+            return super()._above(env, state)
+        return above, number, least_of(env, level.bounds, own[first], above.numbers)
 
     def _refined(self, env: Environment, state: LouvainState) -> Array:
         """Connected groups within the communities, as the number of a vertex for each own vertex."""

@@ -3,10 +3,10 @@
 A sweep lets each vertex of a level move once to the neighbouring community of the largest gain (_community_moves). It
 has several rounds, each for the vertices of one value of a hash of seed, sweep and vertex; after the first sweep only
 vertices move whose neighbours have moved. A sweep that lowers the modularity is undone. When a sweep gains less than
-LEAST, the communities become the vertices of the next level. When no vertices of a level can join, a pass is over, and
-the next one begins with the vertices of the graph in the communities that were found, until a pass gains less than
-LEAST. A superstep is a sweep. Ranks exchange labels and sums of communities within it; all of them know the modularity,
-which is exact, and so decide alike.
+LEAST_OF_SWEEP, the communities become the vertices of the next level. When no vertices of a level can join, a pass is
+over, and the next one begins with the vertices of the graph in the communities that were found, until a pass gains less
+than LEAST_OF_PASS. A superstep is a sweep. Ranks exchange labels and sums of communities within it; all of them know
+the modularity, which is exact, and so decide alike.
 
 A small level is left to the first rank, whatever the number of ranks and the device: its host moves one vertex after
 the other, up to the highest level (_communities_sequential). A superstep is then a pass. Of a small graph it makes
@@ -38,7 +38,7 @@ from graphdask.algorithms._communities_sequential import (
     gathered,
     to_first,
 )
-from graphdask.algorithms._community_levels import Level, least_of, looked_up
+from graphdask.algorithms._community_levels import BLOCK, Level, least_of, looked_up
 from graphdask.algorithms._community_moves import Mover, in_rounds, mixed
 from graphdask.algorithms.modularity import CommunitiesResult, checked_resolution, checked_weights, measured
 from graphdask.algorithms.summaries import classes
@@ -53,8 +53,8 @@ from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 from graphdask.partition.part import Part
 
-LEAST = 1e-5
-"""Modularity that a sweep, and a pass, must gain for another one to follow."""
+LEAST_OF_PASS, LEAST_OF_SWEEP = 1e-5, 1e-4
+"""Modularity that a pass, and a sweep, must gain for another one to follow."""
 
 
 class LouvainResult(CommunitiesResult):
@@ -120,7 +120,9 @@ class Louvain(Primitive[LouvainState]):
     def memory(self, part: Part, allocation: Allocation) -> int:
         ranks = len(part.vertex_map.offsets) - 1
         gathered = min(FEW_OF_GRAPH, ranks * part.out.num_edges) if ranks > 1 else 0
-        return Arcs.memory(part) + 192 * part.out.num_edges + 160 * part.num_slots + 128 * gathered
+        edges = part.out.num_edges
+        levels = 80 * (edges + min(BLOCK, edges)) if ranks == 1 else Arcs.memory(part) + 192 * edges
+        return levels + 160 * part.num_slots + 128 * gathered
 
     def init(self, part: Part, env: Environment) -> tuple[LouvainState, Messages]:
         base = Level.first(part, env, Arcs.of(part, env))
@@ -175,14 +177,16 @@ class Louvain(Primitive[LouvainState]):
             return Climbed.nothing()
         climb = Climb(alone_on_host(env), self.resolution, level.total, self.seed, self.refined)
         if starting:
-            return climb.best(rows, self.starts, self.passes or PASSES)
-        return climb.up(rows, label, state.sweeps, state.quality)
+            found = climb.best(rows, self.starts, self.passes or PASSES)
+        else:
+            found = climb.up(rows, rows.among_these(label), state.sweeps, state.quality)
+        return rows.among_all(found, level.size)
 
     def superstep(self, part: Part, state: LouvainState, inbox: Inbox, env: Environment) -> Messages:
         messages = self._messages(part, state)
         if not state.top:
             self._step(env, state)
-        if state.top and (state.quality - state.of_pass < LEAST or state.passes == self.passes):
+        if state.top and (state.quality - state.of_pass < LEAST_OF_PASS or state.passes == self.passes):
             state.done, messages.active = True, False
         elif state.top:
             label = self._smallest(env, state)
@@ -197,7 +201,7 @@ class Louvain(Primitive[LouvainState]):
         moved = self._sweep(env, state)
         if state.quality < quality:
             state.quality, (state.label, state.sums) = quality, before
-        if moved and state.quality - quality >= LEAST:
+        if moved and state.quality - quality >= LEAST_OF_SWEEP:
             return
         above, number, label = self._above(env, state)
         if above.size == level.size:
@@ -226,8 +230,13 @@ class Louvain(Primitive[LouvainState]):
 
     def _above(self, env: Environment, state: LouvainState) -> tuple[Level, Array, Array]:
         """The next level, the number there of each own vertex's, and the communities to begin with there."""
-        above, number, _ = state.level.contracted(env, state.label[: len(state.active)])
+        above, number, _ = self._contracted(env, state, state.label[: len(state.active)])
         return above, number, above.numbers
+
+    def _contracted(self, env: Environment, state: LouvainState, label: Array) -> tuple[Level, Array, Array]:
+        assert state.mover is not None
+        state.mover.free_tables()
+        return state.level.contracted(env, label)
 
     def _messages(self, part: Part, state: LouvainState) -> Messages:
         """Say that the run goes on; what a sweep works on is the active vertices of its beginning."""

@@ -11,7 +11,7 @@ import numpy as np
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.communities.communities_pack import Moves
 
-MACROS = [{}]
+MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 NONE = np.iinfo(np.int64).max
 
 

@@ -3,12 +3,12 @@
 from graphdask.kernels.common.packs import Counters, Pack
 
 COUNTS = Counters("MoveCounts", "moved", "deferred", "chunks", "room", "inside")
-"""Vertices that moved; deferred rows, their chunks and the places of their tables; weights within communities."""
+"""Vertices that moved; deferred rows, their chunks, and the places of tables; weights within communities."""
 
 
 class Moves(Pack):
     indptr = "const long long *", "where the row of each own vertex begins"
-    indices = "const long long *", "their neighbours as slots"
+    indices = "const index_t *", "their neighbours as slots"
     weights = "const long long *", "whole weights of the edges, 0 or more"
     degree = "const long long *", "sum of the weights of each own vertex"
     rows = "const long long *", "own vertices that may move"
@@ -26,10 +26,12 @@ class Moves(Pack):
     total = "long long *", "weights that lead to a community, at its place"
     bits = "unsigned long long *", "for each of `rows`: the largest gain as an integer of the same order"
     long_rows = "long long *", "deferred rows, as places in `rows`"
-    start = "long long *", "where the table of each deferred row begins"
+    start = "long long *", "where the table of each deferred row of several chunks begins"
+    met = "long long *", "from half of that on: the places of the table that are taken"
+    met_count = "long long *", "how many of them there are"
     first_chunk = "long long *", "the first chunk of each deferred row"
     chunks = "long long *", "of each chunk, which deferred row it is of"
     changed = "unsigned char *", "per slot: 1 if the vertex moved"
-    row_of = "const long long *", "the own vertex of each edge"
+    row_of = "const index_t *", "the own vertex of each edge"
     active = "unsigned char *", "per own vertex: 1 if a neighbour moved"
     counters = COUNTS, "what was done"

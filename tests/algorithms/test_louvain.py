@@ -113,6 +113,23 @@ def test_communities_are_the_same_on_the_emulator_of_a_gpu(method, few, shared, 
         np.testing.assert_array_equal(on_gpu.verify().label, on_cpu.label)
 
 
+@BOTH
+@pytest.mark.parametrize("weighted", [False, True])
+def test_communities_of_long_rows_are_the_same_on_the_emulator_of_a_gpu(method, weighted, shared, monkeypatch, rng):
+    """Rows of a lane for each neighbour, of a table of a warp, of a block, and of several blocks."""
+    stand_in(monkeypatch, emulated())
+    shared(0, 0)
+    size = 1100
+    degrees = np.repeat([size - 1, 300, 70, 1], [1, 1, 3, size - 5])
+    src = np.repeat(np.arange(size), degrees)
+    dst = np.concatenate([rng.choice(size, degree, replace=False) for degree in degrees])
+    weights = rng.integers(1, 9, len(src)) if weighted else None
+    graph = gd.from_edges(src, dst, weights, num_vertices=size, directed=False)
+    for parts in (1, 2):
+        on_cpu, on_gpu = (method(graph.partition(parts, device=device), passes=1) for device in ("cpu", "cuda"))
+        np.testing.assert_array_equal(on_gpu.label, on_cpu.label)
+
+
 def test_a_community_of_leiden_in_two_pieces_is_found():
     graph, _ = graph_of(nx.ring_of_cliques(4, 3))
     found = gd.leiden(graph.partition(2, device="cpu"))

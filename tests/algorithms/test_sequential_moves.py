@@ -24,7 +24,7 @@ def rows(rng):
     matrix = matrix.tocsr().astype(np.int64)
     matrix.eliminate_zeros()
     wide = [matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data]
-    return Rows(*wide, np.asarray(matrix.sum(axis=1), np.int64))
+    return Rows(*wide, np.asarray(matrix.sum(axis=1), np.int64), np.arange(SIZE))
 
 
 def climb_of(rows, resolution=1.0, refined=True):
