@@ -51,7 +51,6 @@ class LabelsState:
     """Per own vertex, its label before the last iteration."""
     batches: list[tuple[int, int, int]]
     """First and last of the long rows whose tables are filled together, and how many chunks they have."""
-    arcs: int
     moved: int
     """Slots whose label changed in the last iteration."""
     iterations: int = 0
@@ -133,9 +132,7 @@ class LabelPropagation(Primitive[LabelsState]):
             chunks=chunks, keys=xp.full(table, -1, dtype),
             counts=xp.zeros(table, np.uint32), counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
-        state = LabelsState(
-            pack, label[:owned].copy(), batches, sum(csr.num_edges for csr in part.directions), part.num_slots
-        )
+        state = LabelsState(pack, label[:owned].copy(), batches, part.num_slots)
         none = pack.changed[:0]
         return state, Messages(none, none, {"label": label}, self.iterations > 0 and owned > 0, to="ghosts")
 
@@ -157,12 +154,12 @@ class LabelPropagation(Primitive[LabelsState]):
         pack.counters.fill(0)
         kernels.labels_change(part.num_owned, pack)
         state.iterations += 1
-        state.moved = pack.read_counters(env.backend).changed
+        state.moved, _, edges = pack.read_counters(env.backend)
         changed = pack.changed[: state.moved]
         goes_on = state.iterations < self.iterations
         own = changed if goes_on else changed[:0]
         active = goes_on and len(changed) > 0
-        return Messages(own, own[:0], {"label": pack.label}, active, part.num_owned, state.arcs, to="ghosts")
+        return Messages(own, own[:0], {"label": pack.label}, active, part.num_owned, edges, to="ghosts")
 
     def _find_due(self, part: Part, state: LabelsState, kernels: Any) -> None:
         """Find the rows that have a neighbour whose label changed."""

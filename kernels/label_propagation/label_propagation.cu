@@ -130,6 +130,11 @@ extern "C" __global__ void labels_pick(long long n, long long first, long long l
 }
 
 extern "C" __global__ void labels_change(long long n, Labels a) {
+    unsigned long long edges = 0;
+    GD_FOR(v, n) {
+        if (a.due[v]) edges += degree(a, (index_t)v);
+    }
+    gd_add(edges, &a.counters->edges);
     GD_FOR(v, n) {
         const bool moved = a.fresh[v] != a.label[v];
         a.moved[v] = moved;

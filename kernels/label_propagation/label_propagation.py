@@ -93,12 +93,17 @@ def labels_pick(n, first, last, a: Labels):
 
 @twin
 def labels_change(n, a: Labels):
-    """Take over the labels found; mark and list the vertices whose labels changed."""
-    tail = a.counters.changed
+    """Take over the labels found; mark and list the vertices whose labels changed, and count the edges of due rows."""
+    tail, edges = a.counters.changed, 0
     for v in range(n):
+        if a.due[v]:
+            edges += a.indptr[v + 1] - a.indptr[v]
+            if a.both:
+                edges += a.in_indptr[v + 1] - a.in_indptr[v]
         a.moved[v] = a.fresh[v] != a.label[v]
         if a.moved[v]:
             a.label[v] = a.fresh[v]
             a.changed[tail] = v
             tail += 1
     a.counters.changed = tail
+    a.counters.edges += edges

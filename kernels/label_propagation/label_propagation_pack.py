@@ -3,7 +3,7 @@
 from graphdask.kernels.common.packs import Counters, Pack
 
 COUNTS = Counters("LabelCounts", "changed", "hubs", "edges")
-"""Changed labels, deferred rows, edges visited to find the rows that are due."""
+"""Changed labels, deferred rows, edges of the rows that are due."""
 
 
 class Labels(Pack):

@@ -183,6 +183,7 @@ def test_labels(backend, dtype, rng, both, different, still):
     assert not d.host("counts").any()
     kernels.labels_change(owned, d.pack)
     number = d.counts().changed
+    assert d.counts().edges == degree[due].sum()
     assert sorted(d.host("changed")[:number].tolist()) == np.flatnonzero(expected != label[:owned]).tolist()
     assert (d.host("changed")[number:] == POISON).all()
     np.testing.assert_array_equal(d.host("label")[:owned], expected)
