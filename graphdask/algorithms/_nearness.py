@@ -10,7 +10,7 @@ Source: Then et al., The more the merrier: efficient multi-source graph traversa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,10 @@ class Nearness(Betweenness):
     @property
     def width(self) -> int:
         return 1
+
+    @property
+    def ghost_columns(self) -> Mapping[str, Any]:  # type: ignore[override]
+        return {"mask": self.mask}
 
     @property
     def _kept_levels(self) -> int:

@@ -238,9 +238,9 @@ class Betweenness(Primitive[BetweennessState]):
 
     def _tell(self, state: BetweennessState, env: Environment, level: Level, active: bool, edges: int) -> Messages:
         rows, left = level.rows, len(state.left)
-        values = {"mask": state.front, "value": state.value}
+        values = {name: {"mask": state.front, "value": state.value}[name] for name in self.ghost_columns}
         votes = len(rows), level.edges, level.lanes & LOW, level.lanes >> 32, left, left >= MANY[env.backend.name]
-        widths = {"value": state.columns}
+        widths = {"value": state.columns} if "value" in values else {}
         return Messages(rows, rows[:0], values, active, len(rows), edges, to="ghosts", votes=votes, widths=widths)
 
     def _kernels(self, part: Part, env: Environment) -> Any:
@@ -255,7 +255,7 @@ class Betweenness(Primitive[BetweennessState]):
             return self._forward(part, state, env, state.candidates.take_out())
         for message in inbox.received:
             self._kernels(part, env).bc_arrive(
-                message.count, message.slots, message.columns["mask"], message.columns["value"],
+                message.count, message.slots, message.columns["mask"], message.columns.get("value"),
                 state.columns, state.bits, state.front, state.value, state.seen, per_item=state.columns,
             )  # fmt: skip
         if state.back >= 0:

@@ -101,6 +101,6 @@ extern "C" __global__ void bc_arrive(long long n, const index_t *slots, const ma
             front[slot] = masks[i];
             seen[slot] = (mask_t)(seen[slot] | masks[i]);
         }
-        value[(long long)slot * count + c] = values[at];
+        if (values) value[(long long)slot * count + c] = values[at];
     }
 }

@@ -186,11 +186,13 @@ def bc_show_dependencies(n, rows, masks, sigma, delta, lanes, shown, last, score
 
 @twin
 def bc_arrive(n, slots, masks, values, count, bits, front, value, seen):
-    """Put the slots into the frontier with the masks and values that their owners sent."""
+    """Put the slots into the frontier with the masks and values that their owners sent; `values` is None if these sent
+    none."""
     for i in range(n):
         slot = slots[i]
         set_bit(bits, slot)
         front[slot] = masks[i]
         seen[slot] |= masks[i]
-        for c in range(count):
-            value[slot, c] = values[i, c]
+        if values is not None:
+            for c in range(count):
+                value[slot, c] = values[i, c]

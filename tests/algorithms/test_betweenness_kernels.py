@@ -217,11 +217,15 @@ def test_paths_and_letters_are_shown(backend, dtype, lanes, rng):
     known[case.rows] |= masks
     full = np.uint64(case.full)
     paths, arriving = (case.rows, masks, sigma, lanes, full), (*arrived, lanes)
-    for name, said, more in (("bc_show_paths", paths, ()), ("bc_arrive", arriving, (seen,))):
+    without = case.rows, masks, None, lanes  # of searches that count no paths
+    for name, said, more, values in (
+        ("bc_show_paths", paths, (), expected), ("bc_arrive", arriving, (seen,), expected),
+        ("bc_arrive", without, (seen,), case.poisoned((SLOTS, lanes), float)),
+    ):  # fmt: skip
         bits, front = np.zeros_like(case.bits), case.poisoned(SLOTS, case.mask)
         value = case.poisoned((SLOTS, lanes), float)
         case.call(backend, count, *said, bits, front, value, *more, names=(name,), per_item=lanes)
-        for found, wanted in zip((bits, front, value), (*shown(case, masks), expected), strict=True):
+        for found, wanted in zip((bits, front, value), (*shown(case, masks), values), strict=True):
             np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(seen, known)
 
