@@ -20,6 +20,12 @@ GOLDEN = 0x9E3779B97F4A7C15
 STRATEGIES = ("random", "largest_first")
 
 
+def drawn_of(ids: Array, seed: int) -> Array:
+    """Return the random numbers of vertices, uint64; vertices of larger ones come first."""
+    begin = mixed(np.array([(seed + GOLDEN) % 2**64], np.uint64))[0]
+    return mixed(ids.astype(np.uint64) * np.uint64(GOLDEN) + begin)
+
+
 @dataclass
 class DrawnOrder:
     """The order, as arrays over the slots of a rank."""
@@ -32,12 +38,11 @@ class DrawnOrder:
     @classmethod
     def of(cls, part: Part, env: Environment, seed: int, strategy: str = "random") -> DrawnOrder:
         """The order of a seed. Every rank calls it, from `init`."""
-        begin = mixed(np.array([(seed + GOLDEN) % 2**64], np.uint64))[0]
         columns = [part.ids]
         if strategy == "largest_first":
             columns.append(part.out.indptr[1:] - part.out.indptr[:-1])
         ids, *degree = env.fetch_ghosts(part, columns)
-        return cls(mixed(ids.astype(np.uint64) * np.uint64(GOLDEN) + begin), degree[0] if degree else None)
+        return cls(drawn_of(ids, seed), degree[0] if degree else None)
 
     def precedes(self, one: Array, other: Array) -> Array:
         """Whether slots come before other ones; False for the same ones."""

@@ -10,6 +10,7 @@ from graphdask.stream import (
     betweenness,
     components,
     distances,
+    drawn_order,
     kcores,
     labels,
     nearness,
@@ -27,7 +28,7 @@ from graphdask.stream.shared import StreamedPart
 __all__ = ["FORMS", "STREAMED", "execute", "form_of", "joined"]
 
 FORMS = (
-    betweenness, components, distances, kcores, labels, nearness, pagerank, paths, programs, strong,
+    betweenness, components, distances, drawn_order, kcores, labels, nearness, pagerank, paths, programs, strong,
     triangles, weighted_betweenness, weighted_nearness,
 )  # fmt: skip
 """The modules that enter a streamed form in `STREAMED`."""

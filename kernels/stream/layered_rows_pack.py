@@ -14,6 +14,17 @@ class WaitingRows(ActiveRows):
     high = "long long", "the one after the last"
 
 
+class OrderedRows(ChunkRows):
+    order = "const index_t *", "the positions in an order"
+    place = "const index_t *", "per position: its place in the order"
+    value = "index_t *", "per position: -1 until it is known"
+    most = "long long", "the largest value"
+    earlier = "index_t *", "per position: how many earlier neighbours its value depends on"
+    begins = "long long *", "per place of a block: where these neighbours begin in `ends`"
+    ends = "index_t *", "these neighbours"
+    taken = "index_t *", "per value: the last position that has an earlier neighbour of this value"
+
+
 class WholeRows(ChunkRows):
     back_indptr = "const long long *", "like `indptr`, of in-edges"
     back_targets = "const index_t *", "like `targets`, of in-edges"

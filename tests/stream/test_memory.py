@@ -37,6 +37,7 @@ calls = {
     "bfs": lambda S: gd.bfs(S, S.store.header["root"]), "components": gd.connected_components,
     "sssp": lambda S: gd.sssp(S, S.store.header["root"]), "pagerank": lambda S: gd.pagerank(S, max_iter=3, tol=0.5),
     "labels": lambda S: gd.label_propagation(S, 2), "cores": gd.core_number, "triangles": gd.triangles,
+    "set": gd.maximal_independent_set, "colors": lambda S: gd.greedy_coloring(S, 0, "largest_first"),
 }
 sys.path.append(sys.argv[3])
 from some_programs import programs
@@ -171,6 +172,7 @@ calls = {
     ),
     "undirected": (
         lambda S: gd.label_propagation(S, 2), gd.core_number, gd.triangles, gd.local_clustering_coefficient,
+        gd.maximal_independent_set, lambda S: gd.greedy_coloring(S, 0, "largest_first"),
     ),
     "directed": (
         lambda S: gd.label_propagation(S, 2), gd.strongly_connected_components, gd.local_clustering_coefficient,
@@ -229,7 +231,9 @@ PROOFS = (
 found = {}
 for directed in (False, True):
     calls = [lambda S: gd.label_propagation(S, 2), gd.local_clustering_coefficient, gd.connected_components]
-    calls += [gd.strongly_connected_components] if directed else [gd.core_number, gd.triangles]
+    calls += [gd.strongly_connected_components] if directed else [
+        gd.core_number, gd.triangles, gd.maximal_independent_set, gd.greedy_coloring
+    ]
     for scale, path in ((6, folder + "/small.gdl"), (17, folder + "/large.gdl")):
         graph = gd.generate.rmat(scale, 16, seed=0, directed=directed).partition(device="cpu")
         S = gd.stream.build(graph, path, memory="64MiB", chunk="256KiB", overwrite=True)

@@ -12,9 +12,10 @@ from graphdask.stream import labels
 
 CALLS = {
     "cores": gd.core_number, "labels": gd.label_propagation, "strong": gd.strongly_connected_components,
-    "triangles": gd.triangles, "clustering": gd.local_clustering_coefficient,
+    "triangles": gd.triangles, "clustering": gd.local_clustering_coefficient, "set": gd.maximal_independent_set,
+    "colors": gd.greedy_coloring,
 }  # fmt: skip
-UNDIRECTED = "cores", "triangles"
+UNDIRECTED = "cores", "triangles", "set", "colors"
 NAMES = (
     "one vertex with a self-loop", "duplicates both ways", "isolated vertices", "no edges", "only self-loops",
     "star inward", "cycle", "path backward", "binary tree", "complete", "sparse random, directed",
