@@ -9,12 +9,14 @@ Source: Pandey et al., c-saw, Section V.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from graphdask.device.backend import Array
 from graphdask.kernels.common.compiling import clock
-from graphdask.partition.part import Csr
+from graphdask.partition.part import Csr, Part
 from graphdask.sample.biases import EdgeBiases
 from graphdask.sample.streamed import record
 from graphdask.sample.traversal import Edges, Traversal, TraversalState, in_order
@@ -63,20 +65,8 @@ def _hop(sampler: Traversal, state: TraversalState, env: ChunkEnvironment, store
     """The edges of a frontier."""
     here, xp = state.frontiers[-1], env.xp
     positions = stored.positions(here.vertices)
-    places = stored.pieces(positions)
-    order = xp.argsort(places, kind="stable")
-    bounds = env.backend.to_host(xp.searchsorted(places[order], xp.arange(len(stored) + 1, dtype=np.int32)))
-    of_frontier, reached, numbers = [order[:0]], [here.vertices[:0]], [order[:0]]
-    waiting = np.diff(bounds)
-    turns = _in_turn(stored, waiting)
-    for at, number in enumerate(turns):
-        which = order[int(bounds[number]) : int(bounds[number + 1])]
-        stored.ask(turns[at:])
-        part = stored.enter(number, waiting)
-        waiting[number] = 0
-        chunk = sampler._prepared(part, env)
-        stored.settle(number)
-        stored.read_ahead(turns[at + 1 :], waiting)
+    of_frontier, reached, numbers = [positions[:0].astype(np.int64)], [here.vertices[:0]], [here.instances[:0]]
+    for which, part, chunk in pieces_of(positions, env, stored, lambda part: sampler._prepared(part, env)):
         rows = positions[which] - np.int32(part.first_position)
         _, slots, places_of, _, drawn = sampler._draw(
             chunk, env, rows, here.vertices[which], here.instances[which], which, hop
@@ -89,6 +79,26 @@ def _hop(sampler: Traversal, state: TraversalState, env: ChunkEnvironment, store
         del part, chunk  # the next one may take their place
     of_graph = xp.concatenate(numbers) if sampler.numbered else None
     return in_order(xp, here, xp.concatenate(of_frontier), xp.concatenate(reached), of_graph)
+
+
+def pieces_of(
+    positions: Array, env: ChunkEnvironment, stored: StoredRows, prepared: Callable[[Part], Any]
+) -> Iterator[tuple[Array, Part, Any]]:
+    """The pieces with some positions: which of these, the piece as a partition, and what is made of it."""
+    xp, places = env.xp, stored.pieces(positions)
+    order = xp.argsort(places, kind="stable")
+    bounds = env.backend.to_host(xp.searchsorted(places[order], xp.arange(len(stored) + 1, dtype=np.int32)))
+    waiting = np.diff(bounds)
+    turns = _in_turn(stored, waiting)
+    for at, number in enumerate(turns):
+        stored.ask(turns[at:])
+        part = stored.enter(number, waiting)
+        waiting[number] = 0
+        made = prepared(part)
+        stored.settle(number)
+        stored.read_ahead(turns[at + 1 :], waiting)
+        yield order[int(bounds[number]) : int(bounds[number + 1])], part, made
+        del part, made  # the next one may take their place
 
 
 def _in_turn(stored: StoredRows, waiting: np.ndarray) -> list[int]:

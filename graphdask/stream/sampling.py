@@ -29,16 +29,22 @@ PLACEMENT = "on disk"
 """What samples say of where they come from; chunks of them ask for it again."""
 INSTEAD = "S.in_memory() is the same graph in memory"
 SAMPLERS = (
-    "random walks but for metapaths, node2vec, neighbour, temporal, snowball and forest fire sampling have, and "
-    "GraphSAINT's subgraphs"
+    "random walks but for metapaths, node2vec, neighbour, temporal, snowball and forest fire sampling have, "
+    "GraphSAINT's subgraphs, subgraphs of given vertices, ego graphs, k-hop neighbours and k-cores"
 )
 
 
 def check(graph: StreamedGraph, sampler: Any, placement: Any) -> None:
     """Raise Unsupported for what cannot be drawn from a store, before any work."""
     if not sampler.on_disk:
-        raise Unsupported(f"{sampler.name} has no form that streams a graph from disk ({SAMPLERS}); {INSTEAD}")
-    if placement not in ("auto", PLACEMENT):
+        instead = "; ".join(filter(None, (sampler.instead, INSTEAD)))
+        raise Unsupported(f"{sampler.name} has no form that streams a graph from disk ({SAMPLERS}); {instead}")
+    if getattr(sampler, "direction", "") == "both" and graph.directed:
+        raise Unsupported(
+            f"{sampler.name} of a directed graph on disk goes along edges or against them, and was to go both ways; "
+            f"build the file undirected (directed=False). {INSTEAD}"
+        )
+    if sampler.placed and placement not in ("auto", PLACEMENT):
         raise Unsupported(
             f"placement={str(placement)!r} has no meaning for {graph.store.path}, whose rows are read from disk; leave "
             f"it out. {INSTEAD}"
@@ -105,10 +111,14 @@ def _form(sampler: Any) -> Callable[..., tuple[dict[str, Any], StoredRows, int]]
     """The function that draws from a store for a sampler that is `on_disk`; imported when something is drawn."""
     from graphdask.sample._walkers import Walkers
     from graphdask.sample.traversal import Traversal
-    from graphdask.stream import hops, walkers
+    from graphdask.stream import hops, subgraphs, walkers
+    from graphdask.subgraphs.hops import Hops
+    from graphdask.subgraphs.selected import Selected
 
     if isinstance(sampler, Traversal):
         return hops.run
+    if isinstance(sampler, Hops | Selected):
+        return subgraphs.around if isinstance(sampler, Hops) else subgraphs.between
     return walkers.run if isinstance(sampler, Walkers) else _degrees
 
 

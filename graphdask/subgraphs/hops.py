@@ -73,7 +73,7 @@ class Hops(Sampler[HopsState]):
 
     name = "k-hop neighbors"
     ghosts = "1-hop"
-    placed = False
+    placed, on_disk = False, True
     remedy = "give fewer sources at a time, use more workers"
     undivided = "is of all its sources together; call it for some of them"
     result_type = HopsResult
@@ -137,6 +137,11 @@ class Hops(Sampler[HopsState]):
 
     def neighbours(self, part: Part, env: Environment, pairs: Array) -> tuple[Array, Array, int]:
         """Distinct pairs that an edge leads to from some pairs: sources, positions; and how many edges there are."""
+        instances, slots, edges = self.reached(part, env, pairs)
+        return instances, from_cyclic(part, to_cyclic_positions(part, slots)), edges
+
+    def reached(self, part: Part, env: Environment, pairs: Array) -> tuple[Array, Array, int]:
+        """Distinct pairs that an edge leads to from some pairs: sources, slots; and how many edges there are."""
         xp, slots = env.xp, max(part.num_slots, 1)
         instances = pairs // max(part.num_owned, 1)
         rows = (pairs - instances * part.num_owned).astype(part.vertex_map.dtype)
@@ -147,8 +152,7 @@ class Hops(Sampler[HopsState]):
                 found = xp.unique(xp.concatenate([found, instances[of_each] * slots + csr.indices[places]]))
                 refuse_beyond_memory(env, self.name, "pairs of source and vertex", len(found), 64)
         instances = found // slots
-        slots_found = (found - instances * slots).astype(part.vertex_map.dtype)
-        return instances, from_cyclic(part, to_cyclic_positions(part, slots_found)), edges
+        return instances, (found - instances * slots).astype(part.vertex_map.dtype), edges
 
     def result(self, part: Part, state: HopsState, env: Environment) -> dict[str, Array]:
         xp, owned = env.xp, max(part.num_owned, 1)

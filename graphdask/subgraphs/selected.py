@@ -7,7 +7,7 @@ among the sorted pairs of set and vertex.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +32,7 @@ class Selected(Sampler[dict[str, Array]]):
 
     name = "subgraph"
     ghosts = "1-hop"
-    placed = False
+    placed, on_disk = False, True
     remedy = "take fewer subgraphs at a time, use more workers"
     tells_edges = True
     undivided = "is of all its subgraphs together; call it for some of them"
@@ -59,23 +59,41 @@ class Selected(Sampler[dict[str, Array]]):
         inside = xp.zeros(part.num_slots, bool)
         inside[slots[known]] = True
         keys = set_keys(part, instances, members) if self.instances > 1 else None
-        instances, ids = instances[own], part.ids[rows]
+
+        def numbers(slots: Array) -> Array:
+            return ids_of_slots(part, env, slots)
+
+        columns = self.edges(part, env, rows, instances[own], inside.__getitem__, keys, self.directed(part), numbers)
+        return columns, nothing(part, csr.num_edges)
+
+    def edges(
+        self, part: Part, env: Environment, rows: Array, instances: Array,
+        inside: Callable[[Array], Array], keys: Array | None, directed: bool, numbers: Callable[[Array], Array],
+        before: int = 0,
+    ) -> dict[str, Array]:  # fmt: skip
+        """Columns of the edges of some own rows, each of a set, to vertices of the same set.
+
+        `inside` says of slots whether they are in a set, `keys` are the pairs of all sets, if there are several, and
+        `numbers` gives the vertex numbers of slots. So many edges were found `before`.
+        """
+        xp, csr, item = env.xp, part.out, part.vertex_map.dtype.itemsize
+        ids = part.ids[rows]
         found = {"src": [ids[:0]], "dst": [ids[:0]], "instance": [instances[:0]], "place": [xp.zeros(0, np.int64)]}
-        total = 0
+        total = before
         for of_each, places in row_blocks(env, csr, rows):
-            kept = inside[csr.indices[places]]
+            kept = inside(csr.indices[places])
             of_each, places = of_each[kept], places[kept]
-            dst = ids_of_slots(part, env, csr.indices[places])
+            dst = numbers(csr.indices[places])
             src, instance = ids[of_each], instances[of_each]
-            kept = xp.ones(len(src), bool) if self.directed(part) else src <= dst
+            kept = xp.ones(len(src), bool) if directed else src <= dst
             if keys is not None:
                 kept &= places_in(xp, keys, set_keys(part, instance, dst))[1]
             total += int(kept.sum())
-            refuse_beyond_memory(env, self.name, "edges found", total, 2 * (2 * dtype.itemsize + 32))
+            refuse_beyond_memory(env, self.name, "edges found", total, 2 * (2 * item + 32))
             for name, values in (("src", src), ("dst", dst), ("instance", instance), ("place", places)):
                 found[name].append(values[kept])
         columns = {name: xp.concatenate(values) for name, values in found.items()}
-        return with_edge_columns(csr, columns, self.numbered), nothing(part, csr.num_edges)
+        return with_edge_columns(csr, columns, self.numbered)
 
     def pairs(self, env: Environment, dtype: np.dtype) -> tuple[Array, Array]:
         """The vertices of all sets, and the set of each."""

@@ -14,7 +14,7 @@ from graphdask.errors import VerificationError
 from graphdask.graph.graph import Graph, checked_graph, checked_undirected
 from graphdask.interface.kinds import Own, whole
 from graphdask.interface.parameters import documented
-from graphdask.sample.sampler import drawn, numbered, sampled
+from graphdask.sample.sampler import checked_edge_rows, drawn, numbered, sampled
 from graphdask.subgraphs.hops import Hops, HopsResult, given_sets
 from graphdask.subgraphs.result import SubgraphResult
 from graphdask.subgraphs.selected import Selected
@@ -139,6 +139,7 @@ def ego_graph(
     ([0, 2, 2], [1, 0, 3], [0, 1, 3])
     """
     checked_graph(G)
+    _check_rows(G, edge_rows)
     sets, direction = given_sets(G, "sources", sources), "both" if undirected else "out"
     around = Hops.searches(*sets, whole("radius", radius, 0), direction)
     hops: HopsResult = drawn(G, around, "partitioned", client, progress)
@@ -209,6 +210,7 @@ def k_core(
     ([0, 1, 2], [0, 0, 1], [1, 2, 2], 2)
     """
     checked_undirected(G, "k_core")
+    _check_rows(G, edge_rows)
     order = None if k is None else whole("k", k, 0)
     cores = core_number(G, client=client, progress=progress)
     if order is None:
@@ -216,6 +218,12 @@ def k_core(
     found: KCoreResult = sampled(G, numbered(KCore(*_core(cores, order)), edge_rows), "partitioned", client, progress)
     found.cores, found.k = cores, order
     return found
+
+
+def _check_rows(G: Graph, edge_rows: Any) -> None:
+    """Raise Unsupported if the rows of edges are asked for and a graph on disk has none, before any work."""
+    if checked_edge_rows(edge_rows) and hasattr(G.source, "check_edge_rows"):
+        G.source.check_edge_rows()
 
 
 def _core(cores: CoreResult, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -54,6 +54,8 @@ class Truss(Selected):
     name = "k-truss"
     result_type = TrussResult
     undivided = "is one subgraph; call it as a whole"
+    on_disk = False
+    instead = "gd.k_core(S, k - 1).to_graph() has the k-truss in it, and may be small enough for memory"
 
     def __init__(self, k: int):
         self.k, self.members, self.bounds, self.first, self.last = k, None, None, 0, 1  # type: ignore[assignment]
