@@ -32,6 +32,10 @@ class Biconnected(Primitive[None]):
     columns: ClassVar[Mapping[str, Any]] = {}
     queues = False
     edge_rows = True
+    needs_memory = (
+        "edges of a search tree are matched with all others in memory; gd.k_core(S, 2).to_graph() has all cycles, and "
+        "the edges outside are bridges"
+    )
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         return 32 * part.out.num_edges + 250 * part.num_slots

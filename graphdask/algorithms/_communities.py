@@ -7,7 +7,7 @@ they do not depend on how the graph is divided or on the device. A self-loop cou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -48,15 +48,12 @@ class Arcs:
         rows = row_of_each(env.backend, csr, 0)
         count = add_up(env, [csr.num_edges])[0]
         whole = csr.weights is None or csr.weights.dtype.kind in "iu"
-        weights = xp.ones(csr.num_edges, np.int64) if csr.weights is None else csr.weights
-        if not (whole and _greatest(env, weights) * 2 * count < 1 << BITS):
-            weights = weights.astype(np.float64)
-            room = BITS - (2 * count).bit_length()
-            shift = room - int(np.frexp(_greatest(env, weights))[1])
-            rough = add_up(env, [total_of(xp.rint(xp.ldexp(weights, shift)).astype(np.int64))])[0]
-            shift += BITS - 2 - (rough + count).bit_length()  # sums of rounded weights differ by less than `count`
-            weights = xp.rint(xp.ldexp(weights, shift))
-        weights = weights.astype(np.int64)
+        given = xp.ones(csr.num_edges, np.int64) if csr.weights is None else csr.weights
+
+        def rough(shift: int) -> int:
+            return add_up(env, [total_of(whole_weights(xp, given, shift))])[0]
+
+        weights = whole_weights(xp, given, shift_of(count, _greatest(env, given), whole, rough))
         weights[rows == csr.indices] *= 2
         return cls(rows, csr.indices, weights, add_up(env, [total_of(weights)])[0])
 
@@ -64,6 +61,24 @@ class Arcs:
     def memory(part: Part) -> int:
         """Bytes at most, while they are made."""
         return part.out.num_edges * (part.vertex_map.dtype.itemsize + 34)
+
+
+def shift_of(count: int, greatest: Any, whole: bool, rough: Callable[[int], int]) -> int | None:
+    """The power of two that `count` weights are multiplied by, None if they are `whole` and stay as they are.
+
+    `rough` gives the sum of all weights that are multiplied by a power and rounded.
+    """
+    if whole and greatest * 2 * count < 1 << BITS:
+        return None
+    shift = BITS - (2 * count).bit_length() - int(np.frexp(float(greatest))[1])
+    return shift + BITS - 2 - (rough(shift) + count).bit_length()  # sums of rounded weights differ by less than `count`
+
+
+def whole_weights(xp: Any, weights: Array, shift: int | None) -> Array:
+    """Weights times a power of two, rounded; int64."""
+    if shift is not None:
+        weights = xp.rint(xp.ldexp(weights.astype(np.float64), shift))
+    return weights.astype(np.int64)
 
 
 def add_up(env: Environment, numbers: list[int]) -> list[int]:

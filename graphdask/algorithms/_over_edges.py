@@ -32,10 +32,15 @@ IN_RESULT = 72
 """Bytes for each stored edge while values become columns."""
 
 
+VALUES = "the values of all edges are in memory; gd.betweenness(S) scores the vertices"
+"""Why a graph on disk is not supported."""
+
+
 class EdgeBetweenness(Betweenness):
     """The primitive by hops."""
 
     name = "edge betweenness"
+    needs_memory = VALUES
     edge_rows = True
     by_teams = False
     first_level = 0
@@ -102,6 +107,7 @@ class WeightedEdgeBetweenness(WeightedBetweenness):
     """The primitive by weight."""
 
     name = "edge betweenness by weight"
+    needs_memory = VALUES
     edge_rows = True
     by_weight = True
 

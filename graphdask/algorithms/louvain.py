@@ -109,6 +109,10 @@ class Louvain(Primitive[LouvainState]):
     columns: ClassVar[Mapping[str, Any]] = {"label": INDEX}
     result_type = LouvainResult
     queues = False
+    needs_memory = (
+        "communities become vertices of smaller graphs in memory; gd.label_propagation(S) finds communities, and "
+        "gd.modularity(S, labels) measures them"
+    )
     refined = False
     """Whether communities are refined before they join."""
     rounds, starts = 8, 4

@@ -74,6 +74,7 @@ class SpanningForest(Primitive[dict[str, Array]]):
     result_type = SpanningForestResult
     queues = False
     edge_rows = True
+    needs_memory = "components join along edges in memory, until one is left; gd.connected_components(S) finds these"
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         return 30 * part.out.num_edges + (80 if part.size == 1 else 200) * part.num_slots

@@ -292,6 +292,8 @@ class Primitive(ABC, Generic[S]):
     """Whether it needs the rows of the out-edges in what the caller gave, `Csr.rows`."""
     needs_all = ""
     """Why a fixed allocation is not supported, as a clause after "because"; empty if it is supported."""
+    needs_memory = ""
+    """Why a graph on disk is not supported, as a clause after "because", and what to do instead."""
 
     @property
     def inward(self) -> bool:

@@ -51,8 +51,6 @@ class Sampler(Primitive[S]):
     """Whether a device visits one partition after the other of a graph in host memory; else it reads all in place."""
     on_disk: ClassVar[bool] = False
     """Whether `graphdask.stream.sampling` draws it from a store."""
-    instead: ClassVar[str] = ""
-    """What to do if it does not, besides what holds for all."""
     origin: int = 0
     """The instance that what is kept of each instance begins with."""
     cut: ClassVar[tuple[str, ...]] = ()

@@ -44,6 +44,9 @@ class Similarity(Sampler[PairsState]):
 
     ghosts = "1-hop"
     placed = False
+    needs_memory = (
+        "rows of many vertices are compared; gd.ego_graph(S, [vertices]).to_graph() has all neighbours of some vertices"
+    )
     undivided = "is of all its pairs together; call it for some of them"
     result_type = SimilarityResult
     record_columns: ClassVar[Mapping[str, Any]] = {}

@@ -43,6 +43,8 @@ class Rows(NamedTuple):
     back_indptr: np.ndarray
     """Of in-edges; of undirected graphs the same as those before."""
     back_targets: np.ndarray
+    weights: np.ndarray
+    """Of out-edges; empty if there are none."""
 
     @property
     def number(self) -> int:
@@ -128,7 +130,7 @@ class Work:
             chunk = window.load(number, here[at + 1 :])
             low, high = max(begin - chunk.first, 0), min(end - chunk.first, len(chunk.degrees))
             indptr = window.indptr(chunk)[low : high + 1]
-            yield Rows(chunk.first + low, indptr, chunk.targets, indptr, chunk.targets)
+            yield Rows(chunk.first + low, indptr, chunk.targets, indptr, chunk.targets, chunk.weights)
             self.log.check()
 
     def whole_rows(self, begin: int | None = None, end: int | None = None) -> Iterator[Rows]:
@@ -145,7 +147,7 @@ class Work:
                 to = min(last, back.first + back.number)
                 yield Rows(
                     at, out.indptr[at - out.first : to - out.first + 1], out.targets,
-                    back.indptr[at - back.first : to - back.first + 1], back.targets,
+                    back.indptr[at - back.first : to - back.first + 1], back.targets, out.weights,
                 )  # fmt: skip
                 at = to
 

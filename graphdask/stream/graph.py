@@ -258,14 +258,14 @@ def open_(
     with several workers up to 36 more. `eigenvector_centrality`, `katz_centrality` and `hits` are programs too.
 
     `core_number` takes 13 bytes per vertex, `label_propagation` 20, `strongly_connected_components` 26,
-    `maximal_independent_set` and `greedy_coloring` 28, `triangles` and `local_clustering_coefficient` 41, with several
-    workers 8 more, and all of them what the largest rows take. These are computed by the CPU, for GPUs too, in as many
-    bytes of main memory as `memory` says. After a pass over the edges, their workers exchange the values of every
-    vertex. An iteration of labels is a pass; core numbers, and rounds of strong components, skip chunks in which
-    nothing changes; triangles take two passes, and one more for each time that 5 bytes for each pair of neighbours fill
-    half of what is left of `memory`. So do independent sets and colours, with 4 bytes for each edge, or 12 with several
-    workers. One worker proves results (`verify`) from disk. It receives the values of all workers, which count as part
-    of its `memory`. Of labels the last iteration is proved, as in memory.
+    `maximal_independent_set` and `greedy_coloring` 28, `modularity` 36, `triangles` and `local_clustering_coefficient`
+    41, with several workers 8 more, and all of them what the largest rows take. These are computed by the CPU, for GPUs
+    too, in as many bytes of main memory as `memory` says. After a pass over the edges, their workers exchange the
+    values of every vertex. An iteration of labels is a pass; core numbers, and rounds of strong components, skip chunks
+    in which nothing changes; triangles take two passes, and one more for each time that 5 bytes for each pair of
+    neighbours fill half of what is left of `memory`. So do independent sets and colours, with 4 bytes for each edge, or
+    12 with several workers. One worker proves results (`verify`) from disk. It receives the values of all workers,
+    which count as part of its `memory`. Of labels the last iteration is proved, as in memory.
 
     Samples are those of `in_memory()`, bit for bit. `gd.sample.random_walk`, its kin with restart and jump,
     `metropolis_hastings`, `node2vec`, `neighbors`, `temporal_neighbors`, `snowball`, `forest_fire` and the `saint_`

@@ -18,9 +18,8 @@ def check(graph: StreamedGraph, primitive: Any, exchange: Any, allocation: Any) 
     """Raise Unsupported for what cannot be streamed."""
     streamed = form_of(type(primitive))
     if streamed is None:
-        raise Unsupported(
-            f"{primitive.name} has no streamed form ({_names()} have); S.in_memory() is the same graph in memory"
-        )
+        why = f", because {primitive.needs_memory}" if primitive.needs_memory else f" ({_names()} have)"
+        raise Unsupported(f"{primitive.name} has no streamed form{why}; S.in_memory() is the same graph in memory")
     for name, value in (("exchange", exchange), ("allocation", allocation)):
         if value is not None:
             raise Unsupported(f"{name}= has no meaning for a streamed graph; leave it out")

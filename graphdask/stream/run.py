@@ -13,6 +13,7 @@ from graphdask.stream import (
     drawn_order,
     kcores,
     labels,
+    modularity,
     nearness,
     pagerank,
     paths,
@@ -28,8 +29,8 @@ from graphdask.stream.shared import StreamedPart
 __all__ = ["FORMS", "STREAMED", "execute", "form_of", "joined"]
 
 FORMS = (
-    betweenness, components, distances, drawn_order, kcores, labels, nearness, pagerank, paths, programs, strong,
-    triangles, weighted_betweenness, weighted_nearness,
+    betweenness, components, distances, drawn_order, kcores, labels, modularity, nearness, pagerank, paths, programs,
+    strong, triangles, weighted_betweenness, weighted_nearness,
 )  # fmt: skip
 """The modules that enter a streamed form in `STREAMED`."""
 

@@ -37,8 +37,8 @@ SAMPLERS = (
 def check(graph: StreamedGraph, sampler: Any, placement: Any) -> None:
     """Raise Unsupported for what cannot be drawn from a store, before any work."""
     if not sampler.on_disk:
-        instead = "; ".join(filter(None, (sampler.instead, INSTEAD)))
-        raise Unsupported(f"{sampler.name} has no form that streams a graph from disk ({SAMPLERS}); {instead}")
+        why = f", because {sampler.needs_memory}" if sampler.needs_memory else f" ({SAMPLERS})"
+        raise Unsupported(f"{sampler.name} has no form that streams a graph from disk{why}; {INSTEAD}")
     if getattr(sampler, "direction", "") == "both" and graph.directed:
         raise Unsupported(
             f"{sampler.name} of a directed graph on disk goes along edges or against them, and was to go both ways; "

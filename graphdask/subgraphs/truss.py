@@ -55,7 +55,9 @@ class Truss(Selected):
     result_type = TrussResult
     undivided = "is one subgraph; call it as a whole"
     on_disk = False
-    instead = "gd.k_core(S, k - 1).to_graph() has the k-truss in it, and may be small enough for memory"
+    needs_memory = (
+        "each round removes edges; gd.k_core(S, k - 1).to_graph() has the k-truss in it, and may be small enough"
+    )
 
     def __init__(self, k: int):
         self.k, self.members, self.bounds, self.first, self.last = k, None, None, 0, 1  # type: ignore[assignment]

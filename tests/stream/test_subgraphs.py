@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from streams import equal, weighted
 
 import graphdask as gd
+from graphdask.stream.store import Store
 
 NAMES = (
     "dense random, directed", "sparse random, undirected", "duplicates both ways", "only self-loops",
@@ -97,6 +100,40 @@ def test_what_is_not_there_is_refused_before_any_work(stored):
     S = stored(weighted("dense random, directed"), inward=False)
     with pytest.raises(gd.Unsupported, match="inward=True"):
         gd.k_hop_neighbors(S, 0, 2, direction="in")
+
+
+@pytest.mark.parametrize(
+    ("call", "instead"),
+    [
+        (lambda S: gd.k_truss(S, 3), "gd.k_core(S, k - 1).to_graph()"),
+        (lambda S: gd.jaccard(S, pairs=[(0, 1)]), "gd.ego_graph(S, [vertices]).to_graph()"),
+        (gd.cosine, "gd.ego_graph(S, [vertices]).to_graph()"), (gd.louvain, "gd.label_propagation(S)"),
+        (gd.leiden, "gd.modularity(S, labels)"), (gd.edge_betweenness, "gd.betweenness(S)"),
+        (lambda S: gd.edge_betweenness(S, weight=None), "gd.betweenness(S)"), (gd.bridges, "gd.k_core(S, 2)"),
+        (gd.articulation_points, "gd.k_core(S, 2)"), (gd.biconnected_components, "gd.k_core(S, 2)"),
+        (gd.minimum_spanning_forest, "gd.connected_components(S)"),
+    ],
+)  # fmt: skip
+def test_what_needs_memory_says_what_to_do_before_any_work(stored, monkeypatch, call, instead):
     S = stored(weighted("sparse random, undirected"))
-    with pytest.raises(gd.Unsupported, match=r"gd.k_core\(S, k - 1\)\.to_graph\(\)"):
-        gd.k_truss(S, 3)
+    monkeypatch.setattr(Store, "_read", lambda *_: pytest.fail("it reads"))
+    with pytest.raises(gd.Unsupported, match=re.escape(instead)) as caught:
+        call(S)
+    assert "because" in str(caught.value)
+    assert "S.in_memory()" in str(caught.value)
+
+
+def test_what_the_errors_say_to_do_gives_the_answer(stored):
+    G = weighted("sparse random, undirected")
+    S = stored(G, "256KiB")
+    pairs = np.random.default_rng(5).integers(0, G.num_vertices, (40, 2))
+    around = gd.ego_graph(S, [np.unique(pairs)]).to_graph()
+    np.testing.assert_array_equal(gd.jaccard(around, pairs).score, gd.jaccard(G, pairs).score)
+    core = gd.k_core(S, 2)
+    inside = set(zip(core.src.tolist(), core.dst.tolist(), strict=True))
+    bridges, within = ({*zip(r.source.tolist(), r.destination.tolist(), strict=True)} for r in map(
+        gd.bridges, (G, core.to_graph())))  # fmt: skip
+    assert bridges & inside == within
+    everything = gd.subgraph(G, G.vertex_ids)
+    outside = {*zip(everything.src.tolist(), everything.dst.tolist(), strict=True)} - inside
+    assert {(u, v) for u, v in outside if u != v} <= bridges
