@@ -1,7 +1,7 @@
 """Boruvka's contraction: every tree takes the lightest edge that leaves it, until no edge leaves any.
 
-Edges are ordered by weight, then by their rows, so no two are equal and the lightest spanning forest is one. `lightest`
-works on the edges of one rank, `Contraction` on those of all ranks, of which none holds more than its own.
+Edges are ordered by weight, then by their rows, so no two are equal and the lightest spanning forest is one. The edges
+are those of all ranks, of which none holds more than its own.
 
 Source: Boruvka (1926), as in Nesetril, Milkova, Nesetrilova, Otakar Boruvka on minimum spanning tree problem (2001).
 """
@@ -10,48 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
-from graphdask.engine.owners import Owners, least_at, least_of_each
+from graphdask.engine.owners import Owners, least_of_each
 from graphdask.partition.part import Part
-
-
-def by_weight(xp: Any, weights: Array, rows: Array) -> Array:
-    """Places of edges in their order."""
-    order = xp.argsort(weights, kind="stable")
-    ordered = weights[order]
-    if len(order) < 2 or not bool((ordered[1:] == ordered[:-1]).any()):
-        return order
-    order = xp.argsort(rows, kind="stable")
-    return order[xp.argsort(weights[order], kind="stable")]
-
-
-def lightest(xp: Any, root: Array, one: Array, other: Array) -> tuple[Array, Array]:
-    """Add edges, the lightest first, to a forest; return the places of those that are in it, and the new roots.
-
-    `root` gives for each slot the root of its tree.
-    """
-    a, b, place = root[one], root[other], xp.arange(len(one), dtype=np.int32 if len(one) < 2**31 else np.int64)
-    taken = [place[:0]]
-    while True:
-        leaving = a != b
-        a, b, place = a[leaving], b[leaving], place[leaving]
-        if not len(place):
-            return xp.concatenate(taken), root
-        best = xp.minimum(least_at(xp, len(root), a, place), least_at(xp, len(root), b, place))
-        trees = xp.flatnonzero(best != np.iinfo(best.dtype).max).astype(root.dtype)
-        edge = best[trees]
-        ends = root[one[edge]], root[other[edge]]
-        parent = xp.arange(len(root), dtype=root.dtype)
-        parent[trees] = xp.where(ends[0] == trees, ends[1], ends[0])
-        stay = (parent[parent[trees]] == trees) & (trees < parent[trees])
-        parent[trees[stay]] = trees[stay]
-        taken.append(edge[~stay])
-        while bool((parent[parent] != parent).any()):
-            parent = parent[parent]
-        root, a, b = parent[root], parent[a], parent[b]
 
 
 class Contraction:

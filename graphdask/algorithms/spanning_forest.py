@@ -2,12 +2,10 @@
 
 Edges are ordered by weight and, where weights are equal, by their rows in what the caller gave. No two edges are equal
 then, so the forest is one, and depends on neither the partitions nor the order of events. Each rank first finds the
-forest of its own edges, because an edge that is the heaviest of a cycle there is not in the whole forest either. Of
-many edges it takes the lightest ones first, and of the others only those that join two trees (as Filter-Kruskal does).
-The edges that are left, fewer than the rank has vertices and ghosts, are contracted by all ranks (`_lightest`).
+forest of its own edges (`_own_forest`), because an edge that is the heaviest of a cycle there is not in the whole forest
+either. The edges that are left, fewer than the rank has vertices and ghosts, are contracted by all ranks (`_lightest`).
 
-Sources: Boruvka (1926); Osipov, Sanders, Singler, The Filter-Kruskal minimum spanning tree algorithm (2009); Chung,
-Condon, Parallel implementation of Boruvka's minimum spanning tree algorithm (1996).
+Sources: Boruvka (1926); Chung, Condon, Parallel implementation of Boruvka's minimum spanning tree algorithm (1996).
 """
 
 from __future__ import annotations
@@ -19,7 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._lightest import Contraction, by_weight, lightest
+from graphdask.algorithms._lightest import Contraction
+from graphdask.algorithms._own_forest import memory_of_list, own_forest
 from graphdask.device.backend import Array
 from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation
@@ -28,14 +27,8 @@ from graphdask.engine.owners import Owners, least_at, least_of_each
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import algorithm
-from graphdask.partition.neighbours import edge_blocks
 from graphdask.partition.part import Part
 from graphdask.results.edge_values import EdgesResult
-
-LIGHT = 3
-"""Edges for each vertex that are taken first."""
-SAMPLE = 1 << 14
-"""Weights from which the bound of the light edges is estimated."""
 
 
 class SpanningForestResult(EdgesResult):
@@ -77,11 +70,11 @@ class SpanningForest(Primitive[dict[str, Array]]):
     needs_memory = "components join along edges in memory, until one is left; gd.connected_components(S) finds these"
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        return 30 * part.out.num_edges + (80 if part.size == 1 else 200) * part.num_slots
+        return memory_of_list(part) + (80 if part.size == 1 else 200) * part.num_slots
 
     def init(self, part: Part, env: Environment) -> tuple[dict[str, Array], Messages]:
         owners, none = Owners(part, env), part.ids[:0]
-        edges, root = _own_forest(part, env)
+        edges, root = own_forest(part, env)
         one, other = owners.positions(edges.pop("one")), owners.positions(edges.pop("other"))
         if part.size > 1:
             joined = Contraction(part, env, one, other, edges["weight"], edges["row"])
@@ -104,54 +97,15 @@ class SpanningForest(Primitive[dict[str, Array]]):
         return state
 
 
-def _own_forest(part: Part, env: Environment) -> tuple[dict[str, Array], Array]:
-    """The lightest forest of the edges that this rank has, and the root of each slot's tree."""
-    xp, csr, weights = env.xp, part.out, part.out.weights
-    root = xp.arange(part.num_slots, dtype=part.vertex_map.dtype)
-    light, classes = 2 * LIGHT * part.num_slots, [(None, None)]
-    if weights is not None and csr.num_edges > 2 * light:
-        sample = np.sort(env.backend.to_host(weights[:: max(1, csr.num_edges // SAMPLE)]))
-        bound = sample[len(sample) * light // csr.num_edges].item()
-        classes = [(None, bound), (bound, None)]
-    taken: list[dict[str, Array]] = []
-    for above, most in classes:
-        edges = _edges(part, env, root, above, most)
-        order = by_weight(xp, edges["weight"], edges["row"])
-        edges = {name: column[order] for name, column in edges.items()}
-        places, root = lightest(xp, root, edges["one"], edges["other"])
-        taken.append({name: column[places] for name, column in edges.items()})
-    return {name: xp.concatenate([each[name] for each in taken]) for name in taken[0]}, root
-
-
-def _edges(part: Part, env: Environment, root: Array, above: Any, most: Any) -> dict[str, Array]:
-    """The edges of weights in a range that join two trees, each once on this rank."""
-    xp, csr = env.xp, part.out
-    assert csr.rows is not None
-    none = csr.weights[:0] if csr.weights is not None else xp.zeros(0, np.int64)
-    found = [{"one": csr.indices[:0], "other": csr.indices[:0], "weight": none, "row": csr.rows[:0]}]
-    for block in edge_blocks(env.backend, part):
-        begin, end = (int(csr.indptr[row]) for row in (block.first, block.last))
-        weight = None if csr.weights is None else csr.weights[begin:end]
-        kept = block.rows < block.slots
-        if above is not None:
-            kept &= weight > above
-        if most is not None:
-            kept &= weight <= most
-        places = xp.flatnonzero(kept)
-        one, other = block.rows[places], block.slots[places]
-        if above is not None:
-            apart = root[one] != root[other]
-            places, one, other = places[apart], one[apart], other[apart]
-        of = xp.ones(len(places), np.int64) if weight is None else weight[places]
-        found.append({"one": one, "other": other, "weight": of, "row": csr.rows[begin:end][places]})
-    return {name: xp.concatenate([each[name] for each in found]) for name in found[0]}
-
-
 def _labels(part: Part, env: Environment, owners: Owners, root: Array) -> Array:
     """The smallest id of each own vertex's tree, whose root is given as a position."""
     xp = env.xp
-    root = root[: part.num_owned]
-    best = xp.arange(len(root)) if part.size == 1 else least_of_each(xp, root, [part.ids])
+    if part.size == 1:
+        label = xp.full(part.num_owned, np.iinfo(part.ids.dtype).max, part.ids.dtype)
+        kernels = env.kernels("components", index_t=part.vertex_map.dtype)
+        kernels.components_label(part.num_owned, part.ids, root, label)
+        return label[root]
+    best = least_of_each(xp, root, [part.ids])
     tree, ids = owners.send(root[best], [part.ids[best]])
     (label,) = owners.ask(root, [least_at(xp, part.num_owned, tree, ids)])
     return label

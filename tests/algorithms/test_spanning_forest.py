@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import graphdask as gd
-from graphdask.algorithms import spanning_forest
+from graphdask.algorithms import _own_forest
 
 
 def kruskal(n, src, dst, weights):
@@ -49,7 +49,7 @@ def test_edges_are_those_of_kruskals_algorithm(parts, rng):
 
 
 def test_the_weight_is_scipys_if_light_edges_come_first(rng, monkeypatch):
-    monkeypatch.setattr(spanning_forest, "LIGHT", 1)
+    monkeypatch.setattr(_own_forest, "LIGHT", 1)
     n = 200
     src, dst = np.triu_indices(n, 1)
     weights = rng.random(len(src))
