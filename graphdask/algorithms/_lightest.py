@@ -8,8 +8,6 @@ Source: Boruvka (1926), as in Nesetril, Milkova, Nesetrilova, Otakar Boruvka on 
 
 from __future__ import annotations
 
-from typing import Any
-
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.engine.owners import Owners, least_of_each

@@ -1,8 +1,8 @@
 """The minimum spanning forest of the edges that one rank has, by Boruvka's rounds (kernels/forest/).
 
 The first round takes the first edge of each own vertex. The lightest edges are then listed and contracted, and after
-them the others, of which few still join two trees (Filter-Kruskal). Without weights edges are ordered by their rows, and
-the first rows are the lightest edges.
+them the others, of which few still join two trees (Filter-Kruskal). Without weights, edges are ordered by their rows
+alone, and the edges of the first rows are the lightest.
 
 Sources: Osipov, Sanders, Singler, The Filter-Kruskal minimum spanning tree algorithm (2009); Fallin, Gonzalez, Seo,
 Burtscher, A high-performance MST implementation for GPUs (2023).
@@ -19,8 +19,10 @@ from graphdask.engine.loop import HUB_THREADS, Environment
 from graphdask.kernels.forest.forest_pack import COUNTS, Growing
 from graphdask.partition.part import Part
 
-LIGHT = 3
+LIGHT = 1
 """Edges for each vertex that are taken first."""
+LISTED = 2
+"""Edges for each vertex that the list holds at first."""
 SAMPLE = 1 << 14
 """Edges from which the bound of the light edges is estimated."""
 LEAST, GREATEST = -(2**63), 2**63 - 1
@@ -96,7 +98,7 @@ class _Forest:
         """List the edges of a range of keys that join two trees. A list that is too short is made again."""
         pack, num_edges = self.pack, self.part.out.num_edges // (2 if self.part.size == 1 else 1)
         pack.assign(low=low, high=high)
-        self._reserve(max(1, pack.capacity, min(num_edges, (LIGHT + 1) * self.part.num_slots)))
+        self._reserve(max(1, pack.capacity, min(num_edges, LISTED * self.part.num_slots)))
         while True:
             pack.set_counters(listed=0)
             self._visit("forest_select")

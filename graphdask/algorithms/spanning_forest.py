@@ -2,8 +2,8 @@
 
 Edges are ordered by weight and, where weights are equal, by their rows in what the caller gave. No two edges are equal
 then, so the forest is one, and depends on neither the partitions nor the order of events. Each rank first finds the
-forest of its own edges (`_own_forest`), because an edge that is the heaviest of a cycle there is not in the whole forest
-either. The edges that are left, fewer than the rank has vertices and ghosts, are contracted by all ranks (`_lightest`).
+forest of its own edges (`_own_forest`), because an edge that is the heaviest of a cycle there is not in the whole
+forest either. The edges that are left, fewer than the rank has vertices and ghosts, are contracted by all ranks (`_lightest`).
 
 Sources: Boruvka (1926); Chung, Condon, Parallel implementation of Boruvka's minimum spanning tree algorithm (1996).
 """
@@ -70,7 +70,8 @@ class SpanningForest(Primitive[dict[str, Array]]):
     needs_memory = "components join along edges in memory, until one is left; gd.connected_components(S) finds these"
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        return memory_of_list(part) + (80 if part.size == 1 else 200) * part.num_slots
+        index = part.vertex_map.dtype.itemsize
+        return memory_of_list(part) + (56 + 6 * index if part.size == 1 else 152 + 12 * index) * part.num_slots
 
     def init(self, part: Part, env: Environment) -> tuple[dict[str, Array], Messages]:
         owners, none = Owners(part, env), part.ids[:0]

@@ -107,9 +107,8 @@ def forest_hook(n, a: Growing):
             continue
         e = _index(a.rows, a.best[v])
         u = a.indices[e]
-        if v < u < n:
-            if _row(a.rows, a.wide_rows, _index(a.rows, a.best[u])) == _row(a.rows, a.wide_rows, e):
-                continue
+        if v < u < n and _row(a.rows, a.wide_rows, _index(a.rows, a.best[u])) == _row(a.rows, a.wide_rows, e):
+            continue
         a.root[v] = u
         a.forest_source[a.counters.joined] = v
         a.forest_place[a.counters.joined] = e
@@ -163,8 +162,7 @@ def forest_least(n, a: Growing):
             if a.least is None:
                 a.best[end] = min(a.best[end], packed)
             elif key < a.least[end] or (
-                key == a.least[end]
-                and (a.best[end] == NONE or row < _listed_row(a.wide_rows, a.place, a.best[end]))
+                key == a.least[end] and (a.best[end] == NONE or row < _listed_row(a.wide_rows, a.place, a.best[end]))
             ):
                 a.least[end] = key
                 a.best[end] = packed

@@ -29,6 +29,7 @@ CALLS = {
     "core": lambda graph, start: gd.core_number(graph),
     "triangles": lambda graph, start: gd.triangles(graph),
     "strong": lambda graph, start: gd.strongly_connected_components(graph),
+    "forest": lambda graph, start: gd.minimum_spanning_forest(graph),
 }
 EVERY = CALLS | {
     "labels": lambda graph, start: gd.label_propagation(graph, 3),
@@ -47,7 +48,7 @@ def test_the_memory_of_ranks_that_exchange_is_announced(name, parts, ghosts, rng
     monkeypatch.setattr(Environment, "peers", lambda env, alone=False: None)
     n, m = 3_000, 9_000
     src, dst = rng.integers(0, n, (2, m))
-    for weights in (None, rng.random(m)) if name.startswith("sssp") else (None,):
+    for weights in (None, rng.random(m)) if name.startswith(("sssp", "forest")) else (None,):
         graph = gd.from_edges(src, dst, weights, num_vertices=n, directed=name == "strong")
         graph = graph.partition(parts, "random", ghosts, device="cuda").persist()
         CALLS[name](graph, int(src[0]))  # makes what is kept: in-edges, mirrors, tables
