@@ -3,7 +3,8 @@
 Edges are ordered by weight and, where weights are equal, by their rows in what the caller gave. No two edges are equal
 then, so the forest is one, and depends on neither the partitions nor the order of events. Each rank first finds the
 forest of its own edges (`_own_forest`), because an edge that is the heaviest of a cycle there is not in the whole
-forest either. The edges that are left, fewer than the rank has vertices and ghosts, are contracted by all ranks (`_lightest`).
+forest either. The edges that are left, fewer than the rank has vertices and ghosts, are contracted by all ranks
+(`_lightest`).
 
 Sources: Boruvka (1926); Chung, Condon, Parallel implementation of Boruvka's minimum spanning tree algorithm (1996).
 """
