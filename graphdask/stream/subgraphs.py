@@ -7,6 +7,7 @@ or searches, each rank has some.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,15 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.kernels.common.compiling import clock
-from graphdask.partition.part import Csr
+from graphdask.partition.part import Csr, Part
+from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample.streamed import record
 from graphdask.stream.hops import pieces_of
 from graphdask.stream.rows import ChunkEnvironment, StoredRows
 from graphdask.stream.shared import StreamedPart
-from graphdask.subgraphs._rows import places_in
+from graphdask.subgraphs._rows import places_in, row_blocks
 from graphdask.subgraphs.hops import Hops
-from graphdask.subgraphs.selected import Selected, set_keys
+from graphdask.subgraphs.selected import Selected, set_keys, with_edge_columns
 
 
 def _no_tables(csr: Csr) -> int:
@@ -66,8 +68,8 @@ def between(sampler: Selected, part: StreamedPart, env: ChunkEnvironment) -> tup
     for which, piece, _ in pieces_of(positions, env, stored, lambda _: None):
         rows = positions[which] - np.int32(piece.first_position)
         found.append(
-            sampler.edges(
-                piece, env, rows, instances[which], lambda slots: inside[numbers(slots)],
+            _edges(
+                sampler, piece, env, rows, instances[which], lambda slots: inside[numbers(slots)],
                 keys if sampler.instances > 1 else None, part.store.header["directed"], numbers, edges,
             )
         )  # fmt: skip
@@ -76,6 +78,36 @@ def between(sampler: Selected, part: StreamedPart, env: ChunkEnvironment) -> tup
     record(env, sampler.name, len(members), edges, started)
     columns = {name: xp.concatenate([each[name] for each in found]) for name in found[0]}
     return columns, stored, (stored.per_vertex + 2) * n
+
+
+def _edges(
+    sampler: Selected, part: Part, env: Environment, rows: Array, instances: Array,
+    inside: Callable[[Array], Array], keys: Array | None, directed: bool, numbers: Callable[[Array], Array],
+    before: int,
+) -> dict[str, Array]:  # fmt: skip
+    """Columns of the edges of some own rows, each of a set, to vertices of the same set.
+
+    `inside` says of slots whether they are in a set, `keys` are the pairs of all sets, if there are several, and
+    `numbers` gives the vertex numbers of slots. So many edges were found `before`.
+    """
+    xp, csr, item = env.xp, part.out, part.vertex_map.dtype.itemsize
+    ids = part.ids[rows]
+    found = {"src": [ids[:0]], "dst": [ids[:0]], "instance": [instances[:0]], "place": [xp.zeros(0, np.int64)]}
+    total = before
+    for of_each, places in row_blocks(env, csr, rows):
+        kept = inside(csr.indices[places])
+        of_each, places = of_each[kept], places[kept]
+        dst = numbers(csr.indices[places])
+        src, instance = ids[of_each], instances[of_each]
+        kept = xp.ones(len(src), bool) if directed else src <= dst
+        if keys is not None:
+            kept &= places_in(xp, keys, set_keys(part, instance, dst))[1]
+        total += int(kept.sum())
+        refuse_beyond_memory(env, sampler.name, "edges found", total, 2 * (2 * item + 32))
+        for name, values in (("src", src), ("dst", dst), ("instance", instance), ("place", places)):
+            found[name].append(values[kept])
+    columns = {name: xp.concatenate(values) for name, values in found.items()}
+    return with_edge_columns(csr, columns, sampler.numbered)
 
 
 def around(sampler: Hops, part: StreamedPart, env: ChunkEnvironment) -> tuple[dict[str, Any], StoredRows, int]:

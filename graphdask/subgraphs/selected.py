@@ -1,13 +1,13 @@
 """Induced subgraphs that stay divided: each rank lists the edges of its own vertices between vertices of a set.
 
-Nothing is sent. A rank marks the slots of the vertices that are in any set, visits the rows of its own ones, and keeps
-the edges that lead to marked slots; with several sets, those that lead to a vertex of the same set, which it finds
-among the sorted pairs of set and vertex.
+Nothing is sent. A rank marks the slots of the vertices of each set, scans the rows of its own ones, and keeps the edges
+that lead to marked slots. Where a mark for each set and slot would need too much memory, a slot has one mark for all
+sets, and its vertex is searched for among those of the set.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,15 +16,21 @@ from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.errors import OverBudget
+from graphdask.kernels.common.tuning import FLAT_TILE
+from graphdask.kernels.subgraphs.selected_pack import SelectedEdges
 from graphdask.partition.ghosts import known_slots
-from graphdask.partition.neighbours import PIECE
 from graphdask.partition.part import Part
+from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._taken import Taken
 from graphdask.sample.sampler import Sampler
 from graphdask.sample.traversal import ids_of_slots
-from graphdask.subgraphs._rows import places_in, row_blocks
 from graphdask.subgraphs.result import SubgraphResult
+
+MARKS = 1 << 26
+"""Words that the marks of all sets may have, 256 MiB; more sets have marks in common."""
+TILES = 1 << 22
+"""Tiles of entries that are checked at a time: 2^30 entries, of which bits and counts take 144 MiB."""
 
 
 class Selected(Sampler[dict[str, Array]]):
@@ -48,52 +54,74 @@ class Selected(Sampler[dict[str, Array]]):
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         """Return the bytes before edges are counted; those that are found are checked then."""
-        return 48 * len(self.members) + part.num_slots + 80 * min(PIECE, part.out.num_edges)
+        words = (part.num_slots + 31) // 32
+        marks = words * self.instances if self._apart(part) else words
+        tiles = min(TILES, len(self.members) * part.out.num_edges // FLAT_TILE + 1)
+        return 64 * len(self.members) + 4 * marks + (FLAT_TILE // 8 + 12) * tiles + 16 * part.num_slots
+
+    def _apart(self, part: Part) -> bool:
+        """Whether each set has marks of its own."""
+        return self.instances * ((part.num_slots + 31) // 32) <= MARKS
 
     def init(self, part: Part, env: Environment) -> tuple[dict[str, Array], Messages]:
-        xp, csr, dtype = env.xp, part.out, part.vertex_map.dtype
-        members, instances = self.pairs(env, dtype)
+        pack = self._rows(part, env)
+        columns, entries = self._edges(part, env, pack)
+        return with_edge_columns(part.out, columns, self.numbered), nothing(part, entries)
+
+    def _rows(self, part: Part, env: Environment) -> SelectedEdges:
+        """Mark the members, and find which entries of the rows of own ones are checked."""
+        xp, dtype = env.xp, part.vertex_map.dtype
+        members, sets = self.pairs(env, dtype)
         positions = part.vertex_map.to_position(env.backend, members)
-        rows, own = own_rows(part, env, positions)
-        slots, known = known_slots(env.backend, part, positions)
-        inside = xp.zeros(part.num_slots, bool)
-        inside[slots[known]] = True
-        keys = set_keys(part, instances, members) if self.instances > 1 else None
+        rows, ids, own_sets, marked = positions, members, sets, positions
+        if part.size > 1:
+            rows, own = own_rows(part, env, positions)
+            ids, own_sets = members[own], sets[own]
+            slots, known = known_slots(env.backend, part, positions)
+            marked = xp.where(known, slots, dtype.type(-1))
+        plain = part.size == 1 and type(part.vertex_map) is VertexMap
+        names = rows[:0] if plain else ids_of_slots(part, env, xp.arange(part.num_slots, dtype=dtype))
+        words, apart = (part.num_slots + 31) // 32, self._apart(part)
+        pack = SelectedEdges(
+            indptr=part.out.indptr, indices=part.out.indices, named=int(not plain), names=names,
+            undirected=int(not self.directed(part)), marked=marked, marked_set=sets,
+            marks=xp.zeros(words * (self.instances if apart else 1), np.uint32), stride=words if apart else 0,
+            searched=int(not apart), members=members, bounds=env.backend.from_host(self.bounds.astype(np.int64)),
+            items=len(rows), rows=rows, ids=ids, sets=own_sets, begins=xp.empty(len(rows), np.int64),
+            ends=xp.empty(len(rows), np.int64),
+        )  # fmt: skip
+        kernels = env.kernels("selected", index_t=dtype)
+        kernels.selected_mark(len(marked), pack)
+        kernels.selected_rows(len(rows), pack)
+        if len(rows):
+            pack.ends = xp.cumsum(pack.ends)
+        return pack
 
-        def numbers(slots: Array) -> Array:
-            return ids_of_slots(part, env, slots)
-
-        columns = self.edges(part, env, rows, instances[own], inside.__getitem__, keys, self.directed(part), numbers)
-        return columns, nothing(part, csr.num_edges)
-
-    def edges(
-        self, part: Part, env: Environment, rows: Array, instances: Array,
-        inside: Callable[[Array], Array], keys: Array | None, directed: bool, numbers: Callable[[Array], Array],
-        before: int = 0,
-    ) -> dict[str, Array]:  # fmt: skip
-        """Columns of the edges of some own rows, each of a set, to vertices of the same set.
-
-        `inside` says of slots whether they are in a set, `keys` are the pairs of all sets, if there are several, and
-        `numbers` gives the vertex numbers of slots. So many edges were found `before`.
-        """
-        xp, csr, item = env.xp, part.out, part.vertex_map.dtype.itemsize
-        ids = part.ids[rows]
-        found = {"src": [ids[:0]], "dst": [ids[:0]], "instance": [instances[:0]], "place": [xp.zeros(0, np.int64)]}
-        total = before
-        for of_each, places in row_blocks(env, csr, rows):
-            kept = inside(csr.indices[places])
-            of_each, places = of_each[kept], places[kept]
-            dst = numbers(csr.indices[places])
-            src, instance = ids[of_each], instances[of_each]
-            kept = xp.ones(len(src), bool) if directed else src <= dst
-            if keys is not None:
-                kept &= places_in(xp, keys, set_keys(part, instance, dst))[1]
-            total += int(kept.sum())
-            refuse_beyond_memory(env, self.name, "edges found", total, 2 * (2 * item + 32))
-            for name, values in (("src", src), ("dst", dst), ("instance", instance), ("place", places)):
-                found[name].append(values[kept])
-        columns = {name: xp.concatenate(values) for name, values in found.items()}
-        return with_edge_columns(csr, columns, self.numbered)
+    def _edges(self, part: Part, env: Environment, pack: SelectedEdges) -> tuple[dict[str, Array], int]:
+        """Edges that lead to marked slots, and how many entries were checked for them."""
+        xp, csr, dtype = env.xp, part.out, part.vertex_map.dtype
+        kernels = env.kernels("selected", index_t=dtype)
+        pack.placed = int(csr.weights is not None or self.numbered)
+        entries = int(pack.ends[-1]) if pack.items else 0
+        last, kept, found = -(-entries // FLAT_TILE), 0, []
+        for first in range(0, max(last, 1), TILES):
+            tiles, here = min(TILES, last - first), 0
+            if tiles:
+                masks, counts = xp.empty(tiles * FLAT_TILE // 32, np.uint32), xp.empty(tiles, np.int32)
+                pack.assign(first=first, masks=masks, counts=counts)
+                kernels.selected_count(tiles, pack)
+                pack.upto = xp.cumsum(counts, dtype=np.int64)
+                here = int(pack.upto[-1])
+            kept += here
+            refuse_beyond_memory(env, self.name, "edges found", kept, 2 * (2 * dtype.itemsize + 32))
+            columns = {"src": xp.empty(here, dtype), "dst": xp.empty(here, dtype), "instance": xp.empty(here, np.int64)}
+            pack.assign(places=xp.empty(here if pack.placed else 0, np.int64), **columns)
+            if here:
+                kernels.selected_write(tiles, pack)
+            found.append({**columns, "place": pack.places})
+        if len(found) == 1:
+            return found[0], entries
+        return {name: xp.concatenate([each[name] for each in found]) for name in found[0]}, entries
 
     def pairs(self, env: Environment, dtype: np.dtype) -> tuple[Array, Array]:
         """The vertices of all sets, and the set of each."""

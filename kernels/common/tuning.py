@@ -41,6 +41,8 @@ MASS = 2.0**60
 
 MOST_PEERS = 128
 """Ranks up to which numbers of segments are ranked by counting: each compares with all others in one launch."""
+FLAT_TILE = 256
+"""Entries of many items, one item after the other, that a warp of a GPU takes at a time (kernels/common/flat.cuh)."""
 BITMAP_TILE = 256
 """Words of a bitmap that a block of a GPU takes at once (kernels/common/scan.cuh)."""
 
@@ -67,6 +69,7 @@ MACROS_OF = {
     "generate/cuppa.cu": {"CUPPA_FAR": FAR_VERTEX},
     "generate/pa_walk.cuh": {"PA_FAR": FAR_VERTEX, "PA_PLAIN_DEGREE": PLAIN_DEGREE, "PA_PLAIN_SHARE": PLAIN_SHARE},
     "label_propagation/label_propagation.cu": {"CHUNK": LABEL_CHUNK},
+    "common/flat.cuh": {"GD_FLAT_TILE": FLAT_TILE},
     "common/lanes.cuh": {"GD_CHUNK": ROW_CHUNK},
     "common/row_sums.cuh": {"GD_FEW": ROW_FEW, "GD_SPAN": ROW_SPAN},
     "pagerank/pagerank.cu": {"GD_FEW": ROW_FEW, "GD_SPAN": ROW_SPAN},

@@ -1,0 +1,1 @@
+"""Edges between vertices of sets, and vertices that searches from many sources reach."""

@@ -1,0 +1,33 @@
+"""What selected.py and selected.cu work on."""
+
+from graphdask.kernels.common.packs import Pack
+
+
+class SelectedEdges(Pack):
+    indptr = "const long long *__restrict__", "where the row of each own vertex begins"
+    indices = "const index_t *__restrict__", "slots that edges lead to, in each row in ascending order of their ids"
+    named = "long long", "0: the id of a slot is its number; 1: it is in `names`"
+    names = "const index_t *__restrict__", "per slot, or empty: its id"
+    undirected = "long long", "1: an edge counts at its lower end alone; 0: in each row that has it"
+    marked = "const index_t *__restrict__", "slots of the members of all sets, -1 where a member has none here"
+    marked_set = "const long long *__restrict__", "the set of each of them"
+    marks = "unsigned *", "a bit for each slot in a set: whether it is a member; for each set, or for all together"
+    stride = "long long", "words of `marks` from a set to the next; 0 where they are for all sets together"
+    searched = "long long", "1: a marked slot may be of another set, so that its id is searched for in `members`"
+    members = "const index_t *__restrict__", "ids of the members of all sets, ascending in each"
+    bounds = "const long long *__restrict__", "where those of each set begin, and their number"
+    items = "long long", "own members, of all sets"
+    rows = "const index_t *__restrict__", "per item: its row"
+    ids = "const index_t *__restrict__", "per item: its id"
+    sets = "const long long *__restrict__", "per item: its set"
+    begins = "long long *", "per item: where the entries of its row begin that are checked"
+    ends = "long long *", "per item: how many these are; then their sums up to the item"
+    first = "long long", "the tile to begin with; a tile is FLAT_TILE entries of all items, one item after the other"
+    masks = "unsigned *", "a bit for each entry from that tile on: whether its edge is kept"
+    counts = "int *", "per tile: how many are"
+    upto = "const long long *__restrict__", "their sums up to the tile"
+    src = "index_t *__restrict__", "of each edge that is kept: the id of its source"
+    dst = "index_t *__restrict__", "that of its destination"
+    instance = "long long *__restrict__", "the set that it is in"
+    placed = "long long", "1: its place is wanted"
+    places = "long long *__restrict__", "its place in `indices`; empty where it is not wanted"
