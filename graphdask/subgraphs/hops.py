@@ -2,7 +2,9 @@
 
 State: the pairs that the owner of each vertex has reached, as sorted numbers, one array for each hop. A superstep takes
 in the pairs that arrived, leaves out those that were reached before, and sends the neighbours of the others to their
-owners, each pair once. A pair is reached at the first hop that can reach it, whatever the order of messages.
+owners, each pair once. A pair is reached at the first hop that can reach it, whatever the order of messages. With few
+sources, a bit for each source and slot says whether the pair was reached, and own neighbours are not sent. With many
+sources, pairs are sorted, and searched for among those that were reached.
 """
 
 from __future__ import annotations
@@ -22,12 +24,14 @@ from graphdask.interface.parameters import documented
 from graphdask.partition.build import from_cyclic, to_cyclic_positions
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Csr, Part
+from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample.hops import checked_seeds
 from graphdask.sample.sampler import Sampler, owners, routed, sampled
+from graphdask.subgraphs._reached import Reached, fits
 from graphdask.subgraphs._rows import places_in, row_blocks
 from graphdask.subgraphs.result import Ordered
-from graphdask.subgraphs.selected import own_rows, set_keys
+from graphdask.subgraphs.selected import own_rows, refuse_keys_beyond, words_of
 
 DIRECTIONS = ("out", "in", "both")
 
@@ -62,10 +66,14 @@ class HopsResult(Ordered):
 
 @dataclass
 class HopsState:
+    hops: list[Array]
+    """The pairs of each hop, source * num_owned + own vertex, int64, sorted."""
     visited: Array
-    """Pairs of source and own vertex, as int64: source * num_owned + slot, sorted."""
-    hops: list[Array] = field(default_factory=list)
-    """The pairs of each hop."""
+    """All of these, sorted; without `reached`."""
+    reached: Reached | None = None
+    """Bits of these, where sources are few."""
+    fresh: list[Array] = field(default_factory=list)
+    """With `reached`: pairs of the next hop that this rank found."""
 
 
 class Hops(Sampler[HopsState]):
@@ -93,8 +101,9 @@ class Hops(Sampler[HopsState]):
         return self.direction != "out"
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        """Return the bytes of the sources; pairs that are reached are checked when they are."""
-        return 64 * len(self.seeds)
+        """Return the bytes of the sources, and of marks; pairs that are reached are checked when they are."""
+        marks = 4 * self.instances * words_of(part) if fits(part, self.instances) else 0
+        return 64 * len(self.seeds) + marks
 
     def csrs(self, part: Part) -> list[Csr]:
         """The rows that are followed."""
@@ -105,40 +114,61 @@ class Hops(Sampler[HopsState]):
 
     def started(self, part: Part, env: Environment) -> Array:
         """The pairs of this rank at hop 0."""
+        refuse_keys_beyond(part, self.instances)
+        instances = np.repeat(np.arange(self.instances), np.diff(self.bounds))
+        if part.size == 1 and type(part.vertex_map) is VertexMap:
+            return env.backend.from_host(np.unique(instances * part.num_owned + self.seeds))
         seeds = env.backend.from_host(self.seeds.astype(part.vertex_map.dtype))
-        instances = env.backend.from_host(np.repeat(np.arange(self.instances), np.diff(self.bounds)))
         rows, own = own_rows(part, env, part.vertex_map.to_position(env.backend, seeds))
-        set_keys(part, instances[own], rows)
-        return env.xp.unique(instances[own] * part.num_owned + rows)
+        return env.xp.unique(env.backend.from_host(instances)[own] * part.num_owned + rows)
 
     def init(self, part: Part, env: Environment) -> tuple[HopsState, Messages]:
         first = self.started(part, env)
-        state = HopsState(first, [first])
+        state = HopsState([first], first)
+        if fits(part, self.instances):
+            state.reached = Reached(part, env, self.instances, self.name)
+            state.reached.take(first)
         return state, self._sent(part, state, env)
 
     def superstep(self, part: Part, state: HopsState, inbox: Inbox, env: Environment) -> Messages:
         xp, records = env.xp, inbox.records
-        rows = records["vertex"] - part.vertex_map.dtype.type(part.first_position)
-        fresh = xp.unique(records["instance"] * part.num_owned + rows)
-        fresh = fresh[~places_in(xp, state.visited, fresh)[1]]
-        state.visited = xp.concatenate([state.visited, fresh])
-        state.visited.sort()
+        pairs = records["instance"]
+        if len(pairs):
+            rows = records["vertex"] - part.vertex_map.dtype.type(part.first_position)
+            pairs = pairs * part.num_owned + rows
+        if state.reached is None:
+            fresh = xp.unique(pairs)
+            fresh = fresh[~places_in(xp, state.visited, fresh)[1]]
+            state.visited = xp.concatenate([state.visited, fresh])
+            state.visited.sort()
+        else:
+            found = [each for each in (*state.fresh, state.reached.take(pairs)) if len(each)]
+            fresh = xp.concatenate(found) if found else pairs[:0]
+            fresh.sort()
         state.hops.append(fresh)
         return self._sent(part, state, env)
 
     def _sent(self, part: Part, state: HopsState, env: Environment) -> Messages:
         """The neighbours of the last hop to their owners; none after the last hop."""
         frontier = state.hops[-1] if len(state.hops) <= self.hops else state.hops[-1][:0]
-        instances, positions, edges = self.neighbours(part, env, frontier)
-        records, bounds = routed(env, owners(env, part, positions), {"instance": instances, "vertex": positions})
-        return Messages.of_records(
-            records, bounds, active=len(positions) > 0, frontier=len(frontier), edges=edges
-        )  # fmt: skip
+        if state.reached is None:
+            instances, positions, edges = self.neighbours(part, env, frontier)
+            state.fresh = []
+        else:
+            found = [state.reached.visit(csr, frontier) for csr in self.csrs(part)]
+            state.fresh, edges = [each.own for each in found], sum(each.edges for each in found)
+            pairs = found[0].remote if len(found) == 1 else env.xp.concatenate([each.remote for each in found])
+            instances, positions = split(part, pairs) if part.size > 1 else (pairs, pairs)
+            positions = positions_of(part, positions) if part.size > 1 else positions
+        active = len(positions) > 0 or any(map(len, state.fresh))
+        to = owners(env, part, positions) if part.size > 1 else positions
+        records, bounds = routed(env, to, {"instance": instances, "vertex": positions})
+        return Messages.of_records(records, bounds, active=active, frontier=len(frontier), edges=edges)
 
     def neighbours(self, part: Part, env: Environment, pairs: Array) -> tuple[Array, Array, int]:
         """Distinct pairs that an edge leads to from some pairs: sources, positions; and how many edges there are."""
         instances, slots, edges = self.reached(part, env, pairs)
-        return instances, from_cyclic(part, to_cyclic_positions(part, slots)), edges
+        return instances, positions_of(part, slots), edges
 
     def reached(self, part: Part, env: Environment, pairs: Array) -> tuple[Array, Array, int]:
         """Distinct pairs that an edge leads to from some pairs: sources, slots; and how many edges there are."""
@@ -151,8 +181,7 @@ class Hops(Sampler[HopsState]):
                 edges += len(places)
                 found = xp.unique(xp.concatenate([found, instances[of_each] * slots + csr.indices[places]]))
                 refuse_beyond_memory(env, self.name, "pairs of source and vertex", len(found), 64)
-        instances = found // slots
-        return instances, (found - instances * slots).astype(part.vertex_map.dtype), edges
+        return *split(part, found), edges
 
     def result(self, part: Part, state: HopsState, env: Environment) -> dict[str, Array]:
         xp, owned = env.xp, max(part.num_owned, 1)
@@ -160,6 +189,18 @@ class Hops(Sampler[HopsState]):
         hop = xp.concatenate([xp.full(len(each), hop, np.int32) for hop, each in enumerate(state.hops)])
         instance = pairs // owned
         return {"vertex": part.ids[pairs - instance * owned], "hop": hop, "instance": instance}
+
+
+def split(part: Part, pairs: Array) -> tuple[Array, Array]:
+    """Sources and slots of pairs, source * num_slots + slot."""
+    slots = max(part.num_slots, 1)
+    sources = pairs // slots
+    return sources, (pairs - sources * slots).astype(part.vertex_map.dtype)
+
+
+def positions_of(part: Part, slots: Array) -> Array:
+    """Positions of an array of slots."""
+    return from_cyclic(part, to_cyclic_positions(part, slots))
 
 
 @documented

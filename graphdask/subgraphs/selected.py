@@ -48,20 +48,24 @@ class Selected(Sampler[dict[str, Array]]):
     def __init__(self, members: np.ndarray, bounds: np.ndarray):
         self.members, self.bounds, self.first, self.last = members, bounds, 0, len(bounds) - 1
 
+    @property
+    def num_members(self) -> int:
+        """Vertices of all subgraphs."""
+        return len(self.members)
+
     def taken(self, xp: Any, columns: Mapping[str, Array], first: int) -> Taken:
         steps = xp.zeros(len(columns["src"]), np.int64)
         return Taken(columns["src"], columns["dst"], columns["instance"], steps, again=False)
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         """Return the bytes before edges are counted; those that are found are checked then."""
-        words = (part.num_slots + 31) // 32
-        marks = words * self.instances if self._apart(part) else words
-        tiles = min(TILES, len(self.members) * part.out.num_edges // FLAT_TILE + 1)
-        return 64 * len(self.members) + 4 * marks + (FLAT_TILE // 8 + 12) * tiles + 16 * part.num_slots
+        marks = words_of(part) * (self.instances if self._apart(part) else 1)
+        tiles = min(TILES, self.num_members * part.out.num_edges // FLAT_TILE + 1)
+        return 64 * self.num_members + 4 * marks + (FLAT_TILE // 8 + 12) * tiles + 16 * part.num_slots
 
     def _apart(self, part: Part) -> bool:
         """Whether each set has marks of its own."""
-        return self.instances * ((part.num_slots + 31) // 32) <= MARKS
+        return self.instances * words_of(part) <= MARKS
 
     def init(self, part: Part, env: Environment) -> tuple[dict[str, Array], Messages]:
         pack = self._rows(part, env)
@@ -71,7 +75,7 @@ class Selected(Sampler[dict[str, Array]]):
     def _rows(self, part: Part, env: Environment) -> SelectedEdges:
         """Mark the members, and find which entries of the rows of own ones are checked."""
         xp, dtype = env.xp, part.vertex_map.dtype
-        members, sets = self.pairs(env, dtype)
+        members, sets, bounds = self.on_device(env, dtype)
         positions = part.vertex_map.to_position(env.backend, members)
         rows, ids, own_sets, marked = positions, members, sets, positions
         if part.size > 1:
@@ -81,12 +85,12 @@ class Selected(Sampler[dict[str, Array]]):
             marked = xp.where(known, slots, dtype.type(-1))
         plain = part.size == 1 and type(part.vertex_map) is VertexMap
         names = rows[:0] if plain else ids_of_slots(part, env, xp.arange(part.num_slots, dtype=dtype))
-        words, apart = (part.num_slots + 31) // 32, self._apart(part)
+        words, apart = words_of(part), self._apart(part)
         pack = SelectedEdges(
             indptr=part.out.indptr, indices=part.out.indices, named=int(not plain), names=names,
             undirected=int(not self.directed(part)), marked=marked, marked_set=sets,
             marks=xp.zeros(words * (self.instances if apart else 1), np.uint32), stride=words if apart else 0,
-            searched=int(not apart), members=members, bounds=env.backend.from_host(self.bounds.astype(np.int64)),
+            searched=int(not apart), members=members, bounds=bounds,
             items=len(rows), rows=rows, ids=ids, sets=own_sets, begins=xp.empty(len(rows), np.int64),
             ends=xp.empty(len(rows), np.int64),
         )  # fmt: skip
@@ -109,7 +113,7 @@ class Selected(Sampler[dict[str, Array]]):
             if tiles:
                 masks, counts = xp.empty(tiles * FLAT_TILE // 32, np.uint32), xp.empty(tiles, np.int32)
                 pack.assign(first=first, masks=masks, counts=counts)
-                kernels.selected_count(tiles, pack)
+                kernels.selected_count(tiles, pack, per_item=32)
                 pack.upto = xp.cumsum(counts, dtype=np.int64)
                 here = int(pack.upto[-1])
             kept += here
@@ -117,7 +121,7 @@ class Selected(Sampler[dict[str, Array]]):
             columns = {"src": xp.empty(here, dtype), "dst": xp.empty(here, dtype), "instance": xp.empty(here, np.int64)}
             pack.assign(places=xp.empty(here if pack.placed else 0, np.int64), **columns)
             if here:
-                kernels.selected_write(tiles, pack)
+                kernels.selected_write(tiles, pack, per_item=32)
             found.append({**columns, "place": pack.places})
         if len(found) == 1:
             return found[0], entries
@@ -128,6 +132,10 @@ class Selected(Sampler[dict[str, Array]]):
         of_each = np.repeat(np.arange(self.instances), np.diff(self.bounds))
         return env.backend.from_host(self.members.astype(dtype)), env.backend.from_host(of_each)
 
+    def on_device(self, env: Environment, dtype: np.dtype) -> tuple[Array, Array, Array]:
+        """The vertices of all sets, the set of each, and where those of each set begin, and their number."""
+        return *self.pairs(env, dtype), env.backend.from_host(self.bounds.astype(np.int64))
+
     def directed(self, part: Part) -> bool:
         """Whether each stored edge is one of the graph's, not a direction of one."""
         return part.inward is not part.out
@@ -137,6 +145,11 @@ class Selected(Sampler[dict[str, Array]]):
 
     def result(self, part: Part, state: dict[str, Array], env: Environment) -> dict[str, Array]:
         return state
+
+
+def words_of(part: Part) -> int:
+    """Words of a bit for each slot."""
+    return (part.num_slots + 31) // 32
 
 
 def nothing(part: Part, edges: int) -> Messages:
@@ -151,6 +164,12 @@ def own_rows(part: Part, env: Environment, positions: Array) -> tuple[Array, Arr
     return at[own].astype(part.vertex_map.dtype), own
 
 
+def refuse_keys_beyond(part: Part, sets: int) -> None:
+    """Raise OverBudget if pairs of so many sets and the vertices of the graph need more than 64 bits."""
+    if sets > (2**63 - 1) // max(part.num_vertices, 1):
+        raise OverBudget("so many sets of vertices of so large a graph need more than 64 bits; give fewer at a time")
+
+
 def set_keys(part: Part, instances: Array, vertices: Array) -> Array:
     """A number for each pair of a set and a vertex, int64, in the order of these.
 
@@ -159,8 +178,8 @@ def set_keys(part: Part, instances: Array, vertices: Array) -> Array:
     OverBudget
         If there are too many sets for 64 bits.
     """
-    if len(instances) and int(instances.max()) > (2**63 - 1) // max(part.num_vertices, 1) - 1:
-        raise OverBudget("so many sets of vertices of so large a graph need more than 64 bits; give fewer at a time")
+    if len(instances):
+        refuse_keys_beyond(part, int(instances.max()) + 1)
     return instances * part.num_vertices + vertices
 
 

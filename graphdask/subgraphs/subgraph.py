@@ -5,11 +5,16 @@ Sources: Seidman, Network structure and minimum degree (1983); Everett, Borgatti
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from graphdask.algorithms.core_number import CoreResult, core_number
+from graphdask.device.backend import Array
+from graphdask.engine.loop import Environment
 from graphdask.errors import VerificationError
 from graphdask.graph.graph import Graph, checked_graph, checked_undirected
 from graphdask.interface.kinds import Own, whole
@@ -81,11 +86,64 @@ class EgoResult(SubgraphResult):
 
 
 class Ego(Selected):
-    """The sampler of ego graphs; `center` says whether the sources are in them."""
+    """The sampler of ego graphs of what a search found, of which the sources are left out without `center`.
+
+    One rank of this process takes the vertices where the search left them, without a copy on the host.
+    """
 
     name = "ego graph"
     result_type = EgoResult
-    center = True
+
+    def __init__(self, hops: HopsResult, center: bool):
+        self._hops: HopsResult | None = hops
+        self._num_vertices = max(hops.graph.num_vertices, 1)
+        self.center, self.first, self.last = center, 0, hops.sampler.instances
+        if self._near() is None:
+            _ = self._members  # before ranks ask for it, each in a thread of its own
+
+    @cached_property
+    def _members(self) -> tuple[np.ndarray, np.ndarray]:
+        assert self._hops is not None
+        return _around(self._hops, self.center)
+
+    @property
+    def members(self) -> np.ndarray:  # type: ignore[override]
+        """Vertex numbers of all ego graphs, ascending in each."""
+        return self._members[0]
+
+    @property
+    def bounds(self) -> np.ndarray:  # type: ignore[override]
+        """Where those of each begin, and their number."""
+        return self._members[1]
+
+    @property
+    def num_members(self) -> int:
+        near = self._near()
+        return len(self.members) if near is None else len(near["vertex"])
+
+    def _near(self) -> Mapping[str, Array] | None:
+        """What the search found, where that is in the memory of the one rank."""
+        if self._hops is None or self._hops.built.gang.kind != "local" or self._hops.built.gang.size > 1:
+            return None
+        (columns,) = self._hops.parts.fetch(attrgetter("columns"))
+        return columns  # type: ignore[no-any-return]
+
+    def on_device(self, env: Environment, dtype: np.dtype) -> tuple[Array, Array, Array]:
+        near = self._near()
+        if near is None:
+            return super().on_device(env, dtype)
+        n = self._num_vertices
+        keys = near["instance"] * n + near["vertex"]
+        if not self.center:
+            keys = keys[near["hop"] > 0]
+        keys.sort()
+        sets = keys // n
+        bounds = env.xp.searchsorted(keys, env.xp.arange(self.instances + 1) * n)
+        return (keys - sets * n).astype(dtype), sets, bounds
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The sampler travels with its vertices, not with the search."""
+        return {**self.__dict__, "_members": self._members, "_hops": None}
 
 
 @documented
@@ -143,9 +201,7 @@ def ego_graph(
     sets, direction = given_sets(G, "sources", sources), "both" if undirected else "out"
     around = Hops.searches(*sets, whole("radius", radius, 0), direction)
     hops: HopsResult = drawn(G, around, "partitioned", client, progress)
-    sampler = numbered(Ego(*_around(hops, center)), edge_rows)
-    sampler.center = center
-    found: EgoResult = sampled(G, sampler, "partitioned", client, progress)
+    found: EgoResult = sampled(G, numbered(Ego(hops, center), edge_rows), "partitioned", client, progress)
     found.hops = hops
     return found
 
