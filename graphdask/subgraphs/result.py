@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -21,13 +22,19 @@ class Ordered(Samples):
     """Columns that order the rows, the last one first."""
 
     @cached_property
-    def _order(self) -> np.ndarray:
-        order = np.lexsort([super(Ordered, self)._internal(name) for name in self.sort_by])
+    def _order(self) -> np.ndarray | None:
+        """The places of the rows in their order; None if they stand in it, as edges that one rank found do."""
+        columns = [super(Ordered, self)._internal(name) for name in self.sort_by]
+        if in_order(columns):
+            return None
+        order = np.lexsort(columns)
         self._gathered.clear()
         return order
 
     def _internal(self, name: str) -> np.ndarray:
         order = self._order
+        if order is None:
+            return super()._internal(name)
         if name not in self._gathered:
             values = super()._internal(name)[order]
             values.flags.writeable = False
@@ -37,6 +44,23 @@ class Ordered(Samples):
     @property
     def _offsets(self) -> np.ndarray:
         return np.searchsorted(self._internal("instance"), np.arange(self.sampler.instances + 1))
+
+
+def in_order(columns: Sequence[np.ndarray]) -> bool:
+    """Whether rows ascend by columns, of which the last one counts first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> in_order([np.array([1, 2, 0]), np.array([0, 0, 1])]), in_order([np.array([2, 1]), np.array([0, 0])])
+    (True, False)
+    """
+    tied = np.ones(max(len(columns[-1]) - 1, 0), bool)
+    for column in reversed(columns):
+        if (tied & (column[1:] < column[:-1])).any():
+            return False
+        tied &= column[1:] == column[:-1]
+    return True
 
 
 class SubgraphResult(Ordered):
