@@ -51,11 +51,15 @@ class Reached:
         """Mark pairs of own vertices, and return those that were not marked, once each, in any order."""
         if not len(pairs):
             return pairs
-        pack = self._pack
-        pack.assign(pairs=pairs, own=self._env.xp.empty(len(pairs), np.int64), remote=None)
-        pack.counters.fill(0)
-        self._kernels.reached_take(len(pairs), pack)
-        return pack.own[: pack.read_counters(self._env.backend).own]
+        self.begin(pairs)
+        return self._pack.own[: self._pack.read_counters(self._env.backend).own]
+
+    def begin(self, pairs: Array) -> None:
+        """Mark pairs of own vertices."""
+        if len(pairs):
+            self._pack.assign(pairs=pairs, own=self._env.xp.empty(len(pairs), np.int64), remote=None)
+            self._pack.counters.fill(0)
+            self._kernels.reached_take(len(pairs), self._pack)
 
     def visit(self, csr: Csr, pairs: Array) -> Found:
         """Mark the neighbours of distinct pairs, and return those that were not marked."""

@@ -127,7 +127,7 @@ class Hops(Sampler[HopsState]):
         state = HopsState([first], first)
         if fits(part, self.instances):
             state.reached = Reached(part, env, self.instances, self.name)
-            state.reached.take(first)
+            state.reached.begin(first)
         return state, self._sent(part, state, env)
 
     def superstep(self, part: Part, state: HopsState, inbox: Inbox, env: Environment) -> Messages:

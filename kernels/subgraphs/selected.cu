@@ -14,10 +14,13 @@ __device__ __forceinline__ index_t selected_id(const SelectedEdges &a, index_t s
     return a.named ? a.names[slot] : slot;
 }
 
-// Whether a slot is of a member of a set.
-__device__ __forceinline__ bool selected_has(const SelectedEdges &a, long long set, index_t slot) {
-    if (!gd_bit(a.marks + set * a.stride, slot)) return false;
-    if (!a.searched) return true;
+// Whether a slot is marked for a set. The marks of all of them are set before.
+__device__ __forceinline__ bool selected_marked(const SelectedEdges &a, long long set, index_t slot) {
+    return gd_constant_bit(a.marks + set * a.stride, slot);
+}
+
+// Whether the vertex of a slot is a member of a set.
+__device__ __forceinline__ bool selected_member(const SelectedEdges &a, long long set, index_t slot) {
     const index_t wanted = selected_id(a, slot);
     const long long end = a.bounds[set + 1];
     long long low = a.bounds[set], high = end;
@@ -64,13 +67,18 @@ extern "C" __global__ void selected_count(long long n, SelectedEdges a) {
         if (a.ends[item] >= end) {
             const long long place = selected_place(a, item, begin) + lane, set = a.sets[item];
             const int length = (int)(end - begin);
-            index_t slot[GD_FLAT_WORDS];  // read before the first is checked
+            index_t slot[GD_FLAT_WORDS];  // all are read before the first mark is, and all marks before they are used
+            bool kept[GD_FLAT_WORDS];
 #pragma unroll
             for (int k = 0; k < GD_FLAT_WORDS; k++) slot[k] = 32 * k + lane < length ? a.indices[place + 32 * k] : 0;
 #pragma unroll
+            for (int k = 0; k < GD_FLAT_WORDS; k++) kept[k] = selected_marked(a, set, slot[k]) & (32 * k + lane < length);
+            if (a.searched)
+#pragma unroll
+                for (int k = 0; k < GD_FLAT_WORDS; k++) kept[k] = kept[k] && selected_member(a, set, slot[k]);
+#pragma unroll
             for (int k = 0; k < GD_FLAT_WORDS; k++) {
-                const unsigned word =
-                    __ballot_sync(GD_ALL, 32 * k + lane < length && selected_has(a, set, slot[k]));
+                const unsigned word = __ballot_sync(GD_ALL, kept[k]);
                 if (lane == k) mine = word;
             }
         } else {
@@ -79,7 +87,9 @@ extern "C" __global__ void selected_count(long long n, SelectedEdges a) {
                 bool kept = false;
                 if (entry < end) {
                     item = gd_flat_item_from(a.ends, a.items, item, entry);
-                    kept = selected_has(a, a.sets[item], a.indices[selected_place(a, item, entry)]);
+                    const long long set = a.sets[item];
+                    const index_t slot = a.indices[selected_place(a, item, entry)];
+                    kept = selected_marked(a, set, slot) && (!a.searched || selected_member(a, set, slot));
                 }
                 const unsigned word = __ballot_sync(GD_ALL, kept);
                 if (lane == k) mine = word;
