@@ -157,9 +157,10 @@ class Hops(Sampler[HopsState]):
         else:
             found = [state.reached.visit(csr, frontier) for csr in self.csrs(part)]
             state.fresh, edges = [each.own for each in found], sum(each.edges for each in found)
-            pairs = found[0].remote if len(found) == 1 else env.xp.concatenate([each.remote for each in found])
-            instances, positions = split(part, pairs) if part.size > 1 else (pairs, pairs)
-            positions = positions_of(part, positions) if part.size > 1 else positions
+            instances = positions = frontier[:0]
+            if part.size > 1:
+                instances, slots = split(part, env.xp.concatenate([each.remote for each in found]))
+                positions = positions_of(part, slots)
         active = len(positions) > 0 or any(map(len, state.fresh))
         to = owners(env, part, positions) if part.size > 1 else positions
         records, bounds = routed(env, to, {"instance": instances, "vertex": positions})

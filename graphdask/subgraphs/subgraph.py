@@ -123,9 +123,10 @@ class Ego(Selected):
 
     def _near(self) -> Mapping[str, Array] | None:
         """What the search found, where that is in the memory of the one rank."""
-        if self._hops is None or self._hops.built.gang.kind != "local" or self._hops.built.gang.size > 1:
+        hops = self._hops
+        if hops is None or hops.placement != "partitioned" or hops.built.gang.kind != "local" or hops.stats.ranks > 1:
             return None
-        (columns,) = self._hops.parts.fetch(attrgetter("columns"))
+        (columns,) = hops.parts.fetch(attrgetter("columns"))
         return columns  # type: ignore[no-any-return]
 
     def on_device(self, env: Environment, dtype: np.dtype) -> tuple[Array, Array, Array]:
