@@ -52,6 +52,7 @@ from graphdask.interface.kinds import checked_seed, whole
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 from graphdask.partition.part import Part
+from graphdask.partition.vertex_map import VertexMap
 
 LEAST_OF_PASS, LEAST_OF_SWEEP = 1e-5, 1e-4
 """Modularity that a pass, and a sweep, must gain for another one to follow."""
@@ -125,7 +126,8 @@ class Louvain(Primitive[LouvainState]):
         ranks = len(part.vertex_map.offsets) - 1
         gathered = min(FEW_OF_GRAPH, ranks * part.out.num_edges) if ranks > 1 else 0
         edges = part.out.num_edges
-        levels = 80 * (edges + min(BLOCK, edges)) if ranks == 1 else Arcs.memory(part) + 192 * edges
+        as_given = ranks == 1 and type(part.vertex_map) is VertexMap
+        levels = 80 * (edges + min(BLOCK, edges)) if as_given else Arcs.memory(part) + 192 * edges
         return levels + 160 * part.num_slots + 128 * gathered
 
     def init(self, part: Part, env: Environment) -> tuple[LouvainState, Messages]:
