@@ -64,10 +64,10 @@ def _start(G: Graph, weighted: bool | None, **options: Any) -> BetweennessResult
     return betweenness(G, weight=None if weighted is False else "weight", **options)
 
 
-def refuse_without_weights(G: Graph, weighted: bool | None) -> None:
+def refuse_without_weights(G: Graph, weighted: bool | None, otherwise: str = "to count hops") -> None:
     """Raise InputError for the option --weighted of a graph without weights."""
     if weighted and not G.weighted:
-        raise InputError("--weighted needs weights, and the graph has none; leave it out to count hops")
+        raise InputError(f"--weighted needs weights, and the graph has none; leave it out {otherwise}")
 
 
 @algorithm(

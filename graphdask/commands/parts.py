@@ -41,10 +41,13 @@ def _similar(name: str) -> Callable[..., Any]:
     """A measure of similarity, of vertices as the command line names them."""
     call = _part(name)
 
-    def named(G: Any, *, pair: Any, vertices: str | None, **options: Any) -> Any:
+    def named(G: Any, *, pair: Any, vertices: str | None, weighted: bool | None, **options: Any) -> Any:
+        from graphdask.algorithms.centrality import refuse_without_weights
+
+        refuse_without_weights(G, weighted, "to count neighbours")
         pairs = [[vertex(each, G, "pair") for each in ends] for ends in pair] or None
         some = None if vertices is None else [vertex(each.strip(), G, "vertices") for each in vertices.split(",")]
-        return call(G, pairs=pairs, vertices=some, **options)
+        return call(G, pairs=pairs, vertices=some, weight=None if weighted is False else "weight", **options)
 
     return named
 
@@ -59,6 +62,8 @@ SIMILARITY = (
     click.option("--vertices", metavar="IDS", help="List pairs from each of these vertices: 7,8,9."),
     click.option("--topk", type=Whole(min=1), metavar="K", help="Only so many pairs, the most similar ones."),
     click.option("--per-vertex", is_flag=True, help="List pairs from each vertex, and --topk of each."),
+    click.option("--weighted/--unweighted", default=None,
+                 help="By the weights of the edges, or by numbers of neighbours.  [default: where there are weights]"),
 )  # fmt: skip
 MEASURES = {
     "jaccard": "Pairs of vertices with the share of their neighbours that they have in common.",
@@ -93,8 +98,8 @@ PARTS: tuple[Entry, ...] = (
         (click.option("--k", type=Whole(min=0), required=True, help="Two more than the triangles."),), ("k",),
         _edge_words, draws=False,
     ),
-    *(Entry(name, help, _similar(name), "", SIMILARITY, ("pair", "vertices", "topk", "per_vertex"), _pair_words,
-            draws=False, edges=False)
+    *(Entry(name, help, _similar(name), "", SIMILARITY, ("pair", "vertices", "topk", "per_vertex", "weighted"),
+            _pair_words, draws=False, edges=False)
       for name, help in MEASURES.items()),
 )  # fmt: skip
 """Commands of `graphdask sample`, beside those of samplers."""

@@ -29,7 +29,7 @@ def jaccard_coefficient(G: NxGraph, ebunch: Any = None) -> Iterator[tuple[Any, A
             if node not in G:
                 raise networkx.NodeNotFound(f"Node {node} not in G.")
     numbers = np.array([(G.number(u), G.number(v)) for u, v in ebunch], np.int64).reshape(-1, 2)
-    scores = jaccard(G.plain(), numbers).score.tolist() if len(numbers) else []
+    scores = jaccard(G.plain(), numbers, weight=None).score.tolist() if len(numbers) else []
     alone = np.bincount(np.concatenate([G.src, G.dst]), minlength=len(G)) == 0
     none = (alone[numbers[:, 0]] & alone[numbers[:, 1]]).tolist()
     return ((u, v, 0 if zero else score) for (u, v), zero, score in zip(ebunch, none, scores, strict=True))

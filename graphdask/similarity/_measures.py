@@ -11,23 +11,23 @@ from graphdask.device.backend import Array
 MEASURES = ("jaccard", "overlap", "cosine", "sorensen")
 
 
-def score(xp: Any, measure: str, common: Array, both: Array, a: Array, b: Array) -> Array:
+def score(xp: Any, measure: str, amount: Array, total: Array, a: Array, b: Array) -> Array:
     """Return the scores, float64, 0 where there is nothing to divide by.
 
     Parameters
     ----------
-    common, both : int64 arrays
-        The neighbours that two vertices share, without the two and with them.
+    amount, total : int64 arrays
+        The neighbours that two vertices share, without the two and with them, or what these are worth by weight.
     a, b : int64 arrays
-        The sizes of the two neighbourhoods.
+        The numbers of neighbours of the two, or the sums of their weights; for the cosine the sums of squares.
     """
     if measure == "jaccard":
-        return common / xp.maximum(a + b - both, 1)
+        return amount / xp.maximum(a + b - total, 1)
     if measure == "overlap":
-        return common / xp.maximum(xp.minimum(a, b), 1)
+        return amount / xp.maximum(xp.minimum(a, b), 1)
     if measure == "sorensen":
-        return 2 * common / xp.maximum(a + b, 1)
-    return common / xp.sqrt(xp.maximum(a.astype(np.float64) * b, 1.0))
+        return 2 * amount / xp.maximum(a + b, 1)
+    return xp.minimum(amount / xp.sqrt(xp.maximum(a.astype(np.float64) * b, 1.0)), 1.0)  # above 1 by rounding only
 
 
 def best_first(xp: Any, score: Array, first: Array, second: Array, each: bool) -> Array:

@@ -7,7 +7,7 @@ The neighbourhood of a vertex is that of its out-edges; `back` has the vertices 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,11 +15,13 @@ import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
+from graphdask.engine.owners import sum_at
 from graphdask.partition.build import row_of_each
 from graphdask.partition.neighbours import firsts
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._remote_lookup import RemoteLookup, ragged
 from graphdask.sample.traversal import ids_of_slots
+from graphdask.similarity._values import exponents, row_totals, shift_of, whole_values, worths
 from graphdask.subgraphs._rows import places_in
 from graphdask.subgraphs.selected import set_keys
 
@@ -35,15 +37,18 @@ class Rows:
     slots: Array
     ends: Array
     """Numbers of the vertices, index dtype, ascending in a row."""
+    values: Array | None = None
+    """int64 or float64: what each counts for (graphdask.similarity._values); None: 1."""
 
     @classmethod
-    def of(cls, part: Part, env: Environment, csr: Csr) -> Rows:
-        """Return the rows of a Csr without what stands twice."""
+    def of(cls, part: Part, env: Environment, csr: Csr, weighted: bool, shift: int | None) -> Rows:
+        """Return the rows of a Csr without what stands twice; if `weighted`, with whole values."""
         xp = env.xp
         kept = firsts(xp, csr.indices)
         kept[csr.indptr[:-1][csr.indptr[1:] > csr.indptr[:-1]]] = True
-        csr = csr.only(xp, kept)
-        return cls(csr.indptr, csr.indices, ids_of_slots(part, env, csr.indices))
+        values = whole_values(xp, csr, kept, shift) if weighted else None
+        csr = Csr(csr.indptr, csr.indices).only(xp, kept)
+        return cls(csr.indptr, csr.indices, ids_of_slots(part, env, csr.indices), values)
 
     @property
     def sizes(self) -> Array:
@@ -64,10 +69,25 @@ class Rows:
         xp.cumsum(self.indptr[1:][rows] - begins, out=bounds[1:])
         return begins, bounds
 
-    def sent(self, env: Environment, lookup: RemoteLookup) -> tuple[Array, Array]:
-        """The rows that other ranks look up, as these receive them: entries, and where those of each row begin."""
+    def sent(self, env: Environment, lookup: RemoteLookup) -> Sent:
+        """The rows that other ranks look up, as these receive them."""
         begins, bounds = self.places(env.xp, lookup.rows)
-        return lookup.answer_each(self.ends[ragged(env, begins, bounds)], bounds)
+        places = ragged(env, begins, bounds)
+        entries, indptr = lookup.answer_each(self.ends[places], bounds)
+        return Sent(
+            entries, indptr, None if self.values is None else lookup.answer_each(self.values[places], bounds)[0]
+        )
+
+
+@dataclass
+class Sent:
+    """Rows of other ranks."""
+
+    entries: Array
+    """Numbers of vertices."""
+    indptr: Array
+    """Where each row begins."""
+    values: Array | None
 
 
 @dataclass
@@ -77,27 +97,44 @@ class Sets:
     out: Rows
     back: Rows
     """The same rows, if the graph is undirected."""
+    amounts: Array
+    """int64, by own vertex: the number of its neighbours; with weights their sum, or for the cosine what the squares
+    are worth."""
 
     @classmethod
-    def of(cls, part: Part, env: Environment, both: bool) -> Sets:
-        """Return the neighbourhoods; `back` only if `both`."""
-        out = Rows.of(part, env, part.out)
-        if not both or part.inward is part.out:
-            return cls(out, out)
-        assert part.inward is not None
-        return cls(out, Rows.of(part, env, part.inward))
+    def of(cls, part: Part, env: Environment, both: bool, measure: str | None) -> Sets:
+        """Return the neighbourhoods; `back` only if `both`; with values for a measure by weight."""
+        xp, weighted = env.xp, measure is not None
+        shift = shift_of(part, env) if weighted else None
+        out = Rows.of(part, env, part.out, weighted, shift)
+        back = out
+        if both and part.inward is not part.out:
+            assert part.inward is not None
+            back = Rows.of(part, env, part.inward, weighted, shift)
+        if out.values is None or back.values is None:
+            return cls(out, back, out.sizes)
+        amounts = row_totals(xp, out.indptr, out.values)
+        if measure == "cosine":
+            powers, whole = exponents(xp, amounts), back.values
+            out = replace(out, values=xp.ldexp(out.values.astype(np.float64), -powers[out.of_each(env)]))
+            amounts = row_totals(xp, out.indptr, worths(xp, out.values, out.values))
+            if both:  # a row of `back` has values for its entries
+                (powers,) = env.fetch_ghosts(part, [powers])
+                back = replace(back, values=xp.ldexp(whole.astype(np.float64), -powers[back.slots]))
+        return cls(out, back, amounts)
 
     @staticmethod
-    def memory(part: Part, both: bool) -> int:
+    def memory(part: Part, both: bool, weighted: bool) -> int:
         """Bytes, and those of keys."""
         entries = part.out.num_edges * (2 if both and part.inward is not part.out else 1)
-        return entries * (2 * part.vertex_map.dtype.itemsize + 20) + 32 * part.num_owned
+        values = 40 * part.out.num_edges + 8 * entries if weighted else 0
+        return entries * (2 * part.vertex_map.dtype.itemsize + 20) + values + 48 * part.num_owned
 
 
-def sizes_of(part: Part, env: Environment, sets: Sets, vertices: Array) -> Array:
-    """The sizes of the neighbourhoods of any vertices. Every rank calls it."""
+def known_of(part: Part, env: Environment, values: Array, vertices: Array) -> Array:
+    """What the owners of any vertices know of these, of values by own vertex. Every rank calls it."""
     lookup = RemoteLookup(part, env, vertices)
-    return lookup.answer(sets.out.sizes[lookup.rows])
+    return lookup.answer(values[lookup.rows])
 
 
 @dataclass
@@ -123,7 +160,7 @@ class Placed:
             at = part.vertex_map.to_position(env.backend, here) - here.dtype.type(part.first_position)
             own = xp.flatnonzero((at >= 0) & (at < part.num_owned)) if len(at) else xp.zeros(0, np.int64)
             rows, others = at[own], there[own]
-            mine, sizes = sets.out.sizes[rows], sizes_of(part, env, sets, others)
+            mine, sizes = sets.out.sizes[rows], known_of(part, env, sets.out.sizes, others)
             more = mine > sizes if turned else mine >= sizes
             kept = ~more if least else more
             found.append([each[kept] for each in (own, rows, others, sizes)])
@@ -145,43 +182,70 @@ class Placed:
             yield slice(first, last)
 
 
-def shared(part: Part, env: Environment, sets: Sets, placed: Placed) -> tuple[Array, Array]:
-    """How many neighbours pairs share without the two vertices themselves, and with them; each other end's row is
-    searched for in that of the own one. Every rank calls it."""
+@dataclass
+class Shared:
+    """What pairs share, int64."""
+
+    common: Array
+    """How many neighbours, without the two vertices themselves."""
+    amount: Array
+    """The same, or what these are worth by weight."""
+    total: Array
+    """As `amount`, with the two vertices themselves."""
+
+
+def shared(part: Part, env: Environment, sets: Sets, placed: Placed) -> Shared:
+    """What pairs share; each other end's row is searched for in that of the own one. Every rank calls it."""
     xp = env.xp
     keys, n = sets.out.keys(part, env), max(part.num_vertices, 1)
-    counts: list[list[Array]] = [[placed.number[:0]], [placed.number[:0]]]
+    found: list[Shared] = []
     for some in placed.batches(env, placed.sizes):
         rows, others = placed.rows[some], placed.others[some]
         wanted, of_each = xp.unique(others, return_inverse=True)
-        entries, bounds = sets.out.sent(env, RemoteLookup(part, env, wanted))
-        begins, lengths = bounds[:-1][of_each], placed.sizes[some]
-        at = ragged(env, begins, xp.concatenate([bounds[:1], xp.cumsum(lengths)]))
-        pair, third = xp.repeat(xp.arange(len(rows)), lengths), entries[at]
-        _, there = places_in(xp, keys, rows.astype(np.int64)[pair] * n + third)
-        _count(xp, counts, pair[there], third[there], part.ids[rows], others)
-    return xp.concatenate(counts[0]), xp.concatenate(counts[1])
+        came = sets.out.sent(env, RemoteLookup(part, env, wanted))
+        begins, lengths = came.indptr[:-1][of_each], placed.sizes[some]
+        at = ragged(env, begins, xp.concatenate([came.indptr[:1], xp.cumsum(lengths)]))
+        pair, third = xp.repeat(xp.arange(len(rows)), lengths), came.entries[at]
+        places, there = places_in(xp, keys, rows.astype(np.int64)[pair] * n + third)
+        values = None
+        if came.values is not None and sets.out.values is not None:
+            values = worths(xp, sets.out.values[places[there]], came.values[at[there]])
+        found.append(_counted(xp, pair[there], third[there], part.ids[rows], others, values))
+    return _joined(xp, found)
 
 
-def shared_otherwise(part: Part, env: Environment, sets: Sets, placed: Placed) -> tuple[Array, Array]:
-    """The same numbers; own rows are searched for in those of the other ends. Every rank calls it."""
+def shared_otherwise(part: Part, env: Environment, sets: Sets, placed: Placed) -> Shared:
+    """Return the same; own rows are searched for in those of the other ends. Every rank calls it."""
     xp, n = env.xp, max(part.num_vertices, 1)
-    counts: list[list[Array]] = [[placed.number[:0]], [placed.number[:0]]]
+    found: list[Shared] = []
     mine = sets.out.sizes[placed.rows]
     for some in placed.batches(env, mine + xp.where(firsts(xp, placed.others), placed.sizes, 0)):
         rows, others = placed.rows[some], placed.others[some]
         wanted, of_each = xp.unique(others, return_inverse=True)
-        entries, bounds = sets.out.sent(env, RemoteLookup(part, env, wanted))
-        keys = xp.repeat(xp.arange(len(wanted)), bounds[1:] - bounds[:-1]) * n + entries
+        came = sets.out.sent(env, RemoteLookup(part, env, wanted))
+        keys = xp.repeat(xp.arange(len(wanted)), came.indptr[1:] - came.indptr[:-1]) * n + came.entries
         begins, ends = sets.out.places(xp, rows)
-        third, pair = sets.out.ends[ragged(env, begins, ends)], xp.repeat(xp.arange(len(rows)), mine[some])
-        _, there = places_in(xp, keys, of_each[pair] * n + third)
-        _count(xp, counts, pair[there], third[there], part.ids[rows], others)
-    return xp.concatenate(counts[0]), xp.concatenate(counts[1])
+        at = ragged(env, begins, ends)
+        third, pair = sets.out.ends[at], xp.repeat(xp.arange(len(rows)), mine[some])
+        places, there = places_in(xp, keys, of_each[pair] * n + third)
+        values = None
+        if came.values is not None and sets.out.values is not None:
+            values = worths(xp, sets.out.values[at[there]], came.values[places[there]])
+        found.append(_counted(xp, pair[there], third[there], part.ids[rows], others, values))
+    return _joined(xp, found)
 
 
-def _count(xp: Any, counts: list[list[Array]], pair: Array, third: Array, first: Array, second: Array) -> None:
-    """Append for each pair how many third vertices it has that are none of the two, and how many in all."""
-    proper = pair[(third != first[pair]) & (third != second[pair])]
-    for found, some in zip(counts, (proper, pair), strict=True):
-        found.append(xp.bincount(some, minlength=len(first)).astype(np.int64) if len(first) else some[:0])
+def _counted(xp: Any, pair: Array, third: Array, first: Array, second: Array, values: Array | None) -> Shared:
+    """What each pair shares, of third vertices and what these are worth."""
+    proper = (third != first[pair]) & (third != second[pair])
+    number = len(first)
+    common, both = (
+        xp.bincount(some, minlength=number).astype(np.int64) if number else some[:0] for some in (pair[proper], pair)
+    )
+    if values is None:
+        return Shared(common, common, both)
+    return Shared(common, *(sum_at(xp, number, pair[some], values[some]) for some in (proper, slice(None))))
+
+
+def _joined(xp: Any, found: list[Shared]) -> Shared:
+    return Shared(*(xp.concatenate([getattr(each, name) for each in found]) for name in ("common", "amount", "total")))

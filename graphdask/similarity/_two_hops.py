@@ -23,7 +23,7 @@ from graphdask.partition.part import Part
 from graphdask.sample._remote_lookup import RemoteLookup, ragged
 from graphdask.similarity._listed import Listed
 from graphdask.similarity._measures import MEASURES, score, taken, top
-from graphdask.similarity._sets import BATCH, Sets
+from graphdask.similarity._sets import BATCH, Sent, Sets
 
 Least = tuple[float, int, int]
 """A score and the two vertices of a pair."""
@@ -47,7 +47,7 @@ class TwoHops:
     onward: bool
     least: Least | None = None
     """Pairs that are worse than this one are not listed."""
-    _sizes: list[Array] = field(default_factory=list)
+    _amounts: list[Array] = field(default_factory=list)
 
     @classmethod
     def of(cls, part: Part, env: Environment, sets: Sets, sources: Array | None, onward: bool) -> TwoHops:
@@ -65,14 +65,15 @@ class TwoHops:
         return cls(part, env, sets, arcs, rows, sizes[sets.out.slots[arcs]], looped, onward)
 
     @staticmethod
-    def memory(part: Part) -> int:
+    def memory(part: Part, weighted: bool) -> int:
         """Bytes at most, with those of a batch, of its pairs, and of what is kept by vertex."""
         width, arcs, n = part.vertex_map.dtype.itemsize, part.out.num_edges, part.num_vertices
         most = min(2 * BATCH, arcs**2)
         pairs = min(most + n, n * part.num_owned)
-        by_path = 3 * width + 4 * (2 * width)  # rows that came, and hash tables
-        of_arcs = 20 * arcs + min(arcs, most) * (2 * width + 50)
-        return of_arcs + n * (4 * width + 25) + most * by_path + pairs * 2 * Listed.row_bytes(part.vertex_map.dtype)
+        by_path = 3 * width + 4 * (2 * width) + (24 + 4 * 16 if weighted else 0)  # rows that came, and hash tables
+        of_arcs = 20 * arcs + min(arcs, most) * (2 * width + 58)
+        by_vertex = 3 * width + 33 + (16 if weighted else 0)
+        return of_arcs + n * by_vertex + most * by_path + pairs * 2 * Listed.row_bytes(part.vertex_map.dtype)
 
     def fewest(self) -> int:
         """A lower bound for the number of pairs of all ranks: of each source, the most paths by way of one neighbour
@@ -167,7 +168,7 @@ class TwoHops:
         wide = dtype.itemsize > 4 or n >= 1 << 30
         self._count_dtype = np.dtype(np.uint64 if wide else np.uint32)
         pack = TwoHopRows(
-            size=self.sizes(), onward=int(self.onward), measure=MEASURES.index(measure), keep=keep,
+            size=self.amounts(), onward=int(self.onward), measure=MEASURES.index(measure), keep=keep,
             counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
         if backend.name == "cpu":
@@ -176,16 +177,23 @@ class TwoHops:
                 ranked=xp.empty(n if keep else 0), bits=xp.zeros((n >> 6) + 1, np.uint64),
                 summary=xp.zeros((n >> 12) + 1, np.uint64),
             )  # fmt: skip
+            if self.weighted:
+                pack.assign(sums=xp.zeros(n, np.int64), own=xp.zeros(n, np.int64))
         return pack
 
-    def sizes(self) -> Array:
-        """The sizes of the neighbourhoods of all vertices, by number. Every rank calls it."""
-        if not self._sizes:
+    @property
+    def weighted(self) -> bool:
+        """Whether neighbours have values."""
+        return self.sets.out.values is not None
+
+    def amounts(self) -> Array:
+        """What the scores of all vertices are divided by, by number. Every rank calls it."""
+        if not self._amounts:
             part, env = self.part, self.env
-            table = env.xp.empty(part.num_vertices, part.vertex_map.dtype)
-            table[env.gather(part.ids)] = env.gather(self.sets.out.sizes.astype(table.dtype))
-            self._sizes.append(table)
-        return self._sizes[0]
+            table = env.xp.empty(part.num_vertices, np.int64)
+            table[env.gather(part.ids)] = env.gather(self.sets.amounts)
+            self._amounts.append(table)
+        return self._amounts[0]
 
     def _follow(self, pack: TwoHopRows, some: Array | slice) -> None:
         """Let a pack have the paths along some of the edges from sources. Every rank calls it."""
@@ -193,16 +201,20 @@ class TwoHops:
         places = self.arcs[some]
         slots, middle = out.slots[places], out.ends[places]
         if part.size == 1:
-            entries, indptr, at = self.sets.back.ends, self.sets.back.indptr, slots
+            back, at = self.sets.back, slots
+            came = Sent(back.ends, back.indptr, back.values)
         else:
             wanted, at = xp.unique(middle, return_inverse=True)
-            entries, indptr = self.sets.back.sent(env, RemoteLookup(part, env, wanted))
+            came = self.sets.back.sent(env, RemoteLookup(part, env, wanted))
         pack.assign(
-            middle=middle, looped=self.looped[slots], first=indptr[:-1][at], last=indptr[1:][at], entries=entries
-        )
+            middle=middle, looped=self.looped[slots], first=came.indptr[:-1][at], last=came.indptr[1:][at],
+            entries=came.entries, values=came.values, value=None if out.values is None else out.values[places],
+        )  # fmt: skip
 
     def _kernels(self) -> Any:
-        return self.env.kernels("two_hops", index_t=self.part.vertex_map.dtype, count_t=self._count_dtype)
+        values = self.sets.out.values
+        types = {"count_t": self._count_dtype, "worth_t": np.dtype(np.int64) if values is None else values.dtype}
+        return self.env.kernels("two_hops", index_t=self.part.vertex_map.dtype, **types)
 
     def _list(self, pack: TwoHopRows, listed: Listed, most: int) -> None:
         """List the pairs of a batch."""
@@ -235,12 +247,14 @@ class TwoHops:
         most = xp.minimum(before[pack.begin[1:]] - before[pack.begin[:-1]], self.part.num_vertices)
         slots = xp.exp2(xp.ceil(xp.log2(2.0 * most))).astype(np.int64)
         room = xp.zeros(len(slots) + 1, np.int64)
-        xp.cumsum(xp.where(slots > SMALL, slots, 0), out=room[1:])
+        xp.cumsum(slots if self.weighted else xp.where(slots > SMALL, slots, 0), out=room[1:])
         pack.room, total = room, int(room[-1])
         if pack.table is None or len(pack.table) < total:
-            pack.release("table", "tallies")
+            pack.release("table", "tallies", "table_sums", "table_own")
             dtype = self.part.vertex_map.dtype
             pack.assign(table=xp.full(total, -1, dtype), tallies=xp.zeros(total, self._count_dtype))
+            if self.weighted:
+                pack.assign(table_sums=xp.zeros(total, np.int64), table_own=xp.zeros(total, np.int64))
 
     def _add(
         self, pack: TwoHopRows, measure: str, first: int, end: int, whole: bool, listed: Listed, keep: int
@@ -249,6 +263,8 @@ class TwoHops:
         xp, part = self.env.xp, self.part
         if pack.count is None:
             pack.count = xp.zeros(part.num_vertices, self._count_dtype)
+            if self.weighted:
+                pack.assign(sums=xp.zeros(part.num_vertices, np.int64), own=xp.zeros(part.num_vertices, np.int64))
         row = self.rows[first : first + 1]
         source = int(part.ids[row][0])
         self._kernels().two_hops_add(end - first, source, pack, per_item=256)
@@ -257,12 +273,15 @@ class TwoHops:
         second = places_of(xp, pack.count)
         tally = pack.count[second]
         pack.count[second] = 0
-        both = (tally >> 2).astype(np.int64)
-        common = both - (tally & 3).astype(np.int64)
+        total = (tally >> 2).astype(np.int64)
+        common = amount = total - (tally & 3).astype(np.int64)
+        if self.weighted:
+            total = pack.sums[second]
+            amount = total - pack.own[second]
+            pack.sums[second] = pack.own[second] = 0
         proper = (common > 0) & (second != source)
-        second, both, common = second[proper], both[proper], common[proper]
-        mine, others = self.sets.out.sizes[row], self.sizes()[second].astype(np.int64)
-        scores = score(xp, measure, common, both, mine, others)
+        second, common, amount, total = second[proper], common[proper], amount[proper], total[proper]
+        scores = score(xp, measure, amount, total, self.sets.amounts[row], self.amounts()[second])
         columns = {"first": xp.full(len(second), source, part.vertex_map.dtype), "second": second}
         columns |= {"score": scores, "common": common}
         if self.least is not None:

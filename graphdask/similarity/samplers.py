@@ -21,7 +21,7 @@ from graphdask.partition.part import Part
 from graphdask.sample.sampler import Sampler
 from graphdask.similarity._listed import Listed
 from graphdask.similarity._measures import best_first, score, taken, top
-from graphdask.similarity._sets import BATCH, Placed, Sets, shared
+from graphdask.similarity._sets import BATCH, Placed, Sets, Shared, known_of, shared
 from graphdask.similarity._two_hops import TwoHops
 from graphdask.similarity.result import SimilarityResult
 
@@ -50,8 +50,14 @@ class Similarity(Sampler[PairsState]):
     undivided = "is of all its pairs together; call it for some of them"
     result_type = SimilarityResult
     record_columns: ClassVar[Mapping[str, Any]] = {}
+    weighted: bool
+    """Whether scores go by the weights of the edges."""
     sort_by: tuple[str, ...]
     """Columns that order the rows of the result, the last one first."""
+
+    def sets(self, part: Part, env: Environment, both: bool) -> Sets:
+        """The neighbourhoods of the own vertices. Every rank calls it."""
+        return Sets.of(part, env, both, self.name if self.weighted else None)
 
     def superstep(self, part: Part, state: PairsState, inbox: Inbox, env: Environment) -> Messages:
         raise AssertionError("given pairs are compared before the first superstep")
@@ -66,26 +72,29 @@ class OfPairs(Similarity):
     remedy = "give fewer pairs at a time, or use more workers"
     sort_by = ("pair",)
 
-    def __init__(self, measure: str, first: np.ndarray, second: np.ndarray):
+    def __init__(self, measure: str, weighted: bool, first: np.ndarray, second: np.ndarray):
+        self.weighted = weighted
         self.name, self.given, self.first, self.last = measure, (first, second), 0, len(first)
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        return Sets.memory(part, both=False) + 160 * len(self.given[0]) + 100 * min(BATCH, part.out.num_edges**2)
+        return (
+            Sets.memory(part, both=False, weighted=self.weighted)
+            + 200 * len(self.given[0])
+            + 140 * min(BATCH, part.out.num_edges**2)
+        )
 
     def init(self, part: Part, env: Environment) -> tuple[PairsState, Messages]:
-        sets = Sets.of(part, env, both=False)
+        sets = self.sets(part, env, both=False)
         placed = Placed.of(part, env, sets, *self.given, least=False)
-        common, both = shared(part, env, sets, placed)
-        columns = self.columns_of(part, env, sets, placed, common, both)
-        return PairsState(columns), nothing(part, False, len(common), part.out.num_edges)
+        columns = self.columns_of(part, env, sets, placed, shared(part, env, sets, placed))
+        return PairsState(columns), nothing(part, False, len(placed.number), part.out.num_edges)
 
-    def columns_of(
-        self, part: Part, env: Environment, sets: Sets, placed: Placed, common: Array, both: Array
-    ) -> dict[str, Array]:
-        """The columns of the result, of pairs and what they share."""
-        scores = score(env.xp, self.name, common, both, sets.out.sizes[placed.rows], placed.sizes)
+    def columns_of(self, part: Part, env: Environment, sets: Sets, placed: Placed, of: Shared) -> dict[str, Array]:
+        """The columns of the result, of pairs and what they share. Every rank calls it."""
+        others = known_of(part, env, sets.amounts, placed.others) if self.weighted else placed.sizes
+        scores = score(env.xp, self.name, of.amount, of.total, sets.amounts[placed.rows], others)
         ends = [env.backend.from_host(end.astype(part.vertex_map.dtype))[placed.number] for end in self.given]
-        return {"first": ends[0], "second": ends[1], "score": scores, "common": common, "pair": placed.number}
+        return {"first": ends[0], "second": ends[1], "score": scores, "common": of.common, "pair": placed.number}
 
 
 class WithinTwoHops(Similarity):
@@ -94,6 +103,8 @@ class WithinTwoHops(Similarity):
     Parameters
     ----------
     measure : str
+    weighted : bool
+        Whether scores go by the weights of the edges.
     sources : int64 array or None
         Vertex numbers: pairs are listed from each of them. None: from all vertices if `each`, else each pair once, with
         the smaller number first.
@@ -105,7 +116,8 @@ class WithinTwoHops(Similarity):
 
     remedy = "give some vertices at a time (vertices=), or use more workers"
 
-    def __init__(self, measure: str, sources: np.ndarray | None, topk: int | None, each: bool):
+    def __init__(self, measure: str, weighted: bool, sources: np.ndarray | None, topk: int | None, each: bool):
+        self.weighted = weighted
         self.name, self.sources, self.topk, self.each = measure, sources, topk, each
         self.first, self.last = 0, 1
         vertices, best = ("second", "first"), ("second", "first", "score")
@@ -117,7 +129,7 @@ class WithinTwoHops(Similarity):
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         best = 0 if self.topk is None or self.each else min(self.topk, part.num_vertices**2)
-        return Sets.memory(part, both=True) + TwoHops.memory(part) + 100 * best * part.size
+        return Sets.memory(part, True, self.weighted) + TwoHops.memory(part, self.weighted) + 100 * best * part.size
 
     def hops(self, part: Part, env: Environment, sets: Sets) -> TwoHops:
         """The paths from the sources. Every rank calls it."""
@@ -130,7 +142,7 @@ class WithinTwoHops(Similarity):
         return TwoHops.of(part, env, sets, sources, onward=self.sources is None and not self.each)
 
     def init(self, part: Part, env: Environment) -> tuple[PairsState, Messages]:
-        sets = Sets.of(part, env, both=True)
+        sets = self.sets(part, env, both=True)
         hops = self.hops(part, env, sets)
         if self.topk is None:
             self._refuse_beyond(part, env, hops.fewest())

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.algorithms._lengths import fit_weights
+from graphdask.algorithms.centrality import checked_weight
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own, whole
@@ -23,19 +25,24 @@ from graphdask.subgraphs.hops import given_sets
 
 
 def _similar(
-    measure: str, G: Graph, pairs: Any, vertices: Any, topk: Any, per_vertex: Any, client: Any, progress: bool | None
-) -> SimilarityResult:
+    measure: str, G: Graph, pairs: Any, vertices: Any, topk: Any, per_vertex: Any, weight: Any, client: Any,
+    progress: bool | None,
+) -> SimilarityResult:  # fmt: skip
     """Check the arguments and run a sampler."""
     checked_graph(G)
+    checked_weight(weight)
     if not isinstance(per_vertex, bool | np.bool_):
         raise InputError(f"per_vertex={shown(per_vertex)} is neither True nor False")
     best = None if topk is None else whole("topk", topk, 1)
+    weighted = bool(G.weighted and weight is not None)
     if pairs is None:
-        sampler: Any = WithinTwoHops(measure, _sources(G, vertices), best, bool(per_vertex))
+        sampler: Any = WithinTwoHops(measure, weighted, _sources(G, vertices), best, bool(per_vertex))
     elif vertices is not None or topk is not None or per_vertex:
         raise InputError("pairs says which vertices are compared; leave out vertices, topk and per_vertex")
     else:
-        sampler = OfPairs(measure, *_ends(G, pairs))
+        sampler = OfPairs(measure, weighted, *_ends(G, pairs))
+    if weighted:
+        fit_weights(G, "; similarities need weights of 0 or more", client, progress)
     found: SimilarityResult = sampled(G, sampler, "partitioned", client, progress)
     return found
 
@@ -71,6 +78,7 @@ def jaccard(
     vertices: Any = None,
     topk: Own[int | None] = None,
     per_vertex: bool = False,
+    weight: Own[str | None] = "weight",
     client: Any = None,
     progress: bool | None = None,
 ) -> SimilarityResult:
@@ -88,6 +96,9 @@ def jaccard(
     vertices : int, str, or array of vertex ids, optional
         List pairs from each of these vertices to the vertices that it shares a neighbour with. Default: each pair once,
         the vertex that comes first in `vertex_ids` as `first`.
+    weight : {"weight", None}
+        "weight" (default) scores by the weights of the edges, if the graph has any (Notes). They must be neither
+        negative nor infinite, and those of parallel edges are added up. None ignores the weights.
 
     Returns
     -------
@@ -100,7 +111,8 @@ def jaccard(
     VertexNotFound
         If one of `pairs` or `vertices` is not a vertex.
     InputError
-        If `G` is not a Graph, an argument has no such value, or `pairs` is given with an option of other pairs.
+        If `G` is not a Graph, an argument has no such value, `pairs` is given with an option of other pairs, or a
+        weight is negative or infinite (naming the edge).
     OverBudget
         If the pairs do not fit the memory; before any are counted, if a lower bound of their number shows it.
 
@@ -109,6 +121,21 @@ def jaccard(
     overlap : another measure.
     cosine : another measure.
     sorensen : another measure.
+
+    Notes
+    -----
+    With w(u, x) the weight of the edge from u to x, 0 if there is none, the score by weight is the sum over x of
+    min(w(u, x), w(v, x)) divided by the sum over x of max(w(u, x), w(v, x)). The numerator leaves out x = u and x = v,
+    as without weights. With weights of 1 the scores are those without weights.
+
+    Weights are multiplied by a power of two and rounded to whole numbers, so that the largest number of edges of a
+    vertex times the largest weight is less than 2**61, unless they are integers for which this holds already. Scores
+    are those of the rounded weights.
+
+    References
+    ----------
+    cuGraph: coefficients with `use_weight=True`. Ioffe: Improved consistent sampling, weighted minhash and L1 sketching
+    (2010).
 
     Examples
     --------
@@ -120,7 +147,7 @@ def jaccard(
     >>> r.first.tolist(), r.second.tolist(), r.score.round(3).tolist()
     ([0, 1], [3, 2], [1.0, 0.5])
     """
-    return _similar("jaccard", G, pairs, vertices, topk, per_vertex, client, progress)
+    return _similar("jaccard", G, pairs, vertices, topk, per_vertex, weight, client, progress)
 
 
 @documented
@@ -131,6 +158,7 @@ def overlap(
     vertices: Any = None,
     topk: Own[int | None] = None,
     per_vertex: bool = False,
+    weight: Own[str | None] = "weight",
     client: Any = None,
     progress: bool | None = None,
 ) -> SimilarityResult:
@@ -147,6 +175,9 @@ def overlap(
     vertices : int, str, or array of vertex ids, optional
         List pairs from each of these vertices to the vertices that it shares a neighbour with. Default: each pair once,
         the vertex that comes first in `vertex_ids` as `first`.
+    weight : {"weight", None}
+        "weight" (default) scores by the weights of the edges, if the graph has any (Notes). They must be neither
+        negative nor infinite, and those of parallel edges are added up. None ignores the weights.
 
     Returns
     -------
@@ -159,7 +190,8 @@ def overlap(
     VertexNotFound
         If one of `pairs` or `vertices` is not a vertex.
     InputError
-        If `G` is not a Graph, an argument has no such value, or `pairs` is given with an option of other pairs.
+        If `G` is not a Graph, an argument has no such value, `pairs` is given with an option of other pairs, or a
+        weight is negative or infinite (naming the edge).
     OverBudget
         If the pairs do not fit the memory; before any are counted, if a lower bound of their number shows it.
 
@@ -168,6 +200,12 @@ def overlap(
     jaccard : another measure.
     cosine : another measure.
     sorensen : another measure.
+
+    Notes
+    -----
+    With w(u, x) the weight of the edge from u to x, 0 if there is none, the score by weight is the sum over x other
+    than u and v of min(w(u, x), w(v, x)), divided by the smaller of the sums over x of w(u, x) and of w(v, x), as in
+    cuGraph. Weights are rounded as in `jaccard`.
 
     Examples
     --------
@@ -179,7 +217,7 @@ def overlap(
     >>> r.first.tolist(), r.second.tolist(), r.score.round(3).tolist()
     ([0, 1], [3, 2], [1.0, 0.667])
     """
-    return _similar("overlap", G, pairs, vertices, topk, per_vertex, client, progress)
+    return _similar("overlap", G, pairs, vertices, topk, per_vertex, weight, client, progress)
 
 
 @documented
@@ -190,6 +228,7 @@ def cosine(
     vertices: Any = None,
     topk: Own[int | None] = None,
     per_vertex: bool = False,
+    weight: Own[str | None] = "weight",
     client: Any = None,
     progress: bool | None = None,
 ) -> SimilarityResult:
@@ -206,6 +245,9 @@ def cosine(
     vertices : int, str, or array of vertex ids, optional
         List pairs from each of these vertices to the vertices that it shares a neighbour with. Default: each pair once,
         the vertex that comes first in `vertex_ids` as `first`.
+    weight : {"weight", None}
+        "weight" (default) scores by the weights of the edges, if the graph has any (Notes). They must be neither
+        negative nor infinite, and those of parallel edges are added up. None ignores the weights.
 
     Returns
     -------
@@ -218,7 +260,8 @@ def cosine(
     VertexNotFound
         If one of `pairs` or `vertices` is not a vertex.
     InputError
-        If `G` is not a Graph, an argument has no such value, or `pairs` is given with an option of other pairs.
+        If `G` is not a Graph, an argument has no such value, `pairs` is given with an option of other pairs, or a
+        weight is negative or infinite (naming the edge).
     OverBudget
         If the pairs do not fit the memory; before any are counted, if a lower bound of their number shows it.
 
@@ -227,6 +270,13 @@ def cosine(
     jaccard : another measure.
     overlap : another measure.
     sorensen : another measure.
+
+    Notes
+    -----
+    With w(u, x) the weight of the edge from u to x, 0 if there is none, the score by weight is the sum over x other
+    than u and v of w(u, x) * w(v, x), divided by the square root of the product of the sums over x of w(u, x)**2 and of
+    w(v, x)**2. Weights are rounded as in `jaccard`. Products are rounded to multiples of 2**-62 times a power of two,
+    which is at most four times the product of the sums over x of w(u, x) and of w(v, x).
 
     Examples
     --------
@@ -238,7 +288,7 @@ def cosine(
     >>> r.first.tolist(), r.second.tolist(), r.score.round(3).tolist()
     ([0, 1], [3, 2], [1.0, 0.667])
     """
-    return _similar("cosine", G, pairs, vertices, topk, per_vertex, client, progress)
+    return _similar("cosine", G, pairs, vertices, topk, per_vertex, weight, client, progress)
 
 
 @documented
@@ -249,6 +299,7 @@ def sorensen(
     vertices: Any = None,
     topk: Own[int | None] = None,
     per_vertex: bool = False,
+    weight: Own[str | None] = "weight",
     client: Any = None,
     progress: bool | None = None,
 ) -> SimilarityResult:
@@ -265,6 +316,9 @@ def sorensen(
     vertices : int, str, or array of vertex ids, optional
         List pairs from each of these vertices to the vertices that it shares a neighbour with. Default: each pair once,
         the vertex that comes first in `vertex_ids` as `first`.
+    weight : {"weight", None}
+        "weight" (default) scores by the weights of the edges, if the graph has any (Notes). They must be neither
+        negative nor infinite, and those of parallel edges are added up. None ignores the weights.
 
     Returns
     -------
@@ -277,7 +331,8 @@ def sorensen(
     VertexNotFound
         If one of `pairs` or `vertices` is not a vertex.
     InputError
-        If `G` is not a Graph, an argument has no such value, or `pairs` is given with an option of other pairs.
+        If `G` is not a Graph, an argument has no such value, `pairs` is given with an option of other pairs, or a
+        weight is negative or infinite (naming the edge).
     OverBudget
         If the pairs do not fit the memory; before any are counted, if a lower bound of their number shows it.
 
@@ -286,6 +341,12 @@ def sorensen(
     jaccard : another measure.
     overlap : another measure.
     cosine : another measure.
+
+    Notes
+    -----
+    With w(u, x) the weight of the edge from u to x, 0 if there is none, the score by weight is twice the sum over x
+    other than u and v of min(w(u, x), w(v, x)), divided by the sum over x of w(u, x) + w(v, x), as in cuGraph. Weights
+    are rounded as in `jaccard`.
 
     Examples
     --------
@@ -297,4 +358,4 @@ def sorensen(
     >>> r.first.tolist(), r.second.tolist(), r.score.round(3).tolist()
     ([0, 1], [3, 2], [1.0, 0.667])
     """
-    return _similar("sorensen", G, pairs, vertices, topk, per_vertex, client, progress)
+    return _similar("sorensen", G, pairs, vertices, topk, per_vertex, weight, client, progress)

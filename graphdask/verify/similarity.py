@@ -5,7 +5,7 @@ Given pairs: each stands once, and what it shares is found from the end of fewer
 Pairs that share a neighbour:
 
 1. Every pair stands once, where its first vertex is owned, and that is one of the sources.
-2. The neighbours that a pair shares are counted by intersecting the two rows.
+2. The neighbours that a pair shares are counted by intersecting the two rows, and so are their weights.
 3. The paths of two hops from a source are counted by the sizes of rows. They are as many as its pairs share
    neighbours, so no pair lacks. If each pair stands once for both of its ends, this holds for the sum of all sources.
 4. With `topk`, 2 and 3 are checked for all pairs, which are listed again, batch by batch. As many of them as there are
@@ -27,7 +27,7 @@ from graphdask.partition.part import Part
 from graphdask.sample.sampler import routed
 from graphdask.similarity._listed import Listed
 from graphdask.similarity._measures import best_first, score
-from graphdask.similarity._sets import Placed, Sets, shared, shared_otherwise, sizes_of
+from graphdask.similarity._sets import Placed, Sets, Shared, known_of, shared, shared_otherwise
 from graphdask.similarity._two_hops import TwoHops
 from graphdask.similarity.samplers import OfPairs, WithinTwoHops
 from graphdask.subgraphs._rows import places_in
@@ -42,7 +42,7 @@ NAMES = ("first", "second", "score", "common")
 def verify_pairs(context: RankContext, part: Part, primitive: OfPairs, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     env = context.environment("selective")
-    sets, homes = Sets.of(part, env, both=False), primitive.homes(part.size)
+    sets, homes = primitive.sets(part, env, both=False), primitive.homes(part.size)
     number = result.columns["pair"]
     mine = None
     if bool(((number < 0) | (number >= homes[-1])).any()):
@@ -50,7 +50,7 @@ def verify_pairs(context: RankContext, part: Part, primitive: OfPairs, result: R
     if first_of_all(context, mine):
         return mine
     placed = Placed.of(part, env, sets, *primitive.given, least=True)
-    expected = primitive.columns_of(part, env, sets, placed, *shared_otherwise(part, env, sets, placed))
+    expected = primitive.columns_of(part, env, sets, placed, shared_otherwise(part, env, sets, placed))
     found, known = (_at_home(env, homes, columns) for columns in (result.columns, expected))
     if len(found["pair"]) != len(known["pair"]) or bool((found["pair"] != known["pair"]).any()):
         return Violation(-1, -1, "a pair that was given lacks, or stands twice")
@@ -91,7 +91,7 @@ def verify(context: RankContext, part: Part, primitive: WithinTwoHops, result: R
     mine = _misplaced(env, part, primitive, listed)
     if first_of_all(context, mine):
         return mine
-    sets = Sets.of(part, env, both=True)
+    sets = primitive.sets(part, env, both=True)
     hops = primitive.hops(part, env, sets)
     keys = _keys(part, env, listed)
     order = xp.argsort(keys)
@@ -161,14 +161,17 @@ def _recounted(
     order = xp.argsort(others, kind="stable")
     rows = part.vertex_map.to_position(env.backend, columns["first"]) - others.dtype.type(part.first_position)
     distinct, place = xp.unique(others, return_inverse=True)
-    sizes = sizes_of(part, env, sets, distinct)[place]
+    sizes = known_of(part, env, sets.out.sizes, distinct)[place]
     placed = Placed(order, rows[order], others[order], sizes[order])
     longer = sets.out.sizes[placed.rows] >= placed.sizes
-    common, both = xp.zeros(len(rows), np.int64), xp.zeros(len(rows), np.int64)
+    found = Shared(*(xp.zeros(len(rows), np.int64) for _ in range(3)))
     for chosen, count in ((longer, shared), (~longer, shared_otherwise)):
         some = placed.at(chosen)
-        common[some.number], both[some.number] = count(part, env, sets, some)
-    return common, score(xp, primitive.name, common, both, sets.out.sizes[rows], sizes)
+        of = count(part, env, sets, some)
+        for name in ("common", "amount", "total"):
+            getattr(found, name)[some.number] = getattr(of, name)
+    theirs = known_of(part, env, sets.amounts, distinct)[place]
+    return found.common, score(xp, primitive.name, found.amount, found.total, sets.amounts[rows], theirs)
 
 
 def _lacking(env: Environment, part: Part, sets: Sets, hops: TwoHops, total: Array) -> Violation | None:

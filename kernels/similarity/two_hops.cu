@@ -1,9 +1,9 @@
 // Pairs of vertices that share a neighbour. A block takes a source u at a time: it scans the lengths of the rows of its
 // neighbours w, its threads share the paths u, w, v evenly, and count them by v in a hash table, in shared memory if the
-// paths are few. Counts are integers, so they do not depend on the order of the threads. Of a source of which only the
-// best pairs are listed, the score of the last of them is found by bisection over its bits, and then its vertex. Pairs
-// are listed in any order. After Nagasaka, Nishikawa and Matsuoka, High-performance and memory-saving sparse general
-// matrix-matrix multiplication for NVIDIA Pascal GPU (2017). Twin: two_hops.py.
+// paths are few and there are no weights. Counts and sums are integers, so they do not depend on the order of the
+// threads. Of a source of which only the best pairs are listed, the score of the last of them is found by bisection over
+// its bits, and then its vertex. Pairs are listed in any order. After Nagasaka, Nukada and Matsuoka, High-performance
+// and memory-saving sparse general matrix-matrix multiplication for NVIDIA Pascal GPU (2017). Twin: two_hops.py.
 #include "common/rows.cuh"
 #include "similarity/two_hops_pack.py"
 
@@ -15,7 +15,7 @@ __device__ __forceinline__ double score_of(long long measure, long long common, 
                                            long long b) {
     if (measure == JACCARD) return (double)common / (double)max(a + b - both, 1LL);
     if (measure == OVERLAP) return (double)common / (double)max(min(a, b), 1LL);
-    if (measure == COSINE) return (double)common / sqrt(fmax((double)a * (double)b, 1.0));
+    if (measure == COSINE) return fmin((double)common / sqrt(fmax((double)a * (double)b, 1.0)), 1.0);
     return (double)(2 * common) / (double)max(a + b, 1LL);
 }
 
@@ -37,13 +37,24 @@ __device__ __forceinline__ bool ends_at_middle(const TwoHopRows &a, long long e,
     return a.looped[e] && a.middle[e] != u && !(a.onward && a.middle[e] < u);
 }
 
+// What a path is worth, of the values of its middle for its two ends.
+__device__ __forceinline__ long long worth(long long value, long long other) { return min(value, other); }
+__device__ __forceinline__ long long worth(double value, double other) {
+    return (long long)rint(value * other * (double)(1LL << 62));
+}
+__device__ __forceinline__ void add_to(long long *sum, long long more) {
+    atomicAdd((unsigned long long *)sum, (unsigned long long)more);
+}
+
 // The vertices that paths from a source lead to, in slots; their number is a power of 2.
 struct Table {
     index_t *vertices;
     count_t *tallies;
+    long long *sums, *own;  // null without weights
     long long slots;
 
-    __device__ __forceinline__ void add(index_t v, count_t more) const {
+    // Return the slot of v.
+    __device__ __forceinline__ long long add(index_t v, count_t more) const {
         const unsigned long long mixed = (unsigned long long)v * 0x9E3779B97F4A7C15ULL;
         long long place = (long long)(mixed >> 32) & (slots - 1);
         while (true) {
@@ -56,6 +67,7 @@ struct Table {
             place = (place + 1) & (slots - 1);
         }
         atomicAdd(tallies + place, more);
+        return place;
     }
     // The score in a slot, -1 if it has no pair.
     __device__ __forceinline__ double score(const TwoHopRows &a, long long place, long long size,
@@ -63,7 +75,10 @@ struct Table {
         if (vertices[place] == -1) return -1;
         const long long both = (long long)(tallies[place] >> 2);
         *common = both - (long long)(tallies[place] & 3);
-        return *common ? score_of(a.measure, *common, both, size, a.size[vertices[place]]) : -1.0;
+        if (!*common) return -1;
+        const long long its = a.size[vertices[place]];
+        if (!sums) return score_of(a.measure, *common, both, size, its);
+        return score_of(a.measure, sums[place] - own[place], sums[place], size, its);
     }
     // How many pairs have a score of such bits or more; of these exactly, and a vertex up to `last`, if that is not -1.
     __device__ __forceinline__ long long from(const TwoHopRows &a, long long size, long long bits, long long last,
@@ -100,8 +115,12 @@ extern "C" __global__ void two_hops_list(long long n, TwoHopRows a) {
     for (long long i = blockIdx.x; i < n; i += gridDim.x) {
         const index_t u = a.source[i];
         const long long size = a.size[u], large = a.room[i + 1] - a.room[i];
-        const Table table = large ? Table{a.table + a.room[i], a.tallies + a.room[i], large}
-                                  : Table{small_vertices, small_tallies, SMALL};
+        Table table{small_vertices, small_tallies, nullptr, nullptr, SMALL};
+        if (large) table = Table{a.table + a.room[i], a.tallies + a.room[i], nullptr, nullptr, large};
+        if (a.value) {
+            table.sums = a.table_sums + a.room[i];
+            table.own = a.table_own + a.room[i];
+        }
         for (long long base = a.begin[i]; base < a.begin[i + 1]; base += GD_ROWS) {
             const long long e = base + t;
             int length = 0;
@@ -116,8 +135,14 @@ extern "C" __global__ void two_hops_list(long long n, TwoHopRows a) {
             const int total = scan[GD_ROWS];
             for (int item = t; item < total; item += GD_ROWS) {
                 const int r = gd_row_of(scan, item);
-                const index_t v = a.entries[begins[r] + (item - scan[r])];
-                if (v != u) table.add(v, a.middle[base + r] == u ? PATH + END : PATH);
+                const long long j = begins[r] + (item - scan[r]);
+                const index_t v = a.entries[j], w = a.middle[base + r];
+                if (v == u) continue;
+                const long long place = table.add(v, w == u ? PATH + END : PATH);
+                if (!a.value) continue;
+                const long long more = worth(a.value[base + r], a.values[j]);
+                add_to(table.sums + place, more);
+                if (w == u || w == v) add_to(table.own + place, more);
             }
             __syncthreads();
         }
@@ -147,6 +172,7 @@ extern "C" __global__ void two_hops_list(long long n, TwoHopRows a) {
             const double score = table.score(a, place, size, &common);
             table.vertices[place] = -1;
             table.tallies[place] = 0;
+            if (a.value) table.sums[place] = table.own[place] = 0;
             if (score < 0 || score < a.least) continue;
             if (score == a.least && (u > a.least_first || (u == a.least_first && v > a.least_second))) continue;
             const long long its = __double_as_longlong(score);
@@ -165,8 +191,15 @@ extern "C" __global__ void two_hops_list(long long n, TwoHopRows a) {
 extern "C" __global__ void two_hops_add(long long n, long long u, TwoHopRows a) {
     for (long long e = blockIdx.x; e < n; e += gridDim.x) {
         const long long begin = begin_of(a, e, (index_t)u);
-        const count_t add = a.middle[e] == u ? PATH + END : PATH;
-        for (long long j = begin + threadIdx.x; j < a.last[e]; j += blockDim.x) atomicAdd(a.count + a.entries[j], add);
+        const index_t w = a.middle[e];
+        for (long long j = begin + threadIdx.x; j < a.last[e]; j += blockDim.x) {
+            const index_t v = a.entries[j];
+            atomicAdd(a.count + v, (count_t)(w == u ? PATH + END : PATH));
+            if (!a.value) continue;
+            const long long more = worth(a.value[e], a.values[j]);
+            add_to(a.sums + v, more);
+            if (w == u || w == v) add_to(a.own + v, more);
+        }
         if (threadIdx.x == 0 && ends_at_middle(a, e, (index_t)u)) atomicAdd(a.count + a.middle[e], (count_t)END);
     }
 }

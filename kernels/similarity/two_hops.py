@@ -8,18 +8,27 @@ Sources: Gustavson, Two fast algorithms for sparse matrices (1978); Hoare, Algor
 """
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
 from graphdask.kernels.common.lowest_bit import lowest_bit
 from graphdask.kernels.common.twin import inlined, twin
-from graphdask.kernels.similarity.two_hops_pack import COSINE, JACCARD, OVERLAP, TwoHopRows
+from graphdask.kernels.similarity.two_hops_pack import COSINE, JACCARD, OVERLAP, UNIT, TwoHopRows
 
-MACROS = [{"index_t": "int", "count_t": "unsigned"}, {"index_t": "long long", "count_t": "unsigned long long"}]
+MACROS = [
+    {"index_t": "int", "count_t": "unsigned", "worth_t": "long long"},
+    {"index_t": "int", "count_t": "unsigned", "worth_t": "double"},
+    {"index_t": "int", "count_t": "unsigned long long", "worth_t": "long long"},
+    {"index_t": "long long", "count_t": "unsigned long long", "worth_t": "long long"},
+    {"index_t": "long long", "count_t": "unsigned long long", "worth_t": "double"},
+]
 
 u64 = np.uint64
 """Of an unsigned index Numba does not ask whether it counts from the end."""
 PATH, END = u64(4), u64(1)
 """What a path counts, and what it counts more if its middle is one of its ends; two paths to a vertex have such a
 middle at most."""
+SCALE = float(1 << UNIT)
 
 
 @inlined
@@ -29,7 +38,7 @@ def _score(measure, common, both, a, b):
     if measure == OVERLAP:
         return common / max(min(a, b), 1)
     if measure == COSINE:
-        return common / np.sqrt(max(np.float64(a) * b, 1.0))
+        return min(common / np.sqrt(max(np.float64(a) * b, 1.0)), 1.0)  # above 1 by rounding only
     return (2 * common) / max(a + b, 1)
 
 
@@ -56,6 +65,47 @@ def _add_row(w, begin, end, u, entries, count, touched, found):
         found += there == 0
         count[v] = there + add
     return found
+
+
+def _worth(value, other):
+    """What a path is worth, of the values of its middle for its two ends."""
+
+
+@overload(_worth, inline="always")
+def _typed_worth(value, other):
+    if isinstance(value, types.Float):
+        return lambda value, other: np.int64(np.rint(value * other * SCALE))
+    return lambda value, other: min(value, other)
+
+
+@inlined
+def _weigh_row(u, w, begin, end, entries, value, values, sums, own):
+    """Add up what the paths u, w, v for the v of a row are worth."""
+    for j in range(begin, end):
+        v = u64(entries[u64(j)])
+        worth = _worth(value, values[u64(j)])
+        sums[v] += worth
+        if w == u or v == u64(w):
+            own[v] += worth
+
+
+@inlined
+def _pair(v, measure, mine, count, size, sums, own):
+    """The neighbours that u and v share, without the two, and the score."""
+    there = u64(count[v])
+    both = np.int64(there >> u64(2))
+    common = both - np.int64(there & u64(3))
+    if sums is None:
+        return common, _score(measure, common, both, mine, size[v])
+    return common, _score(measure, sums[v] - own[v], sums[v], mine, size[v])
+
+
+@inlined
+def _forget(v, count, sums, own):
+    count[v] = 0
+    if sums is not None:
+        sums[v] = 0
+        own[v] = 0
 
 
 @inlined
@@ -95,7 +145,7 @@ def two_hops_list(n, a: TwoHopRows):
     words = u64(len(a.summary))
     for i in range(n):
         u = a.source[i]
-        size = np.int64(a.size[u])
+        size = a.size[u]
         found = 0
         for e in range(a.begin[i], a.begin[i + 1]):
             begin, end, w = a.first[e], a.last[e], a.middle[e]
@@ -104,17 +154,16 @@ def two_hops_list(n, a: TwoHopRows):
             found = _add_row(w, begin, end, u, a.entries, a.count, a.touched, found)
             if a.looped[e] and w != u and not (a.onward and w < u):
                 a.count[u64(w)] += END
+            if a.sums is not None:
+                _weigh_row(u, w, begin, end, a.entries, a.value[e], a.values, a.sums, a.own)
         if a.keep and found > a.keep:
             for k in range(found):
                 v = u64(a.touched[k])
-                there = u64(a.count[v])
-                common = np.int64(there >> u64(2)) - np.int64(there & u64(3))
-                both = np.int64(there >> u64(2))
-                score = _score(a.measure, common, both, size, np.int64(a.size[v]))
+                common, score = _pair(v, a.measure, size, a.count, a.size, a.sums, a.own)
                 a.ranked[k] = score if common and v != u64(u) else -1.0
             _select(found, a.keep, a.ranked, a.touched)
             for k in range(a.keep, found):
-                a.count[u64(a.touched[u64(k)])] = 0
+                _forget(u64(a.touched[u64(k)]), a.count, a.sums, a.own)
             found = a.keep
         for k in range(found):
             v = u64(a.touched[u64(k)])
@@ -132,13 +181,10 @@ def two_hops_list(n, a: TwoHopRows):
                 while inside:
                     v = (word << u64(6)) + lowest_bit(inside)
                     inside &= inside - u64(1)
-                    there = u64(a.count[v])
-                    a.count[v] = 0
-                    both = np.int64(there >> u64(2))
-                    common = both - np.int64(there & u64(3))
+                    common, score = _pair(v, a.measure, size, a.count, a.size, a.sums, a.own)
+                    _forget(v, a.count, a.sums, a.own)
                     if common == 0 or v == u64(u):
                         continue
-                    score = _score(a.measure, common, both, size, np.int64(a.size[v]))
                     if score < a.least or (score == a.least and (u, np.int64(v)) > (a.least_first, a.least_second)):
                         continue
                     a.out_first[pairs] = u
@@ -160,3 +206,5 @@ def two_hops_add(n, u, a: TwoHopRows):  # in CUDA a block takes an edge
             a.count[u64(a.entries[u64(j)])] += add
         if a.looped[e] and w != u and not (a.onward and w < u):
             a.count[u64(w)] += END
+        if a.sums is not None:
+            _weigh_row(u, w, begin, end, a.entries, a.value[e], a.values, a.sums, a.own)

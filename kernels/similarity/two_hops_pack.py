@@ -5,7 +5,9 @@ from graphdask.kernels.common.packs import Counters, Numbers, Pack
 COUNTS = Counters("TwoHopCounts", "pairs")
 """Pairs that are listed, those of earlier launches included."""
 SMALL = 2048
-"""Slots of the table that a block has in shared memory (two_hops.cu)."""
+"""Slots of the table that a block has in shared memory, where there are no weights (two_hops.cu)."""
+UNIT = 62
+"""Two values of float64 are worth their product times 2**UNIT, rounded; two whole values are worth the lesser one."""
 JACCARD, OVERLAP, COSINE, SORENSEN = MEASURES = Numbers("Measures", "JACCARD", "OVERLAP", "COSINE", "SORENSEN")
 
 
@@ -17,8 +19,12 @@ class TwoHopRows(Pack):
     first = "const long long *", "for each edge: where the row of w begins in `entries`: the v with an edge v -> w"
     last = "const long long *", "where it ends"
     entries = "const index_t *", "numbers of vertices, ascending in a row"
-    size = "const index_t *", "by number: how many neighbours a vertex has"
+    size = "const long long *", "by number: how many neighbours a vertex has; with values, their sum or sum of squares"
+    value = "const worth_t *", "for each edge u -> w, the value of w for u; null without weights"
+    values = "const worth_t *", "for each entry v of the row of w, the value of w for v"
     count = "count_t *", "by number: 4 for each path to the vertex, and 1 if w is one of its ends; 0 between sources"
+    sums = "long long *", "by number: what the paths to v are worth together; 0 between sources; null without weights"
+    own = "long long *", "the same of the paths whose w is u or v"
     touched = "index_t *", "twin: the vertices that paths lead to, one entry more than there are vertices"
     ranked = "double *", "twin: their scores, if `keep` is not 0"
     bits = "unsigned long long *", "twin: the same vertices as bits of words; 0 between sources"
@@ -29,6 +35,8 @@ class TwoHopRows(Pack):
     )
     table = "index_t *", "GPU: the vertex in each slot, and -1 between launches"
     tallies = "count_t *", "GPU: as `count`, for each slot; 0 between launches"
+    table_sums = "long long *", "GPU: as `sums`, for each slot"
+    table_own = "long long *", "GPU: as `own`, for each slot"
     out_first = "index_t *", "the source of each listed pair"
     out_second = "index_t *", "its other vertex"
     out_score = "double *", "its score"

@@ -10,14 +10,11 @@ import pytest
 import scipy.sparse
 from common_checks import PARTS
 from emulated import emulated, stand_in
-from kernel_launch import Packed
+from two_hop_rows import NAMES, POISON, packed, random_sets
 
 import graphdask as gd
-from graphdask.kernels.similarity.two_hops_pack import MEASURES, SMALL, TwoHopRows
+from graphdask.kernels.similarity.two_hops_pack import MEASURES
 from graphdask.similarity import _two_hops
-
-POISON = -77
-NAMES = ("jaccard", "overlap", "cosine", "sorensen")
 
 
 def score(measure, common, both, a, b):
@@ -34,44 +31,6 @@ def counted(rows, back, u):
                 both[v] += 1
                 common[v] += w not in (u, v)
     return both, common
-
-
-def random_sets(rng, n, hub=0):
-    """Out-neighbours of all vertices, each once, and the vertices that each is a neighbour of, ascending."""
-    rows = [sorted(set(rng.integers(0, n, rng.integers(0, 9)).tolist())) for _ in range(n)]
-    if hub:
-        rows[3] = sorted(rng.choice(n, hub, replace=False).tolist())
-    back = [[] for _ in range(n)]
-    for u, row in enumerate(rows):
-        for w in row:
-            back[w].append(u)
-    return rows, back
-
-
-def packed(backend, dtype, count_t, rows, back, sources, **options):
-    """The pack of some sources, with outputs that are poisoned."""
-    n, edges = len(rows), [(u, w) for u in sources for w in rows[u]]
-    ptr = np.concatenate([[0], np.cumsum([len(row) for row in back])]).astype(np.int64)
-    middle = np.array([w for _, w in edges], dtype)
-    paths = [sum(len(back[w]) for w in rows[u]) for u in sources]
-    slots = [0 if 2 * p <= SMALL else 1 << (2 * min(p, n) - 1).bit_length() for p in paths]
-    room = np.concatenate([[0], np.cumsum(slots)]).astype(np.int64)
-    of_all = {
-        "least": -1.0, "least_first": 0, "least_second": 0, "keep": 0, "onward": 0, "measure": 0,
-    } | options  # fmt: skip
-    total = sum(paths) + 1
-    return Packed(
-        backend, TwoHopRows, source=np.array(sources, dtype),
-        begin=np.concatenate([[0], np.cumsum([len(rows[u]) for u in sources])]).astype(np.int64), middle=middle,
-        looped=np.array([w in rows[w] for _, w in edges], np.uint8), first=ptr[middle], last=ptr[middle + 1],
-        entries=np.array([v for row in back for v in row], dtype), size=np.array([len(row) for row in rows], dtype),
-        count=np.zeros(n, count_t), touched=np.full(n + 1, POISON, dtype), ranked=np.full(n, np.nan),
-        bits=np.zeros((n >> 6) + 1, np.uint64), summary=np.zeros((n >> 12) + 1, np.uint64), room=room,
-        table=np.full(max(room[-1], 1), -1, dtype), tallies=np.zeros(max(room[-1], 1), count_t),
-        out_first=np.full(total, POISON, dtype), out_second=np.full(total, POISON, dtype),
-        out_score=np.full(total, np.nan), out_common=np.full(total, POISON, np.int64), counters=np.array([1]),
-        **of_all,
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -101,7 +60,7 @@ def test_pairs_of_sources(backend, dtype, rng, options, measure):
     assert len(expected) > 10
     d = packed(backend, dtype, count_t, rows, back, sources, measure=measure, **options)
     assert int(d.host("room")[-1]) > 0
-    kernels = backend.kernels("two_hops", index_t=dtype, count_t=count_t)
+    kernels = backend.kernels("two_hops", index_t=dtype, count_t=count_t, worth_t=np.int64)
     kernels.two_hops_list(len(sources), d.pack, per_item=256)
     found = d.counts().pairs
     assert found == 1 + len(expected)
@@ -119,7 +78,7 @@ def test_paths_of_a_piece(backend, dtype, rng, onward):
     rows, back = random_sets(rng, 300, hub=200)
     count_t = np.uint32 if dtype == np.int32 else np.uint64
     d = packed(backend, dtype, count_t, rows, back, [3], onward=onward)
-    kernels = backend.kernels("two_hops", index_t=dtype, count_t=count_t)
+    kernels = backend.kernels("two_hops", index_t=dtype, count_t=count_t, worth_t=np.int64)
     kernels.two_hops_add(len(rows[3]), 3, d.pack, per_item=256)
     both, common = counted(rows, back, 3)
     expected = [
