@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import graphdask as gd
@@ -163,3 +164,22 @@ def test_betweenness_uses_them_unless_an_option_says_otherwise(call, tmp_path):
     for options, score in (((), 1), (("--unweighted",), 0)):
         found = answer(call("run", "betweenness", tmp_path / "triangle.gdl", *options, "--verify", "--json"))
         assert found["answer"]["score"] == score
+
+
+def test_similarity_goes_by_them_unless_it_is_unweighted(call, weighted, tmp_path):
+    G = gd.read_graph(weighted, weights=True)
+    for number, (options, weight) in enumerate(
+        (((), "weight"), (("--unweighted",), None), (("--weighted",), "weight"))
+    ):
+        file = tmp_path / f"pairs{number}.npz"
+        result = call("sample", "jaccard", weighted, *options, "--output", file)
+        assert result.exit_code == 0, result.output
+        expected = gd.jaccard(G, weight=weight)
+        with np.load(file) as found:
+            assert found["score"].tolist() == expected.score.tolist()
+    assert gd.jaccard(G).score.tolist() != gd.jaccard(G, weight=None).score.tolist()
+    result = call("sample", "jaccard", weighted, "--no-weights", "--weighted", "--output", tmp_path / "none.npz")
+    assert result.exit_code != 0
+    assert "--weighted needs weights, and the graph has none; leave it out to count neighbours" in " ".join(
+        result.stderr.split()
+    )
