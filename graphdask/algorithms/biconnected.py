@@ -71,7 +71,7 @@ class BiconnectedResult(EdgeValuesResult):
         """The component of each edge, by its row in what the graph was made of; -1 or None for self-loops and rows that
         are no edge of the graph."""
         rows = self._of_edges("row")
-        label = np.full(self._value("rows"), -1, np.int64)
+        label = np.full(max(self._value("rows"), self.graph.report.get("edges_read", 0)), -1, np.int64)
         label[rows] = self._of_edges("edge_label")
         return self.graph.ids.to_caller(label)
 
@@ -125,7 +125,7 @@ class BiconnectedComponents(Biconnected):
         assert csr.rows is not None
         row = csr.rows[kept]
         of_edges = {"row": row, "edge_label": label[edges.below][kept]}
-        of_edges["rows"] = 1 - env.least(-(int(row.max()) if len(row) else -1))
+        of_edges["rows"] = 1 - env.least(-(int(csr.rows.max()) if len(csr.rows) else -1))
         label = env.xp.where(blocks.child, blocks.label, blocks.label.dtype.type(-1))
         return {"label": label, "parent": part.vertex_map.to_id(env.backend, blocks.tree.parent)} | of_edges
 

@@ -68,7 +68,7 @@ def _other_edges(context: RankContext, part: Part, proof: BlocksProof, result: R
     assert csr.rows is not None
     row, edge_class, ends = csr.rows[kept], proof.edge_class[kept], (one[kept], other[kept])
     given, label = result.columns["row"], result.columns["edge_label"]
-    rows = 1 - proof.env.least(-(int(row.max()) if len(row) else -1))
+    rows = 1 - proof.env.least(-(int(csr.rows.max()) if len(csr.rows) else -1))
     if len(given) != len(row) or len(label) != len(row) or result.values["rows"] != rows:
         return Violation(-1, -1, f"the labels of {len(label)} edges are given where there are {len(row)}, or of "
                          f"{result.values['rows']} rows where there are {rows}")  # fmt: skip

@@ -51,6 +51,7 @@ def test_components_are_networkxs(parts, rng):
         assert sorted(vertices[labels == label].tolist() for label in np.unique(labels)) == expected
         assert found.num_components == len(expected)
         sets = {}
+        assert len(found.edge_label) == len(src)
         for row, label in enumerate(found.edge_label.tolist()):
             if src[row] == dst[row]:
                 assert label == -1
@@ -67,6 +68,16 @@ def test_names_of_vertices_are_kept():
     found = gd.biconnected_components(G)
     assert found.edge_label.tolist() == ["b", "b", "b", "d"]
     assert (found.label.tolist(), found.parent.tolist()) == ([None, "b", "b", "d"], ["a", "a", "a", "c"])
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_every_row_has_a_label_of_its_edge(parts):
+    for self_loops in ("keep", "drop"):
+        G = gd.from_edges([0, 1, 2, 3, 3], [1, 2, 2, 3, 3], num_vertices=5, directed=False, self_loops=self_loops)
+        found = gd.biconnected_components(G.partition(parts)).verify()
+        assert found.edge_label.tolist() == [1, 2, -1, -1, -1]
+    G = gd.from_edges(["a", "a"], ["b", "a"], directed=False).partition(parts)
+    assert gd.biconnected_components(G).edge_label.tolist() == ["b", None]
 
 
 def test_merged_edges_may_be_bridges():
