@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphdask.program._glue_parts import LARGEST, NOT_A_NUMBER, TOO_LARGE_SUM, TOO_WIDE, indented
+from graphdask.program._glue_parts import LARGEST, NOT_A_NUMBER, TOO_LARGE_SINGLE, TOO_LARGE_SUM, TOO_WIDE, indented
 from graphdask.program._typed_texts import C_TYPE
 from graphdask.program.definition import Definition, Function
 from graphdask.program.fields import Place
@@ -70,7 +70,12 @@ class CudaGlue:
     def _checked(self, value: str, i: int) -> list[str]:
         kind, dtype = self.of.state[i].kind, self.of.state[i].dtype
         if kind == "float":
-            return [f"if ({value} != {value}) {self._fail(i, NOT_A_NUMBER)}"]
+            lines = [f"if ({value} != {value}) {self._fail(i, NOT_A_NUMBER)}"]
+            if dtype == "float32":
+                large = f"{TOO_LARGE_SINGLE} <= {value} && {value} < gd_infinity()"
+                small = f"-{TOO_LARGE_SINGLE} >= {value} && {value} > -gd_infinity()"
+                lines.append(f"if (({large}) || ({small})) {self._fail(i, TOO_WIDE)}")
+            return lines
         if kind == "int" and dtype != "int64":
             return [f"if ({value} < -2147483648LL || {value} > 2147483647LL) {self._fail(i, TOO_WIDE)}"]
         return []

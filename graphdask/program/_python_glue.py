@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from graphdask.program._glue_parts import LARGEST, NOT_A_NUMBER, SMALLEST, TOO_LARGE_SUM, TOO_WIDE, indented
+from graphdask.program._glue_parts import (
+    LARGEST,
+    NOT_A_NUMBER,
+    SMALLEST,
+    TOO_LARGE_SINGLE,
+    TOO_LARGE_SUM,
+    TOO_WIDE,
+    indented,
+)
 from graphdask.program.definition import Aggregate, Definition, Function
 
 CAST = {"int": "np.int64({})", "float": "np.float64({})", "bool": "({} != 0)"}
@@ -59,8 +67,11 @@ class PythonGlue:
         """Statements that set a variable to a value as the array of a field of the state holds it."""
         kind, dtype = self.of.state[i].kind, self.of.state[i].dtype
         if kind == "float":
-            cast = f"np.float32({value})" if dtype == "float32" else value
-            return [f"if {value} != {value}:", f"    {self._fail(i, NOT_A_NUMBER)}", f"{name} = {cast}"]
+            lines = [f"if {value} != {value}:", f"    {self._fail(i, NOT_A_NUMBER)}"]
+            if dtype == "float64":
+                return [*lines, f"{name} = {value}"]
+            large = f"if abs({value}) >= {TOO_LARGE_SINGLE} and abs({value}) != np.inf:"
+            return [*lines, large, f"    {self._fail(i, TOO_WIDE)}", f"{name} = np.float32({value})"]
         if kind == "bool":
             return [f"{name} = np.uint8(1) if {value} else np.uint8(0)"]
         if dtype == "int64":

@@ -16,9 +16,9 @@ def error_of(of: Definition, function: Function, failure: int) -> FunctionError:
     if reason == NOT_A_NUMBER:
         return code.refused(f"gives {of.state[site].name} the value NaN")
     if reason == TOO_WIDE:
-        return code.refused(
-            f"gives {of.state[site].name} an integer that does not fit {of.state[site].dtype}; take int"
-        )
+        field = of.state[site]
+        number = "an integer" if field.kind == "int" else "a float"
+        return code.refused(f"gives {field.name} {number} that does not fit {field.dtype}; take {field.kind}")
     if reason == TOO_LARGE_SUM:
         return code.refused("sends integers whose sum at a vertex does not fit 64 bits; send floats")
     return code.error(failure)

@@ -10,6 +10,7 @@ from plain_programs import Plain, graph_of
 from some_programs import programs
 
 import graphdask as gd
+from graphdask.errors import FunctionError
 
 NAMES = list(programs())
 ON_DEVICES = (
@@ -82,3 +83,21 @@ def test_programs_give_the_same_on_a_gpu(name, gpu):
         expected = gd.run(graph.partition(1, device="cpu"), program, **mine)
         for parts in (1, 3):
             same(gd.run(graph.partition(parts, device="cuda"), program, **mine), expected)
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_float_that_float32_cannot_hold_fails(device, gpu):
+    program = gd.Program(
+        state={"x": (np.float32, 0.0), "y": (float, 0.0)},
+        message=(float, "sum"),
+        send=lambda e: e.source.y,
+        apply=lambda v, m: {"x": m},
+        max_supersteps=1,
+    )
+    graph = gd.from_edges([0], [1]).partition(1, device=device)
+    rounded = 2.0**128 - 2.0**103  # the least float that float32 rounds to infinity
+    for y in (np.nextafter(rounded, 0.0), -3.4e38, np.inf, -np.inf):
+        assert gd.run(graph, program, init={"y": {0: y}}).x.tolist() == [0.0, np.float32(y)]
+    for y in (rounded, -rounded, 1e300):
+        with pytest.raises(FunctionError, match="apply gives x a float that does not fit float32; take float"):
+            gd.run(graph, program, init={"y": {0: y}})
