@@ -54,7 +54,8 @@ class Program:
         The type of a message, and how messages to one vertex become one: `min`, `max`, `sum`, `any` (whether one of
         them is true), `count` (how many of them are true), or `first` (that of the smallest vertex that sends one). A
         message may have several fields, up to 4: a tuple or a dict of types. Then `min` and `max` choose by the first
-        field and carry the others; of equal messages that of the smallest vertex stays.
+        field and carry the others; of equal messages that of the smallest vertex stays. Of parallel edges the lightest
+        counts, and with `direction="both"` an edge from the vertex that sends precedes an edge to it.
     send : function of e, optional
         Returns the message along an edge, a number, a tuple or a dict as `message` says, or None for none. Fields of
         e: `source` and `destination`, the vertices that send and receive, each with its state, `id`, `degree` and

@@ -67,6 +67,27 @@ def test_programs_give_what_plain_python_gives_over_partitions(name):
             same(gd.run(graph.partition(parts, by=by, ghosts=ghosts), program, **arguments), first)
 
 
+@pytest.mark.parametrize(("combine", "direction"), [("min", "in"), ("max", "out"), ("first", "both")])
+def test_of_parallel_edges_the_lightest_counts(combine, direction, rng, tmp_path):
+    program = gd.Program(
+        state={"w": (float, -1.0)},
+        message=((int, float), combine),
+        send=lambda e: (1, e.weight),
+        apply=lambda v, m: {"w": m[1]},
+        direction=direction,
+        max_supersteps=1,
+    )
+    src, dst, weights = rng.integers(0, 5, 40), rng.integers(0, 5, 40), rng.integers(1, 99, 40) / 4
+    arcs = list(zip(src.tolist(), dst.tolist(), weights.tolist(), strict=True))
+    along = [(u, 0, w, v) for u, v, w in arcs] * (direction != "in")
+    against = [(v, 1, w, u) for u, v, w in arcs] * (direction != "out")
+    expected = [min((arc for arc in along + against if arc[3] == v), default=(0, 0, -1.0))[2] for v in range(5)]
+    graph = gd.from_edges(src, dst, weights, num_vertices=5)
+    gd.stream.build(graph, tmp_path / "edges.gdl")
+    for each in (graph.partition(1), graph.partition(3, by="random"), gd.stream.open(tmp_path / "edges.gdl")):
+        assert gd.run(each, program).w.tolist() == expected
+
+
 @pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
 def gpu(request, monkeypatch):
     if request.param == "emulated":
