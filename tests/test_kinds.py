@@ -60,3 +60,11 @@ def test_what_takes_some_words_says_which(name, world):
 def test_the_message_is_that_of_the_option(name, argument, takes, world):
     text = refused(world, name, argument)
     assert re.match(rf"{argument}=.*Bare object at .* is {re.escape(takes)}$", text), text
+
+
+def test_a_whole_number_that_is_too_large_is_not_called_negative():
+    G = gd.from_edges([0], [1], directed=False)
+    with pytest.raises(gd.InputError, match=r"k=4611686018427387904 is not a whole number from 0 to 2\*\*62 - 1$"):
+        gd.k_core(G, 2**62)
+    with pytest.raises(gd.InputError, match=r"k=-1 is not a whole number of 0 or more$"):
+        gd.k_core(G, -1)

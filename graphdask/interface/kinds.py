@@ -114,7 +114,10 @@ def whole(name: str, value: Any, least: int = 0, most: int = MOST) -> int:
     """Return a whole number of a range as a Python integer."""
     number = _whole(value)
     if number is MISSING or not least <= number <= most:
-        among = f"of {least} or more" if most == MOST else f"from {least} to {most:,}"
+        if most != MOST:
+            among = f"from {least} to {most:,}"
+        else:
+            among = f"of {least} or more" if number is MISSING or number < least else f"from {least} to 2**62 - 1"
         raise InputError(f"{name}={shown(value)} is not a whole number {among}")
     return number
 
