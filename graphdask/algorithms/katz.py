@@ -145,6 +145,7 @@ def katz_centrality(
     program = _program(float(alpha), float(beta), weighted)
     primitive = KatzCentrality(G, program, tol, max_iter, weighted, per_change=float(max(G.num_vertices, 1)))
     primitive.alpha, primitive.beta, primitive.normalized = float(alpha), float(beta), normalized
-    overflow = f"alpha={alpha:g} is not below 1 divided by the largest eigenvalue of the graph; give a smaller alpha="
+    size = f"alpha={alpha:g}" if alpha > 0 else f"the absolute value of alpha={alpha:g}"
+    overflow = f"{size} is not below 1 divided by the largest eigenvalue of the graph; give alpha= nearer to 0"
     result: KatzCentralityResult = iterated(G, primitive, overflow, exchange, client, progress)
     return result

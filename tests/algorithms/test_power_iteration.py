@@ -76,6 +76,8 @@ def test_iterations_that_end_too_early_are_said():
         gd.katz_centrality(cycle, 1.5, max_iter=9)
     with pytest.raises(gd.InputError, match=r"overflows .* alpha=2 is not below 1 divided by the largest eigenvalue"):
         gd.katz_centrality(cycle, 2, max_iter=5000)
+    with pytest.raises(gd.InputError, match=r"the absolute value of alpha=-2 is not below 1 divided by .* nearer to 0"):
+        gd.katz_centrality(cycle, -2, max_iter=5000)
 
 
 def test_graphs_that_change_are_ranked_as_they_are():
