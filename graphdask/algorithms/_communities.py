@@ -17,7 +17,7 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.engine.owners import sum_at
-from graphdask.errors import GraphdaskError, InputError
+from graphdask.errors import GraphdaskError, InputError, shown
 from graphdask.graph.graph import Graph
 from graphdask.partition.build import row_of_each, to_owners
 from graphdask.partition.given import given_array
@@ -137,8 +137,13 @@ def given_labels(G: Graph, labels: Any) -> np.ndarray:
             values = given_array("labels", list(labels.values()))
             keys = np.empty(len(labels), object)
             keys[:] = list(labels)
-            order = np.argsort(G.ids.to_internal(keys, "labels: vertex"))
-            values = values[order]
+            numbers = G.ids.to_internal(keys, "labels: vertex")
+            if len(numbers) < G.num_vertices:
+                without = np.setdiff1d(np.arange(G.num_vertices), numbers)
+                first = G.vertex_ids[without[:1]].tolist()[0]
+                raise InputError(f"labels has no label of {len(without):,} of {G.num_vertices:,} vertices, the first "
+                                 f"{shown(first)}; give each vertex a label")  # fmt: skip
+            values = values[np.argsort(numbers)]
         else:
             values = given_array("labels", labels)
         if values.shape != (G.num_vertices,):

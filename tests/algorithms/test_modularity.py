@@ -72,10 +72,14 @@ def test_a_graph_without_vertices_has_no_communities():
 
 def test_what_has_no_modularity_is_refused():
     graph = gd.from_edges([0, 1], [1, 2], directed=False)
-    for labels, said in (([0, 1], "shape"), ({0: 1, 1: 1}, "shape"), ([0, 1, np.nan], "NaN"), ({0: 1, 1: 1, 7: 1}, "7"),
+    for labels, said in (([0, 1], "shape"), ([0, 1, np.nan], "NaN"), ({0: 1, 1: 1, 7: 1}, "7"),
                          ([0, None, "a"], "ordered"), ({0: 1, 1: 1, 2: 1, 3: 1}, "3")):  # fmt: skip
         with pytest.raises(gd.InputError, match=said):
             gd.modularity(graph, labels)
+    with pytest.raises(gd.InputError, match="labels has no label of 1 of 3 vertices, the first 1; give each"):
+        gd.modularity(graph, {0: 1, 2: 1})
+    with pytest.raises(gd.InputError, match="no label of 2 of 3 vertices, the first 'a'"):
+        gd.modularity(gd.from_edges(["a", "b"], ["b", "c"], directed=False), {"b": 1})
     with pytest.raises(gd.InputError, match=r"r\.label"):
         gd.modularity(graph, gd.modularity(graph, [0, 0, 1]))
     for resolution in (-1, np.nan, np.inf, "1"):
