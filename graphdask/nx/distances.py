@@ -88,6 +88,9 @@ def periphery(G: NxGraph, e: Any = None, usebounds: bool = False, weight: Any = 
     note="A search per node: not of trees, nor with usebounds=True.",
 )
 def center(G: NxGraph, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
+    if len(G) == 0:  # raises what this version of NetworkX raises
+        empty = networkx.DiGraph() if G.is_directed() else networkx.Graph()
+        return networkx.center(empty, weight=weight, backend="networkx")
     return _nodes_at(eccentricity(G, weight=weight), min)
 
 

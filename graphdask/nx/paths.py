@@ -95,7 +95,7 @@ def _no_number(arguments: Mapping[str, Any]) -> str:
 
 def _reached(G: NxGraph, source: Any, against: bool) -> set[Any]:
     if source not in G:
-        raise networkx.NetworkXError(f"The node {source} is not in the graph.")
+        raise networkx.NetworkXError(f"The node {source} is not in the {'digraph' if G.is_directed() else 'graph'}.")
     depths = hops(G, source, against)
     return {G.nodes[place] for place in np.flatnonzero(depths > 0).tolist()}
 
