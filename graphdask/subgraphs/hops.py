@@ -143,8 +143,10 @@ class Hops(Sampler[HopsState]):
             state.visited.sort()
         else:
             found = [each for each in (*state.fresh, state.reached.take(pairs)) if len(each)]
-            fresh = xp.concatenate(found) if found else pairs[:0]
-            fresh.sort()
+            fresh = pairs[:0]
+            if found:
+                fresh = xp.concatenate(found)
+                fresh.sort()
         state.hops.append(fresh)
         return self._sent(part, state, env)
 

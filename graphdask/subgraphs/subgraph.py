@@ -137,6 +137,8 @@ class Ego(Selected):
         keys = near["instance"] * n + near["vertex"]
         if not self.center:
             keys = keys[near["hop"] > 0]
+        if not len(keys):  # CuPy's searches refuse an empty array
+            return keys.astype(dtype), keys, env.xp.zeros(self.instances + 1, np.int64)
         keys.sort()
         sets = keys // n
         bounds = env.xp.searchsorted(keys, env.xp.arange(self.instances + 1) * n)

@@ -90,3 +90,14 @@ def test_ego_graphs_of_many_sources_and_those_that_travel():
         arrived = pickle.loads(pickle.dumps(gd.ego_graph(graph.partition(parts, device="cpu"), sources, center=False)))
         np.testing.assert_array_equal(arrived.vertices, s.vertices)
         np.testing.assert_array_equal(arrived.dst, s.dst)
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_ego_graphs_of_nothing_are_empty(monkeypatch, device):
+    if device == "cuda":
+        stand_in(monkeypatch, emulated())
+    G = gd.from_edges([0, 1], [1, 2], num_vertices=5).partition(1, device=device)
+    for sources, center in (([], True), ([3, 4], False)):
+        s = gd.ego_graph(G, sources, 2, center=center).verify()
+        assert (s.vertices.tolist(), s.src.tolist()) == ([], [])
+        assert s.vertex_offsets.tolist() == s.edge_offsets.tolist() == [0] * (len(sources) + 1)
