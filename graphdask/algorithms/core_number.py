@@ -1,13 +1,18 @@
-"""Core numbers by peeling: remove, again and again, the vertices that have at most k neighbours left, for rising k.
+"""Core numbers by peeling, several levels in a superstep, and by correction of what was peeled too late.
 
-State: the number of neighbours that each own vertex has left, and a queue of the vertices in the order of their
-removal. A superstep takes in how many neighbours vertices lost on other ranks, empties the queue, and notifies the
-owners of ghosts how many neighbours these lost. When no rank has sent anything, all ranks advance to the least degree
-that is left on any rank, which they find by a vote. The vertices left after level k are the (k+1)-core, whatever the
-order of events within the level.
+A rank peels level k: it removes, again and again, the vertices that have at most k neighbours left; then the next
+level, and so on for as many levels as a superstep has. The level at which a vertex is removed is a bound of its core
+number. It is too large where a neighbour on another rank goes at a lower level, of which the rank does not know yet. So
+owners send bounds that fell to the ghosts of their vertices. A rank that receives some lowers the bounds that no longer
+hold: a bound is the largest k for which k neighbours have bounds of k or more. Bounds never fall below the core
+numbers, because every vertex of a k-core has k neighbours in it. When all vertices are removed and no bound falls any
+more, the vertices with bounds of k or more are a k-core, so the answer does not depend on the order of events.
+
+Few bounds have to be corrected where a superstep has few levels, and few supersteps are needed where it has many. The
+first level of a superstep is the least degree that is left on any rank, by a vote that travels with the bounds.
 
 Sources: Seidman, Network structure and minimum degree (1983); Batagelj, Zaversnik, An O(m) algorithm for cores
-decomposition of networks (2003).
+decomposition of networks (2003); Montresor, De Pellegrini, Miorandi, Distributed k-core decomposition (2013).
 """
 
 from __future__ import annotations
@@ -19,9 +24,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.device.backend import Array
+from graphdask.algorithms import _ghost_rows
+from graphdask.device.backend import BLOCK, Array
 from graphdask.display import terminal
-from graphdask.engine.buffers import MAXIMAL, Allocation, put_aside
+from graphdask.engine.buffers import Allocation, put_aside
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.parameters import documented
@@ -31,20 +37,34 @@ from graphdask.partition.part import Part
 from graphdask.results.result import Result
 
 PLACES = 36
-"""Bits of `order` for the place in the queue; those above are the superstep."""
+"""Bits of `order` for the place among the falls of a superstep; those above are the superstep."""
+LEVELS, LEVELS_ALONE = 8, 64
+"""Levels of a superstep at most; and of a rank by itself, where no bound is ever corrected."""
+CROWDED = 3
+"""If the mean degree is less than this times the level, a few more removals may make very many vertices go. A CPU then
+peels one level at a time, and the next one when no bound falls any more."""
+WORTH = {"cpu": 1 << 15, "cuda": 1 << 22}
+"""Edges that a device scans in about the time of a superstep. If corrections took more in the superstep before, the
+next one peels no new level."""
 
 
 @dataclass
 class CoresState:
     peeling: Peeling
-    """What the kernels work on: degrees, queues and their lengths."""
-    core: Array
-    """Per own vertex; -1 if it is not removed yet."""
-    order: Array
-    """int64 per own vertex: superstep and place in the queue of its removal."""
+    """What the kernels work on: degrees, bounds, queues and their lengths."""
     alive: Array
     """Own vertices that may be left."""
     step: int = 0
+    levels: int = 1
+    """Levels of the next superstep; the same on all ranks."""
+    corrected: int = 0
+    """Edges that the corrections of this superstep scanned."""
+    left: int = 0
+    """Vertices that were left when a level was peeled last,"""
+    least: int = 0
+    """the least degree among them,"""
+    degrees: int = 0
+    """and the sum of their degrees."""
 
 
 class CoreResult(Result):
@@ -59,84 +79,135 @@ class CoreResult(Result):
 
 
 class CoreNumber(Primitive[CoresState]):
-    """The primitive. Its result `order` is the order of removal, which proves that no core number is too small."""
+    """The primitive. Its result `order`, when each bound fell last, proves that no core number is too small."""
 
     name = "core number"
-    columns: ClassVar[Mapping[str, Any]] = {"lost": INDEX}
+    columns: ClassVar[Mapping[str, Any]] = {"bound": INDEX}
     result_type = CoreResult
-    votes = 2
+    tells_ghosts = True
+    votes = 5
     needs_all = "its queue ends with every vertex in it"
 
-    def _lists(self, part: Part, allocation: Allocation) -> tuple[int, int]:
-        """Entries of the lists of ghosts and of deferred rows."""
-        ghosts = part.num_slots - part.num_owned
-        if not allocation.partial:
-            return ghosts, part.num_owned
-        return min(ghosts, part.out.num_edges), put_aside(part.out)
-
     def memory(self, part: Part, allocation: Allocation) -> int:
-        item = part.vertex_map.dtype.itemsize
-        spared = sum(self._lists(part, MAXIMAL)) - sum(self._lists(part, allocation))
-        return part.num_owned * (6 * item + 25) + (part.num_slots - part.num_owned) * 5 * item - item * spared
+        item, ghosts = part.vertex_map.dtype.itemsize, part.num_slots - part.num_owned
+        aside = self._aside(part, allocation)
+        return part.num_owned * (13 * item + 21) + ghosts * 8 * item + aside * item + _ghost_rows.memory(part)
+
+    def _aside(self, part: Part, allocation: Allocation) -> int:
+        """Entries of the list of deferred rows."""
+        return put_aside(part.out) if allocation.partial else max(part.num_owned, put_aside(part.out))
 
     def init(self, part: Part, env: Environment) -> tuple[CoresState, Messages]:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
-        kernels = env.kernels("core_number", index_t=dtype)
-        most_ghosts, most_aside = self._lists(part, env.allocation)
+        rows, none = _ghost_rows.ghost_rows(part, env), int(np.iinfo(dtype).max)
         peeling = Peeling(
-            indptr=part.out.indptr, indices=part.out.indices, owned=owned, level=-1,
-            degree=(part.out.indptr[1:] - part.out.indptr[:-1]).astype(dtype), queue=xp.empty(owned, dtype),
-            lost=xp.zeros(part.num_slots, dtype), ghost_queue=xp.empty(most_ghosts, dtype),
-            hubs=xp.empty(most_aside, dtype), counters=xp.zeros(len(COUNTS), np.int64),
+            indptr=part.out.indptr, indices=part.out.indices, ghost_ptr=rows.indptr, ghost_rows=rows.indices,
+            degree=(part.out.indptr[1:] - part.out.indptr[:-1]).astype(dtype), none=none, now=0, level=-1, owned=owned,
+            bound=xp.full(part.num_slots, none, dtype), before=xp.empty(part.num_slots, dtype),
+            order=xp.zeros(owned, np.int64), queue=xp.empty(owned, dtype), again=xp.empty(owned, dtype),
+            fell=xp.empty(owned, dtype), support=xp.zeros(owned, dtype), marked=xp.zeros(owned, np.uint32),
+            hubs=xp.empty(self._aside(part, env.allocation), dtype), counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
+        kernels = env.kernels("core_number", index_t=dtype)
         kernels.core_degrees(owned, peeling)
         kernels.core_degrees_hubs(HUB_THREADS, peeling)
         peeling.counters.fill(0)
-        state = CoresState(peeling, xp.full(owned, -1, dtype), xp.zeros(owned, np.int64), xp.arange(owned, dtype=dtype))
-        return state, self._messages(state, 0, 0, 0)
+        state = CoresState(peeling, xp.arange(owned, dtype=dtype))
+        peeling.set_counters(least=none)
+        kernels.core_find(owned, state.alive, peeling)
+        counts = peeling.read_counters(env.backend)
+        state.left, state.least, state.degrees = counts.left, counts.least, counts.degrees
+        return state, self._messages(state, env)
 
     def superstep(self, part: Part, state: CoresState, inbox: Inbox, env: Environment) -> Messages:
-        kernels = env.kernels("core_number", index_t=part.vertex_map.dtype)
-        peeling = state.peeling
-        before = peeling.read_counters(env.backend)
-        peeling.lost[peeling.ghost_queue[: before.ghosts]] = 0
-        start = tail = before.queue
+        kernels, peeling = env.kernels("core_number", index_t=part.vertex_map.dtype), state.peeling
         state.step += 1
-        reported, least = inbox.votes[:, 0].sum(), inbox.votes[:, 1].min(initial=np.inf)
-        peeling.level = int(least) if reported == 0 and np.isfinite(least) else peeling.level
-        if reported == 0 and len(state.alive):
-            first = state.alive[peeling.degree[state.alive] <= peeling.level]
-            tail = start + len(first)
-            peeling.queue[start:tail] = first
-        peeling.set_counters(queue=tail, ghosts=0, hubs=0, edges=0)
-        if len(inbox):
-            kernels.core_lose(len(inbox), inbox.slots, inbox.columns["lost"], peeling)
-            tail = peeling.read_counters(env.backend).queue
-        done, ghosts, edges = start, 0, 0
-        while done < tail:
-            peeling.set_counters(hubs=0)
-            kernels.core_peel(tail - done, done, peeling)
-            kernels.core_peel_hubs(HUB_THREADS, peeling)
-            tail, ghosts, _, edges, done = peeling.read_counters(env.backend)
-        removed = peeling.queue[start:tail]
-        state.core[removed] = peeling.level
-        state.order[removed] = (state.step << PLACES) + env.xp.arange(start, tail)
-        return self._messages(state, ghosts, len(removed), edges)
+        peeling.now = state.step << PLACES
+        peeling.counters.fill(0)
+        state.corrected = self._correct(inbox, peeling, kernels, env) if len(inbox) else 0
+        first = inbox.votes[:, 0].min()
+        if np.isfinite(first):
+            state.levels = self._levels(state, first, inbox.votes.sum(axis=0), env)
+            if state.levels:
+                self._peel(state, int(first) + state.levels - 1, kernels, env)
+        return self._messages(state, env)
 
-    def _messages(self, state: CoresState, ghosts: int, removed: int, edges: int) -> Messages:
-        least = np.inf
-        if ghosts == 0 and len(state.alive):
-            state.alive = state.alive[state.core[state.alive] < 0]
-            if len(state.alive):
-                least = float(state.peeling.degree[state.alive].min())
-        reported = state.peeling.ghost_queue[:ghosts]
-        active = ghosts > 0 or len(state.alive) > 0
+    @staticmethod
+    def _levels(state: CoresState, first: float, votes: Any, env: Environment) -> int:
+        """How many levels to peel in this superstep, of which `first` is the first; the same on all ranks."""
+        _, corrected, fell, left, degrees = votes
+        if env.size == 1:
+            return LEVELS_ALONE
+        if env.backend.name == "cpu" and degrees < CROWDED * first * left:
+            return 0 if fell else 1
+        return 0 if corrected > WORTH[env.backend.name] else min(max(2 * state.levels, 1), LEVELS)
+
+    def _correct(self, inbox: Inbox, peeling: Peeling, kernels: Any, env: Environment) -> int:
+        """Take in the bounds of ghosts, and lower what no longer holds; return the number of edges scanned."""
+        slots = inbox.slots
+        kernels.core_hear(len(inbox), slots, inbox.columns["bound"], peeling)
+        kernels.core_hear_rows(len(inbox), slots, peeling)
+        kernels.core_hear_rows_hubs(HUB_THREADS, peeling)
+        counts = peeling.read_counters(env.backend)
+        while counts.again:
+            peeling.set_counters(again=0, fell=0, hubs=0)
+            kernels.core_settle(counts.again, peeling, per_item=BLOCK)
+            counts = peeling.read_counters(env.backend)
+            if counts.fell:
+                kernels.core_fall(counts.fell, peeling)
+                kernels.core_fall_hubs(HUB_THREADS, peeling)
+                counts = peeling.read_counters(env.backend)
+        return int(counts.edges)
+
+    def _peel(self, state: CoresState, last: int, kernels: Any, env: Environment) -> None:
+        """Remove the vertices of the levels up to `last`, and count those that are left.
+
+        The first of these levels is the one after the last level of the superstep before, not the least degree of the
+        vote, below which degrees may be since bounds of ghosts arrived.
+        """
+        peeling = state.peeling
+        level = peeling.level + 1
+        counts = peeling.read_counters(env.backend)
+        tail, clock = counts.queue, peeling.now + counts.clock
+        while True:
+            peeling.level = level
+            peeling.set_counters(left=0, least=peeling.none, degrees=0)
+            kernels.core_find(len(state.alive), state.alive, peeling)
+            start, counts = tail, peeling.read_counters(env.backend)
+            if counts.queue == start:
+                if counts.least > last:
+                    break
+                level = counts.least
+                continue
+            done, tail = start, counts.queue
+            while done < tail:
+                peeling.set_counters(hubs=0)
+                kernels.core_peel(tail - done, done, peeling)
+                kernels.core_peel_hubs(HUB_THREADS, peeling)
+                counts = peeling.read_counters(env.backend)
+                done, tail = counts.done, counts.queue
+            removed = peeling.queue[start:tail]
+            peeling.bound[removed] = level
+            peeling.order[removed] = env.xp.arange(clock, clock + len(removed))
+            clock += len(removed)
+            if 4 * counts.left < 3 * len(state.alive):
+                state.alive = state.alive[peeling.bound[state.alive] == peeling.none]
+            level = min(level + 1, last)
+        peeling.level = last
+        state.left, state.least, state.degrees = counts.left, counts.least, counts.degrees
+
+    def _messages(self, state: CoresState, env: Environment) -> Messages:
+        peeling = state.peeling
+        counts = peeling.read_counters(env.backend)
+        changed = peeling.queue[: counts.queue]
+        least = float(state.least) if state.left else np.inf
         return Messages(
-            reported[:0], reported, {"lost": state.peeling.lost}, active, removed, edges, votes=(ghosts, least)
-        )
+            changed, changed[:0], {"bound": peeling.bound}, state.left > 0, len(changed), counts.edges, to="ghosts",
+            votes=(least, state.corrected, len(changed), state.left, state.degrees),
+        )  # fmt: skip
 
     def result(self, part: Part, state: CoresState, env: Environment) -> dict[str, Array]:
-        return {"core": state.core, "order": state.order}
+        return {"core": state.peeling.bound[: part.num_owned].copy(), "order": state.peeling.order}
 
 
 def _summary(result: Any) -> dict[str, Any]:

@@ -1,7 +1,13 @@
-"""Peeling a graph level by level: twins of core_number.cu.
+"""Peeling a graph level by level, and the correction of bounds: twins of core_number.cu.
 
 Equal neighbours stand together in a row, so a parallel edge is one whose neighbour is that of the edge before it.
+
+When the bound of a vertex falls, an own neighbour that is left has a neighbour less, and is to be checked if it then
+has no more than the level. A neighbour that is removed is to be checked if the vertex counted for its bound and no
+longer does.
 """
+
+import numpy as np
 
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.core_number.core_number_pack import Peeling
@@ -22,42 +28,156 @@ def core_degrees(n, a: Peeling):
 
 
 @twin
+def core_hear(n, slots, bounds, a: Peeling):
+    """Take in the bounds of ghosts that fell."""
+    for i in range(n):
+        a.before[slots[i]] = a.bound[slots[i]]
+        a.bound[slots[i]] = bounds[i]
+
+
+@twin
+def core_hear_rows(n, slots, a: Peeling):
+    """Find what must be checked because the bounds of ghosts fell."""
+    again, edges = a.counters.again, 0
+    for i in range(n):
+        ghost = slots[i] - a.owned
+        old, new = a.before[slots[i]], a.bound[slots[i]]
+        first, last = a.ghost_ptr[ghost], a.ghost_ptr[ghost + 1]
+        edges += last - first
+        for e in range(first, last):
+            v = a.ghost_rows[e]
+            if a.bound[v] == a.none:
+                if old != a.none:
+                    continue
+                a.degree[v] -= 1
+                if a.degree[v] != a.level:
+                    continue
+            elif a.marked[v] or a.bound[v] <= new or a.bound[v] > old:
+                continue
+            elif a.support[v] > a.bound[v]:
+                a.support[v] -= 1
+                continue
+            a.marked[v] = 1
+            a.again[again] = v
+            again += 1
+    a.counters.again = again
+    a.counters.edges += edges
+
+
+@twin
+def core_settle(n, a: Peeling):
+    """Check again[:n]: a bound becomes the largest k up to it and to the level for which k neighbours have bounds of k
+    or more."""
+    tail, fell, clock, edges = a.counters.queue, a.counters.fell, a.counters.clock, 0
+    counts = np.zeros(64, np.int64)
+    for i in range(n):
+        u = a.again[i]
+        a.marked[u] = 0
+        old = a.bound[u]
+        most = min(old, a.level)
+        first, last = a.indptr[u], a.indptr[u + 1]
+        enough, new = 0, most
+        if old != a.none or a.degree[u] < most:  # else those that are left suffice, and who else counts is not known
+            if most > len(counts):
+                counts = np.zeros(2 * most, np.int64)
+            edges += last - first
+            for e in range(first, last):
+                v = a.indices[e]
+                if v != u and (e == first or a.indices[e - 1] != v):
+                    if a.bound[v] >= most:
+                        enough += 1
+                    else:
+                        counts[a.bound[v]] += 1
+            while enough < new:
+                new -= 1
+                enough += counts[new]
+            counts[:most] = 0
+        a.support[u] = enough
+        if new == old:
+            continue
+        if a.order[u] < a.now:
+            a.queue[tail] = u
+            tail += 1
+        a.order[u] = a.now + clock
+        clock += 1
+        a.before[u], a.bound[u] = old, new
+        a.fell[fell] = u
+        fell += 1
+    a.counters.queue, a.counters.fell, a.counters.clock = tail, fell, clock
+    a.counters.edges += edges
+
+
+@twin
+def core_fall(n, a: Peeling):
+    """Find what must be checked because the bounds of fell[:n] fell."""
+    again, edges = a.counters.again, 0
+    for i in range(n):
+        u = a.fell[i]
+        old, new = a.before[u], a.bound[u]
+        first, last = a.indptr[u], a.indptr[u + 1]
+        edges += last - first
+        for e in range(first, last):
+            v = a.indices[e]
+            if v == u or v >= a.owned or (e > first and a.indices[e - 1] == v):
+                continue
+            if a.bound[v] == a.none:
+                if old != a.none:
+                    continue
+                a.degree[v] -= 1
+                if a.degree[v] != a.level:
+                    continue
+            elif a.marked[v] or a.bound[v] <= new or a.bound[v] > old:
+                continue
+            elif a.support[v] > a.bound[v]:
+                a.support[v] -= 1
+                continue
+            a.marked[v] = 1
+            a.again[again] = v
+            again += 1
+    a.counters.again = again
+    a.counters.edges += edges
+
+
+@twin
+def core_find(n, alive, a: Peeling):
+    """Queue what of `alive` is left and has no more neighbours than the level; count the others."""
+    tail, left, least, degrees = a.counters.queue, 0, a.counters.least, 0
+    for i in range(n):
+        v = alive[i]
+        if a.bound[v] == a.none:
+            if a.degree[v] <= a.level:
+                a.queue[tail] = v
+                tail += 1
+            else:
+                left += 1
+                degrees += a.degree[v]
+                least = min(least, a.degree[v])
+    a.counters.queue, a.counters.least = tail, least
+    a.counters.left += left
+    a.counters.degrees += degrees
+
+
+@twin
 def core_peel(n, head, a: Peeling):
     """Remove queue[head : head + n], and, on a CPU, what is queued by that."""
-    tail, ghosts, edges = a.counters.queue, a.counters.ghosts, 0
+    tail, edges = a.counters.queue, 0
     place = head
     while place < tail:
         u = a.queue[place]
         place += 1
         first, last = a.indptr[u], a.indptr[u + 1]
         edges += last - first
+        support = 0
         for e in range(first, last):
             v = a.indices[e]
-            if v == u or (e > first and a.indices[e - 1] == v):
+            if v == u or a.bound[v] < a.level or (e > first and a.indices[e - 1] == v):
                 continue
-            if v >= a.owned:
-                if a.lost[v] == 0:
-                    a.ghost_queue[ghosts] = v
-                    ghosts += 1
-                a.lost[v] += 1
-            elif a.degree[v] > a.level:
+            support += 1
+            if v < a.owned and a.degree[v] > a.level:
                 a.degree[v] -= 1
                 if a.degree[v] == a.level:
                     a.queue[tail] = v
                     tail += 1
-    a.counters.queue, a.counters.ghosts, a.counters.done = tail, ghosts, place
+        a.support[u] = support
+    a.counters.queue, a.counters.done = tail, place
     a.counters.edges += edges
-
-
-@twin
-def core_lose(n, slots, times, a: Peeling):
-    """Lower the degrees of own vertices by the number of neighbours that they lost on another rank."""
-    tail = a.counters.queue
-    for i in range(n):
-        v = slots[i]
-        if v < a.owned and a.degree[v] > a.level:
-            a.degree[v] -= times[i]
-            if a.degree[v] <= a.level:
-                a.queue[tail] = v
-                tail += 1
-    a.counters.queue = tail

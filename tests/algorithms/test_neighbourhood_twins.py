@@ -1,4 +1,4 @@
-"""Kernels of triangles, peeling and labels against plain Python on random rows; on a GPU the CUDA twins likewise.
+"""Kernels of triangles and labels against plain Python on random rows; on a GPU the CUDA twins likewise.
 
 Outputs are poisoned first. Queues have no order on a GPU: they are compared as sets.
 """
@@ -12,7 +12,6 @@ import pytest
 from kernel_launch import Packed
 
 from graphdask.algorithms.label_propagation import BLOCK, CHUNK, SHORT
-from graphdask.kernels.core_number.core_number_pack import COUNTS, Peeling
 from graphdask.kernels.label_propagation.label_propagation_pack import Labels
 from graphdask.kernels.triangles.triangles_pack import TriangleRows
 
@@ -53,93 +52,6 @@ def test_triangles_count(backend, dtype, rng, repeat):
     np.testing.assert_array_equal(d.host("links"), links)
     looked_at = sum(len(theirs[v]) for v in indices.tolist())
     assert d.counts() == (1 + triangles, 2 + looked_at, 3 + int((links - 5).sum()))
-
-
-def peeling_rows(rng, owned, slots, hub):
-    """Rows with self-loops and parallel edges, which stand together; with `hub`, one of very many edges."""
-    rows = [np.sort(rng.integers(0, slots, rng.integers(0, 12))).tolist() for _ in range(owned)]
-    for u in rng.integers(0, owned, 20):
-        rows[u] = sorted([*rows[u], u, u])
-    if hub:
-        rows[7] = np.sort(rng.integers(0, slots, 9001)).tolist()
-    return rows
-
-
-@pytest.mark.parametrize("hub", [False, True])
-@pytest.mark.parametrize("repeat", range(3))
-def test_degrees_of_distinct_neighbours(backend, dtype, rng, repeat, hub):
-    rows = peeling_rows(rng, 80, 120, hub)
-    indptr, indices = rows_of(rows, dtype)
-    d = Packed(
-        backend, Peeling, indptr=indptr, indices=indices, degree=np.diff(indptr).astype(dtype),
-        hubs=np.full(80, POISON, dtype), counters=np.zeros(len(COUNTS), np.int64),
-    )  # fmt: skip
-    kernels = backend.kernels("core_number", index_t=dtype)
-    kernels.core_degrees(80, d.pack)
-    kernels.core_degrees_hubs(HUB_THREADS, d.pack)
-    assert d.host("degree").tolist() == [len(set(row) - {u}) for u, row in enumerate(rows)]
-
-
-@pytest.mark.parametrize("hub", [False, True])
-@pytest.mark.parametrize("repeat", range(3))
-def test_peel(backend, dtype, rng, repeat, hub):
-    owned, slots, level = 80, 120, 4
-    rows = peeling_rows(rng, owned, slots, hub)
-    indptr, indices = rows_of(rows, dtype)
-    degree = rng.integers(0, 15, owned)
-    degree[7] = 1
-    expected, lost, queued = degree.copy(), np.zeros(slots, dtype), np.flatnonzero(degree <= level).tolist()
-    for u in queued:  # grows on the way
-        for v in set(rows[u]) - {u}:
-            if v >= owned:
-                lost[v] += 1
-            elif expected[v] > level:
-                expected[v] -= 1
-                if expected[v] == level:
-                    queued.append(v)
-    queue = np.full(owned, POISON, dtype)
-    first = np.flatnonzero(degree <= level)
-    queue[: len(first)] = first
-    d = Packed(
-        backend, Peeling, indptr=indptr, indices=indices, degree=degree.astype(dtype), queue=queue, level=level,
-        owned=owned, lost=np.zeros(slots, dtype), ghost_queue=np.full(slots - owned, POISON, dtype),
-        hubs=np.full(owned, POISON, dtype), counters=np.zeros(len(COUNTS), np.int64),
-    )  # fmt: skip
-    kernels = backend.kernels("core_number", index_t=dtype)
-    done, tail = 0, len(first)
-    d.pack.set_counters(queue=tail)
-    while done < tail:
-        d.pack.set_counters(hubs=0)
-        kernels.core_peel(tail - done, done, d.pack)
-        kernels.core_peel_hubs(HUB_THREADS, d.pack)
-        tail, ghosts, _, edges, done = d.counts()
-    assert sorted(d.host("queue")[:tail].tolist()) == sorted(queued)
-    assert (d.host("queue")[tail:] == POISON).all()
-    np.testing.assert_array_equal(np.maximum(d.host("degree"), level), np.maximum(expected, level))
-    np.testing.assert_array_equal(d.host("lost"), lost)
-    assert sorted(d.host("ghost_queue")[:ghosts].tolist()) == np.flatnonzero(lost).tolist()
-    assert edges == sum(len(rows[u]) for u in queued)
-
-
-@pytest.mark.parametrize("repeat", range(3))
-def test_lose(backend, dtype, rng, repeat):
-    owned, level = 80, 4
-    degree = rng.integers(0, 15, owned).astype(dtype)
-    slots, lost = rng.integers(0, owned + 20, 100).astype(dtype), rng.integers(1, 4, 100).astype(dtype)
-    total = np.zeros(owned + 20, np.int64)
-    np.add.at(total, slots, lost)
-    after = degree - total[:owned]
-    d = Packed(
-        backend, Peeling, degree=degree, queue=np.full(owned + 3, POISON, dtype), level=level, owned=owned,
-        counters=np.zeros(len(COUNTS), np.int64),
-    )  # fmt: skip
-    d.pack.set_counters(queue=3)
-    kernels = backend.kernels("core_number", index_t=dtype)
-    kernels.core_lose(100, backend.from_host(slots), backend.from_host(lost), d.pack)
-    tail = d.counts().queue
-    assert sorted(d.host("queue")[3:tail].tolist()) == np.flatnonzero((degree > level) & (after <= level)).tolist()
-    assert (d.host("queue")[:3] == POISON).all()
-    np.testing.assert_array_equal(np.maximum(d.host("degree"), level), np.maximum(after, level))
 
 
 def most_frequent(labels):

@@ -181,17 +181,17 @@ def test_the_struct_stands_in_the_line_of_the_include():
     text = with_packs('// first\n#include "core_number/core_number_pack.py"\n// third\n')
     lines = text.splitlines()
     assert len(lines) == 3
-    assert "struct PeelingCounts { unsigned long long queue, ghosts, hubs, edges, done; };" in lines[1]
-    assert "const index_t * indices; index_t * degree; long long level;" in lines[1]
+    assert "struct PeelingCounts { unsigned long long queue, again, fell, hubs, edges, done," in lines[1]
+    assert "const index_t * indices; const long long * ghost_ptr; const index_t * ghost_rows; index_t * deg" in lines[1]
 
 
 def test_a_kernel_gets_a_parameter_for_each_field_and_makes_the_pack_of_them():
     head = 'extern "C" __global__ void peel(long long n, Peeling a) {'
     text = with_packs(f'#include "core_number/core_number_pack.py"\n{head}\n}}\nvoid f(const Peeling &a) {{ }}\n')
     _, kernel, _, function = text.splitlines()
-    assert "const long long * a_indptr, const index_t * a_indices, index_t * a_degree, long long a_level," in kernel
+    assert "const long long * a_indptr, const index_t * a_indices, const long long * a_ghost_ptr," in kernel
     assert kernel.endswith(", (PeelingCounts *)a_counters};")
-    assert "unsigned long long * a_counters) { const Peeling a{a_indptr, a_indices, a_degree, a_level," in kernel
+    assert "unsigned long long * a_counters) { const Peeling a{a_indptr, a_indices, a_ghost_ptr," in kernel
     assert function == "void f(const Peeling &a) { }"
 
 
@@ -237,26 +237,25 @@ def test_counters_are_read_and_set_by_name(device):
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("queue", np.zeros(4, np.int64), r"core_lose: a_queue is \*i4 in the kernel, and an array of int64 was given"),
-        ("level", 1.5, "core_lose: a_level is i8 in the kernel, and a float64 was given"),
+        ("queue", np.zeros(4, np.int64), r"core_find: a_queue is \*i4 in the kernel, and an array of int64 was given"),
+        ("level", 1.5, "core_find: a_level is i8 in the kernel, and a float64 was given"),
     ],
 )
 def test_the_emulator_checks_the_fields(field, value, message):
     backend = emulated()
     slots = backend.from_host(np.zeros(1, np.int32))
-    pack = Peeling(
-        degree=slots, queue=slots, level=1, owned=1, counters=backend.from_host(np.zeros(len(COUNTS), np.int64))
-    )
+    counters = backend.from_host(np.zeros(len(COUNTS), np.int64))
+    pack = Peeling(degree=slots, bound=slots, queue=slots, level=1, none=9, owned=1, counters=counters)
     setattr(pack, field, backend.from_host(value) if isinstance(value, np.ndarray) else value)
     kernels = backend.kernels("core_number", index_t=np.int32)
     with pytest.raises(EmulationError, match=message):
-        kernels.core_lose(1, slots, slots, pack)
-    with pytest.raises(EmulationError, match="takes 13 arguments, not 4"):
-        kernels.core_lose(1, slots, slots, slots)
+        kernels.core_find(1, slots, pack)
+    with pytest.raises(EmulationError, match="takes 21 arguments, not 3"):
+        kernels.core_find(1, slots, slots)
 
 
 def test_every_kernel_names_fields_of_its_pack():
     """Importing a module of twins compiles nothing, but unpacks every twin."""
-    assert importlib.import_module(module_name("core_number")).core_lose.fields == (
-        "degree", "level", "owned", "queue", "counters",
+    assert importlib.import_module(module_name("core_number")).core_find.fields == (
+        "degree", "bound", "none", "level", "queue", "counters",
     )  # fmt: skip
