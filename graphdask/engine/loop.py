@@ -380,8 +380,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     exchanger = Exchanger(
         backend, comm, part, env.exchange, primitive.columns, ghost_columns, held, primitive.record_columns
     )
-    history = env.history
-    votes = np.zeros((comm.size, 0))
+    history, votes = env.history, np.zeros((comm.size, 0))
     holdings, allocated = Holdings(part, backend), -1
     if not history:
         env.bytes_sent()
@@ -399,8 +398,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         compiling, compiled = account().seconds - compiled, account().seconds
         control = np.array([messages.active, sent, int(busy * 1e9), int(compiling * 1e9)], np.int64)
         if primitive.votes:
-            voted = np.zeros(primitive.votes)
-            voted[:] = vote or 0.0
+            voted = np.full(primitive.votes, vote or 0.0, np.float64)
             control = np.concatenate([control, voted.view(np.int64)])
         received = comm.exchange(sends, meta, control)
         exchanged = clock()
