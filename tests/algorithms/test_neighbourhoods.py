@@ -16,7 +16,7 @@ import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
 from graphdask import execute
-from graphdask.algorithms import label_propagation, triangles
+from graphdask.algorithms import core_number, label_propagation, triangles
 from graphdask.io import read_vertex_values
 from graphdask.partition import neighbours
 
@@ -234,6 +234,30 @@ def test_a_long_path_is_peeled_in_few_supersteps(parts):
     found = gd.core_number(graph).verify()
     assert (found.core == 1).all()
     assert len(found.stats) <= 3 * parts
+
+
+@cache
+def dense_cores():
+    """A graph whose innermost cores have hundreds of vertices, and its core numbers by NetworkX."""
+    graph = gd.generate.rmat(12, seed=1)
+    src, dst, *_ = graph.edges()
+    g = nx.empty_graph(graph.num_vertices)
+    g.add_edges_from((u, v) for u, v in zip(src.tolist(), dst.tolist(), strict=True) if u != v)
+    cores = nx.core_number(g)
+    return graph, np.array([cores[v] for v in range(graph.num_vertices)])
+
+
+@pytest.mark.parametrize(
+    ("levels", "crowded", "worth"), [(1, 3, 1 << 15), (8, 3, 1 << 15), (16, 0, 1 << 40), (8, 0, 0)]
+)
+@pytest.mark.parametrize("parts", [2, 3, 7])
+def test_core_numbers_do_not_depend_on_how_many_levels_a_superstep_has(levels, crowded, worth, parts, monkeypatch):
+    graph, expected = dense_cores()
+    monkeypatch.setattr(core_number, "LEVELS", levels)
+    monkeypatch.setattr(core_number, "CROWDED", crowded)
+    monkeypatch.setattr(core_number, "WORTH", {"cpu": worth})
+    found = gd.core_number(graph.partition(parts, device="cpu")).verify()
+    np.testing.assert_array_equal(found.core, expected)
 
 
 def test_propagation_ends_early_where_nothing_changes():
