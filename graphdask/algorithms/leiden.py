@@ -54,7 +54,7 @@ class Leiden(Louvain):
     name = "leiden"
     result_type = LeidenResult
     refined = True
-    rounds, starts = 4, 8
+    rounds = 4
 
     def _above(self, env: Environment, state: LouvainState) -> tuple[Level, Array, Array]:
         level, own = state.level, state.label[: len(state.active)]
@@ -125,7 +125,8 @@ def leiden(
     seed : int
         Of the order in which vertices move, 0 to 2**64 - 1. Another seed can give other communities.
     passes : int, optional
-        Number of passes at most. Default: until a pass raises the modularity by less than 1e-5.
+        Number of passes at most. Default: until a pass raises the modularity by less than 1e-4, or 1e-5 if the graph
+        has more than 2**20 edges.
 
     Returns
     -------
@@ -143,7 +144,7 @@ def leiden(
     -----
     Weights are rounded as `modularity` says. A vertex without edges is a community of its own. An edge connects,
     whatever its weight. A vertex joins the group of the largest gain, and not one at random as in the original method.
-    One worker processes a graph of up to 2**20 edges by itself, on its CPU.
+    One worker processes a graph of up to 2**20 edges by itself, on its CPU, with passes as `louvain` describes.
 
     References
     ----------

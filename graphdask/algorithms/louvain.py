@@ -9,8 +9,8 @@ than LEAST_OF_PASS. A superstep is a sweep. Ranks exchange labels and sums of co
 the modularity, which is exact, and so decide alike.
 
 A small level is left to the first rank, whatever the number of ranks and the device: its host moves one vertex after
-the other, up to the highest level (_communities_sequential). A superstep is then a pass. Of a small graph it makes
-several starts, and goes on with the best one.
+the other, up to the highest level (_communities_sequential). A superstep is then a pass. A pass of a small graph
+begins several times, and joins what the communities found agree on.
 
 Sources: Blondel, Guillaume, Lambiotte, Lefebvre, Fast unfolding of communities in large networks (2008); Ghosh et al.,
 Distributed Louvain algorithm for graph community detection (2018); Rotta, Noack, Multilevel local search algorithms for
@@ -31,7 +31,6 @@ from graphdask.algorithms._communities import Arcs, add_up, modularity_of
 from graphdask.algorithms._communities_sequential import (
     FEW,
     FEW_OF_GRAPH,
-    PASSES,
     Climb,
     Climbed,
     Rows,
@@ -54,8 +53,8 @@ from graphdask.interface.registry import Option, algorithm
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
 
-LEAST_OF_PASS, LEAST_OF_SWEEP = 1e-5, 1e-4
-"""Modularity that a pass, and a sweep, must gain for another one to follow."""
+LEAST_OF_PASS, LEAST_ALONE, LEAST_OF_SWEEP = 1e-5, 1e-4, 1e-4
+"""Modularity that a pass, a pass of one rank by itself, and a sweep must gain for another one to follow."""
 
 
 class LouvainResult(CommunitiesResult):
@@ -89,10 +88,12 @@ class LouvainState:
     """Moves of `level`."""
     rows: Rows | None = None
     """Those of `base` on the host of the first rank, if that processes it by itself."""
+    found: Climbed | None = None
+    """The best communities that the first rank has found by itself."""
     quality: float = 0.0
     """Modularity."""
-    of_pass: float = 0.0
-    """Modularity before the pass."""
+    of_pass: float = -np.inf
+    """Modularity before the pass; the first one always gains."""
     sweeps: int = 0
     levels: int = 1
     passes: int = 1
@@ -116,8 +117,8 @@ class Louvain(Primitive[LouvainState]):
     )
     refined = False
     """Whether communities are refined before they join."""
-    rounds, starts = 8, 4
-    """Rounds of a sweep, and the most starts of a small graph."""
+    rounds = 8
+    """Of a sweep."""
 
     def __init__(self, resolution: float, seed: int, passes: int | None):
         self.resolution, self.seed, self.passes = resolution, seed, passes
@@ -149,55 +150,50 @@ class Louvain(Primitive[LouvainState]):
         state.mover = Mover.of(env, level, self.resolution)
         inside, *_ = state.mover.settle(state.label)
         state.quality = modularity_of(env, level.total, inside, state.sums, self.resolution)
-        if level is state.base:
-            state.of_pass = state.quality
 
     def _leave_to_one(self, env: Environment, state: LouvainState, label: Array) -> None:
         """Let the first rank go on from the present level to the highest one."""
-        level, found, number = state.level, np.zeros(6), np.zeros(0, np.int64)
+        level, found, number = state.level, np.zeros(4), np.zeros(0, np.int64)
         up = self._climbed(env, state, label)
-        if env.rank == 0:
-            number, found[:] = up.at, (up.before, up.quality, up.levels, up.size, up.sweeps, up.passes)
-        cuts = level.bounds if env.rank == 0 else np.zeros(env.size + 1, np.int64)
+        if up:
+            number, found[:] = up.at, (up.quality, up.levels, up.size, up.sweeps)
+        cuts = level.bounds if up else np.zeros(env.size + 1, np.int64)
         number = env.backend.from_host(number)
         number = env.alltoall([number[int(a) : int(b)] for a, b in pairwise(cuts)])[0]
         assert env.comm is not None
-        before, state.quality, levels, size, sweeps, passes = env.comm.allreduce(found, "sum").tolist()
-        if level is state.base:
-            state.of_pass, state.passes = before, state.passes + int(passes) - 1
-        state.levels, state.sweeps, state.size = state.levels + int(levels) - 1, state.sweeps + int(sweeps), int(size)
+        state.quality, levels, size, sweeps = env.comm.allreduce(found, "sum").tolist()
+        state.levels, state.sweeps, state.size = state.levels + int(levels) - 1, int(sweeps), int(size)
         state.at, state.top = looked_up(env, level.bounds, state.at, number), True
 
-    def _climbed(self, env: Environment, state: LouvainState, label: Array) -> Climbed:
+    def _climbed(self, env: Environment, state: LouvainState, label: Array) -> Climbed | None:
         """What the first rank finds from the present level on; other ranks, which call it too, find nothing."""
-        level, of_graph, starting = state.level, state.level is state.base, False
-        if not of_graph:
-            rows = gathered(env, level)
-        elif state.rows is None:
-            starting, rows = True, gathered(env, level)
-            state.rows = rows
-        else:
-            rows = state.rows
+        level, of_graph = state.level, state.level is state.base
+        rows = gathered(env, level) if state.rows is None else state.rows
         label = to_first(env, label)
+        state.rows = rows if of_graph else None
         if env.rank:
-            return Climbed.nothing()
+            return None
         climb = Climb(alone_on_host(env), self.resolution, level.total, self.seed, self.refined)
-        if starting:
-            found = climb.best(rows, self.starts, self.passes or PASSES)
+        if of_graph:
+            found = state.found = climb.best(rows, state.found, state.sweeps)
         else:
-            found = climb.up(rows, rows.among_these(label), state.sweeps, state.quality)
+            found = climb.up(rows, rows.among_these(label), state.sweeps, self.refined)
         return rows.among_all(found, level.size)
 
     def superstep(self, part: Part, state: LouvainState, inbox: Inbox, env: Environment) -> Messages:
         messages = self._messages(part, state)
         if not state.top:
             self._step(env, state)
-        if state.top and (state.quality - state.of_pass < LEAST_OF_PASS or state.passes == self.passes):
+        if not state.top:
+            return messages
+        alone = state.rows is not None
+        least = LEAST_ALONE if alone else LEAST_OF_PASS
+        if state.quality - state.of_pass < least or state.passes == self.passes:
             state.done, messages.active = True, False
-        elif state.top:
-            label = self._smallest(env, state)
+        else:
+            label = state.base.numbers if alone else self._smallest(env, state)
             state.at, state.levels, state.top = state.base.numbers, 1, False
-            state.passes += 1
+            state.of_pass, state.passes = state.quality, state.passes + 1
             self._enter(env, state, state.base, label)
         return messages
 
@@ -309,7 +305,8 @@ def louvain(
     seed : int
         Of the order in which vertices move, 0 to 2**64 - 1. Another seed can give other communities.
     passes : int, optional
-        Number of passes at most. Default: until a pass raises the modularity by less than 1e-5.
+        Number of passes at most. Default: until a pass raises the modularity by less than 1e-4, or 1e-5 if the graph
+        has more than 2**20 edges.
 
     Returns
     -------
@@ -326,12 +323,16 @@ def louvain(
     Notes
     -----
     A community need not be connected; those of `leiden` are. Weights are rounded as `modularity` says. A vertex without
-    edges is a community of its own. One worker processes a graph of up to 2**20 edges by itself, on its CPU.
+    edges is a community of its own. One worker processes a graph of up to 2**20 edges by itself, on its CPU. There a
+    pass begins twice with vertices on their own, and once more with the groups of vertices that all the communities
+    found so far have together. These climbs refine communities before they join, as `leiden` does.
 
     References
     ----------
     Blondel, Guillaume, Lambiotte, Lefebvre: Fast unfolding of communities in large networks, J. Statistical Mechanics
-    P10008 (2008). Ghosh et al.: Distributed Louvain algorithm for graph community detection, IPDPS 2018.
+    P10008 (2008). Ghosh et al.: Distributed Louvain algorithm for graph community detection, IPDPS 2018. Ovelgönne,
+    Geyer-Schulz: An ensemble learning strategy for graph clustering, Graph Partitioning and Graph Clustering (2013),
+    on the groups that several partitions agree on.
 
     Examples
     --------
