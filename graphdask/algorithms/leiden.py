@@ -132,8 +132,8 @@ def leiden(
     -------
     LeidenResult
         `label`, the smallest vertex id of each vertex's community, in the order of `G.vertex_ids`; `modularity`,
-        `num_communities`, `passes`, and `levels` of the last pass. All are identical for every number of partitions
-        and on every device.
+        `num_communities`, `passes`, and `levels` up to these communities. All are identical for every number of
+        partitions and on every device.
 
     Raises
     ------

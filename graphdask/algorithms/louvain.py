@@ -67,7 +67,7 @@ class LouvainResult(CommunitiesResult):
 
     @property
     def levels(self) -> int:
-        """Number of levels of the last pass, that of the vertices of the graph among them."""
+        """Number of levels from the vertices of the graph up to these communities, both among them."""
         return int(self._value("levels"))
 
 
@@ -312,8 +312,8 @@ def louvain(
     -------
     LouvainResult
         `label`, the smallest vertex id of each vertex's community, in the order of `G.vertex_ids`; `modularity`,
-        `num_communities`, `passes`, and `levels` of the last pass. All are identical for every number of partitions
-        and on every device.
+        `num_communities`, `passes`, and `levels` up to these communities. All are identical for every number of
+        partitions and on every device.
 
     Raises
     ------
