@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from graphdask.engine.loop import Environment, Messages
 from graphdask.kernels.program.program_pack import COUNTS
 from graphdask.partition.part import Csr, Part
 from graphdask.program._pull import Pull, may_pull
-from graphdask.program.definition import Definition
+from graphdask.program.glue import written
 
 THREADS = 1 << 24
 """More than run at the same time: as many blocks as can take part."""
@@ -25,9 +27,14 @@ SINGLE = 64
 """Supersteps of a run that are a call each on a CPU."""
 
 
-def may_loop(of: Definition, rows: list[Csr], env: Environment) -> bool:
-    """Whether the host has nothing to do between supersteps, but for `until`."""
-    return env.size == 1 and len(rows) == 1 and of.pushes and not of.aggregates
+def may_loop(program: Any, rows: list[Csr], env: Environment) -> bool:
+    """Whether the host has nothing to do between supersteps: a CPU adds up aggregates and asks a translated `until`."""
+    of, until = program.definition, program.until
+    if not program.resident or env.size > 1 or len(rows) > 1 or not of.pushes:
+        return False
+    if env.backend.name == "cpu":
+        return until is None or program.ending is not None
+    return until is None and not of.aggregates
 
 
 @dataclass
@@ -68,7 +75,12 @@ def make_loop(program: Any, part: Part, state: Any, env: Environment) -> None:
     """Make what a run of a program goes through its supersteps with, and give the pack what that needs."""
     pack, rows, on_cpu = state.pack, state.rows[0], env.backend.name == "cpu"
     pack.assign(indptr=rows.indptr, indices=rows.indices, weights=program.weights_of(rows))
-    state.loop = Loop(program.kernels("program_loop", rows, part, env, cooperative=True), on_cpu)
+    functions = program.written
+    if on_cpu and program.ending is not None:
+        functions = written(program.definition, program.ending)
+        pack.failure_of_until = env.xp.zeros(1, np.int32)
+    kernels = program.kernels("program_loop", rows, part, env, functions=functions, cooperative=True)
+    state.loop = Loop(kernels, on_cpu)
     if on_cpu and not program.directed:
         pack.active = env.xp.zeros_like(pack.marks)
     if may_pull(program.definition, part, env, program.directed):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphdask.program._ending import python_ending
 from graphdask.program._glue_parts import (
     LARGEST,
     NOT_A_NUMBER,
@@ -19,19 +20,20 @@ CAST = {"int": "np.int64({})", "float": "np.float64({})", "bool": "({} != 0)"}
 class PythonGlue:
     """Writes for Numba."""
 
-    def __init__(self, definition: Definition):
-        self.of = definition
+    def __init__(self, definition: Definition, ending: Function | None = None):
+        self.of, self.ending = definition, ending
 
     def text(self) -> str:
         of = self.of
         made = [
             "import numpy as np",
             "from graphdask.kernels.common.bitmap import has_bit",
-            "from graphdask.kernels.common.twin import inlined",
+            "from graphdask.kernels.common.twin import inlined, twin",
             "from graphdask.kernels.choice.selection import caller_id as program_name",
             "from graphdask.kernels.functions.generated import compiled",
             "from graphdask.kernels.functions.user import failed",
-            "from graphdask.kernels.program.exact import add_float, add_integer, ordered, take_least",
+            "from graphdask.kernels.program.exact import add_float, add_integer, clear, exact_value, of_ordered",
+            "from graphdask.kernels.program.exact import ordered, take_least",
             "from graphdask.kernels.program.program_pack import Program",
         ]
         for function in of.functions:
@@ -45,7 +47,10 @@ class PythonGlue:
         ]  # fmt: skip
         if of.pushes:
             parts += [self._push(), self._take(), self._settled()]
-        return "\n".join(made) + "\n\n\n" + "\n\n".join(f"@inlined\n{part}" for part in parts)
+        functions = [f"@inlined\n{part}" for part in parts]
+        if of.pushes:
+            functions.append(python_ending(of, self.ending))
+        return "\n".join(made) + "\n\n\n" + "\n\n".join(functions)
 
     def _call(self, function: Function, failure: str = "failure") -> str:
         """A call of a function of the caller; it gives a tuple whose first element says whether there is anything."""

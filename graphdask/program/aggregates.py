@@ -37,6 +37,15 @@ class Known:
         return f"a with {', '.join(f'{name}={value!r}' for name, value in vars(self).items())}"
 
 
+def clear_sums(definition: Definition, sums: Any) -> None:
+    """Make the words of this rank those of no vertices."""
+    if definition.aggregates:
+        sums[:] = 0
+    for k, each in enumerate(definition.aggregates):
+        if each.combine in ("min", "max"):
+            sums[k * BINS] = np.iinfo(np.int64).max
+
+
 def words_of(combine: str) -> int:
     """How many words of an aggregate ranks exchange."""
     return BINS if combine == "sum" else 2 if combine in ("any", "count") else 1

@@ -14,23 +14,25 @@ from typing import Any
 from graphdask.kernels.functions.inserted import Written
 from graphdask.program._cuda_glue import CudaGlue
 from graphdask.program._python_glue import PythonGlue
-from graphdask.program.definition import Definition
+from graphdask.program.definition import Definition, Function
 
 MOST_KEPT = 256
 """Texts that are kept for the next run of the same program."""
 _WRITTEN: dict[Any, Written] = {}
 
 
-def written(definition: Definition) -> Written:
-    """The functions of a program in both languages; a function given in CUDA C++ leaves nothing in Python."""
-    found = _WRITTEN.get(definition.key)
+def written(definition: Definition, ending: Function | None = None) -> Written:
+    """The functions of a program in both languages, with `until` if it is given; a function given in CUDA C++ leaves
+    nothing in Python."""
+    key = definition.key, None if ending is None else ending.code.digest
+    found = _WRITTEN.get(key)
     if found is None:
         if len(_WRITTEN) >= MOST_KEPT:
             _WRITTEN.clear()
-        found = _WRITTEN[definition.key] = _written(definition)
+        found = _WRITTEN[key] = _written(definition, ending)
     return found
 
 
-def _written(definition: Definition) -> Written:
+def _written(definition: Definition, ending: Function | None) -> Written:
     on_cpu = all(function.code.python is not None for function in definition.functions)
-    return Written(PythonGlue(definition).text() if on_cpu else "", CudaGlue(definition).text())
+    return Written(PythonGlue(definition, ending).text() if on_cpu else "", CudaGlue(definition).text())

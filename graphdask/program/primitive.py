@@ -29,12 +29,13 @@ from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr, Part
 from graphdask.program._ahead import Ahead, may_go_ahead
 from graphdask.program._beginning import add_facts, own_slots, take_over
+from graphdask.program._ending import ending_of
 from graphdask.program._loop import go_on, make_loop, may_loop
 from graphdask.program._pull import Pull, may_pull
 from graphdask.program._row_sums import CHUNK, Layout, Sums
 from graphdask.program._state import ProgramState
 from graphdask.program._team import go_together, memory_of_team, team_of
-from graphdask.program.aggregates import Known, summed_up, votes_of, words_of, write_values
+from graphdask.program.aggregates import Known, clear_sums, summed_up, votes_of, words_of, write_values
 from graphdask.program.definition import Definition, Function
 from graphdask.program.failures import error_of
 from graphdask.program.glue import written
@@ -66,7 +67,7 @@ class VertexProgram(Primitive[ProgramState]):
     ):
         self.definition, self.active, self.first, self.most, self.until = definition, active, first, most, until
         self.names, self.base, self.directed = names, base, directed
-        of = definition
+        self.ending, of = ending_of(definition, until), definition
         if of.pushes:
             self.columns = {"message0": of.message_dtypes[0], "counted": np.int32}  # type: ignore[misc]
         ahead = of.message_dtypes if of.by_source else [of.state[i].stored for i in of.sent]
@@ -132,7 +133,7 @@ class VertexProgram(Primitive[ProgramState]):
     def _loops(self, part: Part, env: Environment) -> bool:
         """Whether many supersteps can be one launch."""
         rows = self.rows_of(part, self.definition.pushes)
-        return self.resident and self.until is None and may_loop(self.definition, rows, env)
+        return may_loop(self, rows, env)
 
     def _sums_values(self, env: Environment) -> bool:
         return self.resident and self.definition.sums_values and not env.frugal
@@ -257,18 +258,15 @@ class VertexProgram(Primitive[ProgramState]):
         types |= {f"message{k}_t": each for k, each in enumerate(of.message_dtypes)}
         if of.reads_weights and rows.weights is not None:
             types["weight_t"] = rows.weights.dtype
-        return env.backend.kernels(family, functions=self.written, index_t=part.vertex_map.dtype, **types, **how)
+        types |= {"functions": self.written, **how}
+        return env.backend.kernels(family, index_t=part.vertex_map.dtype, **types)
 
     def superstep(self, part: Part, state: ProgramState, inbox: Inbox, env: Environment) -> Messages:
         pack = state.pack
         pack.superstep = state.done
         if state.loop is not None:
             return go_on(self, part, state, env)
-        if self.definition.aggregates:
-            pack.sums[:] = 0
-        for k, each in enumerate(self.definition.aggregates):
-            if each.combine in ("min", "max"):
-                pack.sums[k * BINS] = np.iinfo(np.int64).max
+        clear_sums(self.definition, pack.sums)
         pack.set_counters(changed=0)
         state.launched = 1
         if state.ahead is not None:

@@ -75,8 +75,9 @@ class Program:
         are (`count`), of what the function returns for each vertex that computed a state. Fields of `old` and `new`:
         the state before and after; of `new` also `id`, `degree` and `in_degree`. Sums are exact, then rounded once.
     until : function of a, optional
-        The run ends after a superstep for which it returns true. It is called by Python: a has each aggregate, `active`
-        (how many vertices changed) and `superstep` (how many there were).
+        The run ends after a superstep for which it returns true: a has each aggregate, `active` (how many vertices
+        changed) and `superstep` (how many there were). Python calls it, or a kernel, translated as other functions are,
+        where that gives the same.
     max_supersteps : int, optional
         The run ends after so many supersteps. Needed for `activity="all"`, unless `until` is given.
 

@@ -51,6 +51,15 @@ def add_float(sums, k, x):
 
 
 @twin
+def clear(sums, k, least):
+    """Make the sum number k that of no numbers, or the number k larger than any."""
+    for i in range(k * BINS, (k + 1) * BINS):
+        sums[i] = 0
+    if least:
+        sums[k * BINS] = 0x7FFFFFFFFFFFFFFF
+
+
+@twin
 def take_least(sums, k, x):
     """Keep the smaller one of x and the number k, which is at the beginning of its words."""
     if x < sums[k * BINS]:

@@ -79,6 +79,26 @@ def take(i, v, a: Program):
 
 
 @twin
+def clear_sums(a: Program):
+    """Make all aggregates those of no vertices."""
+
+
+@twin
+def fails(a: Program):
+    """Return whether a function of the caller has failed."""
+    return a.failure_to_send[0] != 0 or a.failure_to_apply[0] != 0
+
+
+@twin
+def host_looks(active, superstep, a: Program):
+    """Write the values of the aggregates where functions read them; return whether the host decides if the run ends.
+
+    `active` vertices changed, and `superstep` is how many supersteps there were.
+    """
+    return False
+
+
+@twin
 def apply(v, a: Program):
     """Write the new state of a vertex; return whether it differs from the old one."""
     if a.message0[v] < a.state0[v]:

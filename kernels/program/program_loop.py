@@ -17,6 +17,9 @@ from graphdask.kernels.common.twin import inlined, twin
 from graphdask.kernels.program.program_default import (
     MACROS,
     apply,
+    clear_sums,
+    fails,
+    host_looks,
     merge,
     message,
     nothing,
@@ -151,17 +154,18 @@ def program_loop(n, first, steps, given: Program):
     """At most `steps` supersteps. It begins with `first` vertices that send; if that is negative, with messages that
     came."""
     done, edges, count, marked = 0, np.int64(0), first, given.counters.marked
-    visited, begins = 0, first >= 0
+    visited, begins, looks = 0, first >= 0, False
     while True:
         step = given.superstep + done
         if not begins:
-            failed = given.failure_to_send[0] != 0 or given.failure_to_apply[0] != 0
-            if failed or done >= steps or edges >= ENOUGH:
+            if looks or fails(given) or done >= steps or edges >= ENOUGH:
                 break
+            clear_sums(given)
             count = _renewed(marked, Program(given, failure=given.failure_to_apply, superstep=step))
             done, marked = done + 1, 0
             if count == 0:
                 break
+            looks = host_looks(count, given.superstep + done, given)
         step, everywhere = given.superstep + done, begins and given.everywhere != 0
         marked, sent = _sent(count, everywhere, Program(given, failure=given.failure_to_send, superstep=step))
         begins, visited, edges = False, visited + count, edges + sent

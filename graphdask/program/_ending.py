@@ -1,0 +1,93 @@
+"""What follows a superstep of a loop without the host: the values of the aggregates, and whether `until` ends the run.
+
+`until` is translated as other functions of a program are. The loop ends its call where the translated one is true,
+fails, or reads an integer that no float holds; then the host calls the caller's function, which decides. A function
+that cannot be translated, or that computes what Python computes with other last digits, is called after every
+superstep.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from graphdask.errors import FunctionError
+from graphdask.kernels.program.program_pack import BINS
+from graphdask.program._glue_parts import indented
+from graphdask.program.definition import Definition, Function
+from graphdask.program.fields import Place
+from graphdask.program.translate import Field, translate
+
+INEXACT = re.compile(r"\b(exp|log|power)\(")
+"""Functions whose last digits may not be Python's."""
+WHOLE = 1 << 53
+"""Up to which integers are the same as floats, as which functions may compare them."""
+CAST = {"int": "np.int64({})", "float": "np.float64({})", "bool": "({} != 0)"}
+
+
+def ending_of(of: Definition, until: Callable[[Any], Any] | None) -> Function | None:
+    """The function `until` translated; None where there is none, or where only Python can say what it gives."""
+    aggregates = ((each.name, each.kind, value_of(of, k)) for k, each in enumerate(of.aggregates))
+    places = {name: Place(Field(name, kind), value, "run") for name, kind, value in aggregates}
+    for name in ("active", "superstep"):
+        places[name] = Place(Field(name, "int"), name, "run")
+    if until is None:
+        return None
+    try:
+        code = translate(until, {name: place.field.type for name, place in places.items()}, "bool")
+    except FunctionError:
+        return None
+    if code.python is None or INEXACT.search(code.python):
+        return None
+    return Function("until_of_caller", code, places)
+
+
+def value_of(of: Definition, k: int) -> str:
+    """Where functions read the value of aggregate k, in both languages."""
+    return f"a.{'floats' if of.aggregates[k].kind == 'float' else 'integers'}[{k}]"
+
+
+def python_ending(of: Definition, ending: Function | None) -> str:
+    """The functions of program_default.py that a loop calls between supersteps, for Numba."""
+    made = [] if ending is None else [
+        f"until_of_caller = compiled({ending.code.python!r}, 'user_function', {ending.code.types!r}, "
+        f"{ending.code.result!r}, for_python=False)\n\n\n"
+    ]  # fmt: skip
+    cleared = [f"clear(a.sums, {k}, {each.combine in ('min', 'max')})" for k, each in enumerate(of.aggregates)]
+    failures = ["a.failure_to_send", "a.failure_to_apply", *(f"a.failure{k}" for k in range(len(of.aggregates)))]
+    lines = ["looks = False"]
+    for k, each in enumerate(of.aggregates):
+        lines += _value(f"a.sums[{k * BINS}]", f"a.sums[{k * BINS + 1}]", k, each.combine, each.kind, value_of(of, k))
+        if ending is not None and each.kind == "int" and each.name in ending.code.fields:
+            lines.append(f"looks = looks or a.integers[{k}] >= {WHOLE} or a.integers[{k}] <= -{WHOLE}")
+    if ending is not None:
+        read = (ending.places[name] for name in ending.code.fields)
+        given = [CAST[place.field.type].format(place.expression) for place in read]
+        lines += [
+            f"looks = until_of_caller({', '.join([*given, 'a.failure_of_until'])}) or looks",
+            "looks = looks or a.failure_of_until[0] != 0", "a.failure_of_until[0] = 0",
+        ]  # fmt: skip
+    made += [
+        f"@inlined\ndef clear_sums(a: Program):\n{indented(cleared or ['pass'])}\n\n",
+        f"@inlined\ndef fails(a: Program):\n    return {' or '.join(f'{each}[0] != 0' for each in failures)}\n\n",
+        f"@twin\ndef host_looks(active, superstep, a: Program):\n{indented([*lines, 'return looks'])}",
+    ]
+    return "".join(made)
+
+
+def _value(low: str, high: str, k: int, combine: str, kind: str, value: str) -> list[str]:
+    """Statements that write the value of aggregate k from its words, `low` the first one of them."""
+    if combine in ("count", "any"):
+        count = f"{low} + ({high} << 32)"
+        return [f"{value} = np.int64({count} > 0)" if combine == "any" else f"{value} = {count}"]
+    if combine == "sum" and kind == "float":
+        return [f"{value} = exact_value(a.sums, {k})"]
+    if combine == "sum":  # of one that does not fit 64 bits the host says so
+        return [
+            f"high = {high} + ({low} >> 32)", f"{value} = (high << 32) | ({low} & 4294967295)",
+            "looks = looks or high < -2147483648 or high > 2147483647",
+        ]  # fmt: skip
+    key = low if combine == "min" else f"~{low}"
+    none = "np.inf" if combine == "min" else "-np.inf"
+    return [f"{value} = of_ordered({key}, {none})" if kind == "float" else f"{value} = {key}"]
