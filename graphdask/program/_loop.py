@@ -17,6 +17,7 @@ from graphdask.engine.loop import Environment, Messages
 from graphdask.kernels.program.program_pack import COUNTS
 from graphdask.partition.part import Csr, Part
 from graphdask.program._pull import Pull, may_pull
+from graphdask.program._rounds import Rounds
 from graphdask.program.glue import written
 
 THREADS = 1 << 24
@@ -30,11 +31,12 @@ SINGLE = 64
 def may_loop(program: Any, rows: list[Csr], env: Environment) -> bool:
     """Whether the host has nothing to do between supersteps: a CPU adds up aggregates and asks a translated `until`."""
     of, until = program.definition, program.until
-    if not program.resident or env.size > 1 or len(rows) > 1 or not of.pushes:
+    if not program.resident or env.size > 1 or len(rows) > 1:
         return False
     if env.backend.name == "cpu":
-        return until is None or program.ending is not None
-    return until is None and not of.aggregates
+        asks = until is None or program.ending is not None
+        return asks and (of.pushes or program.sums_values(env))
+    return until is None and of.pushes and not of.aggregates
 
 
 @dataclass
@@ -79,6 +81,11 @@ def make_loop(program: Any, part: Part, state: Any, env: Environment) -> None:
     if on_cpu and program.ending is not None:
         functions = written(program.definition, program.ending)
         pack.failure_of_until = env.xp.zeros(1, np.int32)
+    if not program.definition.pushes:
+        kernels = program.kernels("program_rounds", rows, part, env, functions=functions)
+        state.loop, layout = Rounds(kernels, rows.num_edges, SINGLE), state.sums.layout.rows
+        pack.assign(indptr=layout.csr.indptr, indices=layout.indices, weights=None, gathered=state.sums.in_order)
+        return
     kernels = program.kernels("program_loop", rows, part, env, functions=functions, cooperative=True)
     state.loop = Loop(kernels, on_cpu)
     if on_cpu and not program.directed:

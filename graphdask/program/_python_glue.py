@@ -48,7 +48,7 @@ class PythonGlue:
         if of.pushes:
             parts += [self._push(), self._take(), self._settled()]
         functions = [f"@inlined\n{part}" for part in parts]
-        if of.pushes:
+        if of.pushes or of.sums_values:
             functions.append(python_ending(of, self.ending))
         return "\n".join(made) + "\n\n\n" + "\n\n".join(functions)
 

@@ -12,6 +12,7 @@ from graphdask.partition.part import Csr
 from graphdask.program._ahead import Ahead
 from graphdask.program._loop import Loop
 from graphdask.program._pull import Pull
+from graphdask.program._rounds import Rounds
 from graphdask.program._row_sums import Sums
 
 
@@ -52,7 +53,7 @@ class ProgramState:
     """Kernels of messages that are pushed."""
     sums: Sums | None = None
     """How values are added up that all vertices send."""
-    loop: Loop | None = None
+    loop: Loop | Rounds | None = None
     """How many supersteps are one launch, where they can be."""
     unsent: bool = True
     """Whether the vertices that changed last have yet to send; of a loop."""

@@ -119,7 +119,7 @@ class VertexProgram(Primitive[ProgramState]):
 
     def memory_on(self, part: Part, env: Environment) -> int:
         needed = self.memory(part, env.allocation)
-        if self._sums_values(env):
+        if self.sums_values(env):
             csr = self.rows_of(part, False)[0]
             needed += 8 * part.num_slots + 16 * (csr.num_edges // CHUNK) + Layout.memory(part, csr)
         if self._loops(part, env) and may_pull(self.definition, part, env, self.directed):
@@ -135,7 +135,8 @@ class VertexProgram(Primitive[ProgramState]):
         rows = self.rows_of(part, self.definition.pushes)
         return may_loop(self, rows, env)
 
-    def _sums_values(self, env: Environment) -> bool:
+    def sums_values(self, env: Environment) -> bool:
+        """Whether what comes to vertices is added up by row."""
         return self.resident and self.definition.sums_values and not env.frugal
 
     def rows_of(self, part: Part, sending: bool) -> list[Csr]:
@@ -233,6 +234,9 @@ class VertexProgram(Primitive[ProgramState]):
         for k, aggregate in enumerate(of.aggregates):
             setattr(pack, f"failure{k}", self._failure(state, aggregate.function))
         pack.assign(failure_to_send=self._failure(state, of.send), failure_to_apply=self._failure(state, of.apply))
+        if self.sums_values(env):
+            state.sums = Sums.of(part, env, rows[0], int(rows[0] is part.out))
+            state.sums.take_from(pack)
         if loops:
             make_loop(self, part, state, env)
         elif of.pushes and not together:
@@ -241,9 +245,6 @@ class VertexProgram(Primitive[ProgramState]):
             sums = len(COUNTS) + functions
             values = pack.progress if pack.integers is None else pack.integers
             state.ahead = Ahead.of(of, words[len(COUNTS) : sums], values)
-        if self._sums_values(env):
-            state.sums = Sums.of(part, env, rows[0], int(rows[0] is part.out))
-            state.sums.take_from(pack)
         take_over(of, self.first, set(self.first), part, fields, env)
         return state
 

@@ -63,6 +63,7 @@ class Program(Vertices):
     value3 = "message3_t *", "per slot"
     x = "double *", "a second place for the first field, in an order in which sums are made of them; or nothing"
     place = "const index_t *", "where in x each own vertex stands"
+    gathered = "double *", "the sum that comes to each own vertex, in the same order; for the twin program_rounds"
     sends = "unsigned *", "a bit for each slot: whether it sends such a message"
     message0 = "message0_t *", "per slot: the first field of the messages that came, combined"
     message1 = "message1_t *", "per slot: the second one; and so on"
