@@ -423,6 +423,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             exchange=exchanged - ready - wait - halted,
             wait=wait + idle,
             compile=compiling + halted,
+            ways=messages.ways,
         )
         env.record(step)
         if allocated < 0:
@@ -437,8 +438,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         started, recorded = clock(), env.recorded
         messages = primitive.superstep(part, state, inbox, env)
         del sends, received, inbox  # before what is sent next takes memory
-    allocated_end = holdings.nbytes(state)
-    found = primitive.result(part, state, env)
+    allocated_end, found = holdings.nbytes(state), primitive.result(part, state, env)
     history[-1].bytes_sent += env.bytes_sent()
     backend.synchronize()
     columns = {name: value for name, value in found.items() if hasattr(value, "dtype") and value.ndim}

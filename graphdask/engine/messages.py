@@ -55,6 +55,8 @@ class Messages:
     """int64 on the host, shape (ranks + 1,): records [bounds[k], bounds[k+1]) are for rank k."""
     widths: Mapping[str, int] = field(default_factory=dict)
     """How many numbers a vertex has in a column where they are fewer than the primitive says. The same on all ranks."""
+    ways: tuple[int, int] = (0, 0)
+    """How often messages were pushed, and pulled, for the statistics of programs."""
 
     @classmethod
     def of_records(cls, records: Mapping[str, Array], bounds: np.ndarray, **more: Any) -> Messages:

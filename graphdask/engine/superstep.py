@@ -36,6 +36,8 @@ class Superstep:
     """Seconds waited for slower ranks, and of a streamed graph for chunks."""
     done: float = 0.0
     """How many of the `goal` of the primitive are done."""
+    ways: tuple[int, int] = (0, 0)
+    """Of a program, how often vertices pushed messages and how often they pulled them: several times in one launch."""
     compile: float = 0.0
     """Seconds for which kernels were compiled, here or on a rank that was waited for; in none of the others."""
 

@@ -64,13 +64,13 @@ class Loop:
         threads, first = min(THREADS, pack.owned + len(pack.indices)), state.count if begins else -1
         self.kernels.program_loop(threads, first, min(steps, MOST_STEPS), pack)
 
-    def take(self, state: Any) -> tuple[int, int]:
-        """Take over what the host has read of the launch: how far it came; return how many vertices sent, and along how
-        many edges."""
+    def take(self, state: Any) -> tuple[int, int, tuple[int, int]]:
+        """Take over what the host has read of the launch: how far it came; return how many vertices sent, along how
+        many edges, and how often they pushed and others pulled."""
         progress, state.unsent = state.progress, False
         state.done, state.everywhere = state.done + progress.steps, False
         state.count = state.found[COUNTS.place.changed]
-        return progress.visited, state.found[COUNTS.place.sent]
+        return progress.visited, state.found[COUNTS.place.sent], (progress.pushes, progress.pulls)
 
 
 def make_loop(program: Any, part: Part, state: Any, env: Environment) -> None:
@@ -108,7 +108,7 @@ def go_on(program: Any, part: Part, state: Any, env: Environment) -> Messages:
     else:
         pull.run(state)
     votes = program.read_votes(state, env)
-    frontier, edges = (state.loop if pull is None else pull).take(state)
+    frontier, edges, ways = (state.loop if pull is None else pull).take(state)
     state.pulls = state.pull is not None and state.pull.goes_on(state)
     state.unsent = state.unsent or state.pulls
-    return Messages(none, none, {}, state.count > 0, frontier, edges, votes=votes)
+    return Messages(none, none, {}, state.count > 0, frontier, edges, votes=votes, ways=ways)

@@ -195,11 +195,12 @@ class Pull:
         kernels.program_pull_parts(WARP * many, pack)
         pack.assign(**kept)
 
-    def take(self, state: Any) -> tuple[int, int]:
-        """Take over what the host has read of the superstep; return how many vertices sent, and the edges visited."""
+    def take(self, state: Any) -> tuple[int, int, tuple[int, int]]:
+        """Take over what the host has read of the superstep; return how many vertices sent, the edges visited, and that
+        others pulled once."""
         visited, state.count = state.count, state.found[COUNTS.place.changed]
         state.done, state.everywhere, state.unsent = state.done + 1, False, True
         self.marked = self.goes_on(state)
         if not self.marked:
             state.pack.marks.fill(0)
-        return int(visited), self.csr.num_edges
+        return int(visited), self.csr.num_edges, (0, 1)

@@ -29,10 +29,10 @@ class Rounds:
         most = 1 if state.done < self.single else max(ENOUGH // max(self.edges, 1), 1)
         self.kernels.program_rounds(pack.owned, int(state.unsent), 0 if state.unsent else min(steps, most), pack)
 
-    def take(self, state: Any) -> tuple[int, int]:
-        """Take over what the host has read of the call: how far it came; return how many vertices sent, and along how
-        many edges."""
+    def take(self, state: Any) -> tuple[int, int, tuple[int, int]]:
+        """Take over what the host has read of the call: how far it came; return how many vertices sent, along how many
+        edges, and how often others pulled."""
         steps = 0 if state.unsent else int(state.progress.steps)
-        visited = state.count if state.unsent else steps * state.count
+        sent = 1 if state.unsent else steps
         state.done, state.unsent = state.done + steps, False
-        return visited, steps * self.edges
+        return sent * state.count, steps * self.edges, (0, sent)

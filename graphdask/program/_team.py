@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.device.launch import word_of
-from graphdask.engine.loop import Environment, Messages
+from graphdask.engine.loop import Environment, Messages, Superstep
 from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
 from graphdask.kernels.common.team import TEAM_WORDS
 from graphdask.kernels.program import program_team as at
@@ -67,6 +67,11 @@ class TeamProgram(TeamRun):
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
         return -1 if ends is None else int(ends[at.END_SUPERSTEP]), MOST_STEPS, self.most
+
+    def _superstep(self, line: list[int]) -> Superstep:
+        step = super()._superstep(line)
+        step.ways = 1, 0
+        return step
 
     @property
     def supersteps(self) -> int:

@@ -376,7 +376,8 @@ class VertexProgram(Primitive[ProgramState]):
         ahead = {f"ahead{k}": array for k, array in enumerate(arrays)}
         votes = self.read_votes(state, env)
         active, sent = state.count > 0, state.launched * state.count
-        return Messages(own, part.ids[:0], ahead, active, sent, edges, to="ghosts", votes=votes)
+        ways = 0, state.launched * active
+        return Messages(own, part.ids[:0], ahead, active, sent, edges, to="ghosts", votes=votes, ways=ways)
 
     def _write_values(self, state: ProgramState) -> None:
         """What each vertex sends, where that is the same along all of its edges."""
@@ -413,7 +414,7 @@ class VertexProgram(Primitive[ProgramState]):
         messages = {"message0": pack.message0, "counted": pack.received}
         return Messages(
             part.ids[:0], pack.ghosts[: state.ghosts], messages, frontier > 0, frontier, int(found.sent),
-            votes=votes,
+            votes=votes, ways=(int(frontier > 0), 0),
         )  # fmt: skip
 
     def read_votes(self, state: ProgramState, env: Environment) -> tuple[float, ...]:

@@ -21,10 +21,11 @@ class Stats:
     supersteps: list[dict[str, Any]]
     """One for each superstep: `frontier`, `edges`, `messages`, `bytes_sent` summed over ranks; `compute`, `code`,
     `exchange`, `wait` in seconds, the largest of any rank; `seconds` of all four, of the rank that took longest;
-    `compile`, the seconds besides for which kernels were compiled; `codes`, how payloads were coded. What ranks ask
-    each other while they compute, as samplers do that draw by a vertex's neighbours elsewhere, counts to `bytes_sent`,
-    and its time to `compute`; in the first superstep with what is asked before it, and in the last one with what brings
-    results to where they belong."""
+    `compile`, the seconds besides for which kernels were compiled; `codes`, how payloads were coded; `pushed` and
+    `pulled`, how often messages of a program were: several times where one entry stands for several supersteps. What
+    ranks ask each other while they compute, as samplers do that draw by a vertex's neighbours elsewhere, counts to
+    `bytes_sent`, and its time to `compute`; in the first superstep with what is asked before it, and in the last one
+    with what brings results to where they belong."""
     transport: str
     """The data plane that ran: `single`, `threads`, `tcp`, `ucx`, `nccl` or `shm`."""
     exchange: str
@@ -194,5 +195,7 @@ def _joined(same: Sequence[Superstep]) -> dict[str, Any]:
         "wait": max([rank.wait for rank in same]),
         "compile": max([rank.compile for rank in same]),
         "seconds": max([seconds_of(rank) for rank in same]),
+        "pushed": max([rank.ways[0] for rank in same]),
+        "pulled": max([rank.ways[1] for rank in same]),
         "codes": sorted({code for rank in same for code in rank.codes}),
     }

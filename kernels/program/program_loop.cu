@@ -25,10 +25,12 @@ program_loop(long long n, long long first, long long steps, Program given) {
     const long long begun = a.superstep;
     long long count = first, done = 0;
     bool sends = first >= 0;
+    gd_count pushes = 0;
     a.failure = a.failure_to_send;
     const auto barrier = [&] { gd_grid_barrier(&progress->arrived); };
     for (;;) {
         if (sends) gd_send(count, a, &found, barrier);  // the only call: the compiler puts all of it here
+        pushes += sends;
         sends = true;
         a.listed = a.changed;
         if (reports) {
@@ -55,5 +57,6 @@ program_loop(long long n, long long first, long long steps, Program given) {
     }
     if (!reports) return;
     progress->steps = (gd_count)done;
+    progress->pushes = pushes;
     a.counters->changed = (gd_count)max(count, 0LL);
 }

@@ -125,7 +125,8 @@ def _pulled(count, everywhere, a: Program):
 
 @inlined
 def _sent(count, everywhere, a: Program):
-    """Send from `count` vertices, those that are listed or all; return how many got a message, and the edges."""
+    """Send from `count` vertices, those that are listed or all; return how many got a message, the edges, and whether
+    these were pulled along."""
     edges = np.int64(0)
     if everywhere:
         edges = np.int64(a.indptr[a.owned])
@@ -146,7 +147,7 @@ def _sent(count, everywhere, a: Program):
         else:
             for i in range(u64(count)):
                 a.sends[(i if everywhere else u64(a.changed[i])) >> u64(5)] = 0
-    return marked, edges
+    return marked, edges, pulls
 
 
 @twin
@@ -154,7 +155,7 @@ def program_loop(n, first, steps, given: Program):
     """At most `steps` supersteps. It begins with `first` vertices that send; if that is negative, with messages that
     came."""
     done, edges, count, marked = 0, np.int64(0), first, given.counters.marked
-    visited, begins, looks = 0, first >= 0, False
+    visited, begins, looks, pushes, pulls = 0, first >= 0, False, 0, 0
     while True:
         step = given.superstep + done
         if not begins:
@@ -167,7 +168,12 @@ def program_loop(n, first, steps, given: Program):
                 break
             looks = host_looks(count, given.superstep + done, given)
         step, everywhere = given.superstep + done, begins and given.everywhere != 0
-        marked, sent = _sent(count, everywhere, Program(given, failure=given.failure_to_send, superstep=step))
+        marked, sent, pulled = _sent(count, everywhere, Program(given, failure=given.failure_to_send, superstep=step))
         begins, visited, edges = False, visited + count, edges + sent
+        if pulled:
+            pulls += 1
+        else:
+            pushes += 1
     given.counters.changed, given.counters.marked, given.counters.sent = max(count, 0), marked, edges
     given.progress.steps, given.progress.visited = done, visited
+    given.progress.pushes, given.progress.pulls = pushes, pulls

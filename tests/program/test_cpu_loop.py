@@ -49,6 +49,7 @@ def both(program, **how):
     assert sum(step["frontier"] for step in one.stats) == sum(step["frontier"] for step in three.stats)
     assert sum(step["edges"] for step in one.stats) == sum(step["edges"] for step in three.stats)
     assert len(one.stats) < 6 < len(three.stats)
+    assert sum(step["pushed"] for step in one.stats) == sum(step["pushed"] for step in three.stats) > 60
     return one
 
 

@@ -46,6 +46,9 @@ def test_states_have_the_bits_of_pushed_messages(device, name, pulls):
     assert found.iterations == expected.iterations
     for column in expected.columns:
         np.testing.assert_array_equal(getattr(found, column), getattr(expected, column), err_msg=column)
+    pulled = sum(step["pulled"] for step in found.stats)
+    assert pulled >= len(pulls) if device == "cpu" else pulled == len(pulls)
+    assert not any(step["pulled"] for step in expected.stats)
     assert pulls or (device == "cpu" and "active" in how)  # there the loop goes on, whose twin pulls by itself
 
 

@@ -77,7 +77,7 @@ def test_a_run_ends_after_max_supersteps_and_each_of_the_first_ones_is_a_call():
         apply=lambda v, m: {"x": 1.0 + 0.5 * m},
         activity="all",
     )
-    for most in (0, 1, 3, 80):
+    for most in (0, 1, 3, 80):  # and what vertices send after the last one
         found = gd.run(graph, program, max_supersteps=most)
         assert found.iterations == most
         x = 1.0
@@ -85,6 +85,8 @@ def test_a_run_ends_after_max_supersteps_and_each_of_the_first_ones_is_a_call():
             x = 1.0 + 0.5 * x
         np.testing.assert_array_equal(found.x, [x] * 3 + [1.0] * 2)
         assert len(found.stats) == 1 + min(most, 64) + (most > 64)
+        assert [step["pulled"] for step in found.stats] == [1] + [1] * min(most, 64) + [16] * (most > 64)
+        assert not any(step["pushed"] for step in found.stats)
 
 
 @pytest.mark.parametrize("wrong", ["send", "apply", "aggregate", "nan"])

@@ -66,6 +66,7 @@ def test_a_launch_goes_on_where_the_last_one_ended(teams, monkeypatch):
     assert found.hops.tolist() == list(range(31))
     assert found.iterations == 31
     assert [step["frontier"] for step in found.stats][:3] == [1, 1, 1]
+    assert [step["pushed"] for step in found.stats][:3] == [1, 1, 1]
     for most in (0, 1, 5):
         some = gd.run(path.partition(2, device="cuda"), program, max_supersteps=most, **how)
         same(some, gd.run(path.partition(1), program, max_supersteps=most, **how))
