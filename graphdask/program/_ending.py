@@ -56,6 +56,9 @@ def python_ending(of: Definition, ending: Function | None) -> str:
     ]  # fmt: skip
     cleared = [f"clear(a.sums, {k}, {each.combine in ('min', 'max')})" for k, each in enumerate(of.aggregates)]
     failures = ["a.failure_to_send", "a.failure_to_apply", *(f"a.failure{k}" for k in range(len(of.aggregates)))]
+    count = len(of.aggregates)
+    integers = [f"a.integers[{k}]" for k in range(count)] or ["np.int64(0)"]
+    floats = [f"a.floats[{k}]" for k in range(count)] or ["0.0"]
     lines = ["looks = False"]
     for k, each in enumerate(of.aggregates):
         lines += _value(f"a.sums[{k * BINS}]", f"a.sums[{k * BINS + 1}]", k, each.combine, each.kind, value_of(of, k))
@@ -70,6 +73,7 @@ def python_ending(of: Definition, ending: Function | None) -> str:
         ]  # fmt: skip
     made += [
         f"@inlined\ndef clear_sums(a: Program):\n{indented(cleared or ['pass'])}\n\n",
+        f"@inlined\ndef known(a: Program):\n    return ({', '.join(integers)},), ({', '.join(floats)},)\n\n\n",
         f"@inlined\ndef fails(a: Program):\n    return {' or '.join(f'{each}[0] != 0' for each in failures)}\n\n",
         f"@twin\ndef host_looks(active, superstep, a: Program):\n{indented([*lines, 'return looks'])}",
     ]

@@ -10,7 +10,7 @@ import numpy as np
 from graphdask.kernels.common.bitmap import u64
 from graphdask.kernels.common.lanes import sum_rows
 from graphdask.kernels.common.twin import inlined, twin
-from graphdask.kernels.program.program_default import MACROS, apply, clear_sums, fails, host_looks, value_of
+from graphdask.kernels.program.program_default import MACROS, apply, clear_sums, fails, host_looks, known, value_of
 from graphdask.kernels.program.program_pack import Program
 
 __all__ = ["MACROS"]
@@ -32,12 +32,13 @@ def _first(n, a: Program):
 
 
 @inlined
-def _renewed(n, step, a: Program):
-    """Compute all states from the sums; return how many changed."""
+def _renewed(n, step, integers, floats, a: Program):
+    """Compute all states from the sums; return how many changed. The aggregates are handed over as tuples, not in
+    arrays, so that what functions compute of them alone is computed once."""
     changed = 0
     for v in range(u64(n)):
         a.message0[v] = a.gathered[u64(a.place[v])]
-        if apply(v, Program(a, failure=a.failure_to_apply, superstep=step)):
+        if apply(v, Program(a, failure=a.failure_to_apply, superstep=step, integers=integers, floats=floats)):
             changed += 1
         _give(v, Program(a, failure=a.failure_to_send, superstep=step + 1))
     return np.int64(changed)
@@ -52,7 +53,8 @@ def program_rounds(n, begins, steps, given: Program):
     while done < steps and not looks and not fails(given):
         sum_rows(n, None, given.indptr, None, given.indices, given.x, given.place, False, given.gathered)
         clear_sums(given)
-        changed = _renewed(n, given.superstep + done, given)
+        integers, floats = known(given)
+        changed = _renewed(n, given.superstep + done, integers, floats, given)
         done += 1
         looks = host_looks(changed, given.superstep + done, given)
     given.counters.changed = changed
