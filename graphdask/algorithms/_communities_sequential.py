@@ -131,8 +131,8 @@ class Climb:
         """The best of known communities, of `STARTS` new ones, and of those that begin with what all these agree on.
 
         Known ones climb once more, and new ones begin with vertices on their own. Vertices that are together everywhere
-        become those of a smaller graph, whose communities are a further start. Only Louvain's new ones are not refined:
-        without refinement, communities that have joined never part again.
+        become those of a smaller graph, whose communities are a further start. Only the first ones of Louvain are not
+        refined: without refinement, communities that have joined never part again.
         """
         alone, found = np.arange(len(rows)), []
         if known:
@@ -140,7 +140,7 @@ class Climb:
             number = again.sweeps
             found.append(max(known, again, key=attrgetter("quality")))
         for _ in range(STARTS):
-            found.append(self.up(rows, alone, number, self.refined))
+            found.append(self.up(rows, alone, number, self.refined or known is not None))
             number = found[-1].sweeps
         place, size = alone * 0, 1
         for each in found:

@@ -18,12 +18,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from graphdask import execute
 from graphdask.algorithms._communities import Arcs
-from graphdask.algorithms._community_levels import Level, least_of
-from graphdask.algorithms._community_moves import in_rounds, mixed
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.louvain import (
     OPTIONS,
@@ -55,31 +51,6 @@ class Leiden(Louvain):
     result_type = LeidenResult
     refined = True
     rounds = 4
-
-    def _above(self, env: Environment, state: LouvainState) -> tuple[Level, Array, Array]:
-        level, own = state.level, state.label[: len(state.active)]
-        above, number, first = self._contracted(env, state, self._refined(env, state))
-        if above.size == level.size:
-            return super()._above(env, state)
-        return above, number, least_of(env, level.bounds, own[first], above.numbers)
-
-    def _refined(self, env: Environment, state: LouvainState) -> Array:
-        """Connected groups within the communities, as the number of a vertex for each own vertex."""
-        xp, level, outer, owned, mover = env.xp, state.level, state.label, len(state.active), state.mover
-        assert mover is not None
-        label, sums = level.over_slots(level.numbers), level.degree.copy()
-        size = xp.ones(owned, np.int64)
-        key, every = mixed(self.seed) - state.sweeps, xp.ones(owned, bool)
-        for _, rows in in_rounds(env, level.numbers, key, self.rounds, every):
-            rows = rows[(label[rows] == level.numbers[rows]) & (size[rows] == 1)]
-            leaving = xp.zeros(owned, np.uint8)
-            leaving[rows] = 1
-            mover.round(rows, label, sums, (outer, level.over_slots(leaving)))
-            if env.size > 1:
-                label[owned:] = level.links.read(label[:owned])
-            size = level.sums_of(env, label[:owned], xp.ones(owned, np.int64))
-        mover.forget()
-        return label[:owned]
 
     def result(self, part: Part, state: LouvainState, env: Environment) -> dict[str, Any]:
         found = super().result(part, state, env)
@@ -125,7 +96,7 @@ def leiden(
     seed : int
         Of the order in which vertices move, 0 to 2**64 - 1. Another seed can give other communities.
     passes : int, optional
-        Number of passes at most. Default: until a pass raises the modularity by less than 1e-4, or 1e-5 if the graph
+        Number of passes at most. Default: until a pass raises the modularity by less than 2e-5, or 1e-5 if the graph
         has more than 2**20 edges.
 
     Returns

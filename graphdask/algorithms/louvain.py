@@ -6,7 +6,8 @@ vertices move whose neighbours have moved. A sweep that lowers the modularity is
 LEAST_OF_SWEEP, the communities become the vertices of the next level. When no vertices of a level can join, a pass is
 over, and the next one begins with the vertices of the graph in the communities that were found, until a pass gains less
 than LEAST_OF_PASS. A superstep is a sweep. Ranks exchange labels and sums of communities within it; all of them know
-the modularity, which is exact, and so decide alike.
+the modularity, which is exact, and so decide alike. Passes after the first one refine communities before they join, as
+Leiden does: without that, communities that have joined never part again.
 
 A small level is left to the first rank, whatever the number of ranks and the device: its host moves one vertex after
 the other, up to the highest level (_communities_sequential). A superstep is then a pass. A pass of a small graph
@@ -53,7 +54,7 @@ from graphdask.interface.registry import Option, algorithm
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
 
-LEAST_OF_PASS, LEAST_ALONE, LEAST_OF_SWEEP = 1e-5, 1e-4, 1e-4
+LEAST_OF_PASS, LEAST_ALONE, LEAST_OF_SWEEP = 1e-5, 2e-5, 1e-4
 """Modularity that a pass, a pass of one rank by itself, and a sweep must gain for another one to follow."""
 
 
@@ -116,7 +117,7 @@ class Louvain(Primitive[LouvainState]):
         "gd.modularity(S, labels) measures them"
     )
     refined = False
-    """Whether communities are refined before they join."""
+    """Whether communities are refined before they join in the first pass, too, as they are in later ones."""
     rounds = 8
     """Of a sweep."""
 
@@ -177,7 +178,7 @@ class Louvain(Primitive[LouvainState]):
         if of_graph:
             found = state.found = climb.best(rows, state.found, state.sweeps)
         else:
-            found = climb.up(rows, rows.among_these(label), state.sweeps, self.refined)
+            found = climb.up(rows, rows.among_these(label), state.sweeps, self.refined or state.passes > 1)
         return rows.among_all(found, level.size)
 
     def superstep(self, part: Part, state: LouvainState, inbox: Inbox, env: Environment) -> Messages:
@@ -231,9 +232,35 @@ class Louvain(Primitive[LouvainState]):
         return least_of(env, bounds, state.at, state.base.numbers)
 
     def _above(self, env: Environment, state: LouvainState) -> tuple[Level, Array, Array]:
-        """The next level, the number there of each own vertex's, and the communities to begin with there."""
-        above, number, _ = self._contracted(env, state, state.label[: len(state.active)])
+        """The next level, the number there of each own vertex's, and the communities to begin with there.
+
+        Its vertices are the communities, or, in refined passes, their connected groups.
+        """
+        level, own = state.level, state.label[: len(state.active)]
+        if self.refined or state.passes > 1:
+            above, number, first = self._contracted(env, state, self._refined(env, state))
+            if above.size < level.size:
+                return above, number, least_of(env, level.bounds, own[first], above.numbers)
+        above, number, _ = self._contracted(env, state, own)
         return above, number, above.numbers
+
+    def _refined(self, env: Environment, state: LouvainState) -> Array:
+        """Connected groups within the communities, as the number of a vertex for each own vertex."""
+        xp, level, outer, owned, mover = env.xp, state.level, state.label, len(state.active), state.mover
+        assert mover is not None
+        label, sums = level.over_slots(level.numbers), level.degree.copy()
+        size = xp.ones(owned, np.int64)
+        key, every = mixed(self.seed) - state.sweeps, xp.ones(owned, bool)
+        for _, rows in in_rounds(env, level.numbers, key, self.rounds, every):
+            rows = rows[(label[rows] == level.numbers[rows]) & (size[rows] == 1)]
+            leaving = xp.zeros(owned, np.uint8)
+            leaving[rows] = 1
+            mover.round(rows, label, sums, (outer, level.over_slots(leaving)))
+            if env.size > 1:
+                label[owned:] = level.links.read(label[:owned])
+            size = level.sums_of(env, label[:owned], xp.ones(owned, np.int64))
+        mover.forget()
+        return label[:owned]
 
     def _contracted(self, env: Environment, state: LouvainState, label: Array) -> tuple[Level, Array, Array]:
         assert state.mover is not None
@@ -305,7 +332,7 @@ def louvain(
     seed : int
         Of the order in which vertices move, 0 to 2**64 - 1. Another seed can give other communities.
     passes : int, optional
-        Number of passes at most. Default: until a pass raises the modularity by less than 1e-4, or 1e-5 if the graph
+        Number of passes at most. Default: until a pass raises the modularity by less than 2e-5, or 1e-5 if the graph
         has more than 2**20 edges.
 
     Returns
@@ -325,7 +352,8 @@ def louvain(
     A community need not be connected; those of `leiden` are. Weights are rounded as `modularity` says. A vertex without
     edges is a community of its own. One worker processes a graph of up to 2**20 edges by itself, on its CPU. There a
     pass begins twice with vertices on their own, and once more with the groups of vertices that all the communities
-    found so far have together. These climbs refine communities before they join, as `leiden` does.
+    found so far have together. These climbs, and passes after the first one, refine communities before they join, as
+    `leiden` does.
 
     References
     ----------
