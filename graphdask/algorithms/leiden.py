@@ -50,7 +50,6 @@ class Leiden(Louvain):
     name = "leiden"
     result_type = LeidenResult
     refined = True
-    rounds = 4
 
     def result(self, part: Part, state: LouvainState, env: Environment) -> dict[str, Any]:
         found = super().result(part, state, env)

@@ -11,7 +11,7 @@ from emulated import emulated, stand_in
 from memory import DevicePeak
 
 import graphdask as gd
-from graphdask.algorithms import triangles
+from graphdask.algorithms import _community_levels, louvain, triangles
 from graphdask.bench.analysis.choices import search_unfused
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm import outgoing
@@ -37,6 +37,22 @@ EVERY = CALLS | {
 }
 CLOSE = ("bfs", "sssp", "betweenness")
 """Where the bound is close on random graphs, too."""
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("method", [gd.louvain, gd.leiden])
+def test_the_memory_of_communities_is_announced(method, rng, monkeypatch):
+    """Of levels that are made in many blocks, as those of large graphs are."""
+    stand_in(monkeypatch, emulated())
+    for name, value in (("FEW_OF_GRAPH", 0), ("FEW", 0), ("BLOCK", 1 << 9)):
+        monkeypatch.setattr(louvain, name, value)
+    monkeypatch.setattr(_community_levels, "BLOCK", 1 << 9)
+    src, dst = rng.integers(0, 500, (2, 8_000))
+    graph = gd.from_edges(src, dst, num_vertices=500, directed=False).partition(1, device="cuda")
+    method(graph, passes=1)
+    with DevicePeak(monkeypatch) as peak:
+        found = method(graph, passes=1)
+    assert 0.3 < peak.bytes / found.stats.memory < 1.0
 
 
 @pytest.mark.usefixtures("alone")
