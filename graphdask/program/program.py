@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import keyword
 import math
 from collections.abc import Callable, Mapping
@@ -132,8 +133,7 @@ class Program:
         self._check_aggregates()
         if self.apply is None:
             raise InputError("apply is missing: the function of v and m that returns a new state")
-        if self.until is not None and not callable(self.until):
-            raise InputError(f"until={shown(self.until)} is not a function of the aggregates")
+        check_until(self.until)
         if self.max_supersteps is not None:
             whole("max_supersteps", self.max_supersteps, 0, MOST_SUPERSTEPS)
         self._check_functions()
@@ -199,6 +199,22 @@ def _check_name(what: str, name: Any) -> None:
         raise InputError(f"{what}: {shown(name)} is not a name that Python and C++ have in common")
     if name in TAKEN:
         raise InputError(f"{what}: {name} is a field that every vertex or edge has; choose another name")
+
+
+def check_until(until: Any) -> None:
+    """Raise InputError if it is no function that can be called with the aggregates alone; None is fine."""
+    if until is None:
+        return
+    if not callable(until):
+        raise InputError(f"until={shown(until)} is not a function of the aggregates")
+    try:
+        inspect.signature(until).bind(None)
+    except TypeError as error:
+        raise InputError(
+            f"until is a function of one argument, the aggregates, and this one refuses it: {error}"
+        ) from error
+    except ValueError:  # of C, and does not say what it takes
+        pass
 
 
 def check_value(what: str, field: Any, value: Any) -> Any:

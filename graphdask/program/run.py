@@ -16,7 +16,7 @@ from graphdask.partition.given import given_array
 from graphdask.partition.vertex_map import index_dtype
 from graphdask.program.definition import Definition, StateField
 from graphdask.program.primitive import VertexProgram
-from graphdask.program.program import MOST_SUPERSTEPS, VALUES, Program, check_value
+from graphdask.program.program import MOST_SUPERSTEPS, VALUES, Program, check_until, check_value
 from graphdask.program.result import ProgramResult
 from graphdask.program.start import States, over, states_of
 
@@ -105,8 +105,7 @@ def run(
         else whole("max_supersteps", max_supersteps, 0, MOST_SUPERSTEPS)
     )
     until = program.until if until is None else until
-    if until is not None and not callable(until):
-        raise InputError(f"until={shown(until)} is not a function of the aggregates")
+    check_until(until)
     if definition.everyone and most is None and until is None:
         raise InputError('a program with activity="all" never ends by itself: give max_supersteps= or until=')
     first: States = {} if start is None else states_of(G.ids, definition, start)

@@ -146,6 +146,7 @@ RUNS = [
     ({"init": {"distance": {0: math.nan}}}, InputError, r"init\['distance'\]\[0\] is nan, which is no float64"),
     ({"init": {"distance": {9: 1.0}}}, VertexNotFound, r"init\['distance'\]: vertex 9 is not in the graph"),
     ({"until": 3}, InputError, "until=3 is not a function"),
+    ({"until": lambda a, b: True}, InputError, "until is a function of one argument, the aggregates, and this one"),
     ({"max_supersteps": "x"}, InputError, "max_supersteps='x' is not a whole number"),
 ]  # fmt: skip
 
