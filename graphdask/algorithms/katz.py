@@ -22,6 +22,7 @@ from graphdask.algorithms._power_iteration import (
     checked,
     ended,
     ended_words,
+    finite,
     iterated,
 )
 from graphdask.errors import InputError, shown
@@ -43,9 +44,9 @@ class KatzCentrality(PowerIteration):
     alpha, beta, normalized = 0.1, 1.0, True
 
     def scores(self, found: dict[str, Any], aggregates: Mapping[str, float]) -> dict[str, Any]:
-        norm = math.sqrt(aggregates["norm"]) or 1.0
-        score = found["score"] / norm if self.normalized else found["score"]
-        return {"score": score, "before": found["before"]}
+        score, norm = found["score"], math.sqrt(aggregates["norm"]) or 1.0
+        divided = self.normalized and finite(aggregates)  # what overflowed is refused
+        return {"score": score / norm if divided else score, "before": found["before"]}
 
 
 def _program(alpha: float, beta: float, weighted: bool) -> Program:

@@ -25,6 +25,7 @@ from graphdask.algorithms._power_iteration import (
     checked,
     ended,
     ended_words,
+    finite,
     iterated,
 )
 from graphdask.algorithms.distribution import distribution
@@ -85,7 +86,7 @@ class Hits(PowerIteration):
         super()._gather(part, state, inbox, env)
 
     def scores(self, found: dict[str, Any], aggregates: Mapping[str, float]) -> dict[str, Any]:
-        total = aggregates["hubs"] or 1.0
+        total = (aggregates["hubs"] if finite(aggregates) else 0.0) or 1.0  # what overflowed is refused
         return {"hub": found["hub"] / total, "authority": found["authority"], "before": found["before"]}
 
 

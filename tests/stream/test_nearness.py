@@ -61,7 +61,7 @@ def test_scores_do_not_depend_on_how_many_sources_go_together(stored, monkeypatc
 def test_ranks_send_which_searches_reach_a_vertex_and_no_paths(stored):
     S = stored(of_shape("dense random, undirected"), "160KiB").partition(2)
     for step in gd.closeness_centrality(S).stats.supersteps:
-        assert step["bytes_sent"] <= (8 + 4) * step["messages"]
+        assert step["bytes_sent"] <= (8 + 4) * step["messages"] + 2 * 8  # each rank's are a multiple of 8 bytes
 
 
 @pytest.mark.parametrize("parts", [None, 3])
