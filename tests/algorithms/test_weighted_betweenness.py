@@ -116,7 +116,7 @@ def test_of_parallel_edges_the_lightest_counts_once_and_self_loops_never(directe
 
 @pytest.mark.slow
 def test_a_long_path_and_a_star():
-    n = 400
+    n = 160
     path = gd.from_edges(np.arange(n - 1), np.arange(1, n), np.arange(1, n), directed=False)
     inside = np.arange(n)
     for parts in (1, 3):

@@ -28,10 +28,10 @@ def test_scores_are_those_in_memory(stored, parts):
     for at, shape in enumerate(shapes):
         G = of_shape(shape)
         S = stored(G, "160KiB", order=("layers", "ids")[at % 2]).partition(parts)
-        for call in CALLS:
-            found = call(S).verify()
-            assert found.stats.memory <= S.memory
-            same(found, call(G))
+        call = CALLS[(at + parts) % 2]
+        found = call(S).verify()
+        assert found.stats.memory <= S.memory
+        same(found, call(G))
         few = min(9, G.num_vertices)
         same(gd.harmonic_centrality(S, few, seed=3).verify(), gd.harmonic_centrality(G, few, seed=3))
         same(gd.closeness_centrality(S, [0], wf_improved=False), gd.closeness_centrality(G, [0], wf_improved=False))
