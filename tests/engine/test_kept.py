@@ -83,7 +83,7 @@ def test_a_call_goes_on_where_the_disk_of_the_cache_is_full(home, limit):
         ("core_number.py", {"core_number"}),
         ("sssp_pack.py", {"sssp"}),
         ("paths.py", {"betweenness", "sssp", "stream"}),
-        ("prefetch.py", {"bfs", "common", "dynamic", "pagerank", "sssp", "stream"}),
+        ("prefetch.py", {"bfs", "common", "dynamic", "pagerank", "program", "sssp", "stream"}),
     ],
 )
 def test_a_change_of_a_kernel_moves_the_families_that_it_is_part_of(changed, families, monkeypatch):
