@@ -221,7 +221,7 @@ def merged(env: Environment, n: int, arcs: Iterable[tuple[Array, Array, Array]])
 
 
 def _merged(env: Environment, n: int, arcs: list[Array]) -> tuple[Array, Array, Array]:
-    """As `merged`, of one block, which is taken out of the list so that it does not stay in memory."""
+    """As `merged`, of one block, which is taken out of the list and overwritten, to keep little in memory."""
     xp, (src, dst, weights) = env.xp, arcs
     arcs.clear()
     count = len(src)
@@ -237,10 +237,10 @@ def _merged(env: Environment, n: int, arcs: list[Array]) -> tuple[Array, Array, 
         src, dst = src[order], dst[order]
         places = places_of(xp, firsts(xp, src) | firsts(xp, dst))
         return src[places], dst[places], sums_between(xp, weights[order], places)
-    src *= n
-    src += dst
-    key, dst = src, None
-    del src
+    key = src
+    key *= n
+    key += dst
+    del src, dst
     order = xp.argsort(key, kind="stable")
     key, weights = key[order], weights[order]
     del order

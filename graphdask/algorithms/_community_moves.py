@@ -19,14 +19,13 @@ from graphdask.algorithms._communities import add_up
 from graphdask.algorithms._community_levels import Level, Links
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
+from graphdask.kernels.common.tuning import COMMUNITY_CHUNK, COMMUNITY_ROW, COMMUNITY_WARPS
 from graphdask.kernels.communities.communities_pack import COUNTS, Moves
 from graphdask.partition.ghosts import entries_of
 from graphdask.partition.neighbours import places_of
 
-MIDDLE, CHUNK = 126, 1022
-"""Edges of a row that a warp of a GPU takes, and of a chunk of a longer one (kernels/communities/communities.cu)."""
-THREADS = 256
-"""Of a block there."""
+THREADS = 32 * COMMUNITY_WARPS
+"""Of a block of a GPU (kernels/communities/communities.cu)."""
 AT_ONCE = 1 << 24
 """Places of tables up to which there are enough for all rows of a level at once, so that no round counts its edges."""
 DEFERRED = slice(COUNTS.place.deferred, COUNTS.place.room + 1)
@@ -65,7 +64,7 @@ def round_of_each(numbers: Array, key: int, rounds: int) -> Array:
 
 def _room(lengths: Array) -> int:
     """Places of the tables of those of these rows that have several chunks."""
-    lengths = lengths[lengths > CHUNK]
+    lengths = lengths[lengths > COMMUNITY_CHUNK]
     return 2 * (int(lengths.sum()) + 2 * len(lengths))
 
 
@@ -88,8 +87,8 @@ class Mover:
         wide, slots = np.int64, owned + level.links.cuts[-1]
         on_gpu = env.backend.name != "cpu"
         long = csr.indptr[1:] - csr.indptr[:-1] if owned else level.numbers
-        long = long[long > MIDDLE] if on_gpu else long[:0]
-        chunks = int(((long + (CHUNK - 1)) // CHUNK).sum()) if len(long) else 0
+        long = long[long > COMMUNITY_ROW] if on_gpu else long[:0]
+        chunks = int(((long + (COMMUNITY_CHUNK - 1)) // COMMUNITY_CHUNK).sum()) if len(long) else 0
         room = _room(long) if chunks > len(long) else 0
         lists = {name: xp.empty(len(long), wide) for name in ("long_rows", "start", "first_chunk", "met_count")}
         pack = Moves(

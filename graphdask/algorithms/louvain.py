@@ -170,8 +170,10 @@ class Louvain(Primitive[LouvainState]):
         """What the first rank finds from the present level on; other ranks, which call it too, find nothing."""
         level, of_graph = state.level, state.level is state.base
         rows = gathered(env, level) if state.rows is None else state.rows
-        label = to_first(env, label)
-        state.rows = rows if of_graph else None
+        if of_graph:
+            state.rows = rows
+        else:
+            label = to_first(env, label)
         if env.rank:
             return None
         climb = Climb(alone_on_host(env), self.resolution, level.total, self.seed, self.refined)

@@ -25,6 +25,12 @@ SHORT = 32
 """Neighbours up to which label propagation gives a row to a warp, one for each thread."""
 LABEL_CHUNK = 1024
 """Neighbours of a longer row that a block counts at a time."""
+COMMUNITY_ROW = 126
+"""Neighbours of a row that a warp adds up by community; with two more, half the places of its table."""
+COMMUNITY_CHUNK = 1022
+"""Neighbours of a longer row that a block adds up at a time, in the same way."""
+COMMUNITY_WARPS = 8
+"""Warps of such a block."""
 
 ROW_FEW = 8
 """Most edges of a row that one thread adds."""
@@ -69,6 +75,7 @@ MACROS_OF = {
     "generate/cuppa.cu": {"CUPPA_FAR": FAR_VERTEX},
     "generate/pa_walk.cuh": {"PA_FAR": FAR_VERTEX, "PA_PLAIN_DEGREE": PLAIN_DEGREE, "PA_PLAIN_SHARE": PLAIN_SHARE},
     "label_propagation/label_propagation.cu": {"CHUNK": LABEL_CHUNK},
+    "communities/communities.cu": {"MIDDLE": COMMUNITY_ROW, "CHUNK": COMMUNITY_CHUNK, "WARPS": COMMUNITY_WARPS},
     "common/flat.cuh": {"GD_FLAT_TILE": FLAT_TILE},
     "common/lanes.cuh": {"GD_CHUNK": ROW_CHUNK},
     "common/row_sums.cuh": {"GD_FEW": ROW_FEW, "GD_SPAN": ROW_SPAN},

@@ -9,7 +9,7 @@ longer does.
 
 import numpy as np
 
-from graphdask.kernels.common.twin import twin
+from graphdask.kernels.common.twin import inlined, twin
 from graphdask.kernels.core_number.core_number_pack import Peeling
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
@@ -35,6 +35,25 @@ def core_hear(n, slots, bounds, a: Peeling):
         a.bound[slots[i]] = bounds[i]
 
 
+@inlined
+def _check(v, old, new, again, a: Peeling):
+    """Note that the bound of a neighbour of v fell from `old` to `new`; return how many vertices are to be checked."""
+    if a.bound[v] == a.none:
+        if old != a.none:
+            return again
+        a.degree[v] -= 1
+        if a.degree[v] != a.level:
+            return again
+    elif a.marked[v] or a.bound[v] <= new or a.bound[v] > old:
+        return again
+    elif a.support[v] > a.bound[v]:
+        a.support[v] -= 1
+        return again
+    a.marked[v] = 1
+    a.again[again] = v
+    return again + 1
+
+
 @twin
 def core_hear_rows(n, slots, a: Peeling):
     """Find what must be checked because the bounds of ghosts fell."""
@@ -45,21 +64,7 @@ def core_hear_rows(n, slots, a: Peeling):
         first, last = a.ghost_ptr[ghost], a.ghost_ptr[ghost + 1]
         edges += last - first
         for e in range(first, last):
-            v = a.ghost_rows[e]
-            if a.bound[v] == a.none:
-                if old != a.none:
-                    continue
-                a.degree[v] -= 1
-                if a.degree[v] != a.level:
-                    continue
-            elif a.marked[v] or a.bound[v] <= new or a.bound[v] > old:
-                continue
-            elif a.support[v] > a.bound[v]:
-                a.support[v] -= 1
-                continue
-            a.marked[v] = 1
-            a.again[again] = v
-            again += 1
+            again = _check(a.ghost_rows[e], old, new, again, a)
     a.counters.again = again
     a.counters.edges += edges
 
@@ -120,20 +125,7 @@ def core_fall(n, a: Peeling):
             v = a.indices[e]
             if v == u or v >= a.owned or (e > first and a.indices[e - 1] == v):
                 continue
-            if a.bound[v] == a.none:
-                if old != a.none:
-                    continue
-                a.degree[v] -= 1
-                if a.degree[v] != a.level:
-                    continue
-            elif a.marked[v] or a.bound[v] <= new or a.bound[v] > old:
-                continue
-            elif a.support[v] > a.bound[v]:
-                a.support[v] -= 1
-                continue
-            a.marked[v] = 1
-            a.again[again] = v
-            again += 1
+            again = _check(v, old, new, again, a)
     a.counters.again = again
     a.counters.edges += edges
 

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import pytest
 from graphs import GRAPHS
+from reference import kruskal
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import graphdask as gd
 from graphdask.algorithms import _own_forest
-
-
-def kruskal(n, src, dst, weights):
-    """Rows of the forest in which edges are taken by weight, then by row."""
-    sets, rows = nx.utils.UnionFind(range(n)), []
-    for row in np.lexsort((np.arange(len(src)), weights)).tolist():
-        one, other = int(src[row]), int(dst[row])
-        if sets[one] != sets[other]:
-            sets.union(one, other)
-            rows.append(row)
-    return sorted(rows)
 
 
 def weights_of(kind, count, rng):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import pytest
 from emulated import emulated, stand_in
+from reference import kruskal
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
@@ -29,16 +29,6 @@ def pairs(rng, n, m):
     src[: m // 2] = n // 2
     dst[rng.random(m) < 0.05] = n // 3
     return src, dst
-
-
-def kruskal(n, src, dst, weights):
-    sets, rows = nx.utils.UnionFind(range(n)), []
-    for row in np.lexsort((np.arange(len(src)), weights)).tolist():
-        one, other = int(src[row]), int(dst[row])
-        if sets[one] != sets[other]:
-            sets.union(one, other)
-            rows.append(row)
-    return sorted(rows)
 
 
 def forest_of(n, src, dst, weights, parts, device, monkeypatch, width=32):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse import csgraph
@@ -129,3 +130,14 @@ def propagated_labels(matrix: sp.csr_array, directed: bool, iterations: int) -> 
         label = label.copy()
         label[rows] = counts.col[order][first]
     return label
+
+
+def kruskal(n: int, src: np.ndarray, dst: np.ndarray, weights: np.ndarray) -> list[int]:
+    """Rows of the forest in which edges are taken by weight, then by row."""
+    sets, rows = nx.utils.UnionFind(range(n)), []
+    for row in np.lexsort((np.arange(len(src)), weights)).tolist():
+        one, other = int(src[row]), int(dst[row])
+        if sets[one] != sets[other]:
+            sets.union(one, other)
+            rows.append(row)
+    return sorted(rows)
