@@ -33,13 +33,14 @@ def chosen_sources(G: Graph, sources: Any, seed: Any) -> tuple[list[int], bool]:
         drawn = np.random.Generator(np.random.Philox(key=key)).choice(n, count, replace=False)
         return np.sort(drawn).tolist(), True
     _refuse_seed(seed, "these are the sources")
-    numbers = [int(G.ids.to_internal(source, "source")) for source in given]
-    if len(set(numbers)) < len(numbers):
-        twice = next(source for k, source in enumerate(given) if numbers[k] in numbers[:k])
-        raise InputError(f"source {twice} is given twice")
-    if not numbers:
+    if not given.size:
         raise InputError("sources is empty; give at least one vertex, or None for all")
-    return numbers, False
+    numbers = G.ids.to_internal(given, "source")
+    order = np.argsort(numbers, kind="stable")
+    again = order[1:][np.diff(numbers[order]) == 0]
+    if len(again):
+        raise InputError(f"source {given[again.min()]} is given twice")
+    return numbers.tolist(), False
 
 
 def given_vertices(G: Graph, name: str, vertices: Any, what: str) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphdask import execute
+from graphdask.device.arrays import is_array
 from graphdask.dynamic.batch_frames import frame_edges, is_frame
 from graphdask.errors import InputError, shown
 from graphdask.graph.construct import checked_ids, checked_weights
@@ -17,6 +18,7 @@ from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own
 from graphdask.kernels.common.compiling import Timer
 from graphdask.partition.changes import MOST_VERTICES, Batch, ChangedSource, Insertions, Log, no_batch
+from graphdask.partition.given import given_array
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.vertex_map import index_dtype
 
@@ -223,6 +225,7 @@ class DynamicGraph(Graph):
             insert, again[0] = frame_edges("insert", insert, self.weighted, client)
         if is_frame(delete):
             delete, again[1] = frame_edges("delete", delete, False, client)
+        insert, delete = _as_columns("insert", insert), _as_columns("delete", delete)
         inserted, weights = self._checked_insertions(insert)
         deleted = self._checked_ends("delete", delete, 2)
         appeared, numbers = self._appeared, [self._numbers(ends, self._appeared) for ends in inserted]
@@ -388,6 +391,12 @@ class DynamicGraph(Graph):
         weights = f", weights {self.base.source.weight_dtype}" if self.weighted else ""
         edges = "uncounted" if self._edges < 0 else f"{self._edges:,}"
         return f"<DynamicGraph: {self.num_vertices:,} vertices, {edges} edges, {kind}{weights}, version {self.version}>"
+
+
+def _as_columns(name: str, given: Any) -> Any:
+    """A batch that is one array, with a row for each column; anything else is itself."""
+    table = hasattr(given, "columns")
+    return given_array(name, given) if is_array(given) and not table else given
 
 
 def _unknown(ends: list[np.ndarray], numbers: list[np.ndarray]) -> np.ndarray:

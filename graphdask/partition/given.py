@@ -1,4 +1,10 @@
-"""What a caller gives where an array is wanted, as an array of NumPy; or an error that names the argument."""
+"""What a caller gives where an array is wanted, as an array of NumPy or, where that is wanted and the values are on a
+GPU, of CuPy; or an error that names the argument.
+
+Everything that takes arrays of the caller does it here: lists, ranges, and objects with `__array__`, `__dlpack__`,
+`__cuda_array_interface__`, `__arrow_c_stream__` or `__arrow_c_array__`, such as those of NumPy, CuPy, PyTorch, JAX,
+pandas, polars and Arrow.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.device.arrays import device_array, is_array
+from graphdask.device.backend import Array
 from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError, shown
 from graphdask.partition.conversions import class_of
@@ -16,9 +24,9 @@ ELEMENT = 32
 
 
 def given_array(name: str, values: Any) -> np.ndarray:
-    """Return an array of the values of an argument, of whatever shape and dtype.
+    """Return an array of the values of an argument, of whatever shape and dtype, in the host's memory.
 
-    Numbers among strings stay numbers, in an array of objects.
+    Numbers among strings stay numbers, in an array of objects. Values on a GPU are copied from there.
 
     Parameters
     ----------
@@ -30,9 +38,22 @@ def given_array(name: str, values: Any) -> np.ndarray:
     ------
     InputError
         For masked values, and for what no array can be made of.
+    MissingDependency
+        If the values are on a GPU, and CuPy is not installed.
     OverBudget
         For a sequence of more elements than memory can hold.
     """
+    there = device_array(name, values)
+    return _of_host(name, values) if there is None else there.get()
+
+
+def given_where_it_is(name: str, values: Any) -> Array:
+    """Return an array of the values of an argument as `given_array`; of CuPy, without a copy, if they are on a GPU."""
+    there = device_array(name, values)
+    return _of_host(name, values) if there is None else there
+
+
+def _of_host(name: str, values: Any) -> np.ndarray:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         first = int(np.flatnonzero(np.ma.getmaskarray(values).reshape(-1))[0])
         raise InputError(f"{name}[{first}] is masked; fill it in, or leave it out")
@@ -43,12 +64,37 @@ def given_array(name: str, values: Any) -> np.ndarray:
     except Exception:  # of whatever a caller gives, as below
         count = 0
     refuse_beyond_memory(f"{name}: {count:,} elements", ELEMENT * count, "give fewer")
-    if isinstance(values, list | tuple) and any(isinstance(value, str) for value in values):
-        return np.array([*values, None], object)[:-1]  # NumPy would make names of the numbers among them
     try:
-        return np.asarray(values)
+        if isinstance(values, list | tuple):
+            return _of_elements(values)
+        if isinstance(values, range) and values and max(map(abs, (values.start, values.stop, values.step))) < 2**63:
+            return np.arange(values.start, values.stop, values.step, dtype=np.int64)
+        return np.asarray(values) if hasattr(values, "__array__") or not is_array(values) else _exported(values)
     except Exception as error:
         raise InputError(f"{name} is no array: {_reason(values, error)}") from error
+
+
+def _of_elements(values: list[Any] | tuple[Any, ...]) -> np.ndarray:
+    """An array of a list, by the kinds of its elements: NumPy asks each of many more questions."""
+    kinds = set(map(type, values))
+    if kinds == {int}:
+        try:
+            return np.fromiter(values, np.int64, len(values))
+        except OverflowError:
+            return np.asarray(values)
+    if any(issubclass(kind, str) for kind in kinds):
+        return np.array([*values, None], object)[:-1]  # NumPy would make names of the numbers among them
+    return np.asarray(values)
+
+
+def _exported(values: Any) -> np.ndarray:
+    """An array of an object that has no `__array__`: of Arrow's data interface, else of DLPack."""
+    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
+        import pyarrow
+
+        make = pyarrow.chunked_array if hasattr(values, "__arrow_c_stream__") else pyarrow.array
+        return np.asarray(make(values))
+    return np.from_dlpack(values)
 
 
 def given_sequence(name: str, values: Any, otherwise: str) -> list[Any]:
@@ -69,6 +115,8 @@ def given_sequence(name: str, values: Any, otherwise: str) -> list[Any]:
     OverBudget
         For a sequence of more elements than memory can hold.
     """
+    if is_array(values):
+        values = given_array(name, values)
     ordered = hasattr(values, "__getitem__") or isinstance(values, KeysView | ValuesView)
     wrong = isinstance(values, str | bytes | bytearray | memoryview | Mapping) or not ordered
     wrong = wrong or (isinstance(values, np.ndarray) and values.ndim != 1)

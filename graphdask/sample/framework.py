@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.device.arrays import is_array
 from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import checked_seed, whole
 from graphdask.interface.parameters import documented
+from graphdask.partition.given import given_array
 from graphdask.partition.vertex_map import index_dtype
 from graphdask.sample._steps import Framework, SampledEdges
 from graphdask.sample._walkers import stored_edges
@@ -111,8 +113,9 @@ def run(
 
 def _pools(G: Graph, seeds: Any, revisit: bool) -> tuple[np.ndarray, np.ndarray | None]:
     """Vertex numbers of the pools of all instances, and where each begins; None where each has one."""
-    if isinstance(seeds, np.ndarray) and seeds.ndim == 2:
-        seeds = list(seeds)
+    if is_array(seeds):
+        array = given_array("seeds", seeds)
+        seeds = list(array) if array.ndim == 2 else array
     of_each = arrays_of_seeds(seeds) if revisit else seeds
     if not revisit or not isinstance(of_each, list):
         return checked_seeds(G, of_each)

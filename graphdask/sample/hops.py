@@ -7,12 +7,13 @@ large graphs (2017); Stivala et al., Snowball sampling for estimating exponentia
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from graphdask.device.arrays import is_array
 from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
@@ -301,7 +302,7 @@ def checked_seeds(G: Graph, seeds: Any, name: str = "seeds") -> tuple[np.ndarray
 
 def arrays_of_seeds(seeds: Any, name: str = "seeds") -> np.ndarray | list[np.ndarray]:
     """The seeds as an array of one dimension; or, where each instance has several, a list of such arrays."""
-    if hasattr(seeds, "__array__"):
+    if is_array(seeds):
         array = given_array(name, seeds)
         if array.ndim != 1:
             raise InputError(f"{name} is an array of {array.ndim} dimensions; it has one, or is a list of arrays")
@@ -313,7 +314,7 @@ def arrays_of_seeds(seeds: Any, name: str = "seeds") -> np.ndarray | list[np.nda
         if type(seeds) is range
         else given_sequence(name, seeds, "neither an array of vertices nor a list of arrays")
     )
-    if type(seeds) is range or not any(_has_axes(name, of_one) for of_one in each):
+    if not any(_has_axes(name, of_one) for of_one in _of_new_kinds(each)):
         return given_array(name, each)
     arrays = [given_array(f"{name}[{place}]", of_one) for place, of_one in enumerate(each)]
     if any([array.ndim != 1 for array in arrays]):
@@ -321,9 +322,17 @@ def arrays_of_seeds(seeds: Any, name: str = "seeds") -> np.ndarray | list[np.nda
     return arrays
 
 
+def _of_new_kinds(each: Sequence[Any]) -> Iterable[Any]:
+    """The elements that are of no kind of single vertices."""
+    if type(each) is range:
+        return ()
+    new = {kind for kind in set(map(type, each)) if not issubclass(kind, int | str | np.generic)}
+    return (value for value in each if type(value) in new) if new else ()
+
+
 def _has_axes(name: str, value: Any) -> bool:
     """Whether a seed is not one vertex, but several."""
-    return not isinstance(value, int | str | np.generic) and (given_array(name, value).ndim > 0)
+    return given_array(name, value).ndim > 0
 
 
 def checked_sizes(sizes: Any, name: str, least: int) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from graphdask.algorithms._lengths import fit_weights
 from graphdask.algorithms.centrality import checked_weight
+from graphdask.device.arrays import is_array
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own, whole
@@ -59,7 +60,7 @@ def _sources(G: Graph, vertices: Any) -> np.ndarray | None:
 
 def _ends(G: Graph, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of the first and the second vertex of each pair."""
-    if not hasattr(pairs, "__array__"):
+    if not is_array(pairs):
         pairs = given_sequence("pairs", pairs, "neither an array nor a sequence of pairs of vertices")
     given = given_array("pairs", pairs)
     if given.size == 0:

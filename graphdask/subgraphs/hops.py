@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask.device.arrays import is_array
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
@@ -264,7 +265,7 @@ def k_hop_neighbors(
 def given_sets(G: Graph, name: str, vertices: Any) -> tuple[np.ndarray, np.ndarray | None]:
     """Numbers of the vertices of all sets, and where those of each begin; None if they are one array."""
     single = isinstance(vertices, int | str | np.generic) or (
-        hasattr(vertices, "__array__") and not given_array(name, vertices).ndim
+        is_array(vertices) and not given_array(name, vertices).ndim
     )
     flat, bounds = checked_seeds(G, given_array(name, vertices).reshape(1) if single else vertices, name)
     return flat.astype(np.int64), bounds

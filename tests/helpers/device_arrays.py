@@ -61,6 +61,12 @@ class DeviceArray(NDArrayOperatorsMixin):
     def data(self) -> Any:
         return Memory(self.memory)
 
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+    def __dlpack__(self, **_: Any) -> Any:
+        raise BufferError("nothing but DeviceNumpy takes this array")
+
     def __array__(self, *_: Any, **__: Any) -> np.ndarray:
         raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`")
 
@@ -166,6 +172,11 @@ class DeviceNumpy:
 
     def ascontiguousarray(self, values: Any, dtype: Any = None) -> DeviceArray:
         return DeviceArray(np.ascontiguousarray(self.asarray(values, dtype).memory))
+
+    @staticmethod
+    def from_dlpack(values: Any) -> DeviceArray:
+        """What `device_array()` of an object gives, in place of a capsule."""
+        return values.device_array()
 
     @staticmethod
     def asnumpy(values: Any) -> np.ndarray:

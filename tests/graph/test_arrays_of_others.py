@@ -1,0 +1,229 @@
+"""Arrays of other libraries are taken wherever arrays are: of the host by each protocol, and of a GPU."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from emulated import emulated, stand_in
+
+import graphdask as gd
+from graphdask.device.backend import get_backend
+from graphdask.errors import InputError, MissingDependency
+from graphdask.partition.given import given_array, given_where_it_is
+
+VERTICES, EDGES = 60, 300
+
+
+class WithDlpack:
+    """An array of the host that has DLPack only."""
+
+    def __init__(self, values: np.ndarray):
+        self.values = np.array(values)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.values.__dlpack_device__()
+
+
+class WithStream:
+    """Arrow's chunks, by its interface of streams only."""
+
+    def __init__(self, values: Any):
+        pa = pytest.importorskip("pyarrow")
+        self.values = pa.chunked_array([pa.array(values[:2]), pa.array(values[2:])])
+
+    def __arrow_c_stream__(self, schema: Any = None) -> Any:
+        return self.values.__arrow_c_stream__(schema)
+
+
+class WithArrow:
+    """An Arrow array, by its interface of arrays only."""
+
+    def __init__(self, values: Any):
+        self.values = pytest.importorskip("pyarrow").array(values)
+
+    def __arrow_c_array__(self, schema: Any = None) -> Any:
+        return self.values.__arrow_c_array__(schema)
+
+
+class OnDevice:
+    """What PyTorch's tensors of a GPU are: DLPack, and no array of NumPy."""
+
+    def __init__(self, array: Any):
+        self.array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        raise TypeError("can't convert a tensor of a device; use Tensor.cpu()")
+
+    def device_array(self) -> Any:
+        """What stands for the values in the capsule where the device is emulated."""
+        return self.array
+
+
+def of_library(module: str, name: str) -> Callable[[Any], Any]:
+    return lambda values: getattr(pytest.importorskip(module), name)(values)
+
+
+HOST = {
+    "dlpack": WithDlpack,
+    "stream": WithStream,
+    "arrow-array": WithArrow,
+    "list": lambda values: values.tolist(),
+    "pyarrow": of_library("pyarrow", "array"),
+    "pandas": of_library("pandas", "Series"),
+    "polars": of_library("polars", "Series"),
+    "torch": of_library("torch", "as_tensor"),
+}
+
+
+@pytest.fixture(params=["cupy", "dlpack"])
+def of_device(request, device, monkeypatch) -> Callable[[np.ndarray], Any]:
+    """Puts an array on the device, as CuPy's or as one with DLPack only."""
+    if device == "emulated":
+        stand_in(monkeypatch, emulated())
+    xp = get_backend("cuda").xp
+    return xp.asarray if request.param == "cupy" else lambda values: OnDevice(xp.asarray(values))
+
+
+@pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request) -> str:
+    return request.param
+
+
+def ends_and_weights() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(7)
+    src, dst = rng.integers(0, VERTICES, (2, EDGES))
+    return src, dst, rng.integers(1, 9, EDGES).astype(np.float32)
+
+
+def answers(of: Callable[[np.ndarray], Any]) -> list[Any]:
+    """Of calls that take every kind of argument that is an array, made by `of`."""
+    src, dst, weights = ends_and_weights()
+    vertices, some = np.arange(VERTICES + 3), np.array([3, 5, 8])
+    G = gd.from_edges(of(src), of(dst), of(weights), vertices=of(vertices)).partition(device="cpu")
+    undirected = gd.from_edges(of(src), of(dst), directed=False, vertices=of(vertices))
+    shares = np.linspace(0.0, 1.0, len(vertices))
+    found = [
+        G.report,
+        gd.bfs(G, of(some[:1])).depth,
+        gd.sssp(G, of(some), targets=of(some + 1)).distance[some + 1],
+        gd.betweenness(G, sources=of(some)).score,
+        gd.pagerank(G, personalization=of(shares)).rank,
+        gd.modularity(undirected, of(vertices % 5)).modularity,
+        gd.jaccard(G, pairs=of(np.stack([some, some[::-1]], axis=1))).score,
+        gd.sample.random_walk(G, of(some), 6).walks,
+        gd.sample.neighbors(G, of(some), of(np.array([2, 2]))).dst,
+        gd.sample.neighbors(G, [of(some), of(some[:2])], [2]).src,
+        gd.subgraph(G, of(some)).src,
+        gd.k_hop_neighbors(G, of(some), 2).vertex,
+        gd.bfs(G.partition(by=of(np.arange(len(vertices)) % 2), parts=2, device="cpu"), 3).depth,
+    ]
+    D = gd.DynamicGraph(G)
+    D.update(insert=(of(src[:9] + 1), of(dst[:9]), of(weights[:9])), delete=(of(src[:4]), of(dst[:4])))
+    D.update(delete=of(np.stack([src[5:9], dst[5:9]])))
+    return [*found, D.num_edges, gd.sssp(D, 3).distance]
+
+
+def assert_same(found: list[Any], expected: list[Any]) -> None:
+    for one, other in zip(found, expected, strict=True):
+        if isinstance(other, np.ndarray):
+            np.testing.assert_array_equal(one, other)
+        else:
+            assert one == other
+
+
+@pytest.mark.parametrize("kind", [kind for kind in HOST if kind not in ("list", "stream", "arrow-array", "pyarrow",
+                                                                        "pandas", "polars")])  # fmt: skip
+def test_host_arrays_of_any_dimensions_are_taken_everywhere(kind):
+    assert_same(answers(HOST[kind]), answers(np.asarray))
+
+
+@pytest.mark.parametrize("kind", HOST)
+def test_host_columns_are_taken_everywhere(kind):
+    def of(values: np.ndarray) -> Any:
+        return HOST[kind](values) if values.ndim == 1 else values
+
+    assert_same(answers(of), answers(np.asarray))
+
+
+def test_device_arrays_are_taken_everywhere(of_device):
+    assert_same(answers(of_device), answers(np.asarray))
+
+
+@pytest.mark.parametrize("kind", ["stream", "arrow-array", "pyarrow", "pandas", "polars"])
+def test_names_are_taken_from_columns(kind):
+    names = ["Ada", "Grace", "Emmy", "Ada"]
+    G = gd.from_edges(HOST[kind](names), HOST[kind](names[::-1]))
+    assert G.vertex_ids.tolist() == ["Ada", "Emmy", "Grace"]
+
+
+@pytest.mark.parametrize("kind", ["stream", "arrow-array", "pyarrow", "polars"])
+@pytest.mark.parametrize("values", [[4, None, 6], ["a", None, "b"]], ids=["numbers", "names"])
+def test_missing_ids_are_named(kind, values):
+    with pytest.raises(InputError, match=r"src\[1\].* is missing"):
+        gd.from_edges(HOST[kind](values), HOST[kind](values))
+
+
+def test_a_device_array_stays_where_it_is(of_device):
+    there = of_device(np.arange(5))
+    found = given_where_it_is("seeds", there)
+    assert isinstance(found, get_backend("cuda").xp.ndarray)
+    assert given_array("seeds", there).tolist() == list(range(5))
+
+
+def test_a_device_array_without_cupy_or_device_is_refused(monkeypatch):
+    backends = importlib.import_module("graphdask.device.backend")
+    monkeypatch.setattr(backends, "cuda_device_count", lambda: 0)
+    given = OnDevice(emulated().xp.asarray(np.arange(5)))
+    with pytest.raises(MissingDependency, match=r"src is on a GPU, and CuPy.* pip install"):
+        gd.from_edges(given, given)
+
+
+def test_what_cupy_refuses_says_why(monkeypatch):
+    stand_in(monkeypatch, emulated())
+
+    class Refused(OnDevice):
+        def device_array(self) -> Any:
+            raise BufferError("can't export tensors that require gradient")
+
+    with pytest.raises(InputError, match="weights is on a GPU, and CuPy makes no array of it: can't export"):
+        gd.from_edges([0], [1], Refused(emulated().xp.asarray(np.ones(1))))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [range(5), range(7, 2, -2), range(0), [3, 1], (2**62, 2**63 - 1), [2**63], [True, 4], [1.5, 2], []],
+    ids=str,
+)
+def test_sequences_become_what_numpy_makes_of_them(values):
+    found, expected = given_array("seeds", values), np.asarray(values)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_the_kind_of_a_seed_is_asked_for_once(monkeypatch):
+    hops = importlib.import_module("graphdask.sample.hops")
+    asked = []
+    monkeypatch.setattr(hops, "_has_axes", lambda name, value: bool(asked.append(value)))
+    G = gd.from_edges(np.arange(1000), (np.arange(1000) + 1) % 1000)
+    for seeds in (range(1000), list(range(1000)), [*map(np.int64, range(1000))]):
+        assert gd.sample.neighbors(G, seeds, [1]).src.tolist() == list(range(1000))
+    assert not asked
+
+
+def test_a_source_given_twice_is_named_among_many():
+    G = gd.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
+    with pytest.raises(InputError, match="source 2 is given twice"):
+        gd.betweenness(G, sources=[3, 2, 1, 2, 3])
