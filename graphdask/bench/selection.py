@@ -118,7 +118,7 @@ class Selection(Bench):
             seeds, fanouts = self._starts(count), list(sizes)
             for sampler, bias in APPLICATIONS:
                 named: dict[str, Any] = {"sampler": sampler, "bias": bias, "instances": count, "size": fanouts}
-                draw = partial(neighbors, graph, seeds, fanouts)
+                draw: Callable[..., Any] = partial(neighbors, graph, seeds, fanouts)
                 if sampler == "forest_fire":
                     draw = partial(forest_fire, graph, seeds, BURN, len(fanouts))
                 if sampler == "layer":

@@ -21,6 +21,7 @@ _HOME: dict[str, str] = {
     "Samples": "result",
     "Spec": "spec",
     "Streamed": "streamed",
+    "TypedNeighborhoods": "typed",
     "Walks": "_walkers",
     "forest_fire": "hops",
     "frontier_sampling": "frontier",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from graphdask.device.arrays import is_array
 from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.graph.typed import EdgeType, TypedGraph
 from graphdask.interface.kinds import checked_seed, choice, whole
 from graphdask.interface.parameters import documented
 from graphdask.partition.given import given_array, given_sequence
@@ -24,10 +25,19 @@ from graphdask.partition.vertex_map import index_dtype
 from graphdask.sample._fanouts import COLLISIONS, METHODS, REDRAWN
 from graphdask.sample.biases import checked_bias
 from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import Placement, numbered, sampled
+from graphdask.sample.sampler import Placement, checked_edge_rows, drawn, numbered, sampled
 from graphdask.sample.traversal import Traversal
+from graphdask.sample.typed import TypedNeighborhoods, drawn_by_type, sizes_by_type, typed_ids
 
 DIRECTIONS = ("out", "in")
+
+
+@overload
+def neighbors(G: TypedGraph, *arguments: Any, **options: Any) -> TypedNeighborhoods: ...
+
+
+@overload
+def neighbors(G: Graph, *arguments: Any, **options: Any) -> Neighborhoods: ...
 
 
 @documented
@@ -46,7 +56,7 @@ def neighbors(
     placement: Placement = "auto",
     client: Any = None,
     progress: bool | None = None,
-) -> Neighborhoods:
+) -> Neighborhoods | TypedNeighborhoods:
     """Neighbour sampling: a fixed number of neighbours of every vertex reached, hop by hop.
 
     A vertex is expanded at most once in an instance, at the hop that reaches it first. A vertex with fewer neighbours
@@ -58,9 +68,11 @@ def neighbors(
     G : Graph
     seeds : array of vertex ids, shape (k,), or sequence of arrays
         With an array, every seed is an instance of its own; with a sequence of arrays, each array is the seeds of one
-        instance. A seed that stands twice in an instance counts once.
-    fanouts : sequence of int
-        Neighbours of a vertex at each hop; -1 for all of them.
+        instance. A seed that stands twice in an instance counts once. Of a TypedGraph a pair of their type and such an
+        array or sequence.
+    fanouts : sequence of int, or mapping of types of edges to such
+        Neighbours of a vertex at each hop; -1 for all of them. Of a TypedGraph along the edges of each type; a mapping
+        has numbers for every type.
     replace : bool
         Whether an edge may be drawn again; then a vertex that has neighbours gives exactly as many as asked for.
     bias : {None, "weight", "degree"}
@@ -90,6 +102,9 @@ def neighbors(
     Neighborhoods
         `src`, `dst`, `hop`, `instance`: a row for each edge. `nodes`, `node_offsets`, `row`, `col`, `edge_offsets`:
         the same with the vertices of each instance numbered from 0 on, as loaders of PyTorch Geometric do.
+    TypedNeighborhoods
+        Of a TypedGraph: `nodes`, `row`, `col` and others by type. What is drawn for a vertex along edges of one type
+        does not depend on the other types.
 
     Raises
     ------
@@ -115,10 +130,26 @@ def neighbors(
     ([0, 1, 2, 3, 3], [0, 4, 5])
     """
     checked_graph(G)
+    if isinstance(G, TypedGraph):
+        vertex_type, ids = typed_ids(G, "seeds", seeds)
+        numbers, begins = typed_seeds(G, vertex_type, ids)
+        options_of = typed_options(G, fanouts, "fanouts", replace, bias, direction, method, seed)
+        for of_type in options_of.values():
+            of_type["collisions"] = checked_collisions(collisions, method)
+        with_rows = checked_edge_rows(edge_rows)
+
+        def draw(graph: Graph, sampler: Traversal) -> Neighborhoods:
+            found: Neighborhoods = drawn(graph, numbered(sampler, with_rows), placement, client, progress)
+            return found
+
+        return drawn_by_type(G, vertex_type, numbers, begins, options_of, draw)
     flat, bounds = checked_seeds(G, seeds)
     options = checked_options(G, checked_sizes(fanouts, "fanouts", -1), replace, bias, direction, method, seed)
     options["collisions"] = checked_collisions(collisions, method)
-    return sampled(G, numbered(Traversal(flat, bounds, **options), edge_rows), placement, client, progress)
+    found: Neighborhoods = sampled(
+        G, numbered(Traversal(flat, bounds, **options), edge_rows), placement, client, progress
+    )
+    return found
 
 
 def checked_options(
@@ -136,6 +167,28 @@ def checked_options(
         "fanouts": sizes, "replace": bool(replace), "bias": checked_bias(G, bias), "method": method,
         "seed": checked_seed(seed), "direction": choice("direction", direction, DIRECTIONS),
     }  # fmt: skip
+
+
+def typed_seeds(G: TypedGraph, vertex_type: str, ids: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Vertex numbers of the seeds of all instances, int64, and where those of each begin; each once in its instance."""
+    arrays = arrays_of_seeds(ids)
+    if isinstance(arrays, list):
+        numbers: Any = [G.number(vertex_type, array) for array in arrays]
+    else:
+        numbers = G.number(vertex_type, arrays)
+    flat, bounds = checked_seeds(G, numbers)
+    return flat.astype(np.int64), np.arange(len(flat) + 1) if bounds is None else bounds
+
+
+def typed_options(
+    G: TypedGraph, fanouts: Any, name: str, replace: Any, bias: Any, direction: Any, method: Any, seed: Any
+) -> dict[EdgeType, dict[str, Any]]:
+    """Arguments of Traversal for each type of edges."""
+    sizes = sizes_by_type(G, fanouts, name, checked_sizes)
+    return {
+        kind: checked_options(G.of_type(kind), of_type, replace, bias, direction, method, seed)
+        for kind, of_type in sizes.items()
+    }
 
 
 def checked_collisions(collisions: Any, method: str) -> Any:

@@ -9,6 +9,7 @@ Pandey et al., c-saw, Section II-A.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, shown
 from graphdask.generate.arguments import integer
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.graph.typed import TypedGraph
 from graphdask.interface.kinds import checked_seed
 from graphdask.interface.parameters import documented
 from graphdask.partition.given import given_sequence
@@ -28,6 +30,7 @@ from graphdask.sample._taken import Taken
 from graphdask.sample._walkers import PartState, Walks, WholeState, biases_of, checked_length, checked_starts
 from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
 from graphdask.sample.starts import Starts
+from graphdask.sample.typed import typed_ids
 from graphdask.sample.walks import FirstOrder, Rows
 
 
@@ -92,13 +95,29 @@ class MetapathWalk(FirstOrder):
         return self.advance_over(state.rows[step % len(self.metapath)], part, env, state, came, 1)
 
 
+def _along_types(G: TypedGraph, metapath: Sequence[Any], starts: Any, steps: int) -> tuple[list[int], Any]:
+    """The numbers of the types of a metapath of names, and those of the starts."""
+    path = [G.edge_type(name) for name in metapath]
+    again = [path[0]] if steps > len(path) else []
+    for (kind, _, end), (begin, name, _) in pairwise([*path, *again]):
+        if end != begin:
+            raise InputError(
+                f"metapath leads to vertices of type {end!r} by edges from {kind!r}, and goes on along {name!r}, whose "
+                f"edges leave {begin!r}"
+            )
+    vertex_type, ids = typed_ids(G, "starts", starts)
+    if vertex_type != path[0][0]:
+        raise InputError(f"starts are of type {vertex_type!r}, and metapath begins with edges from {path[0][0]!r}")
+    return [G.edge_types.index(kind) for kind in path], G.number(vertex_type, ids)
+
+
 @documented
 def metapath_walk(
     G: Graph,
     starts: Any,
     length: int,
     *,
-    metapath: Sequence[int],
+    metapath: Sequence[Any],
     edge_types: Any = None,
     walks_per_start: int = 1,
     seed: int = 0,
@@ -114,22 +133,24 @@ def metapath_walk(
     G : Graph
         An undirected edge has its type in both directions; parallel edges count as often as they stand there.
     starts : int, str or array-like of shape (k,)
-        Where walks start, by the caller's ids.
+        Where walks start, by the caller's ids; of a TypedGraph a pair of their type and the ids.
     length : int
         Steps of a walk, 0 or more; a metapath that is shorter is gone through again.
-    metapath : sequence of int
-        Types, one at least. One that no edge has ends walks there.
+    metapath : sequence of int; of a TypedGraph of str or (str, str, str)
+        Types, one at least. A number that no edge has ends walks there. Of a TypedGraph the types of edges, by their
+        names or three parts; each leaves the type of vertices that the previous type leads to.
     edge_types : array-like of int, shape (G.num_edges,), optional
         The type of each edge, in the order of `G.edges()`, of a graph made from arrays. The partitions are made anew
         for such a call; where there are many, make the types the graph's weights. Default: the weights of the graph,
-        which are whole numbers then.
+        which are whole numbers then. Not of a TypedGraph, whose edges have types.
     walks_per_start : int
 
     Returns
     -------
     Walks
         `walks` of shape (k * walks_per_start, length + 1) and `lengths`, as `random_walk` returns them. A walk ends at
-        a vertex without an edge of the type whose turn it is.
+        a vertex without an edge of the type whose turn it is. Of a TypedGraph `walks` has vertex numbers;
+        `G.named(vertex_type, walks[:, i])` gives the ids of a step.
 
     Raises
     ------
@@ -154,14 +175,27 @@ def metapath_walk(
     >>> G = gd.from_edges([0, 0, 1, 2], [1, 2, 3, 3])
     >>> gd.sample.metapath_walk(G, [0, 1], 2, metapath=[5, 6], edge_types=[4, 5, 6, 6]).walks.tolist()
     [[0, 2, 3], [1, -1, -1]]
+
+    Along types by name:
+
+    >>> G = gd.from_frames({("user", "rates", "item"): (["ann", "bob"], [7, 7])}, reverse=True)
+    >>> w = gd.sample.metapath_walk(G, ("user", ["ann"]), 2, metapath=["rates", "rev_rates"], seed=2)
+    >>> G.named("user", w.walks[:, [0, 2]]).tolist(), G.named("item", w.walks[:, 1]).tolist()
+    ([['ann', 'bob']], [7])
     """
     where = checked_placement(placement)
     checked_graph(G)
-    numbers, steps = checked_starts(G, starts, walks_per_start), checked_length(length)
+    steps = checked_length(length)
     wanted = "not a sequence of one edge type or more"
     kinds = given_sequence("metapath", metapath, wanted)
     if not kinds:
         raise InputError(f"metapath={shown(metapath)} is {wanted}")
+    if isinstance(G, TypedGraph):
+        if edge_types is not None:
+            raise InputError("edge_types= is for graphs without types; this graph has types of its own")
+        kinds, starts = _along_types(G, kinds, starts, steps)
+        G = G.with_type_numbers()
+    numbers = checked_starts(G, starts, walks_per_start)
     path = tuple(integer(f"metapath[{place}]", kind) for place, kind in enumerate(kinds))
     sampler = MetapathWalk(numbers, steps, checked_seed(seed), path)
     typed = with_edge_values(G, "edge_types", edge_types, whole=True)

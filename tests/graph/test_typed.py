@@ -1,0 +1,121 @@
+"""Graphs with types of vertices and edges: numbers, ids, the graphs of one type, and what is refused."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import graphdask as gd
+from graphdask.errors import InputError, VertexNotFound
+
+RATES = (["ann", "bob", "ann", "eve"], [30, 10, 10, 20])
+KNOWS = (["bob", "bob"], ["ann", "zoe"])
+
+
+@pytest.fixture
+def graph():
+    return gd.from_frames({("user", "rates", "item"): RATES, ("user", "knows", "user"): KNOWS}, reverse=True)
+
+
+def test_numbers_stand_type_after_type_in_ascending_order_of_ids(graph):
+    assert graph.vertex_types == ("user", "item")
+    assert graph.edge_types == (("user", "rates", "item"), ("item", "rev_rates", "user"), ("user", "knows", "user"))
+    assert [graph.count(name) for name in graph.vertex_types] == [4, 3]
+    assert graph.ids_of("user").tolist() == ["ann", "bob", "eve", "zoe"]
+    assert graph.ids_of("item").tolist() == [10, 20, 30]
+    assert graph.number("item", [30, 10]).tolist() == [6, 4]
+    assert graph.named("item", [6, 4, -1]).tolist() == [30, 10, -1]
+    assert graph.named("user", [[3, -1]]).tolist() == [["zoe", None]]
+    assert graph.number("user", []).tolist() == []
+    src, dst, _ = graph.edges()
+    assert src.tolist() == [0, 1, 0, 2, 6, 4, 4, 5, 1, 1]
+    assert dst.tolist() == [6, 4, 4, 5, 0, 1, 0, 2, 0, 3]
+    assert graph.rows_of("knows") == slice(8, 10)
+    assert pickle.loads(pickle.dumps(graph)).edge_types == graph.edge_types
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_algorithms_run_on_it_as_on_any_graph(graph, parts):
+    depth = gd.bfs(graph.partition(parts), graph.number("user", "bob")).depth
+    assert depth.tolist() == [1, 0, -1, 1, 1, -1, 2]
+    plain = gd.from_edges(*graph.edges()[:2], num_vertices=7)
+    assert depth.tolist() == gd.bfs(plain, 1).depth.tolist()
+
+
+def test_a_graph_of_one_type_has_all_vertices_and_rows_of_its_own_table(graph):
+    rates = graph.of_type("rates")
+    assert (rates.num_vertices, rates.num_edges) == (7, 4)
+    assert rates.edges().src.tolist() == [0, 1, 0, 2]
+    assert graph.of_type(("user", "rates", "item")) is rates
+    assert graph.partition(2).of_type("rates").plan.parts == 2
+    turned = graph.of_type("rev_rates").edges()
+    assert (turned.src == rates.edges().dst).all()
+    assert (turned.dst == rates.edges().src).all()
+
+
+def test_tables_are_frames_arrow_pairs_or_arrays_of_two_rows():
+    src, dst, weight = np.array([1, 2, 2]), np.array([5, 5, 6]), np.array([0.5, 1.0, 2.0])
+    frame = pd.DataFrame({"u": src, "v": dst, "w": weight})
+    tables = [frame, pa.Table.from_pandas(frame), frame.convert_dtypes()]
+    for table in tables:
+        G = gd.from_frames({("a", "x", "b"): table, ("b", "y", "a"): (dst, src)}, "u", "v", "w")
+        assert G.edges().src.tolist() == [0, 1, 1, 2, 2, 3]
+        assert G.of_type("x").edges().weights.tolist() == weight.tolist()
+        assert not G.of_type("y").weighted
+        assert not G.weighted
+    G = gd.from_frames({("a", "x", "b"): np.stack([src, dst])})
+    assert G.edges().dst.tolist() == [2, 2, 3]
+    G = gd.from_frames({("a", "x", "b"): frame}, "u", "v", "w", reverse=True)
+    assert G.edges().weights.tolist() == [0.5, 1.0, 2.0] * 2
+
+
+def test_isolated_vertices_by_number_or_by_ids():
+    G = gd.from_frames({("a", "x", "b"): ([3], ["p"])}, vertices={"a": 5, "b": ["q", "p", "r"]})
+    assert [G.count("a"), G.count("b")] == [5, 3]
+    assert G.edges().src.tolist(), G.edges().dst.tolist() == ([3], [5])
+    assert gd.from_frames({("a", "x", "a"): ([], [])}).num_vertices == 0
+    assert repr(G) == "<TypedGraph: vertices 5 a, 3 b; edges 1 a x b>"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (({},), "one at least"),
+        (({"rates": RATES},), "'rates' is no type of edges; it is a tuple"),
+        (({("a", "x", "b"): ([1, 2], [3])},), "2 sources and 1 destinations"),
+        (({("a", "x", "b"): pd.DataFrame({"src": [1]})},), r"has no column 'dst'; it has src"),
+        (({("a", "x", "b"): 3},), "it is a data frame, a pair of arrays"),
+        (({("a", "x", "b"): ([1], ["p"]), ("b", "y", "a"): ([2], [1])},), "not of one kind"),
+        (({("a", "x", "b"): ([-1], [3])},), "is negative"),
+    ],
+)
+def test_tables_that_are_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
+        gd.from_frames(*arguments)
+
+
+def test_names_that_are_refused(graph):
+    one = {("a", "x", "b"): ([1], [2])}
+    with pytest.raises(InputError, match="which no type of edges has"):
+        gd.from_frames(one, vertices={"c": 3})
+    with pytest.raises(VertexNotFound, match="vertex of type 'a' 1 is not in the graph"):
+        gd.from_frames(one, vertices={"a": 1})
+    with pytest.raises(InputError, match="reverse=True makes the type"):
+        gd.from_frames({("a", "x", "b"): ([1], [2]), ("b", "rev_x", "a"): ([2], [1])}, reverse=True)
+    with pytest.raises(InputError, match="reverse='yes' is neither True nor False"):
+        gd.from_frames(one, reverse="yes")
+    with pytest.raises(InputError, match="no type of vertices of this graph; there are user, item"):
+        graph.number("shop", [1])
+    with pytest.raises(VertexNotFound, match="vertex of type 'item' 11"):
+        graph.number("item", [10, 11])
+    with pytest.raises(InputError, match="whole numbers from 4 to 6"):
+        graph.named("item", [3])
+    with pytest.raises(InputError, match="is no type of edges of this graph"):
+        graph.of_type("likes")
+    twice = gd.from_frames({("a", "x", "b"): ([1], [2]), ("b", "x", "a"): ([2], [1])})
+    with pytest.raises(InputError, match="'x' names 2 types of edges"):
+        twice.of_type("x")
