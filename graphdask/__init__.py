@@ -23,6 +23,7 @@ _HOME = {
     "DynamicGraph": "dynamic.graph",
     "Graph": "graph.graph",
     "Program": "program.program",
+    "TypedGraph": "graph.typed",
     "cosine": "similarity.similarity",
     "ego_graph": "subgraphs.subgraph",
     "from_dask_dataframe": "graph.adapters",

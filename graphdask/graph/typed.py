@@ -64,17 +64,13 @@ class TypedGraph(Graph):
         """int64, shape (types + 1,): the number of the first vertex of each type, and that of all vertices."""
         return np.concatenate(([0], np.cumsum([ids.count for ids in self.vertex_ids_by_type.values()], dtype=np.int64)))
 
-    def first(self, vertex_type: str) -> int:
-        """The number of the first vertex of a type."""
-        return int(self.vertex_bounds[self.vertex_types.index(self.checked_vertex_type(vertex_type))])
-
     def count(self, vertex_type: str) -> int:
         """How many vertices of a type there are."""
-        return self.vertex_ids_by_type[self.checked_vertex_type(vertex_type)].count
+        return self.vertex_ids_by_type[checked_vertex_type(self, vertex_type)].count
 
     def ids_of(self, vertex_type: str) -> np.ndarray:
         """The caller's ids of the vertices of a type, in ascending order."""
-        return self.vertex_ids_by_type[self.checked_vertex_type(vertex_type)].values
+        return self.vertex_ids_by_type[checked_vertex_type(self, vertex_type)].values
 
     def number(self, vertex_type: str, ids: Any) -> np.ndarray:
         """Return the numbers of vertices of a type, int64, by the caller's ids.
@@ -84,11 +80,11 @@ class TypedGraph(Graph):
         VertexNotFound
             For an id that no vertex of the type has.
         """
-        own = self.vertex_ids_by_type[self.checked_vertex_type(vertex_type)]
+        own = self.vertex_ids_by_type[checked_vertex_type(self, vertex_type)]
         given = given_array("ids", ids)
         if not given.size:
             return np.zeros(given.shape, np.int64)
-        return own.to_internal(given, f"vertex of type {vertex_type!r}") + self.first(vertex_type)
+        return own.to_internal(given, f"vertex of type {vertex_type!r}") + self._first(vertex_type)
 
     def named(self, vertex_type: str, numbers: Any) -> np.ndarray:
         """Return the caller's ids of vertices of a type, by their numbers; -1 (None among string ids) stays.
@@ -98,12 +94,12 @@ class TypedGraph(Graph):
         InputError
             For a number that no vertex of the type has.
         """
-        own, first = self.vertex_ids_by_type[self.checked_vertex_type(vertex_type)], self.first(vertex_type)
+        own, first = self.vertex_ids_by_type[checked_vertex_type(self, vertex_type)], self._first(vertex_type)
         given = given_array("numbers", numbers)
         if not given.size:
             return own.to_caller(np.zeros(given.shape, np.int64))
-        outside = (given != -1) & ((given < first) | (given >= first + own.count))
-        if given.dtype.kind not in "iu" or outside.any():
+        whole_numbers = given.dtype.kind in "iu"
+        if not whole_numbers or ((given != -1) & ((given < first) | (given >= first + own.count))).any():
             raise InputError(
                 f"numbers of vertices of type {vertex_type!r} are whole numbers from {first} to {first + own.count - 1}"
             )
@@ -117,9 +113,12 @@ class TypedGraph(Graph):
         InputError
             If there is none, or several have the name.
         """
-        if isinstance(name, tuple | list) and tuple(name) in self.edge_weights:
-            return tuple(name)  # type: ignore[return-value]
-        found = [kind for kind in self.edge_types if kind[1] == name]
+        parts = tuple(name) if isinstance(name, tuple | list) else (name,)
+        if not all(isinstance(part, str) for part in parts):
+            raise InputError(f"{shown(name)} is no type of edges; it is a name, or three")
+        if parts in self.edge_weights:
+            return parts  # type: ignore[return-value]
+        found = [kind for kind in self.edge_types if kind[1:2] == parts]
         if len(found) == 1:
             return found[0]
         if found:
@@ -160,13 +159,9 @@ class TypedGraph(Graph):
             self.numbered = Graph(source, self.ids, True, dict(self.report), self.plan)
         return self.numbered
 
-    def checked_vertex_type(self, name: Any) -> str:
-        """Return the name, or raise InputError if no vertices have this type."""
-        if not isinstance(name, str) or name not in self.vertex_ids_by_type:
-            raise InputError(
-                f"{shown(name)} is no type of vertices of this graph; there are {', '.join(self.vertex_types)}"
-            )
-        return name
+    def _first(self, vertex_type: str) -> int:
+        """The number of the first vertex of a type."""
+        return int(self.vertex_bounds[self.vertex_types.index(vertex_type)])
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "of_one": {}, "numbered": None}
@@ -178,6 +173,13 @@ class TypedGraph(Graph):
             f"{size:,} {source} {name} {end}" for (source, name, end), size in zip(self.edge_types, sizes, strict=True)
         )
         return f"<TypedGraph: vertices {vertices}; edges {edges}>"
+
+
+def checked_vertex_type(G: TypedGraph, name: Any) -> str:
+    """Return the name, or raise InputError if no vertices have this type."""
+    if not isinstance(name, str) or name not in G.vertex_ids_by_type:
+        raise InputError(f"{shown(name)} is no type of vertices of this graph; there are {', '.join(G.vertex_types)}")
+    return name
 
 
 def _listed(kinds: Sequence[EdgeType]) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 
 from graphdask.errors import InputError, VerificationError, shown
 from graphdask.graph.graph import Graph
-from graphdask.graph.typed import EdgeType, TypedGraph
+from graphdask.graph.typed import EdgeType, TypedGraph, checked_vertex_type
 from graphdask.interface.suggest import public
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.traversal import Traversal
@@ -115,7 +115,7 @@ def typed_ids(G: TypedGraph, name: str, given: Any) -> tuple[str, Any]:
         raise InputError(
             f"{name}={shown(given)} does not say the type; give a pair such as {name}=({G.vertex_types[0]!r}, ids)"
         )
-    return G.checked_vertex_type(given[0]), given[1]
+    return checked_vertex_type(G, given[0]), given[1]
 
 
 def seed_of(seed: int, kind: EdgeType) -> int:

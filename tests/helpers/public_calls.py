@@ -100,10 +100,35 @@ LOADER = {"num_neighbors": [2, 1], "input_nodes": [0, 1], "prefetch": 0}
 RECORD = """__device__ bool f(double x, double *r_y) { *r_y = x; return true; }"""
 TRANSLATED = """__device__ double twice(double weight) { return 2 * weight; }"""
 
+OF_TYPE = {"vertex_type": ("type of vertices",)}
+
 CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().items()} | {
     # graphdask
     "fit_power_law": Call(lambda w: {"degrees": [1, 2, 3, 4, 5, 6], "first": 1}),
     "from_dask_dataframe": Call(lambda w: {"ddf": w.G.to_dask_dataframe(1), "src": "src", "dst": "dst"}),
+    "from_frames": Call(
+        lambda w: {
+            "edges": {("a", "x", "b"): ([0, 1], [3, 2])},
+            "src": "src",
+            "dst": "dst",
+            "weight": None,
+            "vertices": {"a": 2},
+            "reverse": False,
+        },
+    ),
+    "TypedGraph.count": Call(lambda w: {"vertex_type": "b"}, lambda w: w.T.count, words=OF_TYPE),
+    "TypedGraph.ids_of": Call(lambda w: {"vertex_type": "b"}, lambda w: w.T.ids_of, words=OF_TYPE),
+    "TypedGraph.number": Call(
+        lambda w: {"vertex_type": "b", "ids": [3]}, lambda w: w.T.number, words=OF_TYPE | {"ids": ("vertex",)}
+    ),
+    "TypedGraph.named": Call(
+        lambda w: {"vertex_type": "b", "numbers": [2, -1]},
+        lambda w: w.T.named,
+        words=OF_TYPE,
+    ),
+    "TypedGraph.edge_type": Call(lambda w: {"name": "x"}, lambda w: w.T.edge_type, words={"name": ("type of edges",)}),
+    "TypedGraph.of_type": Call(lambda w: {"name": "x"}, lambda w: w.T.of_type, words={"name": ("type of edges",)}),
+    "TypedGraph.rows_of": Call(lambda w: {"name": "x"}, lambda w: w.T.rows_of, words={"name": ("type of edges",)}),
     "from_edges": Call(
         lambda w: {"src": [0, 1], "dst": [1, 2]},
         words={"src": ("edge sources?",), "dst": ("destinations?",), "vertices": ("edge source",)},
@@ -321,6 +346,8 @@ LEFT_OUT: dict[str, str] = {
     "Stats": "made by the engine",
     "Subgraph": "made by Neighborhoods.subgraph",
     "Subgraphs": "made by Neighborhoods.coo",
+    "TypedGraph": "made by from_frames",
+    "TypedNeighborhoods": "made by sample.neighbors",
     "SubgraphResult": "made by subgraph, ego_graph, k_core and k_truss",
     "Translated": "made by translate, or by from_cuda",
     "Update": "made by DynamicGraph.update",

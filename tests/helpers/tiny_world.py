@@ -30,6 +30,11 @@ class World:
         """Undirected."""
         return gd.from_edges([0, 1, 2, 3], [1, 2, 0, 0], directed=False).partition(1, device="cpu").persist()
 
+    @cached_property
+    def T(self) -> gd.TypedGraph:
+        """With types."""
+        return gd.from_frames({("a", "x", "b"): ([0, 1], [3, 2])})
+
     @property
     def D(self) -> gd.DynamicGraph:
         return gd.DynamicGraph(gd.from_edges([0, 1, 2], [1, 2, 0]).partition(1, device="cpu"))
