@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.device import host_memory
+from graphdask.device import host_memory, rmm_memory
 from graphdask.device.launch import make_current, packed_arguments
 from graphdask.device.page_locked import READ, PageLocked
 from graphdask.errors import InputError, KernelError, MissingDependency
@@ -219,6 +219,7 @@ class CudaBackend(Backend):
         self._modules: dict[tuple[Any, ...], _CudaKernels] = {}
         self._by_request: dict[tuple[Any, ...] | None, _CudaKernels] = {}
         with self.activate():
+            rmm_memory.adopted(cupy, device)
             self.processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
             self.shared_memory = cupy.cuda.runtime.deviceGetAttribute(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device)
 
@@ -277,8 +278,9 @@ class CudaBackend(Backend):
 
     def free_memory(self) -> int:
         with self.activate():
-            free, _ = self.xp.cuda.runtime.memGetInfo()
-            return free + self.xp.get_default_memory_pool().free_bytes()
+            free, total = self.xp.cuda.runtime.memGetInfo()
+            free += self.xp.get_default_memory_pool().free_bytes()
+            return rmm_memory.usable(self.xp, self.device, free, total)
 
     @cached_property
     def description(self) -> str:

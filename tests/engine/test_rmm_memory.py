@@ -1,0 +1,172 @@
+"""Memory of RMM: what the resource of a worker holds free counts as free, and CuPy allocates from it."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from graphdask.device import rmm_memory
+
+GIB = 1 << 30
+
+
+class CudaMemoryResource:
+    """Stands for the resource of this name, as the others do."""
+
+
+class PoolMemoryResource:
+    def __init__(self, upstream_mr: Any, size: int):
+        self.upstream_mr, self._size = upstream_mr, size
+
+    def pool_size(self) -> int:
+        return self._size
+
+
+class TrackingResourceAdaptor:
+    def __init__(self, upstream_mr: Any, used: int):
+        self.upstream_mr, self._used = upstream_mr, used
+
+    def get_allocated_bytes(self) -> int:
+        return self._used
+
+
+class LimitingResourceAdaptor(TrackingResourceAdaptor):
+    limit = 10 * GIB
+
+    def get_allocation_limit(self) -> int:
+        return self.limit
+
+
+class StatisticsResourceAdaptor:
+    def __init__(self, upstream_mr: Any):
+        self.upstream_mr, self.allocation_counts = upstream_mr, SimpleNamespace(current_bytes=0)
+
+
+class ManagedMemoryResource:
+    pass
+
+
+@pytest.fixture
+def memory(monkeypatch):
+    """Stands for `rmm.mr`, with one device; and `cupy` beside it."""
+    resources = {0: CudaMemoryResource()}
+    mr = SimpleNamespace(
+        resources=resources,
+        get_per_device_resource=resources.__getitem__,
+        set_per_device_resource=resources.__setitem__,
+        StatisticsResourceAdaptor=StatisticsResourceAdaptor,
+    )
+    rmm, allocators = ModuleType("rmm"), ModuleType("rmm.allocators.cupy")
+    rmm.mr, allocators.rmm_cupy_allocator = mr, lambda nbytes: None
+    for name, module in (("rmm", rmm), ("rmm.allocators", ModuleType("rmm.allocators")),
+                         ("rmm.allocators.cupy", allocators)):  # fmt: skip
+        monkeypatch.setitem(sys.modules, name, module)
+    mr.allocator = allocators.rmm_cupy_allocator
+    return mr
+
+
+class Cupy:
+    """The allocators of CuPy."""
+
+    def __init__(self) -> None:
+        self.pool = SimpleNamespace(malloc="CuPy's pool")
+        self.allocator: Any = self.pool.malloc
+        self.cuda = SimpleNamespace(
+            get_allocator=lambda: self.allocator, set_allocator=lambda chosen: setattr(self, "allocator", chosen)
+        )
+
+    def get_default_memory_pool(self) -> Any:
+        return self.pool
+
+
+def test_without_rmm_nothing_changes(monkeypatch):
+    monkeypatch.delitem(sys.modules, "rmm", raising=False)
+    cupy = Cupy()
+    assert rmm_memory.usable(cupy, 0, 7 * GIB, 80 * GIB) == 7 * GIB
+    assert cupy.allocator == "CuPy's pool"
+
+
+@pytest.mark.parametrize("make", [CudaMemoryResource, lambda: TrackingResourceAdaptor(CudaMemoryResource(), GIB)])
+def test_a_resource_that_holds_nothing_leaves_cupy_its_pool(memory, make):
+    memory.resources[0] = make()
+    cupy = Cupy()
+    assert rmm_memory.usable(cupy, 0, 7 * GIB, 80 * GIB) == 7 * GIB
+    assert cupy.allocator == "CuPy's pool"
+
+
+def test_what_a_pool_holds_free_counts(memory):
+    memory.resources[0] = PoolMemoryResource(CudaMemoryResource(), 60 * GIB)
+    cupy = Cupy()
+    assert rmm_memory.usable(cupy, 0, 5 * GIB, 80 * GIB) == 65 * GIB
+    assert cupy.allocator is memory.allocator
+    counting = memory.resources[0]
+    assert isinstance(counting, StatisticsResourceAdaptor)
+    counting.allocation_counts.current_bytes = 20 * GIB  # as the real one counts what goes through it
+    assert rmm_memory.usable(cupy, 0, 5 * GIB, 80 * GIB) == 45 * GIB
+    assert memory.resources[0] is counting
+
+
+def test_an_adaptor_that_counts_already_is_asked(memory):
+    tracked = TrackingResourceAdaptor(PoolMemoryResource(ManagedMemoryResource(), 60 * GIB), 55 * GIB)
+    memory.resources[0] = tracked
+    assert rmm_memory.usable(Cupy(), 0, 30 * GIB, 80 * GIB) == 35 * GIB
+    assert memory.resources[0] is tracked
+
+
+def test_no_more_is_usable_than_the_device_has_or_a_limit_allows(memory):
+    memory.resources[0] = TrackingResourceAdaptor(PoolMemoryResource(ManagedMemoryResource(), 60 * GIB), GIB)
+    assert rmm_memory.usable(Cupy(), 0, 70 * GIB, 80 * GIB) == 80 * GIB
+    memory.resources[0] = LimitingResourceAdaptor(CudaMemoryResource(), 4 * GIB)
+    assert rmm_memory.usable(Cupy(), 0, 70 * GIB, 80 * GIB) == 6 * GIB
+
+
+def test_managed_memory_is_what_the_device_reports(memory):
+    memory.resources[0] = ManagedMemoryResource()
+    cupy = Cupy()
+    assert rmm_memory.usable(cupy, 0, 70 * GIB, 80 * GIB) == 70 * GIB
+    assert cupy.allocator is memory.allocator
+
+
+def test_an_allocator_that_was_chosen_stays(memory):
+    memory.resources[0] = PoolMemoryResource(CudaMemoryResource(), 60 * GIB)
+    cupy = Cupy()
+    cupy.allocator = "of the caller"
+    assert rmm_memory.usable(cupy, 0, 5 * GIB, 80 * GIB) == 5 * GIB
+    assert cupy.allocator == "of the caller"
+
+
+RESOURCES = {"pool": {"rmm_pool_size": 0.8}, "async": {"rmm_async": True, "rmm_pool_size": 0.8},
+             "managed": {"rmm_managed_memory": True}}  # fmt: skip
+
+
+def _state() -> tuple[int, int, str]:
+    """On a worker: bytes that count as free, those of the device, and the allocator of CuPy."""
+    import cupy
+
+    from graphdask.device.backend import get_backend
+
+    free = get_backend("cuda").free_memory()
+    return free, cupy.cuda.runtime.memGetInfo()[1], getattr(cupy.cuda.get_allocator(), "__name__", "")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", RESOURCES)
+def test_workers_of_dask_cuda_use_their_resource(kind):
+    import graphdask as gd
+
+    pytest.importorskip("rmm")
+    dask_cuda = pytest.importorskip("dask_cuda")
+    from distributed import Client
+
+    with dask_cuda.LocalCUDACluster(n_workers=1, **RESOURCES[kind]) as cluster, Client(cluster) as client:
+        ((free, total, allocator),) = client.run(_state).values()
+        assert allocator == "rmm_cupy_allocator"
+        assert free > 0.7 * total
+        G = gd.generate.rmat(16, seed=1)
+        found = gd.bfs(G, 0, client=client).verify()
+        assert (found.depth == gd.bfs(G, 0).depth).all()
+        ((after, _, _),) = client.run(_state).values()
+        assert 0.5 * total < after < free + (1 << 28)
