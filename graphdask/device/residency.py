@@ -20,7 +20,7 @@ from graphdask.device.backend import Array, Backend, CudaBackend
 
 STAGED = 1 << 24
 """Bytes of an array from which on it is fetched from a GPU by pieces."""
-PIECE, STAGES = 1 << 23, 8
+PIECE, STAGES = 1 << 21, 8
 """Bytes of a piece, and how many are on their way."""
 Piece = Mapping[str, np.ndarray]
 """Arrays of a partition by name, with entries of the same shapes and dtypes in all partitions."""

@@ -16,7 +16,7 @@ from graphdask.gang.building import rows_plan
 from graphdask.gang.on_disk import itself
 from graphdask.partition.edge_rows import RowsPlan, numbered_pieces
 from graphdask.partition.part import Part
-from graphdask.results.result import PickColumn
+from graphdask.results.columns import PickColumn
 from graphdask.stream.graph import StreamedGraph
 from graphdask.verify.edge_rows import verify
 

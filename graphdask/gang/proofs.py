@@ -18,7 +18,7 @@ from graphdask.gang.in_memory import with_partitions
 from graphdask.gang.on_disk import itself
 from graphdask.graph.graph import Graph
 from graphdask.partition.part import Part
-from graphdask.results.result import PickColumn
+from graphdask.results.columns import PickColumn
 from graphdask.sample.sampler import Sampler
 from graphdask.stream import sampling
 from graphdask.stream.graph import StreamedGraph

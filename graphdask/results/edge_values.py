@@ -6,7 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from graphdask.results.result import PickColumn, Result
+from graphdask.results.columns import PickColumn
+from graphdask.results.result import Result
 
 
 class EdgeValuesResult(Result):

@@ -18,6 +18,14 @@ from graphdask.errors import GraphdaskError, MissingDependency, Unsupported
 from graphdask.graph.graph import Graph
 from graphdask.interface.suggest import public
 from graphdask.partition.vertex_map import VertexMap
+from graphdask.results.columns import (
+    CallerColumn,
+    Glance,
+    PickColumn,
+    PickColumns,
+    column_of,
+    joined,
+)
 from graphdask.results.stats import Stats
 
 
@@ -32,26 +40,6 @@ class Kept(Protocol):
 
     def delayed(self, select: Callable[[Any], Any]) -> list[Any]:
         """The same as Dask delayed objects."""
-
-
-@dataclass(frozen=True)
-class PickColumn:
-    """Picks a column of a rank's result, as a NumPy array."""
-
-    name: str
-
-    def __call__(self, value: RankResult) -> np.ndarray:
-        return fetched(value.columns[self.name])
-
-
-@dataclass(frozen=True)
-class PickColumns:
-    """Picks columns of a rank's result, as NumPy arrays."""
-
-    names: tuple[str, ...]
-
-    def __call__(self, value: RankResult) -> dict[str, np.ndarray]:
-        return {name: fetched(value.columns[name]) for name in self.names}
 
 
 def checked_near(made: Any) -> None:
@@ -155,25 +143,6 @@ def pandas_ready(values: np.ndarray) -> Any:
     return pandas.arrays.ArrowExtensionArray(lists)
 
 
-@dataclass(frozen=True)
-class Glance:
-    """Says of columns of a rank's result how long they are, the least and the largest value, and some of the values."""
-
-    names: tuple[str, ...]
-    places: tuple[int, ...]
-    """Of the values that are wanted, among the rank's own."""
-
-    def __call__(self, value: RankResult) -> dict[str, tuple[int, Any, Any, list[Any]]]:
-        found = {}
-        for name in self.names:
-            column = fetched(value.columns[name])
-            plain = column.dtype.kind in "biuf" and column.size > 0
-            least, most = (column.min().item(), column.max().item()) if plain else (None, None)
-            some = [column[place].tolist() if place < len(column) else None for place in self.places]
-            found[name] = len(column), least, most, some
-        return found
-
-
 HEAD = 5
 """Rows of a result that a notebook shows."""
 
@@ -203,12 +172,7 @@ class Result:
     def _internal(self, name: str) -> np.ndarray:
         """A column in graphdask's vertex numbers, in their order."""
         if name not in self._gathered:
-            pieces = self.parts.fetch(PickColumn(name))
-            values = np.concatenate(pieces) if pieces else np.zeros(0, np.int32)
-            out = np.empty(self.graph.num_vertices, values.dtype)
-            out[self._order] = values
-            out.flags.writeable = False
-            self._gathered[name] = out
+            self._gathered[name] = joined(self.parts.fetch(PickColumn(name)), self._vertex_map)
         return self._gathered[name]
 
     @cached_property
@@ -222,6 +186,39 @@ class Result:
     def _column(self, name: str) -> np.ndarray:
         values = self._internal(name)
         return self.graph.ids.to_caller(values) if name in self.vertex_valued else values
+
+    def column(self, name: str, device: str | None = None) -> Any:
+        """Return a column where it was computed, or on the device that is named.
+
+        Parameters
+        ----------
+        name : str
+            One of `columns`.
+        device : {"cpu", "cuda"}, optional
+            The host, or the GPU of this process. Default: the GPU if the values were computed there in this process,
+            else the host.
+
+        Returns
+        -------
+        numpy.ndarray or cupy.ndarray, shape (num_vertices,)
+            In the order of `G.vertex_ids`. Both have `__dlpack__`, by which PyTorch, JAX and others take them without a
+            copy. If one partition has the values in this order, they are not copied either: they are the result's own,
+            so copy them before you write to them. Several partitions are assembled on the device.
+
+        Raises
+        ------
+        InputError
+            For a name that is no column's, or another device.
+        Unsupported
+            For `"cuda"` without a GPU in this process, or if the values are names.
+
+        Examples
+        --------
+        >>> import graphdask as gd
+        >>> gd.bfs(gd.from_edges([0, 1], [1, 2]), 0).column("depth", device="cpu").tolist()
+        [0, 1, 2]
+        """
+        return column_of(self, name, device, self._vertex_map)
 
     def verify(self) -> Result:
         """Prove the result on the workers, in linear time but for triangles, which are counted again; return it.
@@ -382,18 +379,6 @@ class Result:
             f"{len(self.stats)} supersteps, {self.stats.ranks} ranks over {self.stats.transport}, "
             f"{self.stats.seconds:.3g} s>"
         )
-
-
-@dataclass(frozen=True)
-class CallerColumn:
-    """Picks a column and translates vertex numbers to the caller's ids."""
-
-    name: str
-    ids: Any
-
-    def __call__(self, value: RankResult) -> np.ndarray:
-        values = PickColumn(self.name)(value)
-        return values if self.ids is None else self.ids.to_caller(values)
 
 
 def arrow_ready(values: np.ndarray) -> Any:

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array, Backend, get_backend
-from graphdask.engine.loop import RankResult
 from graphdask.errors import InputError, MissingDependency, shown
 from graphdask.graph.graph import Graph
 from graphdask.partition.build import tally
-from graphdask.results.result import PickColumn
+from graphdask.results.columns import PickColumn, PickThere
 from graphdask.sample._minibatch_traversal import NUMBERED
 from graphdask.sample.neighborhoods import renumbered, sizes_of
 
@@ -43,22 +42,12 @@ class Drawn:
     seed_time: Any = None
 
 
-@dataclass(frozen=True)
-class _Here:
-    """Picks a column as it is, where a rank's result is in this process."""
-
-    name: str
-
-    def __call__(self, value: RankResult) -> Array:
-        return value.columns[self.name]
-
-
 def _columns(result: Any) -> tuple[Backend, dict[str, Array]]:
     """The columns of all ranks, and where they are: those of a single GPU of this process stay there."""
     parts, gang = result.parts, result.built.gang
     names = [name for name in (*NUMBERED, "src", "dst", "hop", "instance") if name in parts.summary[0].dtypes]
     if gang.kind == "local" and gang.size == 1 and result.graph.ids.table is None:
-        columns = {name: parts.fetch(_Here(name))[0] for name in names}
+        columns = {name: parts.fetch(PickThere(name))[0] for name in names}
         drawn = columns["row" if "row" in columns else "dst"]
         return get_backend("cpu") if isinstance(drawn, np.ndarray) else gang.backends[0], columns
     return get_backend("cpu"), {name: np.concatenate(parts.fetch(PickColumn(name))) for name in names}

@@ -15,14 +15,11 @@ from graphdask.errors import GraphdaskError, MissingDependency
 from graphdask.graph.graph import Graph
 from graphdask.interface.suggest import public
 from graphdask.io.outputs import FolderOutput, folder_output, readable_write
+from graphdask.results.columns import CallerColumn, Glance, PickColumn, PickColumns, column_of
 from graphdask.results.result import (
     HEAD,
     Arrived,
-    CallerColumn,
-    Glance,
     Kept,
-    PickColumn,
-    PickColumns,
     arrow_ready,
     checked_home,
     checked_near,
@@ -87,6 +84,23 @@ class Samples:
     def _column(self, name: str) -> np.ndarray:
         values = self._internal(name)
         return self.graph.ids.to_caller(values) if name in self.vertex_valued else values
+
+    def column(self, name: str, device: str | None = None) -> Any:
+        """Return a column where it was drawn, or on the device that is named, as `Result.column` does.
+
+        Parameters
+        ----------
+        name : str
+            One of `columns`.
+        device : {"cpu", "cuda"}, optional
+            The host, or the GPU of this process. Default: the GPU if the samples were drawn there in this process,
+            else the host.
+
+        Returns
+        -------
+        numpy.ndarray or cupy.ndarray
+        """
+        return column_of(self, name, device, None, type(self)._internal is Samples._internal)
 
     @property
     def edge(self) -> np.ndarray:
