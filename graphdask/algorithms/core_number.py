@@ -9,7 +9,9 @@ numbers, because every vertex of a k-core has k neighbours in it. When all verti
 more, the vertices with bounds of k or more are a k-core, so the answer does not depend on the order of events.
 
 Few bounds have to be corrected where a superstep has few levels, and few supersteps are needed where it has many. The
-first level of a superstep is the least degree that is left on any rank, by a vote that travels with the bounds.
+first level of a superstep is the least degree that is left on any rank, by a vote that travels with the bounds. Bounds
+may have to fall one after the other, as along a path whose vertices are on many ranks. After many supersteps, every
+rank therefore peels the whole graph by itself, if it is small (`_all_cores`).
 
 Sources: Seidman, Network structure and minimum degree (1983); Batagelj, Zaversnik, An O(m) algorithm for cores
 decomposition of networks (2003); Montresor, De Pellegrini, Miorandi, Distributed k-core decomposition (2013).
@@ -24,8 +26,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms import _ghost_rows
-from graphdask.device.backend import BLOCK, Array
+from graphdask.algorithms import _all_cores, _ghost_rows
+from graphdask.device.backend import BLOCK, Array, Backend
 from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation, put_aside
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
@@ -65,6 +67,11 @@ class CoresState:
     """the least degree among them,"""
     degrees: int = 0
     """and the sum of their degrees."""
+    supersteps: int = 0
+    stored: int = 0
+    """Edges of this rank."""
+    gathers: bool = False
+    """Whether every rank peels the whole graph by itself in the end."""
 
 
 class CoreResult(Result):
@@ -85,38 +92,31 @@ class CoreNumber(Primitive[CoresState]):
     columns: ClassVar[Mapping[str, Any]] = {"bound": INDEX}
     result_type = CoreResult
     tells_ghosts = True
-    votes = 5
+    votes = 6
     needs_all = "its queue ends with every vertex in it"
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         item, ghosts = part.vertex_map.dtype.itemsize, part.num_slots - part.num_owned
         aside = self._aside(part, allocation)
-        return part.num_owned * (13 * item + 21) + ghosts * 8 * item + aside * item + _ghost_rows.memory(part)
+        return (
+            _all_cores.memory(part)
+            + part.num_owned * (13 * item + 21)
+            + ghosts * 8 * item
+            + aside * item
+            + _ghost_rows.memory(part)
+        )
 
     def _aside(self, part: Part, allocation: Allocation) -> int:
         """Entries of the list of deferred rows."""
         return put_aside(part.out) if allocation.partial else max(part.num_owned, put_aside(part.out))
 
     def init(self, part: Part, env: Environment) -> tuple[CoresState, Messages]:
-        xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
-        rows, none = _ghost_rows.ghost_rows(part, env), int(np.iinfo(dtype).max)
-        peeling = Peeling(
-            indptr=part.out.indptr, indices=part.out.indices, ghost_ptr=rows.indptr, ghost_rows=rows.indices,
-            degree=(part.out.indptr[1:] - part.out.indptr[:-1]).astype(dtype), none=none, now=0, level=-1, owned=owned,
-            bound=xp.full(part.num_slots, none, dtype), before=xp.empty(part.num_slots, dtype),
-            order=xp.zeros(owned, np.int64), queue=xp.empty(owned, dtype), again=xp.empty(owned, dtype),
-            fell=xp.empty(owned, dtype), support=xp.zeros(owned, dtype), marked=xp.zeros(owned, np.uint32),
-            hubs=xp.empty(self._aside(part, env.allocation), dtype), counters=xp.zeros(len(COUNTS), np.int64),
-        )  # fmt: skip
-        kernels = env.kernels("core_number", index_t=dtype)
-        kernels.core_degrees(owned, peeling)
-        kernels.core_degrees_hubs(HUB_THREADS, peeling)
-        peeling.counters.fill(0)
-        state = CoresState(peeling, xp.arange(owned, dtype=dtype))
-        peeling.set_counters(least=none)
-        kernels.core_find(owned, state.alive, peeling)
-        counts = peeling.read_counters(env.backend)
-        state.left, state.least, state.degrees = counts.left, counts.least, counts.degrees
+        rows, dtype = _ghost_rows.ghost_rows(part, env), part.vertex_map.dtype
+        aside = self._aside(part, env.allocation)
+        state = _state(
+            part.out.indptr, part.out.indices, rows.indptr, rows.indices, part.num_slots, aside, dtype, env.backend
+        )
+        state.stored = part.out.num_edges
         return state, self._messages(state, env)
 
     def superstep(self, part: Part, state: CoresState, inbox: Inbox, env: Environment) -> Messages:
@@ -129,13 +129,13 @@ class CoreNumber(Primitive[CoresState]):
         if np.isfinite(first):
             state.levels = self._levels(state, first, inbox.votes.sum(axis=0), env)
             if state.levels:
-                self._peel(state, int(first) + state.levels - 1, kernels, env)
+                _peel(state, int(first) + state.levels - 1, kernels, env.backend)
         return self._messages(state, env)
 
     @staticmethod
     def _levels(state: CoresState, first: float, votes: Any, env: Environment) -> int:
         """How many levels to peel in this superstep, of which `first` is the first; the same on all ranks."""
-        _, corrected, fell, left, degrees = votes
+        _, corrected, fell, left, degrees, _ = votes
         if env.size == 1:
             return LEVELS_ALONE
         if env.backend.name == "cpu" and degrees < CROWDED * first * left:
@@ -159,43 +159,6 @@ class CoreNumber(Primitive[CoresState]):
                 counts = peeling.read_counters(env.backend)
         return int(counts.edges)
 
-    def _peel(self, state: CoresState, last: int, kernels: Any, env: Environment) -> None:
-        """Remove the vertices of the levels up to `last`, and count those that are left.
-
-        The first of these levels is the one after the last level of the superstep before, not the least degree of the
-        vote, below which degrees may be since bounds of ghosts arrived.
-        """
-        peeling = state.peeling
-        level = peeling.level + 1
-        counts = peeling.read_counters(env.backend)
-        tail, clock = counts.queue, peeling.now + counts.clock
-        while True:
-            peeling.level = level
-            peeling.set_counters(left=0, least=peeling.none, degrees=0)
-            kernels.core_find(len(state.alive), state.alive, peeling)
-            start, counts = tail, peeling.read_counters(env.backend)
-            if counts.queue == start:
-                if counts.least > last:
-                    break
-                level = counts.least
-                continue
-            done, tail = start, counts.queue
-            while done < tail:
-                peeling.set_counters(hubs=0)
-                kernels.core_peel(tail - done, done, peeling)
-                kernels.core_peel_hubs(HUB_THREADS, peeling)
-                counts = peeling.read_counters(env.backend)
-                done, tail = counts.done, counts.queue
-            removed = peeling.queue[start:tail]
-            peeling.bound[removed] = level
-            peeling.order[removed] = env.xp.arange(clock, clock + len(removed))
-            clock += len(removed)
-            if 4 * counts.left < 3 * len(state.alive):
-                state.alive = state.alive[peeling.bound[state.alive] == peeling.none]
-            level = min(level + 1, last)
-        peeling.level = last
-        state.left, state.least, state.degrees = counts.left, counts.least, counts.degrees
-
     def _messages(self, state: CoresState, env: Environment) -> Messages:
         peeling = state.peeling
         counts = peeling.read_counters(env.backend)
@@ -203,11 +166,100 @@ class CoreNumber(Primitive[CoresState]):
         least = float(state.least) if state.left else np.inf
         return Messages(
             changed, changed[:0], {"bound": peeling.bound}, state.left > 0, len(changed), counts.edges, to="ghosts",
-            votes=(least, state.corrected, len(changed), state.left, state.degrees),
+            votes=(least, state.corrected, len(changed), state.left, state.degrees, state.stored),
         )  # fmt: skip
 
+    def ends(self, state: CoresState, votes: np.ndarray) -> bool:
+        """Whether every rank gathers the graph, and peels it by itself."""
+        state.supersteps += 1
+        total = votes.sum(axis=0)
+        goes_on = total[2] > 0 or total[3] > 0  # bounds that fell, or vertices that are left
+        state.gathers = bool(
+            len(votes) > 1 and goes_on and state.supersteps > _all_cores.PATIENCE and total[5] <= _all_cores.REST
+        )
+        return state.gathers
+
     def result(self, part: Part, state: CoresState, env: Environment) -> dict[str, Array]:
+        if state.gathers:
+            core, order = _all_cores.cores_of_all(part, env, _peeled)
+            return {"core": core.astype(part.vertex_map.dtype), "order": order}
         return {"core": state.peeling.bound[: part.num_owned].copy(), "order": state.peeling.order}
+
+
+def _state(
+    indptr: Array, indices: Array, ghost_ptr: Array, ghost_rows: Array, slots: int, aside: int, dtype: Any,
+    backend: Backend,
+) -> CoresState:  # fmt: skip
+    """Degrees without self-loops and repeated neighbours, and nothing removed."""
+    xp, owned, none = backend.xp, len(indptr) - 1, int(np.iinfo(dtype).max)
+    peeling = Peeling(
+        indptr=indptr, indices=indices, ghost_ptr=ghost_ptr, ghost_rows=ghost_rows,
+        degree=(indptr[1:] - indptr[:-1]).astype(dtype), none=none, now=0, level=-1, owned=owned,
+        bound=xp.full(slots, none, dtype), before=xp.empty(slots, dtype), order=xp.zeros(owned, np.int64),
+        queue=xp.empty(owned, dtype), again=xp.empty(owned, dtype), fell=xp.empty(owned, dtype),
+        support=xp.zeros(owned, dtype), marked=xp.zeros(owned, np.uint32), hubs=xp.empty(aside, dtype),
+        counters=xp.zeros(len(COUNTS), np.int64),
+    )  # fmt: skip
+    kernels = backend.kernels("core_number", index_t=dtype)
+    kernels.core_degrees(owned, peeling)
+    kernels.core_degrees_hubs(HUB_THREADS, peeling)
+    peeling.counters.fill(0)
+    state = CoresState(peeling, xp.arange(owned, dtype=dtype))
+    peeling.set_counters(least=none)
+    kernels.core_find(owned, state.alive, peeling)
+    counts = peeling.read_counters(backend)
+    state.left, state.least, state.degrees = counts.left, counts.least, counts.degrees
+    return state
+
+
+def _peel(state: CoresState, last: int, kernels: Any, backend: Backend) -> None:
+    """Remove the vertices of the levels up to `last`, and count those that are left.
+
+    The first of these levels is the one after the last level of the superstep before, not the least degree of the
+    vote, below which degrees may be since bounds of ghosts arrived.
+    """
+    peeling = state.peeling
+    level = peeling.level + 1
+    counts = peeling.read_counters(backend)
+    tail, clock = counts.queue, peeling.now + counts.clock
+    while True:
+        peeling.level = level
+        peeling.set_counters(left=0, least=peeling.none, degrees=0)
+        kernels.core_find(len(state.alive), state.alive, peeling)
+        start, counts = tail, peeling.read_counters(backend)
+        if counts.queue == start:
+            if counts.least > last:
+                break
+            level = counts.least
+            continue
+        done, tail = start, counts.queue
+        while done < tail:
+            peeling.set_counters(hubs=0)
+            kernels.core_peel(tail - done, done, peeling)
+            kernels.core_peel_hubs(HUB_THREADS, peeling)
+            counts = peeling.read_counters(backend)
+            done, tail = counts.done, counts.queue
+        removed = peeling.queue[start:tail]
+        peeling.bound[removed] = level
+        peeling.order[removed] = backend.xp.arange(clock, clock + len(removed))
+        clock += len(removed)
+        if 4 * counts.left < 3 * len(state.alive):
+            state.alive = state.alive[peeling.bound[state.alive] == peeling.none]
+        level = min(level + 1, last)
+    peeling.level = last
+    state.left, state.least, state.degrees = counts.left, counts.least, counts.degrees
+
+
+def _peeled(indptr: np.ndarray, indices: np.ndarray, backend: Backend) -> tuple[np.ndarray, np.ndarray]:
+    """Core numbers of a whole graph, and the order in which its vertices were removed."""
+    dtype, owned = indices.dtype, len(indptr) - 1
+    state = _state(indptr, indices, np.zeros(1, np.int64), indices[:0], owned, owned, dtype, backend)
+    kernels = backend.kernels("core_number", index_t=dtype)
+    while state.left:
+        state.peeling.now += 1 << PLACES
+        state.peeling.set_counters(queue=0, done=0, clock=0)
+        _peel(state, state.least + LEVELS_ALONE - 1, kernels, backend)
+    return state.peeling.bound, state.peeling.order
 
 
 def _summary(result: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
 from graphdask import execute
-from graphdask.algorithms import core_number, label_propagation, triangles
+from graphdask.algorithms import _all_cores, core_number, label_propagation, triangles
 from graphdask.io import read_vertex_values
 from graphdask.partition import neighbours
 
@@ -301,6 +301,29 @@ def test_an_undirected_graph_made_of_a_directed_one(parts, multi_edges, rng):
 def test_iterations_are_a_whole_number(iterations, said):
     with pytest.raises(gd.InputError, match=f"iterations={iterations!r} {said}"):
         gd.label_propagation(gd.from_edges([0], [1]), iterations)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("parts", [2, 3, 7])
+@pytest.mark.parametrize("name", ["scale-free", "duplicates both ways", "only self-loops", "sparse random, undirected"])
+def test_ranks_that_gather_the_graph_find_the_same_core_numbers(name, parts, device, monkeypatch):
+    monkeypatch.setattr(_all_cores, "PATIENCE", 0)
+    graph, _, core, _, _ = expected(name)
+    divided = graph.partition(parts, by="random", ghosts="1-hop", device=device).to_undirected()
+    found = gd.core_number(divided).verify()
+    np.testing.assert_array_equal(found.core, core)
+    assert found.core.dtype == np.int32
+
+
+def test_a_path_on_many_ranks_takes_few_supersteps(monkeypatch):
+    path = gd.from_edges(np.arange(4999), np.arange(1, 5000), directed=False).partition(3, by="random", device="cpu")
+    found = gd.core_number(path).verify()
+    assert (found.core == 1).all()
+    assert len(found.stats.supersteps) <= _all_cores.PATIENCE + 1
+    monkeypatch.setattr(_all_cores, "REST", 9997)  # it has two stored edges more
+    found = gd.core_number(path).verify()
+    assert (found.core == 1).all()
+    assert len(found.stats.supersteps) > _all_cores.PATIENCE + 1
 
 
 @pytest.mark.parametrize("parts", [1, 3])
