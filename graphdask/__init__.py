@@ -40,6 +40,7 @@ _HOME = {
     "read_graph": "graph.construct",
     "read_stream": "dynamic.temporal",
     "run": "program.run",
+    "same_graph": "graph.same",
     "shortest_path": "algorithms.shortest_path",
     "sorensen": "similarity.similarity",
     "subgraph": "subgraphs.subgraph",

@@ -12,6 +12,7 @@ import dask
 import pytest
 
 import graphdask as gd
+from graphdask.graph.queries import GraphQueries
 from graphdask.interface import parameters
 
 HOME = Path(gd.__file__).parent
@@ -23,12 +24,12 @@ MODULES = sorted(
 
 FUNCTIONS = {
     f"{owner.__name__}.{name}": value
-    for owner in (gd, gd.generate, gd.sample, gd.stream, gd.Graph)
+    for owner in (gd, gd.generate, gd.sample, gd.stream, gd.Graph, GraphQueries)
     for name in (owner.__all__ if hasattr(owner, "__all__") else vars(owner))
     if not name.startswith("_") and inspect.isfunction(value := getattr(owner, name))
 }
 
-RAISES_NOTHING = {"from_networkx", "persist", "verify"}
+RAISES_NOTHING = {"from_networkx", "persist", "reverse", "verify"}
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -53,10 +53,19 @@ class DaskKept:
 
     def take(self, rank: int, select: Callable[[Any], Any]) -> Any:
         """What `select` picks from the value of one rank."""
-        home = next(host.address for host in self.gang.hosts if rank in host.ranks)
-        place = self._places()[home]
-        task = self.gang.submit(_take, place, self.futures[home], rank, select)
-        return self.gang.wait({task: place}, "fetching edges", "deadline")[task]
+        return self.ask({rank: select})[rank]
+
+    def ask(self, selects: dict[int, Callable[[Any], Any]]) -> dict[int, Any]:
+        """What each function picks from the value of its rank; all are asked at the same time, the others not."""
+        homes = {rank: host.address for host in self.gang.hosts for rank in host.ranks}
+        places = self._places()
+        tasks = {
+            rank: self.gang.submit(_take, places[homes[rank]], self.futures[homes[rank]], rank, select)
+            for rank, select in selects.items()
+        }
+        asked = {task: places[homes[rank]] for rank, task in tasks.items()}
+        found = self.gang.wait(asked, "fetching edges", "deadline") if asked else {}
+        return {rank: found[task] for rank, task in tasks.items()}
 
     def _places(self) -> dict[str, str]:
         """Where the values of each worker are now: one that was retired has left them to another."""

@@ -43,6 +43,10 @@ class LocalKept:
         """What `select` picks from the value of one rank."""
         return select(self.values[rank])
 
+    def ask(self, selects: dict[int, Callable[[Any], Any]]) -> dict[int, Any]:
+        """What each function picks from the value of its rank."""
+        return {rank: select(self.values[rank]) for rank, select in selects.items()}
+
     def delayed(self, select: Callable[[Any], Any]) -> list[Any]:
         from dask import delayed
 

@@ -62,10 +62,11 @@ class EdgeTask:
 def _stored(edges: Edges, ids: VertexIds, shape: str) -> Any:
     """A partition from the edges that a built partition stores."""
     src, dst = ids.to_caller(edges[0]), ids.to_caller(edges[1])
-    return _frame(src, dst, edges[2]) if shape == "frame" else np.stack([src, dst], axis=1)
+    return edge_frame(src, dst, edges[2]) if shape == "frame" else np.stack([src, dst], axis=1)
 
 
-def _frame(src: Array, dst: Array, weights: Array | None) -> Any:
+def edge_frame(src: Array, dst: Array, weights: Array | None) -> Any:
+    """Edges as a pandas DataFrame with the columns `src`, `dst` and, with weights, `weight`."""
     import pandas
 
     columns: dict[str, Any] = {}
@@ -76,7 +77,7 @@ def _frame(src: Array, dst: Array, weights: Array | None) -> Any:
 
 
 def _frame_of(task: EdgeTask) -> Any:
-    return _frame(*task.arrays())
+    return edge_frame(*task.arrays())
 
 
 def _array_of(task: EdgeTask) -> Any:
@@ -96,7 +97,7 @@ def to_dask_dataframe(graph: Any, partitions: int | None, device: str, client: A
     refuse_device(graph, device)
     none = np.zeros(0, caller_dtype(graph.ids, index_dtype(graph.num_vertices)))
     weights = None if graph.source.weight_dtype is None else np.zeros(0, graph.source.weight_dtype)
-    meta = _frame(none, none, weights)
+    meta = edge_frame(none, none, weights)
     if graph.merge:
         from dask import delayed
 

@@ -15,6 +15,7 @@ import numpy as np
 from graphdask import execute
 from graphdask.errors import InputError
 from graphdask.graph.frames import to_dask_array, to_dask_dataframe
+from graphdask.graph.queries import GraphQueries
 from graphdask.interface.suggest import public
 from graphdask.partition.blocks import EdgeArrays, all_edges, edge_blocks
 from graphdask.partition.conversions import class_of, conversion
@@ -25,7 +26,7 @@ from graphdask.partition.vertex_map import Plan, checked_owners
 
 @public
 @dataclass(eq=False)
-class Graph:
+class Graph(GraphQueries):
     """A graph: what it is, where its edges come from, how it is partitioned.
 
     Made by `graphdask.read_graph`, `from_edges`, `from_scipy`, `from_networkx`, `from_dask_dataframe` and
@@ -419,10 +420,10 @@ class Graph:
         return of_graph(self)
 
 
-def checked_graph(G: Any) -> Graph:
-    """Return G, or raise InputError if it is not a Graph."""
+def checked_graph(G: Any, name: str = "G") -> Graph:
+    """Return a Graph that was given under some name, or raise InputError if it is not one."""
     if not isinstance(G, Graph):
-        raise InputError(f"G is a {class_of(G)}, not a Graph of graphdask; {conversion(G)}")
+        raise InputError(f"{name} is a {class_of(G)}, not a Graph of graphdask; {conversion(G)}")
     return G
 
 

@@ -29,6 +29,7 @@ NAMES = {
     "from_networkx": "from_nx",
     "from_scipy": "from_scipy_sparse_array from_scipy_sparse_matrix from_adjacency from_numpy_array from_csr",
     "from_dask_dataframe": "from_dask from_dask_cudf_edgelist from_dataframe",
+    "same_graph": "graphs_equal",
     "DynamicGraph": "Dynamic MutableGraph",
     "generate.preferential_attachment": "barabasi_albert barabasi_albert_graph ba scale_free pa",
     "generate.erdos_renyi": "er gnp gnm gnp_random_graph gnm_random_graph fast_gnp_random_graph erdos_renyi_graph",
@@ -193,7 +194,7 @@ def suggesting(function: Any, module: str, name: str) -> Any:
 
 def public(cls: type[T]) -> type[T]:
     """Make the constructor and the public methods of a class, and of the classes derived from it, speak as public
-    functions do (`suggesting`)."""
+    functions do (`suggesting`). A class whose methods another one inherits names that one in `SPOKEN`."""
     _guard(cls)
 
     def derived(of: type, **kwargs: Any) -> None:
@@ -205,10 +206,11 @@ def public(cls: type[T]) -> type[T]:
 
 
 def _guard(cls: type) -> None:
+    owner = vars(cls).get("SPOKEN", cls.__name__)
     for name, value in list(vars(cls).items()):
         if name.startswith("_") and name not in GUARDED:
             continue
-        spoken = cls.__name__ if name == "__init__" else f"{cls.__name__}.{name.strip('_')}"
+        spoken = owner if name == "__init__" else f"{owner}.{name.strip('_')}"
         if inspect.isfunction(value) and not hasattr(value, "__wrapped__"):
             setattr(cls, name, _guarded(value, spoken, cls))
 

@@ -20,6 +20,7 @@ from graphdask.errors import OverBudget, Unsupported, VerificationError
 from graphdask.partition.build import BYTES_PER_ARC, to_owners
 from graphdask.partition.changes import ChangedPiece, ChangedSource
 from graphdask.partition.part import Part
+from graphdask.partition.reversed import ReversedPiece, ReversedSource
 from graphdask.partition.sources import ArraySource, ChunkPiece, ChunkSource, EdgeSource, GeneratedSource, Piece
 
 MORE_PER_ARC = 24
@@ -66,6 +67,8 @@ def numbered_pieces(source: EdgeSource, size: int) -> list[NumberedPiece]:
     Unsupported
         If the row of an edge is not known.
     """
+    if isinstance(source, ReversedSource):
+        return [replace(given, piece=ReversedPiece(given.piece)) for given in numbered_pieces(source.base, size)]
     if isinstance(source, ChangedSource):
         return _after_batches(source, size)
     if hasattr(source, "check_edge_rows"):
@@ -102,6 +105,8 @@ def _after_batches(source: ChangedSource, size: int) -> list[NumberedPiece]:
 
 def rows_given(source: EdgeSource) -> int:
     """How many edges the caller gave, those among them that are left out."""
+    if isinstance(source, ReversedSource):
+        return rows_given(source.base)
     if isinstance(source, ChangedSource):
         return rows_given(source.base) + (0 if source.insertions is None else len(source.insertions))
     return getattr(source, "rows_given", source.num_edges)
@@ -162,6 +167,9 @@ def numbered_edges(
 ) -> tuple[Array, Array, Array | None, Array]:
     """Ends and weights of the edges of a piece, and the number of each. Every rank calls it."""
     xp, piece = backend.xp, given.piece
+    if isinstance(piece, ReversedPiece):
+        dst, src, weights, numbers = numbered_edges(comm, backend, replace(given, piece=piece.base), dtype)
+        return src, dst, weights, numbers
     if isinstance(piece, ChangedPiece):
         before = numbered_edges(comm, backend, NumberedPiece(piece.base, given.first, given.numbers), dtype)
         src, dst, weights, numbers = piece.after(backend, *before, given.inserted)

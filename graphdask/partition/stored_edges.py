@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphdask.device.backend import get_backend
-from graphdask.partition.build import from_cyclic, to_cyclic_positions
 from graphdask.partition.part import Part
+from graphdask.partition.queries import backend_of, numbers_at
 from graphdask.partition.sources import Edges
 
 COUNTED = 1 << 22
@@ -28,13 +27,12 @@ class StoredBlock:
     last: int = 1 << 62
 
     def __call__(self, part: Part) -> Edges:
-        on_device = hasattr(part.ids, "get")
-        backend = get_backend("cuda", part.ids.device.id) if on_device else get_backend("cpu")
+        backend = backend_of(part)
         xp, csr = backend.xp, part.out
         with backend.activate():
             last = min(self.last, csr.num_edges)
             slots = csr.indices[self.first : last]
-            if on_device:
+            if backend.name == "cuda":
                 entries = xp.arange(self.first, last, dtype=np.int64)
                 rows = xp.searchsorted(csr.indptr, entries, side="right") - 1
             else:
@@ -43,7 +41,7 @@ class StoredBlock:
                 lengths = np.diff(np.clip(csr.indptr[begin : end + 1], self.first, last))
                 rows = np.repeat(np.arange(begin, end), lengths)
             src = part.ids[rows]
-            dst = part.vertex_map.to_id(backend, from_cyclic(part, to_cyclic_positions(part, slots)))
+            dst = numbers_at(backend, part, slots)
             weights = None if csr.weights is None else csr.weights[self.first : last]
             if not self.directed:
                 once = src <= dst

@@ -135,6 +135,10 @@ class StreamedGraph(Graph):
         """
         return self.in_memory().to_undirected(multi_edges=multi_edges)
 
+    def reverse(self) -> Graph:
+        """As that of a Graph; of a directed graph the result is one in memory."""
+        return self.in_memory().reverse() if self.directed else self
+
     def in_memory(self) -> Graph:
         """Return the same graph as one whose partitions are built in memory.
 

@@ -24,6 +24,7 @@ from graphdask.generate.preferential_attachment import PreferentialAttachment
 from graphdask.generate.rmat import RMat
 from graphdask.partition.build import from_cyclic, row_of_each, to_cyclic_positions, to_owners
 from graphdask.partition.part import Part
+from graphdask.partition.reversed import ReversedGenerator
 from graphdask.partition.sources import GeneratedPiece
 from graphdask.verify import copy_model, erdos_renyi, preferential_attachment, rmat
 
@@ -75,6 +76,8 @@ def verify(context: RankContext, part: Part, piece: Any, directed: bool, merge: 
 def _check_definition(backend: Backend, piece: GeneratedPiece, src: Array, dst: Array) -> None:
     """Raise VerificationError where edges do not follow the definition of their generator."""
     generator = piece.generator
+    if isinstance(generator, ReversedGenerator):
+        generator, src, dst = generator.generator, dst, src
     if isinstance(generator, PreferentialAttachment):
         preferential_attachment.check(backend, generator, *generator.vertices(piece.rank, piece.size), dst)
     elif isinstance(generator, DistinctAttachment):

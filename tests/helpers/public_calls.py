@@ -145,6 +145,7 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
         measure: Call(lambda w: {"G": w.U}, words={"vertices": ("vertex",)})
         for measure in ("jaccard", "overlap", "cosine", "sorensen")
     },
+    "same_graph": Call(lambda w: {"G": w.G, "H": w.G}),
     "subgraph": Call(lambda w: {"G": w.G, "vertices": [0, 1]}, words={"vertices": ("vertex",)}),
     "SubgraphResult.to_graph": Call(lambda w: {"instance": 0}, lambda w: gd.subgraph(w.G, [0, 1]).to_graph),
     "read_graph": Call(lambda w: {"path": w.text}),
@@ -164,6 +165,16 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
     "DynamicGraph.update": Call(lambda w: {"insert": ([0], [2])}, lambda w: w.D.update),
     "Graph.edge_blocks": Call(lambda w: {}, lambda w: w.G.edge_blocks, first),
     "Graph.edges": Call(lambda w: {}, lambda w: w.G.edges),
+    "GraphQueries.degrees": Call(lambda w: {}, lambda w: w.G.degrees),
+    "GraphQueries.edge": Call(lambda w: {"u": 0, "v": 1}, lambda w: w.G.edge),
+    "GraphQueries.has_edge": Call(lambda w: {"u": 0, "v": 1}, lambda w: w.G.has_edge),
+    "GraphQueries.head": Call(lambda w: {}, lambda w: w.G.head),
+    "GraphQueries.neighbors": Call(lambda w: {"vertex": 0}, lambda w: w.G.neighbors),
+    "GraphQueries.subgraph": Call(
+        lambda w: {"vertices": [0, 1]}, lambda w: w.G.subgraph, words={"vertices": ("vertex",)}
+    ),
+    "GraphQueries.to_networkx": Call(lambda w: {}, lambda w: w.G.to_networkx),
+    "GraphQueries.to_scipy": Call(lambda w: {}, lambda w: w.G.to_scipy),
     "Graph.partition": Call(lambda w: {"parts": 2, "device": "cpu"}, lambda w: w.G.partition, lambda G: G.persist()),
     "Graph.persist": Call(lambda w: {}, lambda w: w.G.persist),
     "Graph.to_dask_array": Call(lambda w: {}, lambda w: w.G.to_dask_array),
