@@ -10,10 +10,15 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+import numpy as np
+
+from graphdask.device.backend import get_backend
+from graphdask.display.drawing import BLUE, MOST_EDGES, MOST_VERTICES, drawing
+from graphdask.errors import GraphdaskError
+
 BARS = 120
 """Most bars of a picture; supersteps beyond share one."""
 HEIGHT, WIDTH = 48, 480
-BLUE = "#3b82c4"
 LINE = "border:0;border-top:1px solid rgba(128,128,128,.35)"
 CELL = "padding:.15em .9em .15em 0;text-align:left;vertical-align:top;border:0;background:none;white-space:nowrap"
 
@@ -114,7 +119,26 @@ def of_graph(graph: Any) -> str:
     report = ", ".join(f"{shown(count)} {key.replace('_', ' ')}" for key, count in graph.report.items() if count)
     if report and generator is None:
         facts.append(("batches" if dynamic else "met", report))
-    return card(name, "", facts)
+    return card(name, "", facts, _drawn(graph))
+
+
+def _drawn(graph: Any) -> str:
+    """A drawing of a graph that is small, and whose edges this process has or generates; else an empty text."""
+    if not graph.num_vertices <= MOST_VERTICES:
+        return ""
+    present = graph.present
+    source = base = present.source
+    while hasattr(base, "base"):
+        base = base.base
+    if hasattr(base, "chunks") or source.num_edges > 10 * MOST_EDGES:  # tasks of Dask, which a look should not start
+        return ""
+    try:
+        src, dst, _ = source.piece(0, 1).edges(get_backend("cpu"))
+    except GraphdaskError:
+        return ""
+    if not graph.directed:
+        src, dst = np.minimum(src, dst), np.maximum(src, dst)
+    return drawing([str(vertex) for vertex in present.vertex_ids.tolist()], src, dst, graph.directed)
 
 
 def _whereabouts(built: Any) -> str:
