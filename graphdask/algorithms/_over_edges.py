@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graphdask.algorithms._edge_ends import EdgeColumns
 from graphdask.algorithms._levels import BetweennessState, Level
 from graphdask.algorithms._weighted_paths import PathCounts, WeightedPathsState, simple_edges
 from graphdask.algorithms.betweenness import Betweenness
@@ -22,15 +23,8 @@ from graphdask.algorithms.weighted_betweenness import Lengths, NamedRows, Nothin
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import ROW, Allocation
 from graphdask.engine.loop import Environment, Messages
-from graphdask.engine.owners import Owners
-from graphdask.partition.build import row_of_each, tally
-from graphdask.partition.neighbours import firsts, places_of
-from graphdask.partition.part import Csr, Part
+from graphdask.partition.part import Part
 from graphdask.results.edge_values import EdgeValuesResult
-
-IN_RESULT = 72
-"""Bytes for each stored edge while values become columns."""
-
 
 VALUES = "the values of all edges are in memory; gd.betweenness(S) scores the vertices"
 """Why a graph on disk is not supported."""
@@ -55,7 +49,7 @@ class EdgeBetweenness(Betweenness):
         self.of_edges, self.result_type = of_edges, result_type  # type: ignore[assignment]
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        return super().memory(part, allocation) + (8 + IN_RESULT) * part.out.num_edges + 8 * part.num_owned
+        return super().memory(part, allocation) + 8 * (part.out.num_edges + part.num_owned) + EdgeColumns.memory(part)
 
     def init(self, part: Part, env: Environment) -> tuple[BetweennessState, Messages]:
         xp, edges = env.xp, part.out.num_edges
@@ -73,7 +67,7 @@ class EdgeBetweenness(Betweenness):
 
     def result(self, part: Part, state: BetweennessState, env: Environment) -> dict[str, Any]:
         columns = {"vertex_score": super().result(part, state, env)["score"]}
-        return columns | EdgeEnds.of(part, env).columns(part, env, state.over["edges"], False, self.of_edges)
+        return columns | EdgeColumns.of(part, env).result(part, env, state.over["edges"], False, self.of_edges)
 
 
 class EdgePaths(PathCounts):
@@ -119,7 +113,8 @@ class WeightedEdgeBetweenness(WeightedBetweenness):
         self.of_edges, self.result_type = of_edges, result_type  # type: ignore[assignment]
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        return super().memory(part, allocation) + (16 + IN_RESULT) * part.out.num_edges + 8 * part.num_owned
+        values = 16 * part.out.num_edges + 8 * part.num_owned
+        return super().memory(part, allocation) + values + EdgeColumns.memory(part)
 
     def rows(self, part: Part, env: Environment) -> Any:
         rows = EdgeRows.of(part, env)
@@ -135,54 +130,4 @@ class WeightedEdgeBetweenness(WeightedBetweenness):
         over = env.xp.zeros(part.out.num_edges)
         over[simple_edges(part.out, env)] = rows.over
         found["vertex_score"] = found.pop("score")
-        return found | EdgeEnds.of(part, env).columns(part, env, over, True, self.of_edges)
-
-
-@dataclass
-class EdgeEnds:
-    """Both ends of the stored edges of a partition, as ids, and which of these edges have a place in the result."""
-
-    source: Array
-    destination: Array
-    kept: Array
-    """bool: all of a directed graph; of an undirected one those that lead to a larger id, or to the vertex itself."""
-
-    @classmethod
-    def of(cls, part: Part, env: Environment) -> EdgeEnds:
-        """Every rank calls it."""
-        (ids,) = env.fetch_ghosts(part, [part.ids])
-        source, destination = ids[row_of_each(env.backend, part.out, 0)], ids[part.out.indices]
-        kept = source <= destination if part.inward is part.out else source == source
-        return cls(source, destination, kept)
-
-    def columns(self, part: Part, env: Environment, over: Array, by_weight: bool, scale: float) -> dict[str, Array]:
-        """Columns of the result, of values of the stored edges. Every rank calls it."""
-        xp, csr = env.xp, part.out
-        assert csr.rows is not None
-        over = divided(csr, self.source, over, by_weight, env) * scale
-        if part.inward is part.out:
-            back, owners = places_of(xp, ~self.kept), Owners(part, env)
-            _, row, value = owners.send(owners.positions(csr.indices[back]), [csr.rows[back], over[back]])
-            there = places_of(xp, self.source < self.destination)
-            there = there[xp.argsort(csr.rows[there])]
-            over[there] += value[xp.argsort(row)]
-        names = {"source": self.source, "destination": self.destination, "row": csr.rows, "score": over}
-        return {name: column[self.kept] for name, column in names.items()}
-
-
-def like_before(csr: Csr, source: Array, by_weight: bool, env: Environment) -> Array:
-    """Return a mask of the stored edges that are parallel to the preceding edge, and as long."""
-    first = firsts(env.xp, source) | firsts(env.xp, csr.indices)
-    if by_weight:
-        assert csr.weights is not None
-        first |= firsts(env.xp, csr.weights)
-    return ~first
-
-
-def divided(csr: Csr, source: Array, over: Array, by_weight: bool, env: Environment) -> Array:
-    """Values of which the first of parallel edges has that of all, shared equally by those that are as short."""
-    first = ~like_before(csr, source, by_weight, env)
-    if bool(first.all()):
-        return over
-    group = env.xp.cumsum(first) - 1
-    return (over[first] / tally(env.backend, group, int(group[-1]) + 1))[group]
+        return found | EdgeColumns.of(part, env).result(part, env, over, True, self.of_edges)

@@ -131,7 +131,8 @@ def edge_betweenness(
     Notes
     -----
     An edge takes 80 bytes, by weight 88, twice in an undirected graph, besides what `betweenness` takes: 72 of
-    them only while the result is made.
+    them only while the result is made. Its ends stay with the graph for the next call, 8 bytes (16 with ids of 64
+    bits), in an undirected graph 8 to 20 more, until their memory is needed.
 
     References
     ----------

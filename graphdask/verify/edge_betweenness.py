@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.algorithms._edge_ends import EdgeEnds, like_before
 from graphdask.algorithms._levels import BetweennessState, Level
-from graphdask.algorithms._over_edges import EdgeBetweenness, EdgeEnds, WeightedEdgeBetweenness, like_before
+from graphdask.algorithms._over_edges import EdgeBetweenness, WeightedEdgeBetweenness
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms._weighted_paths import WeightedPathsState, simple_edges
 from graphdask.device.backend import Array

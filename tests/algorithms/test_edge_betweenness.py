@@ -8,6 +8,7 @@ import pytest
 from common_checks import hub
 from emulated import emulated, stand_in
 from graphs import GRAPHS
+from kernel_launch import Launch
 
 import graphdask as gd
 
@@ -133,6 +134,35 @@ def test_a_parallel_edge_that_is_longer_has_no_score():
     result.parts.values[0].columns["score"][1] = 1
     with pytest.raises(gd.VerificationError, match="from 0 to 1: a parallel edge is shorter, but it has a score"):
         result.verify()
+
+
+@pytest.mark.parametrize("weights", [None, [1, 1, 1, 1, 1, 2, 2, 1]], ids=["hops", "weights"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_further_calls_take_the_ends_that_a_graph_keeps(directed, weights):
+    for parts in (1, 3):
+        G = gd.from_edges(SRC, DST, weights, directed=directed).partition(parts, device="cpu")
+        results = [gd.edge_betweenness(G, [source]) for source in (0, 3, 0)]
+        for part in results[1].parts.values:
+            part.columns["source"] += 1  # is the caller's, not the graph's
+            part.columns["row"] += 1
+        for result in (results[0], results[2], gd.edge_betweenness(G, [0])):
+            assert result.row.tolist() == list(range(len(SRC)))
+            np.testing.assert_array_equal(result.source, results[0].source)
+            np.testing.assert_array_equal(result.score, results[0].score)
+        fresh = gd.edge_betweenness(gd.from_edges(SRC, DST, weights, directed=directed), [0])
+        np.testing.assert_array_equal(fresh.score, results[0].score)
+
+
+@pytest.mark.parametrize("count", [0, 1, 5000])
+def test_both_directions_of_an_edge_are_added(backend, dtype, count, rng):
+    over, came, scale = rng.random(5000), rng.random(700), rng.random()
+    places, mirrors = (rng.integers(low, high, count).astype(dtype) for low, high in ((0, 5000), (-1, 700)))
+    scores = np.full(count, np.nan)
+    Launch(backend, "edge_pairs", dtype)(
+        count, places, mirrors, over, came, scale, scores, names=("edge_pairs_add",)
+    )  # fmt: skip
+    other = np.where(mirrors < 0, 0.0, came[mirrors] * scale)
+    np.testing.assert_array_equal(scores, over[places] * scale + other)
 
 
 def test_endless_paths_are_refused():
