@@ -138,18 +138,7 @@ def test_an_allocator_that_was_chosen_stays(memory):
     assert cupy.allocator == "of the caller"
 
 
-RESOURCES = {"pool": {"rmm_pool_size": 0.8}, "async": {"rmm_async": True, "rmm_pool_size": 0.8},
-             "managed": {"rmm_managed_memory": True}}  # fmt: skip
-
-
-def _state() -> tuple[int, int, str]:
-    """On a worker: bytes that count as free, those of the device, and the allocator of CuPy."""
-    import cupy
-
-    from graphdask.device.backend import get_backend
-
-    free = get_backend("cuda").free_memory()
-    return free, cupy.cuda.runtime.memGetInfo()[1], getattr(cupy.cuda.get_allocator(), "__name__", "")
+RESOURCES = {"pool": {"rmm_pool_size": 0.8}, "async": {"rmm_async": True}, "managed": {"rmm_managed_memory": True}}
 
 
 @pytest.mark.gpu
@@ -161,12 +150,21 @@ def test_workers_of_dask_cuda_use_their_resource(kind):
     dask_cuda = pytest.importorskip("dask_cuda")
     from distributed import Client
 
+    def state() -> tuple[int, int, str]:
+        """On a worker: bytes that count as free, those of the device, and the allocator of CuPy."""
+        import cupy
+
+        from graphdask.device.backend import get_backend
+
+        free = get_backend("cuda").free_memory()
+        return free, cupy.cuda.runtime.memGetInfo()[1], getattr(cupy.cuda.get_allocator(), "__name__", "")
+
     with dask_cuda.LocalCUDACluster(n_workers=1, **RESOURCES[kind]) as cluster, Client(cluster) as client:
-        ((free, total, allocator),) = client.run(_state).values()
+        ((free, total, allocator),) = client.run(state).values()
         assert allocator == "rmm_cupy_allocator"
         assert free > 0.7 * total
         G = gd.generate.rmat(16, seed=1)
         found = gd.bfs(G, 0, client=client).verify()
         assert (found.depth == gd.bfs(G, 0).depth).all()
-        ((after, _, _),) = client.run(_state).values()
+        ((after, _, _),) = client.run(state).values()
         assert 0.5 * total < after < free + (1 << 28)
