@@ -149,6 +149,18 @@ class TypedGraph(Graph):
         place = self.edge_types.index(self.edge_type(name))
         return slice(*self.edge_bounds[place : place + 2])
 
+    def without_types(self) -> Graph:
+        """Return the same vertices, by their numbers, and edges as a plain graph."""
+        return Graph(self.source, self.ids, True, dict(self.report), self.plan)
+
+    def to_undirected(self, *, multi_edges: str = "keep") -> Graph:
+        """Return the plain graph without the directions of its edges, as `Graph.to_undirected`."""
+        return self.without_types().to_undirected(multi_edges=multi_edges)
+
+    def reverse(self) -> Graph:
+        """Return the plain graph with all edges turned round; `from_frames(reverse=True)` adds types of such edges."""
+        return self.without_types().reverse()
+
     def with_type_numbers(self) -> Graph:
         """Return the same graph as a plain one whose weights are the places of types in `edge_types`, int32."""
         if self.numbered is None:

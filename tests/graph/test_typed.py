@@ -46,6 +46,16 @@ def test_algorithms_run_on_it_as_on_any_graph(graph, parts):
     assert depth.tolist() == gd.bfs(plain, 1).depth.tolist()
 
 
+def test_what_turns_edges_round_leaves_a_plain_graph(graph):
+    dst = graph.edges().dst
+    for found in (graph.reverse(), graph.to_undirected(), graph.without_types()):
+        assert type(found) is gd.Graph
+        assert found.num_edges == 10
+    assert graph.reverse().edges().src.tolist() == dst.tolist()
+    assert gd.connected_components(graph.to_undirected()).label.tolist() == [0, 0, 2, 0, 0, 2, 0]
+    assert graph.degrees("in").tolist() == np.bincount(dst, minlength=7).tolist()
+
+
 def test_a_graph_of_one_type_has_all_vertices_and_rows_of_its_own_table(graph):
     rates = graph.of_type("rates")
     assert (rates.num_vertices, rates.num_edges) == (7, 4)
