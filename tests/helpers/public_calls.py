@@ -128,6 +128,7 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
     ),
     "TypedGraph.edge_type": Call(lambda w: {"name": "x"}, lambda w: w.T.edge_type, words={"name": ("type of edges",)}),
     "TypedGraph.of_type": Call(lambda w: {"name": "x"}, lambda w: w.T.of_type, words={"name": ("type of edges",)}),
+    "TypedGraph.to_undirected": Call(lambda w: {}, lambda w: w.T.to_undirected),
     "TypedGraph.rows_of": Call(lambda w: {"name": "x"}, lambda w: w.T.rows_of, words={"name": ("type of edges",)}),
     "from_edges": Call(
         lambda w: {"src": [0, 1], "dst": [1, 2]},
@@ -186,6 +187,7 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
     "StreamedGraph.to_undirected": Call(lambda w: {}, lambda w: w.S.to_undirected),
     "StreamedGraph.verify": Call(lambda w: {}, lambda w: w.S.verify),
     # What they return
+    "Result.column": Call(lambda w: {"name": w.result.columns[0]}, lambda w: w.result.column),
     "Result.to_parquet": Call(
         lambda w: {"path": w.new("result.parquet"), "overwrite": True}, lambda w: w.result.to_parquet
     ),
@@ -220,6 +222,7 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
         words={"input_nodes": ("input node",)},
     ),
     "Neighborhoods.subgraph": Call(lambda w: {"instance": 0}, lambda w: w.neighborhoods.subgraph),
+    "Samples.column": Call(lambda w: {"name": "src"}, lambda w: w.neighborhoods.column),
     "Samples.to_parquet": Call(
         lambda w: {"path": w.new("samples"), "overwrite": True}, lambda w: w.neighborhoods.to_parquet
     ),
