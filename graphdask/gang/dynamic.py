@@ -19,6 +19,7 @@ from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.board import announce
 from graphdask.gang.building import gang_for
+from graphdask.gang.logs import log_run
 from graphdask.gang.retries import retried
 from graphdask.graph.graph import Graph
 from graphdask.kernels.common.compiling import Timer
@@ -301,6 +302,7 @@ def _rank(rows: DynamicBuilt, graph: DynamicGraph, primitive: Any, restarts: int
     stats = Stats.of(primitive.name, kept.summary, "selective", rows.ghosts, timer.seconds, compiled=timer.compiled)
     announce(rows.gang, stats)
     stats.restarts = restarts
+    log_run(graph, rows.gang, stats)
     stats.chosen = primitive.chosen(kept.summary[0].values)
     ranked = Ranked(rows, rows.version, rows.gang, rows.parts, rows.in_order(graph.order))
     return primitive.result_type(present, primitive, kept, ranked, stats)

@@ -14,6 +14,7 @@ from graphdask.gang import on_disk
 from graphdask.gang.board import announce
 from graphdask.gang.building import Built, build_all, gang_for, with_edge_rows, with_inward
 from graphdask.gang.clients import Workers
+from graphdask.gang.logs import log_run
 from graphdask.gang.retries import retried
 from graphdask.graph.graph import Graph
 from graphdask.kernels.common.compiling import Timer
@@ -67,6 +68,7 @@ def run(
         stats = Stats.of(primitive.name, kept.summary, chosen, built.ghosts, timer.seconds, str(scheme), timer.compiled)
         stats.restarts = restarts
         announce(built.gang, stats)
+        log_run(graph, built.gang, stats)
         return primitive.result_type(graph, primitive, kept, built, stats)
 
     inward = primitive.inward and graph.directed

@@ -13,6 +13,7 @@ from graphdask.engine.loop import RankContext, RankResult
 from graphdask.errors import InputError, OverBudget, PeerLost, Unsupported, WrongWorker
 from graphdask.gang.clients import Workers
 from graphdask.gang.local import LocalGang
+from graphdask.gang.logs import log_run
 from graphdask.gang.replicas import fill_up
 from graphdask.gang.retries import retried
 from graphdask.kernels.common.compiling import Timer
@@ -136,6 +137,7 @@ def _run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, work
         joined([result.values["streamed"] for result in kept.summary], stats.seconds),
         restarts,
     )
+    log_run(graph, built.gang, stats)
     return primitive.result_type(graph, primitive, kept, built, stats)
 
 
@@ -152,6 +154,7 @@ def _sample(graph: StreamedGraph, sampler: Any, config: Config, client: Any, wor
         joined([result.values["streamed"] for result in kept.summary], stats.seconds),
         restarts,
     )
+    log_run(graph, built.gang, stats)
     return sampler.result_type(graph, sampler, kept, built, stats, sampling.PLACEMENT)
 
 

@@ -1,18 +1,24 @@
-"""Progress of a run: one bar, fed by every rank, shown only where a person watches."""
+"""Progress of a run: one bar, fed by every rank, shown only where a person watches; and lines in the log elsewhere."""
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from graphdask.display.first_use import FirstUse
-from graphdask.display.notebook import bar_class
+from graphdask.display.notebook import bar_class, is_watched
 from graphdask.display.phases import APART, DELAY, in_phases, redraw
 from graphdask.engine.loop import Superstep
 
+EVERY = 30.0
+"""Seconds between the lines in the log that say how far a run is."""
 COUNTED = "{desc}: {percentage:.0f}%|{bar}| {n:.0f} of {total:.0f}{unit} [{elapsed}<{remaining}{postfix}]"
+
+
+_logger = logging.getLogger("graphdask")
 
 
 def signed(count: float) -> str:
@@ -28,7 +34,8 @@ class Progress:
 
     `total`: the edges that all ranks go through, of which the bar then shows the share. `goal`: how many of what are to
     be done, as in (64, "sources"); the bar then shows how many are, and the time left, and stays when the run is over.
-    `note` is called by ranks, from any thread; the bar is drawn by the thread that calls `draw`.
+    `note` is called by ranks, from any thread; the bar is drawn by the thread that calls `draw`. Where nobody watches,
+    a line every 30 s goes to the logger `graphdask`, at the level INFO.
     """
 
     def __init__(self, label: str, show: bool, total: int | None = None, goal: tuple[int, str] | None = None):
@@ -38,7 +45,7 @@ class Progress:
         self._first_use = FirstUse(label, show)
         self._bar: Any = None
         self._in_phases = in_phases()
-        self._started, self._drawn = time.perf_counter(), -APART
+        self._started, self._drawn, self._logged = time.perf_counter(), -APART, 0.0
 
     def __enter__(self) -> Progress:
         self._started = time.perf_counter()
@@ -76,6 +83,7 @@ class Progress:
 
     def draw(self) -> None:
         """Show the state, at most ten times a second; that of the call around this run, where it shows its phases."""
+        self.log()
         if self._in_phases:
             redraw()
             return
@@ -91,18 +99,34 @@ class Progress:
             return
         if self._bar is None:
             self._bar = bar_class()(desc=self.label, unit=" supersteps", bar_format="{desc} [{elapsed}]", leave=False)
-        text = self.label
-        if ranks:
-            edges = sum(rank[2] for rank in ranks)
-        if ranks and self.total is not None:
+        self._bar.set_description_str(self._text(ranks, elapsed))
+
+    def log(self) -> None:
+        """Log the state if 30 s have passed since the run began or logged it last. Any thread may call it."""
+        elapsed = time.perf_counter() - self._started
+        if elapsed - self._logged < EVERY or not _logger.isEnabledFor(logging.INFO) or is_watched():
+            return
+        with self._lock:
+            if elapsed - self._logged < EVERY:
+                return
+            self._logged = elapsed
+            ranks = list(self._ranks.values())
+        text = self._text(ranks, elapsed)
+        if self.goal is not None and ranks:
+            text += f", {min(rank[3] for rank in ranks):.0f} of {self.goal[0]:,} {self.goal[1]}"
+        _logger.info("%s, for %.0f s", text, elapsed)
+
+    def _text(self, ranks: list[tuple[int, int, int, float]], elapsed: float) -> str:
+        """How far the ranks are, in words."""
+        if not ranks:
+            return self.label
+        edges = sum(rank[2] for rank in ranks)
+        speed = f"{signed(edges / elapsed)}edges/s"
+        if self.total is not None:
             share = min(edges / self.total, 1.0) if self.total else 1.0
-            text += (
-                f": {share:.0%}, {signed(edges).strip()} of {signed(self.total)}edges, {signed(edges / elapsed)}edges/s"
-            )
-        elif ranks:
-            text += f": superstep {max(rank[0] for rank in ranks)}, frontier {sum(rank[1] for rank in ranks):,}"
-            text += f", {signed(edges / elapsed)}edges/s"
-        self._bar.set_description_str(text)
+            return f"{self.label}: {share:.0%}, {signed(edges).strip()} of {signed(self.total)}edges, {speed}"
+        superstep, frontier = max(rank[0] for rank in ranks), sum(rank[1] for rank in ranks)
+        return f"{self.label}: superstep {superstep}, frontier {frontier:,}, {speed}"
 
     def _draw_done(self, ranks: list[tuple[int, int, int, float]], elapsed: float) -> None:
         """Show how many are done of the goal, as all ranks have reported, and the time left at the mean pace."""
@@ -124,5 +148,7 @@ class _RankProgress:
     def __call__(self, step: Superstep) -> None:
         self._edges += step.edges
         self._progress.note(self._rank, step.number, step.frontier, self._edges, step.done)
-        if self._rank == 0 and threading.current_thread() is threading.main_thread():
-            self._progress.draw()
+        if self._rank == 0:
+            self._progress.log()
+            if threading.current_thread() is threading.main_thread():
+                self._progress.draw()

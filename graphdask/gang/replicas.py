@@ -14,6 +14,7 @@ from graphdask.gang.arguments import PerRank
 from graphdask.gang.board import announce
 from graphdask.gang.building import rows_plan
 from graphdask.gang.local import LocalGang, devices_used
+from graphdask.gang.logs import log_run
 from graphdask.graph.graph import Graph
 from graphdask.kernels.common.compiling import Timer
 from graphdask.partition.build import BuildPlan, add_inward, build_part
@@ -111,6 +112,7 @@ def run(graph: Graph, built: Any, sampler: Any, placement: str, restarts: int, c
     stats = Stats.of(sampler.name, kept.summary, "selective", built.ghosts, timer.seconds, compiled=timer.compiled)
     announce(built.gang, stats)
     stats.restarts = restarts
+    log_run(graph, built.gang, stats)
     return sampler.result_type(graph, sampler, kept, built, stats, placement)
 
 
@@ -143,6 +145,7 @@ def streamed(
     stats = Stats.of(sampler.name, kept.summary, "selective", there.ghosts, timer.seconds, compiled=timer.compiled)
     announce(there.gang, stats)
     stats.restarts, stats.streamed = restarts, _joined([result.values["streamed"] for result in kept.summary])
+    log_run(graph, there.gang, stats)
     return sampler.result_type(graph, sampler, kept, there, stats, "streamed")
 
 
