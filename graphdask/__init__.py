@@ -66,7 +66,7 @@ _HOME = {
     ),
     "errors",
 )
-_MODULES = ("cluster", "errors", "generate", "io", "plot", "sample", "stream")
+_MODULES = ("aio", "cluster", "errors", "generate", "io", "plot", "sample", "stream")
 
 
 def __getattr__(name: str) -> object:

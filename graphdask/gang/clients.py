@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphdask.config import Config
-from graphdask.errors import InputError, PeerLost, Unsupported, shown
+from graphdask.errors import InputError, PeerLost, shown
+from graphdask.gang.watch import ask_scheduler, refuse_asynchronous
 
 Workers = Mapping[str, Any]
 """By address, what the scheduler says of each (graphdask.gang.watch.KnownWorker)."""
@@ -37,19 +38,14 @@ def workers_of(client: Any) -> Workers:
     """The workers of the client's cluster, by address; none for this process."""
     if client is None:
         return {}
-    if client.asynchronous:
-        raise Unsupported("graphdask calls wait for their result; use a Client made with asynchronous=False")
+    refuse_asynchronous(client)
     if client.status != "running":
         raise InputError(f"the Dask client is {client.status}; open a new one, or close it to work in this process")
-    from graphdask.gang.watch import ask_scheduler
-
     return ask_scheduler(client)
 
 
 def await_workers(client: Any, config: Config, expected: frozenset[str], avoid: frozenset[str]) -> Workers:
     """Wait for lost workers that a nanny restarts; return the workers that are there then."""
-    from graphdask.gang.watch import ask_scheduler
-
     deadline = time.monotonic() + config.recovery_timeout
     while True:
         known = ask_scheduler(client, config.heartbeat_timeout)

@@ -34,6 +34,7 @@ def found(samples: Any) -> Any:
     drawn = execute.sample(samples.graph, numbered, samples.placement, client, is_watched(config.progress))
     made = object.__new__(type(samples))  # copy.copy would send them
     made.__dict__.update(samples.__dict__, _gathered={}, sampler=numbered)
+    made.__dict__.pop("_token", None)  # Dask's name of the others
     made.parts, made.built, made.columns = drawn.parts, drawn.built, drawn.columns
     return made
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphdask.config import Config
-from graphdask.errors import PeerLost, SchedulerLost
+from graphdask.errors import PeerLost, SchedulerLost, Unsupported
 from graphdask.gang.progress import Progress
 
 
@@ -49,11 +49,22 @@ def ask_scheduler(client: Any, timeout: float | None = None) -> dict[str, KnownW
     return dict(sorted(known.items(), key=lambda item: (len(item[1].name), item[1].name)))
 
 
+def refuse_asynchronous(client: Any) -> None:
+    """Raise Unsupported in the event loop of an asynchronous client, which a call that waits would block."""
+    if client.asynchronous:
+        raise Unsupported(
+            "this call waits for workers, and the event loop of the asynchronous client would stand still: use "
+            "`await graphdask.aio.bfs(G, 0)` and the like, `await graphdask.aio.call(G.neighbors, 0)` for methods, "
+            "`await graphdask.aio.call(getattr, r, 'depth')` for values, or a Client made with asynchronous=False"
+        )
+
+
 def call_scheduler(client: Any, function: Callable[..., Any], timeout: float, /, **arguments: Any) -> Any:
     """Call one of the scheduler's functions, such as `client.scheduler.identity`; raise SchedulerLost for silence.
 
     A scheduler that is stopped keeps its connections, and one that is cut off for long too: Dask would wait.
     """
+    refuse_asynchronous(client)
     try:
         return client.sync(function, **arguments, callback_timeout=timeout)
     except TimeoutError as error:

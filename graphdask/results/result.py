@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -54,12 +55,23 @@ def checked_near(made: Any) -> None:
 
 def values_to_send(made: Any) -> list[RankResult]:
     """All values, for a result or samples that are pickled."""
+    checked_out_of_loop(made)
+    return made.parts.fetch(Whole())
+
+
+def checked_out_of_loop(made: Any) -> None:
+    """Raise Unsupported in an event loop, such as Dask's own while it scatters, if values are on workers."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return made.parts.fetch(Whole())
+        return
     checked_near(made)
-    return made.parts.fetch(Whole())
+
+
+def token_of(made: Any) -> tuple[str, str]:
+    """What Dask calls a result or samples, of which each is another one; without it, Dask would hash all values."""
+    checked_out_of_loop(made)
+    return type(made).__name__, made.__dict__.setdefault("_token", uuid.uuid4().hex)
 
 
 class Whole:
@@ -295,6 +307,9 @@ class Result:
     def __dask_graph__(self) -> None:
         """Not a Dask collection. Dask asks before it publishes a value or hands it to a task."""
         checked_near(self)
+
+    def __dask_tokenize__(self) -> tuple[str, str]:
+        return token_of(self)
 
     def __reduce__(self) -> Any:
         """A result travels with its values, by way of this process; `verify` is for where it was made."""

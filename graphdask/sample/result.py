@@ -25,6 +25,7 @@ from graphdask.results.result import (
     checked_near,
     dask_dataframes,
     pandas_ready,
+    token_of,
     values_to_send,
 )
 from graphdask.results.stats import Stats
@@ -221,6 +222,9 @@ class Samples:
     def __dask_graph__(self) -> None:
         """Not a Dask collection. Dask asks before it publishes a value or hands it to a task."""
         checked_near(self)
+
+    def __dask_tokenize__(self) -> tuple[str, str]:
+        return token_of(self)
 
     def __reduce__(self) -> Any:
         """Samples travel with their rows, by way of this process; `verify` is for where they were made."""

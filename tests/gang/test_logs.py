@@ -58,7 +58,9 @@ def test_a_long_run_says_how_far_it_is(lines, parts, monkeypatch):
     gd.bfs(path(30).partition(parts), 0)
     said = [line for line in lines() if line.startswith("BFS: superstep")]
     assert said
-    assert all(re.fullmatch(r"BFS: superstep \d+, frontier \d+, [\d.e+]+ [kMG]?edges/s, for 0 s", line) for line in said)
+    assert all(
+        re.fullmatch(r"BFS: superstep \d+, frontier \d+, [\d.e+]+ [kMG]?edges/s, for 0 s", line) for line in said
+    )
 
 
 def test_where_somebody_watches_the_bar_says_it(lines, monkeypatch):

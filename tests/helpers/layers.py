@@ -28,6 +28,7 @@ LAYERS = (
     "dashboard",
     "gang",
     "plot",
+    "aio",
     "nx",
     "cluster",
     "bench",

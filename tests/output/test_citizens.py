@@ -8,6 +8,7 @@ import sys
 
 import dask
 import pytest
+from dask.tokenize import tokenize
 from distributed import Client, performance_report
 from gangs import active
 
@@ -90,6 +91,33 @@ def test_a_result_is_published_as_a_data_frame_and_says_so(two_workers):
         assert frame.sort_values("vertex", ignore_index=True).equals(known)
     finally:
         two_workers.unpublish_dataset("depths")
+
+
+def test_what_is_not_lazy_passes_through_dask_as_it_is(strings):
+    r = gd.bfs(strings, "a")
+    assert dask.compute(strings, r) == dask.persist(strings, r) == (strings, r)
+    with pytest.raises(ValueError, match="No collections"):
+        dask.visualize(strings)
+    samples = gd.sample.random_walk(strings, ["a"], 2)
+    assert tokenize(r) == tokenize(r) != tokenize(gd.bfs(strings, "a"))
+    assert tokenize(samples) == tokenize(samples) != tokenize(gd.sample.random_walk(strings, ["a"], 2))
+    other = gd.sample.neighbors(strings, ["a"], [2], edge_rows=False)
+    known = tokenize(other)
+    assert len(other.edge) == len(other.src)
+    assert tokenize(other) == known
+
+
+def test_a_scattered_result_says_what_to_take(two_workers):
+    with active(two_workers):
+        result = gd.bfs(gd.generate.preferential_attachment(300, 3, seed=2), 0)
+        with pytest.raises(Unsupported, match=r"hand them to tasks .* take r.to_dask_dataframe\(\).persist\(\)"):
+            two_workers.scatter(result)
+        samples = gd.sample.random_walk(result.graph, [0, 1], 3)
+        with pytest.raises(Unsupported, match=r"take s.to_dask_dataframe\(\)"):
+            two_workers.scatter([samples])
+        for collect in (dask.compute, dask.persist, dask.visualize):
+            with pytest.raises(Unsupported, match=r"r.to_dask_dataframe\(\)"):
+                collect(result)
 
 
 def test_results_and_samples_that_were_sent_have_their_values_but_no_proof(strings):
