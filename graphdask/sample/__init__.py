@@ -13,6 +13,8 @@ from graphdask.interface.suggest import suggesting as _suggesting
 _HOME: dict[str, str] = {
     "Chunks": "chunks",
     "Frontiers": "frontier",
+    "LinkNeighborLoader": "link_loader",
+    "NegativeSampling": "_negatives",
     "NeighborLoader": "neighbor_loader",
     "Neighborhoods": "neighborhoods",
     "SampledEdges": "_steps",

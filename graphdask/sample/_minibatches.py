@@ -8,7 +8,7 @@ their edges are.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -35,11 +35,16 @@ class Drawn:
     """Vertex numbers."""
     edge_index: Any
     e_id: Any
-    input_id: Any
     num_sampled_nodes: list[int]
     num_sampled_edges: list[int]
-    batch: Any = None
-    seed_time: Any = None
+    batch: Any
+    """Number of the instance that each vertex is of, among those of the batch; None where that is one."""
+    beside: dict[str, Any]
+    """What the loader gave besides."""
+
+
+Beside = Mapping[str, tuple[np.ndarray, np.ndarray]]
+"""Arrays, and where the elements of each batch begin."""
 
 
 def _columns(result: Any) -> tuple[Backend, dict[str, Array]]:
@@ -53,18 +58,18 @@ def _columns(result: Any) -> tuple[Backend, dict[str, Array]]:
     return get_backend("cpu"), {name: np.concatenate(parts.fetch(PickColumn(name))) for name in names}
 
 
-def drawn_batches(result: Any, places: np.ndarray, per: int | None = None) -> list[Drawn]:
-    """The batches of a run; `places` among the input vertices are those of its seeds.
+def drawn_batches(result: Any, beside: Beside, per: int | None = None) -> list[Drawn]:
+    """The batches of a run, each with its share of what stands beside it.
 
-    A batch is an instance; or, of instances with times, `per` of them, each with vertices of its own.
+    A batch is an instance; or `per` of them, each with vertices of its own.
     """
     backend, columns = _columns(result)
     with backend.activate():
-        return _cut(backend, columns, result.sampler, result.graph, places, per)
+        return _cut(backend, columns, result.sampler, result.graph, beside, per)
 
 
 def _cut(
-    backend: Backend, columns: dict[str, Array], sampler: Any, graph: Graph, places: np.ndarray, per: int | None
+    backend: Backend, columns: dict[str, Array], sampler: Any, graph: Graph, beside: Beside, per: int | None
 ) -> list[Drawn]:
     xp, on_host, numbered = backend.xp, backend.name == "cpu", sampler.numbered
     if NUMBERED[0] in columns:
@@ -77,30 +82,28 @@ def _cut(
         node_sizes, edge_sizes = sizes_of(seeds, len(sampler.fanouts), offsets, columns["hop"], row, col)
     else:
         nodes, row, col, node_sizes, edge_sizes = numbered_by_sorting(backend, sampler, graph.num_vertices, columns)
-    owners, times, bounds = None, None, sampler.bounds
+    owners = None
     edge = columns["edge"] if numbered else row  # in the second case for nothing but its length
     if per is not None:
         firsts = np.arange(0, sampler.instances, per)
         nodes, edge, row, col, owners = joined(backend, per, node_sizes, edge_sizes, nodes, edge, row, col)
         node_sizes, edge_sizes = (np.add.reduceat(sizes, firsts) for sizes in (node_sizes, edge_sizes))
-        times, bounds = backend.from_host(sampler.limits), np.append(firsts, sampler.instances)
     edges = np.concatenate(([0], np.cumsum(edge_sizes.sum(axis=1))))
     node_offsets = np.concatenate(([0], np.cumsum(node_sizes.sum(axis=1))))
     ids = graph.ids.to_caller(nodes) if on_host else nodes.astype(np.int64) + np.int64(graph.ids.start)
     if ids.dtype.kind in "iu":
         ids = ids.astype(np.int64, copy=False)
-    input_id, inward = backend.from_host(places[: len(sampler.seeds)]), sampler.inward
-    made = []
+    given = {name: (backend.from_host(values), bounds.tolist()) for name, (values, bounds) in beside.items()}
+    inward, made = sampler.inward, []
     for i in range(len(node_sizes)):
         e, v = slice(int(edges[i]), int(edges[i + 1])), slice(int(node_offsets[i]), int(node_offsets[i + 1]))
         edge_index = xp.empty((2, e.stop - e.start), np.int64)
         edge_index[0], edge_index[1] = (col[e], row[e]) if inward else (row[e], col[e])
-        seeds_here = slice(int(bounds[i]), int(bounds[i + 1]))
         e_id = edge[e].copy() if numbered else None
         made.append(Drawn(
-            ids[v].copy(), nodes[v].copy(), edge_index, e_id, input_id[seeds_here].copy(),
-            node_sizes[i].tolist(), edge_sizes[i].tolist(), None if owners is None else owners[v].copy(),
-            None if times is None else times[seeds_here].copy(),
+            ids[v].copy(), nodes[v].copy(), edge_index, e_id, node_sizes[i].tolist(), edge_sizes[i].tolist(),
+            None if owners is None else owners[v].copy(),
+            {name: values[begins[i] : begins[i + 1]].copy() for name, (values, begins) in given.items()},
         ))  # fmt: skip
     return made
 

@@ -214,6 +214,14 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
     "RMat.block_edges": Call(lambda w: {"rank": 0, "size": 1}, lambda w: gd.generate.RMat(3).block_edges),
     # graphdask.sample
     "Chunks.to_parquet": Call(lambda w: {"path": w.new("chunks"), "overwrite": True}, lambda w: w.chunks.to_parquet),
+    "LinkNeighborLoader": Call(
+        lambda w: {"G": w.G, "num_neighbors": [2, 1], "prefetch": 0},
+        lambda w: gd.sample.LinkNeighborLoader,
+        first,
+        called=("transform",),
+        words={"edge_label_index": ("end of a link",)},
+    ),
+    "NegativeSampling": Call(lambda w: {"mode": "binary"}, lambda w: gd.sample.NegativeSampling),
     "NeighborLoader": Call(
         lambda w: {"G": w.G, **LOADER},
         lambda w: gd.sample.NeighborLoader,
@@ -355,6 +363,7 @@ LEFT_OUT: dict[str, str] = {
     "StreamedGraph": "made by stream.open, of a store",
     "WaitingQueue": "made by generate.waiting_queue",
     "Batch": "made by NeighborLoader",
+    "LinkBatch": "made by LinkNeighborLoader",
     "EdgeStream": "made by read_stream",
     "Fit": "made by scale.fit",
     "Stats": "made by the engine",

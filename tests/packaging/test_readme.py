@@ -208,7 +208,7 @@ def test_the_python_runs(files, tmp_path, monkeypatch):
         text = text.replace(said, run)
     examples = {
         "train_vertices": np.arange(50), "features": np.ones((60, 3)), "labels": np.zeros(60, int),
-        "model": lambda x, edges: x, "nx": nx, "g": nx.path_graph(9),
+        "model": lambda x, edges: x, "decode": lambda x, links: x[links].prod(axis=0), "nx": nx, "g": nx.path_graph(9),
     }  # fmt: skip
     text = text.replace("nx.pagerank(g", "client = cluster.client\nnx.pagerank(g")
     script = files / "readme.py"

@@ -186,6 +186,27 @@ def test_a_batch_stays_on_the_gpu_and_is_the_same(weighted, monkeypatch, device)
         assert mine.x.tolist() == theirs.x.tolist()
 
 
+@pytest.mark.parametrize("placement", ["replicated", "partitioned", "streamed"])
+def test_disjoint_seeds_are_instances_of_their_own(graph, placement):
+    again = np.concatenate([INPUT, INPUT[:3]])
+    divided = graph.partition(3, device="cpu")
+    loader = NeighborLoader(
+        divided, [3, 2], again, batch_size=6, shuffle=True, disjoint=True, seed=5, placement=placement
+    )  # fmt: skip
+    batches = [*loader, *loader]
+    places = np.concatenate([batch.input_id for batch in batches])
+    whole = gd.sample.neighbors(graph, again[places], [3, 2], direction="in", seed=5)
+    first = 0
+    for batch in batches:
+        for number in range(batch.batch_size):
+            expected, mine = whole.subgraph(first + number), np.flatnonzero(batch.batch == number)
+            assert batch.n_id[mine].tolist() == expected.nodes.tolist()
+            ends = batch.edge_index[:, batch.batch[batch.edge_index[1]] == number]
+            assert np.searchsorted(mine, ends).tolist() == [expected.col.tolist(), expected.row.tolist()]
+        assert (SRC[batch.e_id] == batch.n_id[batch.edge_index[0]]).all()
+        first += batch.batch_size
+
+
 def test_sorting_numbers_vertices_as_tables_do(graph):
     bounds = np.array([0, 4, 4, 30])
     sampler = NumberedTraversal(INPUT[:30], bounds, (2, 3), direction="in").chunk(0, 3)
@@ -196,7 +217,7 @@ def test_sorting_numbers_vertices_as_tables_do(graph):
     assert (row.tolist(), col.tolist()) == (result.row.tolist(), result.col.tolist())
     assert node_sizes.tolist() == result.sizes.tolist()
     assert edge_sizes.sum(axis=1).tolist() == np.diff(result.edge_offsets).tolist()
-    assert [len(batch.n_id) for batch in drawn_batches(result, np.arange(30))] == np.diff(result.node_offsets).tolist()
+    assert [len(batch.n_id) for batch in drawn_batches(result, {})] == np.diff(result.node_offsets).tolist()
 
 
 def test_attributes_are_looked_up_and_transformed(graph):
