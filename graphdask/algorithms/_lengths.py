@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphdask import execute
+from graphdask.device.arrays import module_of
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph
 from graphdask.partition.part import Part, WeightFacts
@@ -39,7 +40,7 @@ def fit_weights(G: Graph, takes: str, client: Any = None, progress: bool | None 
     not built yet, the weights are checked before the partitions are built.
     """
     if G.built is None and isinstance(G.source, ArraySource) and G.source.weights is not None:
-        checked_lengths(G, WeightFacts.of(np, G.source.src, G.source.dst, G.source.weights), takes)
+        checked_lengths(G, WeightFacts.of(module_of(G.source.src), G.source.src, G.source.dst, G.source.weights), takes)
     facts = execute.persist(G, client=client, progress=progress).weights or WeightFacts(1, 1, 1.0, 1)
     checked_lengths(G, facts, takes)
     return facts

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.device.backend import Array, get_backend
+from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.errors import GraphdaskError, InputError, MissingDependency
 
 PROTOCOLS = ("__array__", "__dlpack__", "__cuda_array_interface__", "__arrow_c_stream__", "__arrow_c_array__")
@@ -83,9 +83,16 @@ def on_gpu(array: Array) -> bool:
 
 def module_of(array: Array) -> Any:
     """Return the module with the functions for an array of NumPy or CuPy."""
-    return get_backend("cuda", cuda_device(array) or 0).xp if on_gpu(array) else np
+    return get_backend("cuda", array.device.id).xp if on_gpu(array) else np
 
 
-def on_host(array: Array) -> Array:
+def on_host(array: Array) -> np.ndarray:
     """Return an array of NumPy or CuPy as one of NumPy; the array itself where it is one."""
     return array.get() if on_gpu(array) else array
+
+
+def brought(backend: Backend, array: Array) -> Array:
+    """Return an array of NumPy or CuPy on a backend's device; the array itself where it is there."""
+    if backend.name == "cpu":
+        return on_host(array)
+    return backend.xp.asarray(array) if on_gpu(array) else backend.from_host(array)

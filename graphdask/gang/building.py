@@ -75,7 +75,8 @@ def gang_for(graph: Graph, client: Any, config: Config, workers: Workers) -> Any
 def build_all(graph: Graph, gang: Any, ghosts: str, show: bool) -> Built:
     started = clock()
     source, plan, size = graph.source, graph.plan, gang.size
-    vertex_map = make_vertex_map(plan, source.num_vertices, size, source.skewed, lambda: host_adjacency(graph))
+    skewed = size > 1 and source.skewed
+    vertex_map = make_vertex_map(plan, source.num_vertices, size, skewed, lambda: host_adjacency(graph))
     ghosts = plan.ghosts or ghosts
     build_plan = BuildPlan(
         vertex_map=vertex_map,

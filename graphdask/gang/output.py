@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.config import Config
+from graphdask.device.arrays import on_host
 from graphdask.device.limits import least_of_edges, refuse_beyond_disk, refuse_beyond_time
 from graphdask.display.notebook import is_watched
 from graphdask.errors import InputError, PeerLost, Unsupported, WrongWorker, shown
@@ -326,10 +327,10 @@ def _without_place(graph: Graph, content: Content) -> int | None:
     source = graph.source
     if isinstance(source, ArraySource):
         if source.num_vertices > 64 * source.num_edges:  # a table of them may be larger than memory
-            return int(source.num_vertices - len(np.union1d(source.src, source.dst)))
+            return int(source.num_vertices - len(np.union1d(on_host(source.src), on_host(source.dst))))
         named = np.zeros(source.num_vertices, bool)
-        named[source.src] = True
-        named[source.dst] = True
+        for ends in (source.src, source.dst):
+            named[on_host(ends)] = True
         return int(source.num_vertices - named.sum())
     if isinstance(source, GeneratedSource) and isinstance(source.generator, PreferentialAttachment):
         return 0

@@ -242,7 +242,7 @@ def _build_all(graph: Graph, gang: Any, show: bool) -> Any:
     source = graph.source
     by_range = replace(graph.plan, by="range")
     plan = BuildPlan(
-        vertex_map=make_vertex_map(by_range, source.num_vertices, 1, source.skewed, _no_adjacency),
+        vertex_map=make_vertex_map(by_range, source.num_vertices, 1, False, _no_adjacency),
         directed=graph.directed,
         ghosts="all",
         merge=graph.merge,

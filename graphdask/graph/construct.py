@@ -12,12 +12,17 @@ from typing import Any
 import numpy as np
 
 from graphdask.config import Config
+from graphdask.device.arrays import module_of, on_gpu, on_host
+from graphdask.device.backend import Array
+from graphdask.device.residency import fetched
 from graphdask.display.first_use import FirstUse
 from graphdask.display.phases import OF_ARRAYS, OF_GRAPH, phase, progress_over
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, outside, shown
 from graphdask.graph.graph import Graph
+from graphdask.graph.placing import Columns, columns_given
 from graphdask.io import EdgeList, edges_for_graph
 from graphdask.io._estimate import within_memory_of_graph
+from graphdask.partition.device_ids import number_on_device
 from graphdask.partition.given import given_array
 from graphdask.partition.ids import number_vertices
 from graphdask.partition.parallel_edges import count_parallel, group_parallel
@@ -79,34 +84,38 @@ def from_edges(
     if vertices is not None and num_vertices is not None:
         raise InputError("give num_vertices= or vertices=, not both")
     with progress_over("graph", OF_ARRAYS, progress):
-        source, destination = checked_ids("src", src), checked_ids("dst", dst)
-        if len(source) != len(destination):
-            raise InputError(f"src has {len(source)} entries and dst {len(destination)}; they must be pairs")
-        return _assemble(
-            [source, destination],
-            checked_weights(None if weights is None else given_array("weights", weights).copy(), len(source)),
-            None if vertices is None else checked_ids("vertices", vertices),
-            num_vertices,
-            directed,
-            self_loops,
-            multi_edges,
-            {},
-        )
+        given = columns_given(src, dst, weights, vertices, multi_edges != "keep")
+        with given.backend.activate():
+            source, destination = check_ids("src", given.src), check_ids("dst", given.dst)
+            if len(source) != len(destination):
+                raise InputError(f"src has {len(source)} entries and dst {len(destination)}; they must be pairs")
+            return _assemble(
+                [source, destination],
+                None if given.weights is None else check_weights(given.weights, len(source)),
+                None if given.vertices is None else check_ids("vertices", given.vertices),
+                num_vertices,
+                directed,
+                self_loops,
+                multi_edges,
+                {},
+                given=given,
+            )
 
 
 def _assemble(
-    ends: list[np.ndarray],
-    weights: np.ndarray | None,
-    vertices: np.ndarray | None,
+    ends: list[Array],
+    weights: Array | None,
+    vertices: Array | None,
     num_vertices: int | None,
     directed: bool,
     self_loops: str,
     multi_edges: str,
     report: dict[str, Any],
     own: bool = False,
+    given: Columns | None = None,
 ) -> Graph:
     """Make a graph of edges whose weights are checked; the list of ends is emptied, so that ids go once they have
-    numbers."""
+    numbers. Where they are on a GPU, so is all that is done here."""
     for value, allowed, name in ((self_loops, SELF_LOOPS, "self_loops"), (multi_edges, MULTI_EDGES, "multi_edges")):
         if not isinstance(value, str) or value not in allowed:
             raise InputError(f"{name}={shown(value)} is not one of {', '.join(allowed)}")
@@ -115,58 +124,82 @@ def _assemble(
     src, dst = ends
     ends.clear()
     with phase("ids"):
-        ids, src, dst = number_vertices(src, dst, vertices, num_vertices, own)
+        if on_gpu(src) and given is not None:
+            given.src = given.dst = None
+            ids, src, dst = number_on_device(given.backend, src, dst, vertices, num_vertices)
+        else:
+            ids, src, dst = number_vertices(src, dst, vertices, num_vertices, own)
+        xp = module_of(src)
     with phase("building") as built:
         report = report | {"edges_read": len(src), "vertices": ids.count, "renumbered": ids.table is not None}
-        given = len(src)
-        report["self_loops"] = int(np.count_nonzero(src == dst))
+        rows_given = len(src)
+        report["self_loops"] = int(xp.count_nonzero(src == dst))
         if self_loops == "error" and report["self_loops"]:
-            first = int(np.flatnonzero(src == dst)[0])
-            raise InputError(f"edge number {first} is a self-loop at vertex {ids.to_caller(src[first : first + 1])[0]}")
-        kept: np.ndarray | None = None
+            first = int(xp.flatnonzero(src == dst)[0])
+            named = ids.to_caller(on_host(src[first : first + 1]))
+            raise InputError(f"edge number {first} is a self-loop at vertex {named[0]}")
+        kept: Array | None = None
         if self_loops == "drop" and report["self_loops"]:
-            kept = np.asarray(src != dst)
+            kept = xp.asarray(src != dst)
             src, dst = src[kept], dst[kept]
-            weights = None if weights is None else weights[kept]
+            weights = _chosen(weights, kept)
             report["self_loops_dropped"] = report["self_loops"]
         built(0.1)
         report["parallel_edges"] = count_parallel(
             src, dst, ids.count, bool(directed), lambda share: built(0.1 + 0.7 * share)
         )
         if multi_edges != "keep" and report["parallel_edges"]:
-            repeats = group_parallel(src, dst, weights, ids.count, directed)
+            beside = weights if weights is None or not on_gpu(src) else xp.asarray(weights)
+            repeats = group_parallel(src, dst, beside, ids.count, directed)
+            del beside
         if multi_edges == "error" and report["parallel_edges"]:
             first = repeats.first_repeat()
-            named = ids.to_caller(np.array([src[first], dst[first]]))
+            named = ids.to_caller(np.array([int(src[first]), int(dst[first])]))
             raise InputError(f"edge number {first} from {named[0]} to {named[1]} repeats an earlier edge")
         if multi_edges == "merge" and report["parallel_edges"]:
             src, dst = src[repeats.kept], dst[repeats.kept]
-            weights = None if weights is None else weights[repeats.kept]
+            weights = _chosen(weights, repeats.kept)
             report["parallel_edges_merged"] = report["parallel_edges"]
-            rows = repeats.kept if kept is None else np.flatnonzero(kept)[repeats.kept]
-            kept = np.zeros(given, bool)
+            rows = repeats.kept if kept is None else xp.flatnonzero(kept)[repeats.kept]
+            kept = xp.zeros(rows_given, bool)
             kept[rows] = True
         built(0.8)
-        packed = None if kept is None else np.packbits(kept)
-        source = ArraySource(ids.count, src, dst, weights, kept=packed, rows_given=given)
+        packed = None if kept is None else on_host(xp.packbits(kept))
+        if given is not None and given.borrowed:
+            src, dst = fetched(src), fetched(dst)
+        source = ArraySource(ids.count, src, dst, weights, kept=packed, rows_given=rows_given)
         return Graph(source, ids, directed, report)
 
 
+def _chosen(weights: Array | None, which: Array) -> Array | None:
+    """Some of the weights, where they are."""
+    if weights is None:
+        return None
+    return weights[which if on_gpu(weights) else on_host(which)]
+
+
 def checked_ids(name: str, values: Any) -> np.ndarray:
-    """Check an array of vertex ids; int64, or object of str."""
-    array = given_array(name, values)
+    """Check vertex ids that a caller gives; int64, or object of str, on the host."""
+    return check_ids(name, given_array(name, values))
+
+
+def check_ids(name: str, array: Array) -> Array:
+    """Check an array of vertex ids; int64, or object of str, or on a GPU int32 or int64."""
+    xp = module_of(array)
     if array.ndim != 1:
         raise InputError(f"{name} must have one dimension, not shape {array.shape}")
     if array.size == 0:
-        return np.zeros(0, np.int64) if array.dtype.kind not in "UOT" else array.astype(object)
+        return xp.zeros(0, np.int64) if array.dtype.kind not in "UOT" else array.astype(object)
     if array.dtype.kind in "iu":
-        if array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max:
-            place = int(np.argmax(array > np.iinfo(np.int64).max))
-            raise InputError(f"{name}[{place}] = {array[place]} is above the largest vertex id, 2**63 - 1")
-        if array.dtype.kind == "i" and array.min() < 0:
-            place = int(np.argmax(array < 0))
-            raise InputError(f"{name}[{place}] = {array[place]} is negative; vertex ids start at 0")
-        return array.astype(np.int64, copy=False)
+        if array.dtype.kind == "u" and int(array.max()) > np.iinfo(np.int64).max:
+            place = int(xp.argmax(array > np.uint64(np.iinfo(np.int64).max)))
+            raise InputError(f"{name}[{place}] = {int(array[place])} is above the largest vertex id, 2**63 - 1")
+        if array.dtype.kind == "i" and int(array.min()) < 0:
+            place = int(xp.argmax(array < 0))
+            raise InputError(f"{name}[{place}] = {int(array[place])} is negative; vertex ids start at 0")
+        narrow = on_gpu(array) and array.dtype == np.int32
+        return array if narrow else array.astype(np.int64, copy=False)
+    array = on_host(array)  # no ids are of another kind but names, which no GPU has
     if array.dtype.kind in "UT" or (array.dtype.kind == "O" and all(isinstance(x, str) for x in array)):
         return _writable(name, array.astype(object))
     if array.dtype.kind == "O":
@@ -219,19 +252,22 @@ def _numbers_among_objects(name: str, array: np.ndarray) -> np.ndarray:
 
 
 def checked_weights(values: Any, count: int, name: str = "weights") -> np.ndarray | None:
+    """Check weights that a caller gives, one for each edge; of a dtype that weights may have, on the host."""
+    return None if values is None else check_weights(given_array(name, values), count, name)
+
+
+def check_weights(array: Array, count: int, name: str = "weights") -> Array:
     """Check an array of weights, one for each edge; of a dtype that weights may have."""
-    if values is None:
-        return None
-    array = given_array(name, values)
+    xp = module_of(array)
     if array.shape != (count,):
         raise InputError(f"{name} has the shape {array.shape}; one for each of the {count} edges is needed")
     if array.dtype.name not in WEIGHT_DTYPES:
-        if array.dtype.kind not in "iufb" or (array.dtype.kind == "u" and array.size and array.max() > 2**63 - 1):
+        if array.dtype.kind not in "iufb" or (array.dtype.kind == "u" and array.size and int(array.max()) > 2**63 - 1):
             raise InputError(f"{name} has the dtype {array.dtype}; weights are whole numbers or floats")
         array = array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise InputError(f"{name}[{int(np.argmax(np.isnan(array)))}] is NaN; every edge needs a weight")
-    return np.ascontiguousarray(array)
+    if array.dtype.kind == "f" and bool(xp.isnan(array).any()):
+        raise InputError(f"{name}[{int(xp.argmax(xp.isnan(array)))}] is NaN; every edge needs a weight")
+    return xp.ascontiguousarray(array)
 
 
 def read_graph(

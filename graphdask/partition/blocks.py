@@ -91,7 +91,7 @@ class Share:
         """Share `number` of `count`, in contiguous cuts; of what the caller holds in memory only that share."""
         if isinstance(source, ArraySource):
             piece = source.piece(number, count)
-            return cls(ArraySource(source.num_vertices, piece.src, piece.dst, piece.weights, source.skewed))
+            return cls(ArraySource(source.num_vertices, piece.src, piece.dst, piece.weights, source.known_skewed))
         if isinstance(source, ChunkSource):
             n, chunks = len(source.chunks), source.chunks
             chunks = chunks[n * number // count : n * (number + 1) // count]

@@ -173,6 +173,11 @@ class VertexIds:
         return out
 
 
+def is_narrow_range(low: int, high: int, edges: int) -> bool:
+    """Whether a table of all ids from `low` to `high` is little beside so many edges."""
+    return high - low + 1 <= 8 * edges + 1024
+
+
 def is_whole(value: Any) -> bool:
     """Whether an argument is a whole number; NumPy's durations are a kind of its integers, and are none."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
@@ -211,11 +216,7 @@ def number_vertices(
     if num_vertices is not None:
         if not numbers:
             raise InputError("num_vertices= is for ids that are whole numbers; these are strings")
-        if not is_whole(num_vertices) or num_vertices < 0:
-            raise InputError(f"num_vertices={shown(num_vertices)} must be a whole number, 0 or more")
-        if num_vertices > 2**63 - 1:
-            raise InputError(f"num_vertices={shown(num_vertices)} is above 2**63 - 1, the most that vertex ids allow")
-        ids = VertexIds(int(num_vertices))
+        ids = VertexIds(checked_count(num_vertices))
         return ids, *_numbered(ids, src, dst, own)
     if vertices is not None:
         ids = _from_sorted(np.unique(vertices) if vertices.dtype.kind in "iu" else _unique_strings(vertices))
@@ -233,7 +234,7 @@ def number_vertices(
     src, dst = (ends if ends.dtype in (np.int32, np.int64) else ends.astype(np.int64) for ends in (src, dst))
     low = int(min(src.min(), dst.min()))
     high = int(max(src.max(), dst.max()))
-    if high - low + 1 <= 8 * len(src) + 1024:
+    if is_narrow_range(low, high, len(src)):
         return _number_range(src, dst, low, high - low + 1, own)
     if len(src) >= COMPILED and 2 * len(src) < 2**31:
         from graphdask.partition.sparse_ids import number_sparse
@@ -242,6 +243,15 @@ def number_vertices(
         return VertexIds(len(table), 0, table), src, dst
     table, inverse = np.unique(np.concatenate([src, dst]).astype(np.int64), return_inverse=True)
     return VertexIds(len(table), 0, table), inverse[: len(src)], inverse[len(src) :]
+
+
+def checked_count(num_vertices: Any) -> int:
+    """Check a number of vertices."""
+    if not is_whole(num_vertices) or num_vertices < 0:
+        raise InputError(f"num_vertices={shown(num_vertices)} must be a whole number, 0 or more")
+    if num_vertices > 2**63 - 1:
+        raise InputError(f"num_vertices={shown(num_vertices)} is above 2**63 - 1, the most that vertex ids allow")
+    return int(num_vertices)
 
 
 def _numbered(ids: VertexIds, src: np.ndarray, dst: np.ndarray, own: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from graphdask.device.arrays import module_of, on_gpu
+from graphdask.device.backend import Array
 from graphdask.device.host_memory import reserved
 from graphdask.display.phases import BLOCK, in_blocks, nothing
 from graphdask.partition.ids import COMPILED
 
 
-def count_parallel(
-    src: np.ndarray, dst: np.ndarray, n: int, directed: bool, report: Callable[[float], None] = nothing
-) -> int:
+def count_parallel(src: Array, dst: Array, n: int, directed: bool, report: Callable[[float], None] = nothing) -> int:
     """Count the edges that are parallel to another one before them; ends are vertex numbers below `n`.
 
-    Where there are many edges they are counted in linear time, with 2 bytes for each edge and 8 for each vertex.
-    `report` takes the share that is done.
+    Many edges of the host are counted in linear time, with 2 bytes for each edge and 8 for each vertex. Those of a GPU
+    are sorted there, with 16 bytes for each edge. `report` takes the share that is done.
     """
     edges = len(src)
     if not edges:
         return 0
-    if edges < COMPILED or n > 4 * edges or max(n + 2, edges) >= 2**31:
-        low, high = (src, dst) if directed else (np.minimum(src, dst), np.maximum(src, dst))
+    xp = module_of(src)
+    if on_gpu(src) or edges < COMPILED or n > 4 * edges or max(n + 2, edges) >= 2**31:
+        low, high = (src, dst) if directed else (xp.minimum(src, dst), xp.maximum(src, dst))
         if n < 2**31:
             key = _keys(low, high)
             key.sort()
-            return int(np.count_nonzero(key[1:] == key[:-1]))
-        order = np.lexsort((high, low))
-        return edges - 1 - int(np.count_nonzero(_differ(low[order], high[order])))
+            return int(xp.count_nonzero(key[1:] == key[:-1]))
+        order = _sorted_by(xp, (low, high))
+        return edges - int(xp.count_nonzero(_begins(xp, (low[order], high[order]))))
     return count_in_rows(src, dst, n, directed, edges // 2 + 1, report)
 
 
@@ -101,45 +103,48 @@ def _rows_in_blocks(begins: np.ndarray, first: int, last: int, base: int) -> Ite
 class Parallel:
     """Groups of parallel edges."""
 
-    kept: np.ndarray
+    kept: Array
     """Which edge of each group stays, ascending."""
-    order: np.ndarray
-    starts: np.ndarray
+    later: Array
+    """Which edges have an earlier parallel one, in no order."""
 
     def first_repeat(self) -> int:
         """Number of the first edge that has an earlier parallel one."""
-        later = np.ones(len(self.order), bool)
-        firsts = np.minimum.reduceat(self.order, self.starts)
-        later[firsts] = False
-        return int(np.flatnonzero(later)[0])
+        return int(self.later.min())
 
 
-def group_parallel(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, n: int, directed: bool) -> Parallel:
+def group_parallel(src: Array, dst: Array, weights: Array | None, n: int, directed: bool) -> Parallel:
     """Group the parallel ones of one edge or more; of each group the lightest stays, among equals the first."""
-    low, high = (src, dst) if directed else (np.minimum(src, dst), np.maximum(src, dst))
-    if n < 2**31:
-        key = _keys(low, high)
-        order = np.argsort(key, kind="stable")
-        differs = key[order][1:] != key[order][:-1]
-    else:
-        order = np.lexsort((high, low))
-        differs = _differ(low[order], high[order])
-    starts = np.flatnonzero(np.concatenate(([True], differs)))
-    if weights is None:
-        kept = order[starts]
-    else:
-        group = np.cumsum(np.concatenate(([0], differs.astype(np.int64))))
-        lightest = np.lexsort((order, weights[order], group))
-        kept = order[lightest[starts]]
-    return Parallel(np.sort(kept), order, starts)
+    xp = module_of(src)
+    low, high = (src, dst) if directed else (xp.minimum(src, dst), xp.maximum(src, dst))
+    keys = (_keys(low, high),) if n < 2**31 else (low, high)
+    order = _sorted_by(xp, keys)
+    begins = _begins(xp, [key[order] for key in keys])
+    later = order[~begins]
+    if weights is not None:
+        lightest = xp.argsort(weights, kind="stable")
+        order = lightest[_sorted_by(xp, [key[lightest] for key in keys])]
+    return Parallel(xp.sort(order[begins]), later)
 
 
-def _differ(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Whether each edge but the first is another one than that before it."""
-    return np.asarray((low[1:] != low[:-1]) | (high[1:] != high[:-1]))
+def _sorted_by(xp: Any, keys: Sequence[Array]) -> Array:
+    """The stable order by the first key, then the next one."""
+    order = xp.argsort(keys[-1], kind="stable")
+    for key in reversed(keys[:-1]):
+        order = order[xp.argsort(key[order], kind="stable")]
+    return order
 
 
-def _keys(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def _begins(xp: Any, keys: Sequence[Array]) -> Array:
+    """Whether an edge is another one than that before it, of edges that are sorted."""
+    begins = xp.ones(len(keys[0]), bool)
+    begins[1:] = keys[0][1:] != keys[0][:-1]
+    for key in keys[1:]:
+        begins[1:] |= key[1:] != key[:-1]
+    return begins
+
+
+def _keys(low: Array, high: Array) -> Array:
     """Both ends of each edge in one int64."""
     key = low.astype(np.int64)
     key <<= 32

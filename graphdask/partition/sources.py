@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from graphdask.device.arrays import brought, module_of, on_gpu, on_host
 from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.device.host_memory import reserved
 from graphdask.partition.ids import COMPILED
@@ -33,10 +34,12 @@ class EdgeSource(Protocol):
 
     num_vertices: int
     weight_dtype: np.dtype | None
-    skewed: bool
-    """Whether a few vertices hold many of the edges."""
     drops_self_loops: bool
     """Whether pieces leave out self-loops that `num_edges` counts."""
+
+    @property
+    def skewed(self) -> bool:
+        """Whether a few vertices hold many of the edges."""
 
     @property
     def num_edges(self) -> int:
@@ -48,32 +51,37 @@ class EdgeSource(Protocol):
 
 @dataclass(frozen=True)
 class ArrayPiece:
-    src: np.ndarray
-    dst: np.ndarray
-    weights: np.ndarray | None
+    """A slice of the caller's arrays, where these are; one that is sent arrives on the host."""
+
+    src: Array
+    dst: Array
+    weights: Array | None
 
     def edges(self, backend: Backend) -> Edges:
-        weights = None if self.weights is None else backend.from_host(self.weights)
-        return backend.from_host(self.src), backend.from_host(self.dst), weights
+        weights = None if self.weights is None else brought(backend, self.weights)
+        return brought(backend, self.src), brought(backend, self.dst), weights
+
+    def __reduce__(self) -> Any:
+        columns = (None if each is None else on_host(each) for each in (self.src, self.dst, self.weights))
+        return ArrayPiece, tuple(columns)
 
 
 class ArraySource:
-    """The caller's arrays, kept on this host and sent in slices."""
+    """The caller's arrays, kept on this host or a GPU of this process and sent in slices."""
 
     def __init__(
         self,
         num_vertices: int,
-        src: np.ndarray,
-        dst: np.ndarray,
-        weights: np.ndarray | None,
+        src: Array,
+        dst: Array,
+        weights: Array | None,
         skewed: bool | None = None,
         kept: np.ndarray | None = None,
         rows_given: int | None = None,
     ):
         dtype = index_dtype(num_vertices)
         self.num_vertices, self.num_edges = num_vertices, len(src)
-        self.src = np.ascontiguousarray(src, dtype)
-        self.dst = np.ascontiguousarray(dst, dtype)
+        self.src, self.dst = (module_of(ends).ascontiguousarray(ends, dtype) for ends in (src, dst))
         self.weights = weights
         self.kept = kept
         """bool, packed to bits: of each edge that the caller gave, whether it is there; None where all are."""
@@ -81,7 +89,20 @@ class ArraySource:
         """How many edges the caller gave, those that are left out among them."""
         self.drops_self_loops = False
         self.weight_dtype = None if weights is None else weights.dtype
-        self.skewed = _is_skewed(self.src, self.dst, num_vertices) if skewed is None else skewed
+        self.known_skewed = skewed
+        """None until somebody asks whether it is `skewed`."""
+
+    @property
+    def skewed(self) -> bool:
+        """Whether a few vertices hold many of the edges; found on first use."""
+        if self.known_skewed is None:
+            self.known_skewed = _is_skewed(self.src, self.dst, self.num_vertices)
+        return self.known_skewed
+
+    def __getstate__(self) -> dict[str, Any]:
+        """One that is sent arrives on the host."""
+        columns = ("src", "dst", "weights")
+        return {name: on_host(value) if name in columns else value for name, value in self.__dict__.items()}
 
     def piece(self, rank: int, size: int) -> ArrayPiece:
         share = slice(self.num_edges * rank // size, self.num_edges * (rank + 1) // size)
@@ -93,19 +114,25 @@ class ArraySource:
         return None if self.kept is None else np.flatnonzero(np.unpackbits(self.kept))
 
 
-def _is_skewed(src: np.ndarray, dst: np.ndarray, num_vertices: int) -> bool:
+def _is_skewed(src: Array, dst: Array, num_vertices: int) -> bool:
     """Whether the largest degree is more than 16 times the mean: hubs, which contiguous ranges would pile up."""
     if not len(src):
         return False
+    xp = module_of(src)
     if num_vertices > 8 * len(src):  # mostly isolated vertices; counting each would take more than the edges do
-        degree = np.unique(np.concatenate([src, dst]), return_counts=True)[1]
+        degree = xp.unique(xp.concatenate([src, dst]), return_counts=True)[1]
+    elif on_gpu(src):
+        degree = xp.zeros(num_vertices, np.int64)
+        kernels = get_backend("cuda", src.device.id).kernels("tally", index_t=src.dtype)
+        for ends in (src, dst):
+            kernels.tally_count(len(ends), ends, degree)
     elif len(src) >= COMPILED and len(src) < 2**30:
         degree = reserved(num_vertices, np.int32)
         get_backend("cpu").kernels("numbering").numbering_degrees(len(src), src, dst, degree)
     else:
         degree = np.bincount(src, minlength=num_vertices)
         degree += np.bincount(dst, minlength=num_vertices)
-    return bool(degree.max() > 16 * max(2 * len(src) / num_vertices, 1.0))
+    return bool(int(degree.max()) > 16 * max(2 * len(src) / num_vertices, 1.0))
 
 
 @dataclass(frozen=True)

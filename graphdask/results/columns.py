@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.device.arrays import on_gpu
+from graphdask.device.arrays import brought, on_gpu
 from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.device.residency import fetched
 from graphdask.engine.loop import RankResult
@@ -145,7 +145,7 @@ def _assembled(pieces: Sequence[Array], order: Callable[[Backend, slice], Array]
     backend = get_backend("cuda", pieces[0].device.id if on_gpu(pieces[0]) else 0)
     with backend.activate():
         if len(pieces) == 1 and order is None:
-            return _brought(backend, pieces[0])
+            return brought(backend, pieces[0])
         made = _placed(backend, pieces, sum(map(len, pieces)), order)
         backend.synchronize()
         return made
@@ -161,14 +161,9 @@ def _placed(
     for piece in pieces:
         some = slice(first, first + len(piece))
         if len(piece):
-            made[some if order is None else order(backend, some)] = _brought(backend, piece)
+            made[some if order is None else order(backend, some)] = brought(backend, piece)
         first = some.stop
     return made
-
-
-def _brought(backend: Backend, values: Array) -> Array:
-    """Values as an array of the backend's device; the array itself where it is there."""
-    return values if backend.name == "cpu" else backend.from_host(values)
 
 
 def _named(ids: VertexIds, numbers: Array) -> Array:

@@ -53,7 +53,7 @@ def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> G
         except InputError as error:
             raise InputError(str(error).replace("weights", name)) from error
         of = G.source
-        source = ArraySource(G.num_vertices, of.src, of.dst, made, of.skewed, of.kept, of.rows_given)
+        source = ArraySource(G.num_vertices, of.src, of.dst, made, of.known_skewed, of.kept, of.rows_given)
         G = replace(G, source=source, report=dict(G.report), built=None, replicas=None)
         dtype = source.weight_dtype
     if whole and dtype is not None and dtype.kind != "i":
