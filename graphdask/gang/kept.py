@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-from graphdask.errors import PeerLost, StaleMessage
+from graphdask.errors import GraphdaskError, PeerLost, StaleMessage
 from graphdask.gang.arguments import Failed, PerRank, Summaries
+from graphdask.gang.lent import Loan, close, lending
 from graphdask.gang.watch import ask_scheduler
 
 
@@ -43,13 +45,33 @@ class DaskKept:
             return self._futures
 
     def fetch(self, select: Callable[[Any], Any]) -> list[Any]:
+        found, asked = self._selected(lending(select))
+        try:
+            return self._taken(found, asked)
+        except OSError:  # the memory of the workers is not to be seen from here
+            return in_rank_order(self._selected(select)[0])
+
+    def _selected(self, select: Callable[[Any], Any]) -> tuple[dict[Any, dict[int, Any]], dict[Any, str]]:
+        """What each task has selected, by rank, and where each has run."""
         places = self._places()
         asked = {
             self.gang.submit(select_all, places[address], future, select): places[address]
             for address, future in self.futures.items()
         }
-        found = self.gang.wait(asked, "fetching results", "deadline")
-        return in_rank_order(found)
+        return self.gang.wait(asked, "fetching results", "deadline"), asked
+
+    def _taken(self, found: dict[Any, dict[int, Any]], asked: dict[Any, str]) -> list[Any]:
+        """The values in rank order, those that were lent mapped; their workers close them then."""
+        from distributed import fire_and_forget
+
+        try:
+            return [value.taken() if isinstance(value, Loan) else value for value in in_rank_order(found)]
+        finally:
+            for task, by_rank in found.items():
+                numbers = [value.number for value in by_rank.values() if isinstance(value, Loan)]
+                if numbers:
+                    with suppress(GraphdaskError):  # a worker that left has closed them
+                        fire_and_forget(self.gang.submit(close, asked[task], numbers))
 
     def take(self, rank: int, select: Callable[[Any], Any]) -> Any:
         """What `select` picks from the value of one rank."""
