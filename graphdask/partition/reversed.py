@@ -18,8 +18,9 @@ def reversed_source(source: EdgeSource) -> EdgeSource:
         return source.base
     if isinstance(source, ArraySource):
         return ArraySource(
-            source.num_vertices, source.dst, source.src, source.weights, source.skewed, source.kept, source.rows_given
-        )
+            source.num_vertices, source.dst, source.src, source.weights, source.known_skewed, source.kept,
+            source.rows_given,
+        )  # fmt: skip
     if isinstance(source, ChunkSource):
         chunks = [chunk.chunk if isinstance(chunk, ReversedChunk) else ReversedChunk(chunk) for chunk in source.chunks]
         return ChunkSource(source.num_vertices, source.num_edges, chunks, source.weight_dtype, source.skewed)

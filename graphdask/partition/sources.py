@@ -82,6 +82,8 @@ class ArraySource:
         dtype = index_dtype(num_vertices)
         self.num_vertices, self.num_edges = num_vertices, len(src)
         self.src, self.dst = (module_of(ends).ascontiguousarray(ends, dtype) for ends in (src, dst))
+        if weights is not None and on_gpu(self.src):
+            weights = brought(get_backend("cuda", self.src.device.id), weights)
         self.weights = weights
         self.kept = kept
         """bool, packed to bits: of each edge that the caller gave, whether it is there; None where all are."""
