@@ -1,9 +1,9 @@
 """Pairs of vertices that share a neighbour, listed source by source, so that few pairs are held at a time.
 
 A source u and each of its neighbours w give the paths u, w, v to the vertices v in whose neighbourhoods w is. Sources
-are taken in batches of about BATCH paths. Rows of such v come from the owners of w; a kernel counts the paths of a
-source by v, scores the pairs, and lists those that are wanted (kernels/similarity/two_hops.py). A source of more than
-BATCH paths is taken piece by piece, and its paths are counted in an array by vertex.
+are taken in batches of about BATCH paths, on a GPU of a multiple. Rows of such v come from the owners of w; a kernel
+counts the paths of a source by v, scores the pairs, and lists those that are wanted (kernels/similarity/two_hops.py). A
+source of more than BATCH paths is taken piece by piece, and its paths are counted in an array by vertex.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ from graphdask.similarity._sets import BATCH, Sent, Sets
 
 Least = tuple[float, int, int]
 """A score and the two vertices of a pair."""
+TIMES = {"cpu": 1, "cuda": 16}
+"""How many times BATCH the paths of a batch are at most. A block of a GPU takes a source, so a batch needs thousands of
+sources; a CPU takes one source after the other."""
 
 
 @dataclass
@@ -45,6 +48,8 @@ class TwoHops:
     looped: Array
     """uint8, by slot: whether a vertex is its own neighbour."""
     onward: bool
+    batch: int
+    """Paths of a batch."""
     least: Least | None = None
     """Pairs that are worse than this one are not listed."""
     _amounts: list[Array] = field(default_factory=list)
@@ -62,13 +67,22 @@ class TwoHops:
             begins, bounds = sets.out.places(env.xp, sources)
             arcs = ragged(env, begins, bounds)
             rows = rows[arcs]
-        return cls(part, env, sets, arcs, rows, sizes[sets.out.slots[arcs]], looped, onward)
+        batch = cls.batch_on(part, env, sets.out.values is not None)
+        return cls(part, env, sets, arcs, rows, sizes[sets.out.slots[arcs]], looped, onward, batch)
+
+    @classmethod
+    def batch_on(cls, part: Part, env: Environment, weighted: bool) -> int:
+        """How many paths a batch has: a multiple of BATCH that takes half of the memory at most, or BATCH."""
+        times, free = TIMES[env.backend.name], int(env.backend.free_memory() * env.memory_share)
+        while times > 1 and 2 * cls.memory(part, weighted, times * BATCH) > free:
+            times //= 2
+        return times * BATCH
 
     @staticmethod
-    def memory(part: Part, weighted: bool) -> int:
+    def memory(part: Part, weighted: bool, batch: int) -> int:
         """Bytes at most, with those of a batch, of its pairs, and of what is kept by vertex."""
         width, arcs, n = part.vertex_map.dtype.itemsize, part.out.num_edges, part.num_vertices
-        most = min(2 * BATCH, arcs**2)
+        most = min(2 * batch, arcs**2)
         pairs = min(most + n, n * part.num_owned)
         by_path = 3 * width + 4 * (2 * width) + (24 + 4 * 16 if weighted else 0)  # rows that came, and hash tables
         of_arcs = 20 * arcs + min(arcs, most) * (2 * width + 58)
@@ -110,7 +124,7 @@ class TwoHops:
         batches, pieces = self._divided(keep)
         number, last = -env.least(-len(batches)), -env.least(-len(pieces))
         none = (self.arcs[:0], self.arcs[:0], 0, 0)
-        listed.make_room(min(sum(batch[2] for batch in batches), 2 * BATCH))
+        listed.make_room(min(sum(batch[2] for batch in batches), 2 * self.batch))
         for k in range(number):
             begins, ends, most, paths = batches[k] if k < len(batches) else none
             bounds = xp.zeros(len(begins) + 1, np.int64)
@@ -146,7 +160,7 @@ class TwoHops:
         if bool(small.any()):
             sums = [xp.cumsum(each[small]) for each in (paths, most)]
             total = int(sums[0][-1])
-            cuts = env.backend.to_host(xp.searchsorted(sums[0], xp.arange(0, total, BATCH))).tolist()
+            cuts = env.backend.to_host(xp.searchsorted(sums[0], xp.arange(0, total, self.batch))).tolist()
             some = [begins[small], ends[small]]
             for first, last in pairwise([*cuts, len(some[0])]):
                 if first < last:
@@ -156,7 +170,7 @@ class TwoHops:
         large = [env.backend.to_host(each[~small]).tolist() for each in (begins, ends)]
         for begin, end in zip(*large, strict=True):
             inside = before[begin + 1 : end + 1] - before[begin]
-            wanted = xp.arange(BATCH, int(inside[-1]), BATCH)
+            wanted = xp.arange(self.batch, int(inside[-1]), self.batch)
             cuts = sorted({begin, *(env.backend.to_host(xp.searchsorted(inside, wanted)) + begin + 1).tolist(), end})
             for first, last in pairwise(cuts):
                 pieces.append((first, last, int(before[last] - before[first]), last == end))

@@ -128,8 +128,16 @@ class WithinTwoHops(Similarity):
         return True
 
     def memory(self, part: Part, allocation: Allocation) -> int:
+        return self._memory(part, BATCH)
+
+    def memory_on(self, part: Part, env: Environment) -> int:
+        return self._memory(part, TwoHops.batch_on(part, env, self.weighted))
+
+    def _memory(self, part: Part, batch: int) -> int:
+        """Bytes, with batches of so many paths."""
         best = 0 if self.topk is None or self.each else min(self.topk, part.num_vertices**2)
-        return Sets.memory(part, True, self.weighted) + TwoHops.memory(part, self.weighted) + 100 * best * part.size
+        of_paths = TwoHops.memory(part, self.weighted, batch)
+        return Sets.memory(part, True, self.weighted) + of_paths + 100 * best * part.size
 
     def hops(self, part: Part, env: Environment, sets: Sets) -> TwoHops:
         """The paths from the sources. Every rank calls it."""

@@ -1,9 +1,10 @@
 // Pairs of vertices that share a neighbour. A block takes a source u at a time: it scans the lengths of the rows of its
 // neighbours w, its threads share the paths u, w, v evenly, and count them by v in a hash table, in shared memory if the
 // paths are few and there are no weights. Counts and sums are integers, so they do not depend on the order of the
-// threads. Of a source of which only the best pairs are listed, the score of the last of them is found by bisection over
-// its bits, and then its vertex. Pairs are listed in any order. After Nagasaka, Nukada and Matsuoka, High-performance
-// and memory-saving sparse general matrix-matrix multiplication for NVIDIA Pascal GPU (2017). Twin: two_hops.py.
+// threads. Of a source of which only the best pairs are listed, the score of the last of them is found eight bits at a
+// time, and among equal scores its vertex (radix selection). Pairs are listed in any order. After Nagasaka, Nukada and
+// Matsuoka, High-performance and memory-saving sparse general matrix-matrix multiplication for NVIDIA Pascal GPU (2017).
+// Twin: two_hops.py.
 #include "common/rows.cuh"
 #include "similarity/two_hops_pack.py"
 
@@ -80,32 +81,70 @@ struct Table {
         if (!sums) return score_of(a.measure, *common, both, size, its);
         return score_of(a.measure, sums[place] - own[place], sums[place], size, its);
     }
-    // How many pairs have a score of such bits or more; of these exactly, and a vertex up to `last`, if that is not -1.
-    __device__ __forceinline__ long long from(const TwoHopRows &a, long long size, long long bits, long long last,
-                                              unsigned long long *sum) const {
+    // A number that is smaller for a better score: scores are from 0 to 1. -1 if the slot has no pair.
+    __device__ __forceinline__ long long rank(const TwoHopRows &a, long long place, long long size) const {
         long long common;
-        unsigned long long mine = 0;
-        for (long long place = threadIdx.x; place < slots; place += GD_ROWS) {
-            const double found = score(a, place, size, &common);
-            if (found < 0) continue;
-            const long long its = __double_as_longlong(found);
-            mine += last < 0 ? its >= bits : its == bits && vertices[place] <= last;
-        }
-        __syncthreads();
-        if (threadIdx.x == 0) *sum = 0;
-        __syncthreads();
-        if (mine) atomicAdd(sum, mine);
-        __syncthreads();
-        return (long long)*sum;
+        const double found = score(a, place, size, &common);
+        return found < 0 ? -1 : (1LL << 62) - __double_as_longlong(found);
     }
 };
+
+// The last of the pairs of a source that are listed: its rank, and if several have that one, its vertex.
+struct Last {
+    long long rank = 0x7fffffffffffffffLL, vertex = 0x7fffffffffffffffLL;
+
+    __device__ __forceinline__ bool before(long long other, long long v) const {
+        return other > rank || (other == rank && v > vertex);
+    }
+};
+
+// Find the largest of the `wanted` smallest numbers in the slots, -1 being none, eight bits at a time. It is any number
+// between that and the next one if this is known early. Return how many of those equal to it are wanted, or 0 if all are.
+template <class Number>
+__device__ long long select_smallest(long long slots, long long wanted, int shift, int *scan, long long *last,
+                                     Number number) {
+    const int t = threadIdx.x;
+    for (long long prefix = 0;; shift -= 8) {
+        __syncthreads();
+        scan[t + 1] = 0;
+        if (t == 0) scan[0] = 0;
+        __syncthreads();
+        for (long long place = t; place < slots; place += GD_ROWS) {
+            const long long its = number(place);
+            if (its >= 0 && its >> shift >> 8 == prefix) atomicAdd(scan + 1 + (its >> shift & 255), 1);
+        }
+        gd_scan(scan);
+        if (wanted >= scan[GD_ROWS]) return 0;  // of the first bits only: there are no more
+        const int digit = gd_row_of(scan, (int)wanted - 1);
+        wanted -= scan[digit];
+        prefix = prefix << 8 | digit;
+        const bool all = wanted == scan[digit + 1] - scan[digit];
+        if (!all && shift > 0) continue;
+        *last = ((prefix + 1) << shift) - 1;
+        return all ? 0 : wanted;
+    }
+}
+
+// All threads of the block call it.
+__device__ __forceinline__ Last last_of(const Table &table, const TwoHopRows &a, long long size, int *scan) {
+    Last last;
+    const long long wanted = select_smallest(table.slots, a.keep, 56, scan, &last.rank, [&](long long place) {
+        return table.rank(a, place, size);
+    });
+    if (wanted) {
+        select_smallest(table.slots, wanted, 8 * (int)sizeof(index_t) - 8, scan, &last.vertex, [&](long long place) {
+            return table.rank(a, place, size) == last.rank ? (long long)table.vertices[place] : -1LL;
+        });
+    }
+    __syncthreads();
+    return last;
+}
 
 extern "C" __global__ void two_hops_list(long long n, TwoHopRows a) {
     __shared__ int scan[GD_ROWS + 1];
     __shared__ long long begins[GD_ROWS];
     __shared__ index_t small_vertices[SMALL];
     __shared__ count_t small_tallies[SMALL];
-    __shared__ unsigned long long sum;
     const int t = threadIdx.x;
     for (int place = t; place < SMALL; place += GD_ROWS) {
         small_vertices[place] = -1;
@@ -146,25 +185,8 @@ extern "C" __global__ void two_hops_list(long long n, TwoHopRows a) {
             }
             __syncthreads();
         }
-        long long bits = -1, last = -1;  // of the last pair that is listed
-        if (a.keep && table.from(a, size, 0, -1, &sum) > a.keep) {
-            bits = 0;
-            long long above = 0x4000000000000000LL;  // 2.0
-            while (above - bits > 1) {
-                const long long middle = bits + (above - bits) / 2;
-                if (table.from(a, size, middle, -1, &sum) >= a.keep) bits = middle;
-                else above = middle;
-            }
-            const long long wanted = a.keep - table.from(a, size, above, -1, &sum);
-            long long below = -1;
-            last = sizeof(index_t) == 4 ? 0x7fffffffLL : 1LL << 62;
-            while (last - below > 1) {
-                const long long middle = below + (last - below) / 2;
-                if (table.from(a, size, bits, middle, &sum) >= wanted) last = middle;
-                else below = middle;
-            }
-        }
-        __syncthreads();
+        Last last;
+        if (a.keep) last = last_of(table, a, size, scan);
         for (long long place = t; place < table.slots; place += GD_ROWS) {
             const index_t v = table.vertices[place];
             if (v == -1) continue;
@@ -175,8 +197,7 @@ extern "C" __global__ void two_hops_list(long long n, TwoHopRows a) {
             if (a.value) table.sums[place] = table.own[place] = 0;
             if (score < 0 || score < a.least) continue;
             if (score == a.least && (u > a.least_first || (u == a.least_first && v > a.least_second))) continue;
-            const long long its = __double_as_longlong(score);
-            if (its < bits || (its == bits && v > last)) continue;
+            if (a.keep && last.before((1LL << 62) - __double_as_longlong(score), v)) continue;
             const long long pair = gd_reserve(&a.counters->pairs);
             a.out_first[pair] = u;
             a.out_second[pair] = v;

@@ -35,7 +35,7 @@ def counted(rows, back, u):
 
 @pytest.mark.parametrize(
     ("measure", "options"),
-    [(0, {"onward": 1}), (1, {}), (2, {"keep": 3}), (3, {"keep": 1}),
+    [(0, {"onward": 1}), (1, {}), (1, {"keep": 40}), (2, {"keep": 3}), (3, {"keep": 1}),
      (0, {"least": 0.0})],
 )  # fmt: skip
 def test_pairs_of_sources(backend, dtype, rng, options, measure):
@@ -120,12 +120,27 @@ def test_batches_and_pieces_of_sources_leave_the_answer_as_it_is(monkeypatch, pa
     A.eliminate_zeros()
     A.data[:] = 1
     G = G.partition(parts, "random", device="cuda" if device == "emulated" else "cpu")
-    for batch in (40, 400):  # the first is less than most sources have
+    for batch, times in ((40, 1), (400, 1), (60, 8)):  # the first is less than most sources have
         monkeypatch.setattr(_two_hops, "BATCH", batch)
+        monkeypatch.setitem(_two_hops.TIMES, "cuda", times)
         for topk in (None, 25):
             r = gd.jaccard(G, topk=topk).verify()
             for mine, known in zip((r.first, r.second, r.score, r.common), products(A, topk), strict=True):
                 np.testing.assert_array_equal(mine, known)
+
+
+def test_a_gpu_takes_more_paths_at_a_time_where_there_is_memory(monkeypatch):
+    stand_in(monkeypatch, emulated())
+    monkeypatch.setattr(_two_hops, "BATCH", 50)
+    star = gd.from_edges(np.zeros(40, np.int64), np.arange(1, 41), directed=False)
+    batches = []
+    for free in (1 << 30, 600_000, 300_000):
+        monkeypatch.setattr(emulated(), "free_memory", lambda free=free: free, raising=False)
+        found = gd.jaccard(star.partition(1, device="cuda"))
+        assert len(found.score) == 40 * 39 // 2
+        batches.append(len(found.stats.supersteps))
+    assert batches == sorted(batches)
+    assert batches[0] < batches[-1]
 
 
 def test_the_best_pairs_need_no_memory_for_all(monkeypatch):

@@ -94,7 +94,8 @@ def test_scores_by_weight_on_the_emulator_of_a_gpu_have_the_same_bits(monkeypatc
     src, dst, weights = random_edges(6, "float64")
     G = gd.from_edges(src, dst, weights=weights, num_vertices=N, directed=True)
     monkeypatch.setattr(_two_hops, "BATCH", 100)
-    for name, options in product(("jaccard", "cosine"), ({"pairs": [[0, 1], [2, 5]]}, {}, {"topk": 4})):
+    some = {"pairs": [[0, 1], [2, 5]]}, {}, {"topk": 4}, {"topk": 2, "per_vertex": True}
+    for name, options in product(("jaccard", "cosine"), some):
         on_cpu, on_gpu = (getattr(gd, name)(G.partition(2, device=x), **options).verify() for x in ("cpu", "cuda"))
         for column in on_cpu.columns:
             np.testing.assert_array_equal(getattr(on_cpu, column), getattr(on_gpu, column))
