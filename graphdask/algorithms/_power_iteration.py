@@ -23,7 +23,7 @@ from graphdask.algorithms.distribution import Distribution
 from graphdask.algorithms.summaries import largest
 from graphdask.device.limits import LEAST_SECONDS, refuse_beyond_time
 from graphdask.display import terminal
-from graphdask.engine.loop import Environment
+from graphdask.engine.loop import Environment, Inbox
 from graphdask.errors import GraphdaskWarning, InputError, outside, shown
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import whole
@@ -111,6 +111,9 @@ class PowerIteration(VertexProgram):
     """Supersteps more than iterations."""
     each = 1
     """Supersteps of an iteration."""
+    uniform: float | None = None
+    """What all vertices send in the first superstep, 0 or a power of two, so that a degree times it is the exact sum of
+    what comes without weights, whatever the order; None if they do not send alike."""
 
     def __init__(
         self, G: Graph, program: Program, tol: float, max_iter: int, weighted: bool, first: Distribution | None = None,
@@ -126,6 +129,13 @@ class PowerIteration(VertexProgram):
         settled = Settled(tol * per_change if tol else -1.0, self.each + self.ahead, self.each)
         super().__init__(Definition.of(program, kind), None, start, most, settled, None, 0, G.directed)
 
+    def _gather(self, part: Part, state: ProgramState, inbox: Inbox, env: Environment) -> None:
+        if state.done or self.uniform is None or state.sums is None:
+            super()._gather(part, state, inbox, env)
+            return
+        (csr,) = state.rows
+        state.pack.message0[:] = (csr.indptr[1:] - csr.indptr[:-1]) * self.uniform
+
     def scores(self, found: dict[str, Any], aggregates: Mapping[str, float]) -> dict[str, Any]:
         """Return the columns of a result from the fields of the state, as they are after the last superstep."""
         return found
@@ -140,6 +150,11 @@ class PowerIteration(VertexProgram):
             "converged": residual <= self.tol,
             "finite": finite(state.aggregates),
         }
+
+
+def uniform(G: Graph) -> float:
+    """The score of each vertex in the first iteration: the largest power of two that is at most 1 / num_vertices."""
+    return math.ldexp(1.0, -max(G.num_vertices - 1, 0).bit_length())
 
 
 def checked(

@@ -25,6 +25,7 @@ from graphdask.algorithms._power_iteration import (
     ended,
     ended_words,
     iterated,
+    uniform,
 )
 from graphdask.algorithms.distribution import distribution
 from graphdask.graph.graph import Graph, checked_graph
@@ -142,8 +143,10 @@ def eigenvector_centrality(
     checked_graph(G)
     tol, max_iter, weighted = checked(G, "eigenvector_centrality", tol, max_iter, weighted, client, progress)
     first = distribution(G, start, "start")
-    program = _program(1.0 / max(G.num_vertices, 1) if first is None else 0.0, weighted)
+    each = uniform(G) if first is None else None
+    program = _program(each or 0.0, weighted)
     primitive = EigenvectorCentrality(G, program, tol, max_iter, weighted, first, "image")
+    primitive.uniform = each
     overflow = "the weights are too large; divide them by a constant"
     result: EigenvectorCentralityResult = iterated(G, primitive, overflow, exchange, client, progress)
     return result

@@ -42,6 +42,7 @@ class KatzCentrality(PowerIteration):
     name = "katz_centrality"
     result_type = KatzCentralityResult  # type: ignore[assignment]
     alpha, beta, normalized = 0.1, 1.0, True
+    uniform = 0.0
 
     def scores(self, found: dict[str, Any], aggregates: Mapping[str, float]) -> dict[str, Any]:
         score, norm = found["score"], math.sqrt(aggregates["norm"]) or 1.0

@@ -27,6 +27,7 @@ from graphdask.algorithms._power_iteration import (
     ended_words,
     finite,
     iterated,
+    uniform,
 )
 from graphdask.algorithms.distribution import distribution
 from graphdask.engine.loop import Environment, Inbox
@@ -76,7 +77,7 @@ class Hits(PowerIteration):
         state = super()._made(part, env, together)
         state.turns = state.rows
         if self._sums_turns(env):
-            state.sums_of_turns = [Sums.of(part, env, csr, int(csr is part.out)) for csr in state.rows]
+            state.sums_of_turns = [Sums.of(part, env, csr) for csr in state.rows]
         return state
 
     def _gather(self, part: Part, state: ProgramState, inbox: Inbox, env: Environment) -> None:
@@ -188,8 +189,10 @@ def hits(
     checked_graph(G)
     tol, max_iter, weighted = checked(G, "hits", tol, max_iter, weighted, client, progress)
     first = distribution(G, start, "start")
-    program = _program(1.0 / max(G.num_vertices, 1) if first is None else 0.0, weighted)
+    each = uniform(G) if first is None else None
+    program = _program(each or 0.0, weighted)
     primitive = Hits(G, program, tol, max_iter, weighted, first, "hub")
+    primitive.uniform = each
     overflow = "the weights are too large; divide them by a constant"
     result: HitsResult = iterated(G, primitive, overflow, exchange, client, progress)
     return result

@@ -41,9 +41,21 @@ class Layout:
         slices = 0 if rows.slices is None else rows.slices.nbytes
         return own + rows.indices.nbytes + slices + rows.long.nbytes + self.place.nbytes
 
+    @classmethod
+    def kept(cls, part: Part, csr: Csr) -> Layout | None:
+        """The layout that the partition keeps of its edges of a direction."""
+        kept: Layout | None = part.tables.get(cls._name(part, csr))
+        return kept if kept is not None and kept.made_of is csr.indices else None
+
     @staticmethod
-    def memory(part: Part, csr: Csr) -> int:
-        """Bytes at most of a layout, and while it is made."""
+    def _name(part: Part, csr: Csr) -> tuple[str, int]:
+        return "layout of sums", int(csr is part.out)
+
+    @classmethod
+    def memory(cls, part: Part, csr: Csr) -> int:
+        """Bytes at most of a layout, and while it is made; 0 if the partition keeps it."""
+        if cls.kept(part, csr) is not None:
+            return 0
         index = part.vertex_map.dtype.itemsize
         lists, listing = Chunks.memory(csr)
         ordering = part.num_slots * (2 * index + 2 + 8 + 4) + part.num_owned * index
@@ -54,19 +66,17 @@ class Layout:
         return csr.num_edges * index + lists + listing + ordering + ordered
 
     @classmethod
-    def of(cls, part: Part, env: Environment, csr: Csr, number: int) -> Layout:
-        """The layout of direction `number` that the partition keeps, or else a new one. Every rank calls it."""
-        name = "layout of sums", number
-        kept: Layout | None = part.tables.get(name)
-        there = kept is not None and kept.made_of is csr.indices
-        if env.least(int(there)):
+    def of(cls, part: Part, env: Environment, csr: Csr) -> Layout:
+        """The layout that the partition keeps of its edges of a direction, or else a new one. Every rank calls it."""
+        kept = cls.kept(part, csr)
+        if env.least(int(kept is not None)):
             assert kept is not None
             return kept
         place, _ = places(part, env)
         ordered = part.size == 1 and laid_out(csr, False)
         rows = Rows.of(env, csr, False, np.float64, place, place if ordered else None)
         layout = cls(rows, place, csr.indices, ordered)
-        part.tables.keep(name, layout, layout.nbytes)
+        part.tables.keep(cls._name(part, csr), layout, layout.nbytes)
         return layout
 
 
@@ -84,9 +94,9 @@ class Sums:
     """Of how many slots, the first ones, the kernels of a program write it."""
 
     @classmethod
-    def of(cls, part: Part, env: Environment, csr: Csr, number: int) -> Sums:
+    def of(cls, part: Part, env: Environment, csr: Csr) -> Sums:
         """Every rank calls it, from `init` only."""
-        layout = Layout.of(part, env, csr, number)
+        layout = Layout.of(part, env, csr)
         in_order = np.zeros(part.num_owned) if layout.ordered else None
         return cls(layout, env.xp.zeros(part.num_slots, np.float64), layout.rows.workspace(env.xp), in_order)
 

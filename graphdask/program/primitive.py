@@ -235,7 +235,7 @@ class VertexProgram(Primitive[ProgramState]):
             setattr(pack, f"failure{k}", self._failure(state, aggregate.function))
         pack.assign(failure_to_send=self._failure(state, of.send), failure_to_apply=self._failure(state, of.apply))
         if self.sums_values(env):
-            state.sums = Sums.of(part, env, rows[0], int(rows[0] is part.out))
+            state.sums = Sums.of(part, env, rows[0])
             state.sums.take_from(pack)
         if loops:
             make_loop(self, part, state, env)

@@ -7,9 +7,11 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+from emulated import emulated, stand_in
 from networkx.algorithms.link_analysis.hits_alg import _hits_python
 
 import graphdask as gd
+from graphdask.algorithms._power_iteration import uniform
 
 N = 40
 
@@ -65,6 +67,29 @@ def test_iterations_begin_where_they_are_told_to():
     np.testing.assert_allclose(found.authority, authority / authority.sum(), rtol=1e-13)
     np.testing.assert_allclose(found.hub, hub / hub.sum(), rtol=1e-13)
     assert found.iterations == 1
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_the_first_multiplication_of_equal_scores_has_the_bits_of_any_other(monkeypatch, device):
+    if device == "emulated":
+        stand_in(monkeypatch, emulated())
+    src, dst = np.random.default_rng(8).integers(0, 64, (2, 500)) ** 2 // 64  # with duplicates and self-loops
+    for directed in (False, True):
+        G = gd.from_edges(src, dst, num_vertices=64, directed=directed)
+        for parts in (1, 3):
+            H = G.partition(parts, "random", device="cuda" if device == "emulated" else "cpu")
+            for call, columns in ((gd.eigenvector_centrality, ["score"]), (gd.hits, ["hub", "authority"])):
+                given = call(G.partition(2, device="cpu"), 0, 4, start=np.ones(64))  # 1 / 64, a power of two
+                found = call(H, 0, 4)
+                for column in columns:
+                    np.testing.assert_array_equal(getattr(found, column), getattr(given, column))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 64, 65])
+def test_equal_scores_are_powers_of_two(n):
+    first = uniform(gd.from_edges([0], [0], num_vertices=n))
+    assert np.frexp(first)[0] == 0.5
+    assert 0.5 / n < first <= 1 / n
 
 
 def test_iterations_that_end_too_early_are_said():
