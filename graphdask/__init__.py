@@ -28,6 +28,7 @@ _HOME = {
     "ego_graph": "subgraphs.subgraph",
     "from_dask_dataframe": "graph.adapters",
     "from_edges": "graph.construct",
+    "from_frame": "graph.from_frame",
     "from_frames": "graph.typed",
     "from_networkx": "graph.adapters",
     "from_scipy": "graph.adapters",

@@ -11,6 +11,7 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.device.arrays import is_array
+from graphdask.dynamic.batch_columns import ColumnsOfBatches, inserted_columns
 from graphdask.dynamic.batch_frames import frame_edges, is_frame
 from graphdask.errors import InputError, shown
 from graphdask.graph.construct import checked_ids, checked_weights
@@ -65,7 +66,7 @@ class Update:
         return self.ids(src), self.ids(dst)
 
 
-class DynamicGraph(Graph):
+class DynamicGraph(ColumnsOfBatches, Graph):
     """A graph that batches of insertions and deletions change, on the workers that hold it.
 
     Every algorithm and sampler takes it as it takes a Graph, and `pagerank(D, method=...)` follows the changes.
@@ -117,6 +118,7 @@ class DynamicGraph(Graph):
         self._appeared = np.empty(0, base.ids.dtype)
         self._log = Log(no_batch(base.source.weight_dtype, base.num_vertices))
         self._insertions = Insertions([], [], 0)
+        self._values: tuple[tuple[int, Any], ...] = ()
         self._ordered: _Ordered | None = None
         self._present: Graph | None = None
 
@@ -177,6 +179,7 @@ class DynamicGraph(Graph):
         insert: Any = None,
         delete: Any = None,
         *,
+        columns: Any = None,
         client: Any = None,
         progress: bool | None = None,
     ) -> Update:
@@ -192,6 +195,9 @@ class DynamicGraph(Graph):
         delete : (src, dst) or DataFrame, optional
             Edges to delete, before any is inserted: an edge that is deleted and inserted is there afterwards. Those
             that are not there are counted. Vertices stay, also those whose last edge goes.
+        columns : mapping of str to array, or table, optional
+            Values of the graph's edge columns for the edges of `insert`, a row for each entry; of an edge that stands
+            more than once the last row counts. Columns that are left out are null, as all are by default.
         client : distributed.Client, optional
             Where the graph is, or is to be. Default: the active client, or this process if there is none.
         progress : bool, optional
@@ -204,7 +210,7 @@ class DynamicGraph(Graph):
         Raises
         ------
         InputError
-            For ids or weights that are not valid, naming the first one, and arrays that do not fit together.
+            For ids, weights or columns that are not valid, naming the first one, and arrays that do not fit together.
         OverBudget
             Where the batch or the rows need more memory than there is. The graph is as before.
         PeerLost
@@ -221,12 +227,15 @@ class DynamicGraph(Graph):
         <DynamicGraph: 4 vertices, 3 edges, directed, version 1>
         """
         again = [0, 0]
+        if columns is not None and hasattr(insert, "to_delayed"):
+            raise InputError("columns= of a Dask DataFrame in insert: its workers drop rows; give insert as arrays")
         if is_frame(insert):
             insert, again[0] = frame_edges("insert", insert, self.weighted, client)
         if is_frame(delete):
             delete, again[1] = frame_edges("delete", delete, False, client)
         insert, delete = _as_columns("insert", insert), _as_columns("delete", delete)
         inserted, weights = self._checked_insertions(insert)
+        values = inserted_columns(self.base.edge_attributes, columns, len(inserted[0]))
         deleted = self._checked_ends("delete", delete, 2)
         appeared, numbers = self._appeared, [self._numbers(ends, self._appeared) for ends in inserted]
         new = _unknown(inserted, numbers)
@@ -243,7 +252,7 @@ class DynamicGraph(Graph):
         batch = Batch.of((numbers[0], numbers[1]), (gone[0], gone[1]), weights, self.directed, n)
 
         def taken(there: np.ndarray, timer: Timer) -> Update:
-            return self._changed(batch, there, timer, appeared, len(new), again[0], unknown + again[1])
+            return self._changed(batch, there, timer, appeared, len(new), again[0], unknown + again[1], values)
 
         found: Update = execute.update(self, batch, n, taken, client=client, progress=progress)
         return found
@@ -257,6 +266,7 @@ class DynamicGraph(Graph):
         new: int,
         repeated: int,
         unknown: int,
+        values: tuple[int, Any],
     ) -> Update:
         """Take over a batch that the workers have applied, to edges of which some were `there`: all of it or, where
         something comes between, nothing, so that there is one line that changes the graph, the last."""
@@ -279,7 +289,7 @@ class DynamicGraph(Graph):
         )  # fmt: skip
         now = {"_edges": self._edges + inserts - kept - lost, "_appeared": appeared, "_log": Log(batch, self._log),
                "_insertions": self._insertions.with_batch(batch, not repeated), "_present": None, "version": version,
-               "report": report}  # fmt: skip
+               "report": report, "_values": (*self._values, values)}  # fmt: skip
         vars(self).update(now)
         return found
 
@@ -329,13 +339,13 @@ class DynamicGraph(Graph):
 
     def _made(self) -> Graph:
         if self._edges < 0:
-            return Graph(self.base.source, self.base.ids, self.directed, {}, self.plan, True)
+            return self.with_columns(Graph(self.base.source, self.base.ids, self.directed, {}, self.plan, True))
         ordered, n, plan = self._ordering(), self.num_vertices, self.plan
         if isinstance(plan.by, np.ndarray):
             owners = np.concatenate([plan.by, np.arange(len(plan.by), n) % (plan.parts or 1)])
             plan = replace(plan, by=owners if ordered.order is None else owners[ordered.order])
         source, merge = self.lineage(ordered.renumbered)
-        return Graph(source, ordered.ids, self.directed, {}, plan, merge)
+        return self.with_columns(Graph(source, ordered.ids, self.directed, {}, plan, merge))
 
     def _checked_insertions(self, insert: Any) -> tuple[list[np.ndarray], np.ndarray | None]:
         dtype = self.base.source.weight_dtype

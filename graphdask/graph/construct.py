@@ -43,6 +43,8 @@ def from_edges(
     vertices: Any = None,
     self_loops: str = "keep",
     multi_edges: str = "keep",
+    edge_columns: Any = None,
+    vertex_columns: Any = None,
     progress: bool | None = None,
 ) -> Graph:
     """Make a graph from arrays.
@@ -63,6 +65,13 @@ def from_edges(
     multi_edges : {"keep", "merge", "error"}
         Parallel edges; of merged ones the smallest weight stays. In an undirected graph (u, v) and (v, u) are
         parallel.
+    edge_columns : mapping of str to array of shape (m,), or table, optional
+        More columns of the edges, of any type that Arrow has. A merged edge keeps the values of the row that stays, the
+        first of those of the smallest weight.
+    vertex_columns : mapping of str to array, or table, optional
+        Columns of the vertices. With a column `id`, its rows are of these vertices, which join those that edges name;
+        vertices without a row have nulls. A mapping without it has a value for each vertex, in the order of
+        `vertex_ids`.
     progress : bool, optional
         Show a progress bar. Default: in a terminal or a notebook.
 
@@ -73,7 +82,7 @@ def from_edges(
     Raises
     ------
     InputError
-        For ids or weights that are not valid, naming the first one.
+        For ids, weights or columns that are not valid, naming the first one.
 
     Examples
     --------
@@ -81,6 +90,14 @@ def from_edges(
     >>> gd.from_edges([10, 20], [20, 40])
     <Graph: 3 vertices, 2 edges, directed>
     """
+    if edge_columns is not None or vertex_columns is not None:
+        from graphdask.graph.from_frame import from_edges_with_columns  # it imports pyarrow
+
+        return from_edges_with_columns(
+            src, dst, weights, vertices, edge_columns, vertex_columns, "id",
+            num_vertices=num_vertices, directed=directed, self_loops=self_loops, multi_edges=multi_edges,
+            progress=progress,
+        )  # fmt: skip
     if vertices is not None and num_vertices is not None:
         raise InputError("give num_vertices= or vertices=, not both")
     with progress_over("graph", OF_ARRAYS, progress):

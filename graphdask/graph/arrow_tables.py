@@ -1,0 +1,179 @@
+"""Arrow tables of what callers give: data frames of any library that has an Arrow stream, and mappings of arrays.
+
+Only the columns that are named are read, so that others may hold whatever they hold. A column that Arrow cannot hold is
+refused with its name, its type and its first bad row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow
+
+from graphdask.errors import InputError, shown
+from graphdask.partition.conversions import class_of
+from graphdask.partition.given import given_array
+
+TABLES = "a data frame of pandas, polars, cuDF or Dask, an Arrow table, or what else has __arrow_c_stream__"
+
+
+def arrow_table(what: str, given: Any, names: Sequence[str] | None = None) -> pyarrow.Table:
+    """Return the named columns of a table, in this order; all of them by default.
+
+    Parameters
+    ----------
+    what : str
+        What messages call the table.
+    given : data frame, Arrow table or stream, or mapping of str to array
+    names : sequence of str, optional
+
+    Raises
+    ------
+    InputError
+        For what is no table, a column that is not there or stands twice, and values that Arrow cannot hold.
+    """
+    if isinstance(given, Mapping):
+        return _of_columns(what, dict(given), names)
+    if hasattr(type(given), "to_delayed") and hasattr(type(given), "columns"):  # of Dask
+        wanted = _wanted(what, list(given.columns), names)
+        given = given[wanted].compute()
+    if hasattr(type(given), "iloc") and hasattr(type(given), "columns") and not hasattr(type(given), "to_arrow"):
+        return _of_pandas(what, given, names)
+    table = _stream(what, given)
+    return _plain(table.select(_wanted(what, table.column_names, names)))
+
+
+def checked_names(what: str, names: Any) -> list[str]:
+    """Return names of columns as a list, or raise InputError."""
+    if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{what}={shown(names)} is not a list of names of columns")
+    if len(set(names)) < len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise InputError(f"{what} names the column {shown(twice)} twice")
+    return list(names)
+
+
+def _wanted(what: str, there: Sequence[Any], names: Sequence[str] | None) -> list[Any]:
+    wanted = list(there) if names is None else list(names)
+    for name in wanted:
+        if name not in there:
+            raise InputError(f"{what} has no column {shown(name)}; it has {', '.join(map(str, there)) or 'none'}")
+        if list(there).count(name) > 1:
+            raise InputError(f"{what} has more than one column {shown(name)}; rename the others")
+    return wanted
+
+
+def _of_pandas(what: str, frame: Any, names: Sequence[str] | None) -> pyarrow.Table:
+    wanted = _wanted(what, list(frame.columns), names)
+    for name in wanted:
+        if not isinstance(name, str):
+            raise InputError(f"{what} has a column named {shown(name)}, which is no string; rename it")
+    try:
+        return _plain(pyarrow.Table.from_pandas(frame[wanted], preserve_index=False))
+    except (pyarrow.ArrowException, TypeError, OverflowError, ValueError):
+        for name in wanted:
+            column_of(f"{what}: column {name!r}", frame[name])  # which names the bad row
+        raise
+
+
+def _stream(what: str, given: Any) -> pyarrow.Table:
+    try:
+        if hasattr(given, "__arrow_c_stream__"):
+            return pyarrow.table(given)
+        for method in ("to_arrow", "to_arrow_table", "arrow"):  # cuDF, DuckDB
+            if hasattr(type(given), method):
+                return pyarrow.table(getattr(given, method)())
+    except Exception as error:  # of whatever a caller gives
+        raise InputError(f"{what} gives no Arrow table: {str(error)[:300]}") from error
+    raise InputError(f"{what} is a {class_of(given)}; it is {TABLES}")
+
+
+def _of_columns(what: str, given: Mapping[Any, Any], names: Sequence[str] | None) -> pyarrow.Table:
+    for name in given:
+        if not isinstance(name, str):
+            raise InputError(f"{what} has a column named {shown(name)}, which is no string; rename it")
+    columns = {name: column_of(f"{what}[{name!r}]", given[name]) for name in _wanted(what, list(given), names)}
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"{what} has columns of different lengths: {lengths}")
+    return _plain(pyarrow.table(columns))
+
+
+def column_of(what: str, values: Any) -> pyarrow.ChunkedArray:
+    """Return one column of Arrow, of an array or a list.
+
+    Raises
+    ------
+    InputError
+        Naming the first row that Arrow cannot hold.
+    """
+    try:
+        if hasattr(values, "__arrow_c_stream__"):
+            return pyarrow.chunked_array(values)
+        if hasattr(values, "__arrow_c_array__"):
+            return pyarrow.chunked_array([pyarrow.array(values)])
+    except pyarrow.ArrowException:  # pandas makes the stream of a column of objects as it is asked for
+        pass
+    if not hasattr(type(values), "iloc"):
+        values = list(values) if isinstance(values, list | tuple) else given_array(what, values)
+        if isinstance(values, np.ndarray) and values.ndim != 1:
+            raise InputError(f"{what} has the shape {values.shape}; a column has one dimension")
+    try:
+        made = pyarrow.array(values, from_pandas=True)
+    except (pyarrow.ArrowException, TypeError, OverflowError, ValueError) as error:
+        row = _first_bad(values)
+        bad = values.iloc[row] if hasattr(values, "iloc") else values[row]
+        raise InputError(
+            f"{what} of the type {getattr(values, 'dtype', 'object')}: row {row} holds {shown(bad)}, a "
+            f"{class_of(bad)}, which does not go with the rows before it ({str(error)[:200]}); convert the column"
+        ) from error
+    return made if isinstance(made, pyarrow.ChunkedArray) else pyarrow.chunked_array([made])
+
+
+def _first_bad(values: Any) -> int:
+    """The first row with which Arrow makes no column of the rows up to it."""
+    low, high = 0, len(values)
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            pyarrow.array(values[:middle], from_pandas=True)
+            low = middle
+        except (pyarrow.ArrowException, TypeError, OverflowError, ValueError):
+            high = middle
+    return low
+
+
+def _plain(table: pyarrow.Table) -> pyarrow.Table:
+    """The table in one piece, with types from which rows can be taken: views of strings and bytes become these."""
+    for place, entry in enumerate(table.schema):
+        views = {"string_view": pyarrow.large_string(), "binary_view": pyarrow.large_binary()}
+        if str(entry.type) in views:
+            made = table.column(place).cast(views[str(entry.type)])
+            table = table.set_column(place, entry.with_type(made.type), made)
+    return table.combine_chunks()
+
+
+def plain_values(what: str, column: pyarrow.ChunkedArray) -> np.ndarray:
+    """Return ids or weights as a NumPy array, of a column without nulls; of a dictionary its values.
+
+    Raises
+    ------
+    InputError
+        For a null, with its row, and for a type that is neither of numbers nor of strings.
+    """
+    kind = column.type
+    if pyarrow.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy())[0])
+        raise InputError(f"{what}[{row}] is missing; fill it in, or leave the edge out")
+    of = pyarrow.types
+    text = of.is_string(column.type) or of.is_large_string(column.type)
+    if not (text or of.is_integer(column.type) or of.is_floating(column.type) or of.is_boolean(column.type)):
+        first = f" (its first is {shown(column[0].as_py())})" if len(column) else ""
+        if not of.is_null(column.type):
+            raise InputError(f"{what} is of the type {kind}; it must hold numbers or strings{first}")
+        return np.zeros(0, np.int64)
+    return column.to_numpy() if not text else np.asarray(column.to_numpy(), object)

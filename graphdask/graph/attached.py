@@ -1,0 +1,96 @@
+"""How the columns that a caller gives are checked and attached to a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow
+
+from graphdask.errors import InputError, shown
+from graphdask.graph.arrow_tables import arrow_table
+from graphdask.graph.attributes import Attributes
+
+OF_EDGES = ("src", "dst", "weight", "edge")
+"""What graphdask calls columns of edges of its own."""
+OF_VERTICES = ("vertex",)
+
+
+def table_of_edges(what: str, given: Any, names: Any, count: int) -> pyarrow.Table | None:
+    """Return columns for `count` edges, checked; None without any.
+
+    Raises
+    ------
+    InputError
+        For another number of rows, and a name that edges have already.
+    """
+    if given is None:
+        return None
+    table = arrow_table(what, given, names)
+    for name in table.column_names:
+        if name in OF_EDGES:
+            raise InputError(f"{what}: {name!r} is what graphdask calls a column of its own; rename yours")
+    if not table.num_columns:
+        return None
+    if table.num_rows != count:
+        raise InputError(f"{what} has {table.num_rows:,} rows; one for each of the {count:,} edges is needed")
+    return table
+
+
+def table_of_vertices(what: str, given: Any, id_column: Any) -> pyarrow.Table | None:
+    """Return columns for vertices, checked; the column of their ids is among them where there is one."""
+    if given is None:
+        return None
+    if not isinstance(id_column, str):
+        raise InputError(f"vertex_id={shown(id_column)} is no name of a column")
+    table = arrow_table(what, given)
+    if id_column not in table.column_names and not isinstance(given, Mapping):
+        raise InputError(
+            f"{what} has no column {id_column!r} of the vertices' ids; it has "
+            f"{', '.join(table.column_names) or 'none'}; name it with vertex_id="
+        )
+    for name in table.column_names:
+        if name in OF_VERTICES and name != id_column:
+            raise InputError(f"{what}: {name!r} is what graphdask calls the vertices' ids; rename yours")
+    return table
+
+
+def attached(graph: Any, edges: pyarrow.Table | None, vertices: Any, id_column: str, ids: np.ndarray | None) -> Any:
+    """Return the graph with columns; `ids` are the checked ids of the vertices that rows of columns belong to.
+
+    Raises
+    ------
+    InputError
+        For an id that stands twice, or rows without ids that are not one for each vertex.
+    VertexNotFound
+        For an id that is no vertex.
+    """
+    of_edges = None if edges is None else Attributes(edges)
+    of_vertices = None
+    if vertices is not None:
+        rows: np.ndarray | None = None
+        if ids is not None:
+            numbers = graph.ids.to_internal(ids, "vertex_columns: vertex") if len(ids) else np.zeros(0, np.int64)
+            _check_once(ids, numbers)
+            rows = np.full(graph.ids.count, -1, np.int64)
+            rows[numbers] = np.arange(len(numbers))
+            vertices = vertices.drop_columns([id_column])
+        elif vertices.num_columns and vertices.num_rows != graph.ids.count:
+            raise InputError(
+                f"vertex_columns has {vertices.num_rows:,} rows; one for each of the {graph.ids.count:,} vertices, in "
+                f"the order of vertex_ids, or a column {id_column!r} of the vertices' ids is needed"
+            )
+        if vertices.num_columns:
+            plain = Attributes(vertices, graph.ids)
+            of_vertices = plain if rows is None else replace(plain, table=plain.take(rows, vertices.column_names))
+    return replace(graph, edge_attributes=of_edges, vertex_attributes=of_vertices)
+
+
+def _check_once(ids: np.ndarray, numbers: np.ndarray) -> None:
+    order = np.argsort(numbers, kind="stable")
+    again = order[1:][np.diff(numbers[order]) == 0]
+    if len(again):
+        row = int(again.min())
+        raise InputError(f"vertex_columns: row {row} repeats the vertex {ids[row]}; each stands once")

@@ -1,0 +1,132 @@
+"""from_frame: a graph from a table of edges, and one of vertices, whatever library they are of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphdask.errors import InputError, shown
+from graphdask.graph.adapters import from_dask_dataframe
+from graphdask.graph.arrow_tables import arrow_table, checked_names, plain_values
+from graphdask.graph.attached import attached, table_of_edges, table_of_vertices
+from graphdask.graph.construct import checked_ids, checked_weights, from_edges
+from graphdask.graph.graph import Graph
+from graphdask.interface.kinds import Own
+from graphdask.partition.ids import check_same_kind
+
+
+def from_frame(
+    df: Any,
+    src: str = "src",
+    dst: str = "dst",
+    weight: str | None = None,
+    *,
+    edge_columns: Any = None,
+    vertex_columns: Any = None,
+    vertex_id: str = "id",
+    directed: bool = True,
+    num_vertices: int | None = None,
+    self_loops: Own[str] = "keep",
+    multi_edges: Own[str] = "keep",
+    progress: bool | None = None,
+) -> Graph:
+    """Make a graph from a table with a row for each edge.
+
+    Parameters
+    ----------
+    df : data frame, table, or mapping of str to array
+        Of pandas, polars, cuDF or Dask, an Arrow table or record batch, a relation of DuckDB, or what else has
+        `__arrow_c_stream__`.
+    src, dst : str
+        Columns of the edges' ends: whole numbers or strings, also as categories.
+    weight : str, optional
+        Column of the weights.
+    edge_columns : list of str, optional
+        More columns to keep with the edges, of any type that Arrow has. Default: none. They stay in this process's
+        memory. A merged edge keeps the values of the row that stays, the first of those of the smallest weight.
+    vertex_columns : table, or mapping of str to array, optional
+        Columns of the vertices. The rows are of the vertices in its column `vertex_id`, which join those that edges
+        name; vertices without a row have nulls. A mapping without that column has a value for each vertex, in the order
+        of `vertex_ids`.
+    vertex_id : str
+        The column of the ids in `vertex_columns`.
+    directed : bool
+    num_vertices : int, optional
+        As in `from_edges`.
+    self_loops : {"keep", "drop", "error"}
+    multi_edges : {"keep", "merge", "error"}
+        As in `from_edges`. The rows of a Dask DataFrame stay with the workers if both are "keep", and come to this
+        process otherwise.
+    progress : bool, optional
+        Show a progress bar. Default: in a terminal or a notebook.
+
+    Returns
+    -------
+    Graph
+        With `edge_columns`, `vertex_columns`, `to_frame` and `to_arrow`. The row of an edge, as `s.edge` of samples
+        says, is its row in `df`.
+
+    Raises
+    ------
+    InputError
+        For a column that is not there, and ids, weights or columns that are not valid, naming the column and the first
+        row.
+    VertexNotFound
+        For a row of `vertex_columns` whose id `num_vertices` leaves out.
+
+    Examples
+    --------
+    >>> import graphdask as gd, pandas as pd
+    >>> calls = pd.DataFrame({"a": ["ann", "bob"], "b": ["bob", "cy"], "at": pd.to_datetime(["2026-01-01", None])})
+    >>> G = gd.from_frame(calls, "a", "b", edge_columns=["at"])
+    >>> G.edge_columns["at"].to_pandas_dtype()
+    <class 'numpy.datetime64'>
+    >>> G.to_frame().at.isna().tolist()
+    [False, True]
+    """
+    for argument, name in (("src", src), ("dst", dst), ("weight", weight)):
+        if not isinstance(name, str) and not (name is None and argument == "weight"):
+            raise InputError(f"{argument}={shown(name)} is no name of a column")
+    more = [] if edge_columns is None else checked_names("edge_columns", edge_columns)
+    for value, name in ((self_loops, "self_loops"), (multi_edges, "multi_edges")):
+        allowed = ("keep", "drop" if name == "self_loops" else "merge", "error")
+        if not isinstance(value, str) or value not in allowed:
+            raise InputError(f"{name}={shown(value)} is not one of {', '.join(allowed)}")
+    lazy = hasattr(type(df), "to_delayed") and hasattr(type(df), "columns")
+    if lazy and self_loops == multi_edges == "keep" and vertex_columns is None:
+        graph = from_dask_dataframe(df, src, dst, weight, directed=directed, num_vertices=num_vertices)
+        count = graph.num_edges
+        return attached(graph, table_of_edges("df", df, more, count) if more else None, None, vertex_id, None)
+    ends = [src, dst] if weight is None else [src, dst, weight]
+    table = arrow_table("df", df, list(dict.fromkeys([*ends, *more])))
+    return from_edges_with_columns(
+        plain_values(f"df: column {src!r}", table[src]),
+        plain_values(f"df: column {dst!r}", table[dst]),
+        None if weight is None else plain_values(f"df: column {weight!r}", table[weight]),
+        None, table.select(more) if more else None, vertex_columns, vertex_id,
+        num_vertices=num_vertices, directed=directed, self_loops=self_loops, multi_edges=multi_edges, progress=progress,
+        names=(f"df: column {src!r}", f"df: column {dst!r}", f"df: column {weight!r}"),
+    )  # fmt: skip
+
+
+def from_edges_with_columns(
+    src: Any, dst: Any, weights: Any, vertices: Any, edge_columns: Any, vertex_columns: Any, vertex_id: Any,
+    *, num_vertices: Any, names: tuple[str, str, str] = ("src", "dst", "weights"), **options: Any,
+) -> Graph:  # fmt: skip
+    """Carry out `from_edges` of arrays and columns."""
+    source, destination = checked_ids(names[0], src), checked_ids(names[1], dst)
+    of_edges = table_of_edges("edge_columns", edge_columns, None, len(source))
+    of_vertices = table_of_vertices("vertex_columns", vertex_columns, vertex_id)
+    own: np.ndarray | None = None
+    if of_vertices is not None and vertex_id in of_vertices.column_names:
+        name = f"vertex_columns: column {vertex_id!r}"
+        own = checked_ids(name, plain_values(name, of_vertices[vertex_id]))
+        if vertices is None and num_vertices is None and len(own):
+            filled = [ids for ids in (source, destination, own) if len(ids)]
+            for ids in filled[:-1]:
+                check_same_kind(ids, own)
+            vertices = np.unique(np.concatenate(filled))
+    weights = None if weights is None else checked_weights(weights, len(source), names[2])
+    graph = from_edges(source, destination, weights, num_vertices, vertices=vertices, **options)
+    return attached(graph, of_edges, of_vertices, vertex_id, own)
