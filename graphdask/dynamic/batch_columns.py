@@ -13,9 +13,13 @@ class ColumnsOfBatches:
     """What a DynamicGraph has of columns."""
 
     base: Graph
-    present: Graph
     _values: tuple[tuple[int, Any], ...]
     """Of each batch the number of entries that it inserted, and their columns or None."""
+
+    @property
+    def present(self) -> Graph:
+        """The present version."""
+        raise NotImplementedError
 
     @property
     def edge_attributes(self) -> Any:

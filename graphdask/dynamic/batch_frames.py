@@ -11,13 +11,21 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.device.arrays import is_array
 from graphdask.errors import InputError
 from graphdask.graph.adapters import column_values
+from graphdask.partition.given import given_array
 
 
 def is_frame(given: Any) -> bool:
     """Whether a batch is a data frame of pandas or of Dask."""
     return hasattr(type(given), "columns") and hasattr(type(given), "iloc")
+
+
+def as_columns(name: str, given: Any) -> Any:
+    """Return a batch that is one array, with a row for each column, as NumPy's; anything else as it is."""
+    table = hasattr(given, "columns")
+    return given_array(name, given) if is_array(given) and not table else given
 
 
 def frame_edges(name: str, frame: Any, weighted: bool, client: Any) -> tuple[tuple[np.ndarray, ...], int]:

@@ -10,16 +10,14 @@ from typing import Any
 import numpy as np
 
 from graphdask import execute
-from graphdask.device.arrays import is_array
 from graphdask.dynamic.batch_columns import ColumnsOfBatches, inserted_columns
-from graphdask.dynamic.batch_frames import frame_edges, is_frame
+from graphdask.dynamic.batch_frames import as_columns, frame_edges, is_frame
 from graphdask.errors import InputError, shown
 from graphdask.graph.construct import checked_ids, checked_weights
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own
 from graphdask.kernels.common.compiling import Timer
 from graphdask.partition.changes import MOST_VERTICES, Batch, ChangedSource, Insertions, Log, no_batch
-from graphdask.partition.given import given_array
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.vertex_map import index_dtype
 
@@ -66,7 +64,7 @@ class Update:
         return self.ids(src), self.ids(dst)
 
 
-class DynamicGraph(ColumnsOfBatches, Graph):
+class DynamicGraph(ColumnsOfBatches, Graph):  # type: ignore[override]
     """A graph that batches of insertions and deletions change, on the workers that hold it.
 
     Every algorithm and sampler takes it as it takes a Graph, and `pagerank(D, method=...)` follows the changes.
@@ -233,7 +231,7 @@ class DynamicGraph(ColumnsOfBatches, Graph):
             insert, again[0] = frame_edges("insert", insert, self.weighted, client)
         if is_frame(delete):
             delete, again[1] = frame_edges("delete", delete, False, client)
-        insert, delete = _as_columns("insert", insert), _as_columns("delete", delete)
+        insert, delete = as_columns("insert", insert), as_columns("delete", delete)
         inserted, weights = self._checked_insertions(insert)
         values = inserted_columns(self.base.edge_attributes, columns, len(inserted[0]))
         deleted = self._checked_ends("delete", delete, 2)
@@ -401,12 +399,6 @@ class DynamicGraph(ColumnsOfBatches, Graph):
         weights = f", weights {self.base.source.weight_dtype}" if self.weighted else ""
         edges = "uncounted" if self._edges < 0 else f"{self._edges:,}"
         return f"<DynamicGraph: {self.num_vertices:,} vertices, {edges} edges, {kind}{weights}, version {self.version}>"
-
-
-def _as_columns(name: str, given: Any) -> Any:
-    """A batch that is one array, with a row for each column; anything else is itself."""
-    table = hasattr(given, "columns")
-    return given_array(name, given) if is_array(given) and not table else given
 
 
 def _unknown(ends: list[np.ndarray], numbers: list[np.ndarray]) -> np.ndarray:

@@ -166,14 +166,14 @@ def plain_values(what: str, column: pyarrow.ChunkedArray) -> np.ndarray:
     kind = column.type
     if pyarrow.types.is_dictionary(kind):
         column = column.cast(kind.value_type)
-    if column.null_count:
-        row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-        raise InputError(f"{what}[{row}] is missing; fill it in, or leave the edge out")
     of = pyarrow.types
     text = of.is_string(column.type) or of.is_large_string(column.type)
     if not (text or of.is_integer(column.type) or of.is_floating(column.type) or of.is_boolean(column.type)):
         first = f" (its first is {shown(column[0].as_py())})" if len(column) else ""
         if not of.is_null(column.type):
             raise InputError(f"{what} is of the type {kind}; it must hold numbers or strings{first}")
-        return np.zeros(0, np.int64)
+        column = column.cast(pyarrow.int64())
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy())[0])
+        raise InputError(f"{what}[{row}] is missing; fill it in, or leave the edge out")
     return column.to_numpy() if not text else np.asarray(column.to_numpy(), object)

@@ -53,6 +53,10 @@ class Attributes:
             return table
         return table.take(pyarrow.array(rows))
 
+    def only(self, rows: np.ndarray) -> Attributes:
+        """Return the columns of these rows alone."""
+        return replace(self, table=self.take(rows, self.table.column_names).combine_chunks())
+
     def of_vertices(self, ids: VertexIds, names: Sequence[str], numbers: np.ndarray | None = None) -> pyarrow.Table:
         """Return the rows of vertices of a graph, which has these ids; by default of all, in the order of the ids."""
         assert self.ids is not None
@@ -137,7 +141,8 @@ def pandas_frame(table: pyarrow.Table) -> Any:
 
 def edges_table(src: Any, dst: Any, weights: Any) -> pyarrow.Table:
     """Return a table of edges, with their weights if there are any."""
-    columns = {"src": pyarrow.array(src), "dst": pyarrow.array(dst)}
+    ends = (end if end.dtype == object else end.astype(np.int64, copy=False) for end in (src, dst))
+    columns = dict(zip(("src", "dst"), map(pyarrow.array, ends), strict=True))
     return pyarrow.table(columns if weights is None else columns | {"weight": pyarrow.array(weights)})
 
 

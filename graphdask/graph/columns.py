@@ -11,6 +11,7 @@ from graphdask.device.backend import get_backend
 from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError, shown
 from graphdask.partition.edge_rows import numbered_edges, numbered_pieces
+from graphdask.partition.given import given_array
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.parallel_edges import group_parallel
 
@@ -43,6 +44,86 @@ class GraphColumns:
     def vertex_columns(self) -> dict[str, pyarrow.DataType]:
         """Names and Arrow types of the columns of the vertices."""
         return {} if self.vertex_attributes is None else self.vertex_attributes.types
+
+    def edge_column(self, name: str, rows: Any = None) -> np.ndarray:
+        """Return values of a column of the edges, by rows such as `s.edge` of samples or `e_id` of minibatches.
+
+        Parameters
+        ----------
+        name : str
+            One of `edge_columns`.
+        rows : array-like of int, optional
+            Rows of edges in what the graph was made of. Default: all of them, in order.
+
+        Returns
+        -------
+        numpy.ndarray, shape (len(rows),)
+            Numbers, truth values, dates and durations in NumPy's types, others as objects. A row below 0 or beyond the
+            columns has no value. Floats have NaN in place of what is missing, dates and durations NaT; columns of
+            whole numbers or truth values are objects then, with None.
+
+        Raises
+        ------
+        InputError
+            For a column that is not there, or rows that are not whole numbers.
+
+        Examples
+        --------
+        >>> import graphdask as gd
+        >>> G = gd.from_edges([0, 0, 1], [2, 1, 2], edge_columns={"time": [7, 8, 9]})
+        >>> s = gd.sample.snowball(G, [0], depth=2)
+        >>> G.edge_column("time", s.edge).tolist()
+        [8, 7, 9]
+        """
+        from graphdask.graph.attributes import chosen, numpy_values
+
+        chosen("name", [name], self.edge_attributes)
+        assert self.edge_attributes is not None
+        if rows is None:
+            rows = np.arange(self.edge_attributes.table.num_rows)
+        given = given_array("rows", rows)
+        if (given.size and given.dtype.kind not in "iu") or given.ndim != 1:
+            raise InputError(f"rows has the dtype {given.dtype} and {given.ndim} dimensions; give whole numbers in one")
+        return numpy_values(self.edge_attributes.take(given.astype(np.int64), [name])[name])
+
+    def vertex_column(self, name: str, vertices: Any = None) -> np.ndarray:
+        """Return values of a column of the vertices.
+
+        Parameters
+        ----------
+        name : str
+            One of `vertex_columns`.
+        vertices : array of vertex ids, optional
+            Default: all, in the order of `vertex_ids`.
+
+        Returns
+        -------
+        numpy.ndarray, shape (len(vertices),)
+            As `edge_column` returns.
+
+        Raises
+        ------
+        InputError
+            For a column that is not there.
+        VertexNotFound
+            For an id that is no vertex.
+
+        Examples
+        --------
+        >>> import graphdask as gd
+        >>> G = gd.from_edges([0, 1], [1, 2], vertex_columns={"name": ["a", "b", "c"]})
+        >>> G.vertex_column("name", [2, 0]).tolist()
+        ['c', 'a']
+        """
+        from graphdask.graph.attributes import chosen, numpy_values
+
+        chosen("name", [name], self.vertex_attributes)
+        assert self.vertex_attributes is not None
+        numbers = None
+        if vertices is not None:
+            given = given_array("vertices", vertices).reshape(-1)
+            numbers = self.ids.to_internal(given) if given.size else np.zeros(0, np.int64)
+        return numpy_values(self.vertex_attributes.of_vertices(self.ids, [name], numbers)[name])
 
     def to_arrow(self, kind: str = "edges", columns: Any = None) -> pyarrow.Table:
         """Return the edges or the vertices, with their columns, as an Arrow table.

@@ -377,7 +377,8 @@ class Graph(GraphQueries, GraphColumns):
         GraphdaskWarning
             For each thing that a single file does not keep: vertices without edges (CSV; edge lists and Parquet where
             ids are not consecutive), the type of 32-bit weights (CSV), and that ids are names where some look like
-            numbers or missing ids (CSV). A folder of parts, NPZ and the native format keep everything.
+            numbers or missing ids (CSV). A folder of parts, NPZ and the native format keep all of this. No format keeps
+            columns of edges and vertices.
 
         Notes
         -----

@@ -122,6 +122,16 @@ def warn_of_added(added: int, format: str) -> None:
         _warn(f"{format} has all numbers from 1 on as vertices: {added:,} that the graph does not have are read back")
 
 
+def warn_of_columns(edges: Iterable[str], vertices: Iterable[str], target: object) -> None:
+    """Warn that a file does not have the columns of edges and of vertices."""
+    lost = [
+        f"the {kind} columns {', '.join(names)}" for kind, names in (("edge", edges), ("vertex", vertices)) if names
+    ]
+    if lost:
+        _warn(f"{target}: {' and '.join(lost)} are not written; pyarrow or pandas writes them from G.to_arrow(kind) or "
+              "G.to_frame(kind)")  # fmt: skip
+
+
 def _warn(text: str) -> None:
     warnings.warn(GraphdaskWarning(text), stacklevel=outside())
 

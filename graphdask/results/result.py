@@ -19,6 +19,7 @@ from graphdask.errors import GraphdaskError, MissingDependency, Unsupported
 from graphdask.graph.graph import Graph
 from graphdask.interface.suggest import public
 from graphdask.partition.vertex_map import VertexMap
+from graphdask.results.attributes import with_columns
 from graphdask.results.columns import (
     CallerColumn,
     Glance,
@@ -246,14 +247,33 @@ class Result:
         execute.verify(self)
         return self
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame with the columns `vertex` and the result's own, a row for each vertex."""
+    def to_frame(self, columns: Any = ()) -> Any:
+        """Return a pandas DataFrame with the columns `vertex` and the result's own, a row for each vertex.
+
+        Parameters
+        ----------
+        columns : list of str
+            More columns: those of the graph's `vertex_columns`, all of them for None. Default: none.
+
+        Raises
+        ------
+        MissingDependency
+            Without pandas.
+        InputError
+            For a column that the graph's vertices do not have, or whose name is one of the result's own columns.
+        """
         try:
             import pandas
         except ImportError as error:
             raise MissingDependency('to_frame() needs pandas: pip install "graphdask[dataframe]"') from error
         data = {"vertex": self.graph.vertex_ids}
-        return pandas.DataFrame(data | {name: self._column(name) for name in self.columns})
+        frame = pandas.DataFrame(data | {name: self._column(name) for name in self.columns})
+        return with_columns(frame, columns, self.graph.vertex_attributes, self._columns_of_vertices)
+
+    def _columns_of_vertices(self, names: list[str]) -> Any:
+        from graphdask.graph.attributes import pandas_frame
+
+        return pandas_frame(self.graph.vertex_attributes.of_vertices(self.graph.ids, names))
 
     def to_dask(self) -> dict[str, Any]:
         """Return a Dask array for each column and for `vertex`, a chunk for each partition that has vertices, in order.

@@ -15,6 +15,7 @@ from graphdask.errors import GraphdaskError, MissingDependency
 from graphdask.graph.graph import Graph
 from graphdask.interface.suggest import public
 from graphdask.io.outputs import FolderOutput, folder_output, readable_write
+from graphdask.results.attributes import on_device, with_columns
 from graphdask.results.columns import CallerColumn, Glance, PickColumn, PickColumns, column_of
 from graphdask.results.result import (
     HEAD,
@@ -92,15 +93,25 @@ class Samples:
         Parameters
         ----------
         name : str
-            One of `columns`.
+            One of `columns`, or of the graph's `edge_columns`, whose values are those of each edge, taken by `edge`.
         device : {"cpu", "cuda"}, optional
             The host, or the GPU of this process. Default: the GPU if the samples were drawn there in this process,
-            else the host.
+            else the host, where the graph's columns are.
 
         Returns
         -------
         numpy.ndarray or cupy.ndarray
+            Of a column of the graph as `Graph.edge_column` returns it; without a value for a step along no edge.
+
+        Examples
+        --------
+        >>> import graphdask as gd
+        >>> G = gd.from_edges([0, 0, 1], [2, 1, 2], edge_columns={"time": [7, 8, 9]})
+        >>> gd.sample.snowball(G, [0], depth=2).column("time").tolist()
+        [8, 7, 9]
         """
+        if isinstance(name, str) and name not in self.columns and name in self.graph.edge_columns:
+            return on_device(name, self._of_edges(name), device)
         return column_of(self, name, device, None, type(self)._internal is Samples._internal)
 
     @property
@@ -231,13 +242,41 @@ class Samples:
         values = values_to_send(self)
         return _arrived, (type(self), self.graph, self.sampler, values, self.stats, self.placement)
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame with the columns; a 2-D array becomes a column of lists."""
+    def _of_edges(self, name: str) -> np.ndarray:
+        """Values of a column of the graph for the edges, in the shape of `edge`."""
+        edge = self.edge
+        return self.graph.edge_column(name, edge.reshape(-1)).reshape(edge.shape)
+
+    def to_frame(self, columns: Any = ()) -> Any:
+        """Return a pandas DataFrame with the columns; a 2-D array becomes a column of lists.
+
+        Parameters
+        ----------
+        columns : list of str
+            More columns: those of the graph's `edge_columns`, whose values are taken by `edge`; None for
+            all of them. Default: none.
+
+        Raises
+        ------
+        MissingDependency
+            Without pandas.
+        InputError
+            For a column that the graph's edges do not have, or whose name is one of the samples' own columns.
+        """
         try:
             import pandas
         except ImportError as error:
             raise MissingDependency('to_frame() needs pandas: pip install "graphdask[dataframe]"') from error
-        return pandas.DataFrame({name: _listed(self._column(name)) for name in self.columns})
+        frame = pandas.DataFrame({name: _listed(self._column(name)) for name in self.columns})
+        return with_columns(frame, columns, self.graph.edge_attributes, self._columns_of_edges)
+
+    def _columns_of_edges(self, names: list[str]) -> Any:
+        from graphdask.graph.attributes import pandas_frame
+
+        edge = self.edge
+        if edge.ndim == 1:
+            return pandas_frame(self.graph.edge_attributes.take(edge, names))
+        return {name: [list(row) for row in self._of_edges(name)] for name in names}
 
     def to_parquet(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write a folder of Parquet files, one for each worker that has rows, each written by its worker.

@@ -122,7 +122,7 @@ class SubgraphResult(Ordered):
         return self._members[1]
 
     def to_graph(self, instance: int = 0) -> Graph:
-        """Return a subgraph as a Graph with the caller's ids, isolated vertices and weights included.
+        """Return a subgraph as a Graph with the caller's ids, isolated vertices, weights and columns included.
 
         Parameters
         ----------
@@ -145,7 +145,11 @@ class SubgraphResult(Ordered):
         edges = slice(*self.edge_offsets[number : number + 2])
         vertices = slice(*self.vertex_offsets[number : number + 2])
         weight = self.weight
-        return from_edges(
+        graph = from_edges(
             self.src[edges], self.dst[edges], None if weight is None else weight[edges],
             vertices=self.vertices[vertices], directed=self.graph.directed,
         )  # fmt: skip
+        graph.vertex_attributes = self.graph.vertex_attributes
+        if self.graph.edge_attributes is not None:
+            graph.edge_attributes = self.graph.edge_attributes.only(self.edge[edges])
+        return graph

@@ -15,6 +15,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from calls_of_columns import OF_COLUMNS
 from public_functions import found
 from tiny_world import World
 
@@ -104,6 +105,7 @@ OF_TYPE = {"vertex_type": ("type of vertices",)}
 
 CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().items()} | {
     # graphdask
+    **{name: Call(*arguments, words=words) for name, (*arguments, words) in OF_COLUMNS.items()},
     "fit_power_law": Call(lambda w: {"degrees": [1, 2, 3, 4, 5, 6], "first": 1}),
     "from_dask_dataframe": Call(lambda w: {"ddf": w.G.to_dask_dataframe(1), "src": "src", "dst": "dst"}),
     "from_frames": Call(
@@ -374,6 +376,7 @@ LEFT_OUT: dict[str, str] = {
     "SubgraphResult": "made by subgraph, ego_graph, k_core and k_truss",
     "Translated": "made by translate, or by from_cuda",
     "Update": "made by DynamicGraph.update",
+    "ColumnsOfBatches.with_columns": ENGINE,
     "DynamicGraph.built_with": ENGINE,
     "DynamicGraph.lineage": ENGINE,
     "ErdosRenyi.block": ENGINE,

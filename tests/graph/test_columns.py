@@ -1,0 +1,284 @@
+"""Columns of edges and of vertices come back as they were given, and belong to the right edges and vertices."""
+
+import datetime
+import pickle
+
+import narwhals
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import graphdask as gd
+from graphdask.errors import GraphdaskWarning, InputError, VertexNotFound
+
+EDGES = 60
+
+
+def values():
+    """A pandas column of every type, some with values missing."""
+    rng = np.random.default_rng(5)
+    numbers = rng.integers(0, 50, EDGES)
+    some = numbers % 7 != 0
+    times = pd.Series(pd.to_datetime("2026-01-01") + pd.to_timedelta(numbers, unit="h"))
+    return {
+        "int8": numbers.astype(np.int8),
+        "int64": numbers.astype(np.int64) - 2**62,
+        "uint64": numbers.astype(np.uint64) + np.uint64(2**64 - 100),
+        "float32": rng.random(EDGES, np.float32),
+        "float64": np.where(some, rng.random(EDGES), np.nan),
+        "bool": numbers % 2 == 0,
+        "nullable_int": pd.array(np.where(some, numbers + 2**60, 0), "Int64").copy(),
+        "nullable_bool": pd.array([bool(n % 2) if n % 7 else None for n in numbers], "boolean"),
+        "text": [f"k{n}" if here else None for n, here in zip(numbers, some, strict=True)],
+        "category": pd.Categorical([f"c{n % 5}" if here else None for n, here in zip(numbers, some, strict=True)]),
+        "numbers_category": pd.Categorical(numbers % 4, ordered=True),
+        "time": times.where(some),
+        "zoned": times.dt.tz_localize("Europe/Berlin"),
+        "duration": pd.Series(pd.to_timedelta(numbers, unit="s")).where(some),
+        "date": [datetime.date(2026, 1, 1 + int(n) % 28) for n in numbers],
+        "list": [[int(n), 1] for n in numbers],
+        "bytes": [bytes([n]) for n in numbers],
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(7)
+    made = pd.DataFrame({"a": rng.integers(0, 12, EDGES), "b": rng.integers(0, 12, EDGES)} | values())
+    made.loc[::7, "nullable_int"] = pd.NA
+    return made
+
+
+def as_narwhals(frame):
+    return narwhals.from_native(frame)
+
+
+def as_mapping(frame):
+    return {name: frame[name] for name in frame.columns}
+
+
+def as_reader(frame):
+    return pa.Table.from_pandas(frame).to_reader(max_chunksize=17)
+
+
+def as_views(frame):
+    table = pa.Table.from_pandas(frame)
+    return table.set_column(table.column_names.index("text"), "text", table["text"].cast(pa.string_view()))
+
+
+ROUTES = {
+    "pandas": lambda frame: frame,
+    "arrow": pa.Table.from_pandas,
+    "reader": as_reader,
+    "views": as_views,
+    "narwhals": as_narwhals,
+    "mapping": as_mapping,
+}
+KINDS = tuple(values())
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_every_type_comes_back_by_every_route(frame, route):
+    G = gd.from_frame(ROUTES[route](frame), "a", "b", edge_columns=list(KINDS))
+    assert list(G.edge_columns) == list(KINDS)
+    found = G.to_arrow(columns=list(KINDS))
+    assert found.num_rows == EDGES
+    for name in KINDS:
+        assert found[name].to_pylist() == pa.chunked_array([pa.array(frame[name], from_pandas=True)]).to_pylist(), name
+    assert G.to_arrow()["src"].to_pylist() == frame.a.tolist()
+
+
+def test_a_pandas_frame_comes_back_with_its_types(frame):
+    names = [name for name in KINDS if name != "date"]
+    G = gd.from_frame(frame, "a", "b", edge_columns=names)
+    given = frame.rename(columns={"a": "src", "b": "dst"})[["src", "dst", *names]]
+    pd.testing.assert_frame_equal(G.to_frame(columns=names), given)
+
+
+def test_a_dask_frame_keeps_its_edges_with_the_workers(frame):
+    dd = pytest.importorskip("dask.dataframe")
+    names = ["int64", "float64", "time", "nullable_int", "text"]
+    parts = dd.from_pandas(frame[["a", "b", *names]], npartitions=4)
+    G = gd.from_frame(parts, "a", "b", edge_columns=names)
+    assert type(G.source).__name__ == "ChunkSource"
+    assert_right(G.partition(3), frame, "int64")
+    merged = gd.from_frame(parts, "a", "b", edge_columns=names, multi_edges="merge")
+    assert_right(merged.partition(2), frame, "int64")
+    assert G.to_frame().text.isna().tolist() == frame.text.isna().tolist()
+
+
+def assert_right(G, frame, name):
+    """Each edge of samples and of the graph has the values of its row."""
+    s = gd.sample.neighbors(G, G.vertex_ids, fanouts=[-1])
+    assert len(s.edge)
+    assert s.column(name).tolist() == frame[name].to_numpy()[s.edge].tolist()
+    assert s.to_frame(columns=[name])[name].tolist() == frame[name].to_numpy()[s.edge].tolist()
+    ends = {tuple(sorted(pair)) if not G.directed else pair for pair in zip(s.src, s.dst, strict=True)}
+    given = [(a, b) if G.directed else tuple(sorted((a, b))) for a, b in zip(frame.a, frame.b, strict=True)]
+    assert all(given[row] in ends for row in s.edge)
+    kept = G.to_frame()
+    by_row = frame.loc[np.unique(s.edge)]
+    assert kept[name].tolist() == by_row[name].tolist()
+    assert kept.src.tolist() == by_row.a.tolist()
+    assert kept.dst.tolist() == by_row.b.tolist()
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3])
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("multi_edges", ["keep", "merge"])
+def test_values_belong_to_their_edges(frame, parts, directed, multi_edges):
+    options = {"directed": directed, "multi_edges": multi_edges, "self_loops": "drop"}
+    G = gd.from_frame(frame, "a", "b", weight="int8", edge_columns=["int64"], **options)
+    assert_right(G.partition(parts), frame, "int64")
+    assert_right(G.to_undirected(multi_edges="merge").partition(parts), frame, "int64")
+
+
+def test_of_merged_edges_the_lightest_row_stays():
+    columns = {"k": ["a", "b", "c", "d"]}
+    G = gd.from_edges([0, 1, 0, 0], [1, 0, 1, 1], [3, 1, 2, 2], multi_edges="merge", edge_columns=columns)
+    assert G.to_frame().k.tolist() == ["b", "c"]
+    U = gd.from_edges([0, 1, 0, 0], [1, 0, 1, 1], [3, 1, 2, 2], edge_columns=columns).to_undirected(multi_edges="merge")
+    assert U.to_frame().k.tolist() == ["b"]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3])
+def test_a_dynamic_graph_has_values_of_inserted_edges(parts):
+    G = gd.from_edges([0, 1, 2], [1, 2, 3], edge_columns={"t": [1, 2, 3], "k": pd.Categorical(["x", "y", "x"])})
+    D = gd.DynamicGraph(G.partition(parts))
+    assert D.edge_columns == G.edge_columns
+    assert D.to_frame().t.tolist() == [1, 2, 3]
+    D.update(insert=([3, 0], [0, 1]), columns={"t": [4, 5], "k": ["z", "y"]})
+    D.update(insert=([7], [0]), delete=([1], [2]))
+    expected = {(0, 1): (5, "y"), (2, 3): (3, "x"), (3, 0): (4, "z"), (7, 0): (None, None)}
+    table = D.to_arrow().to_pylist()
+    assert {(row["src"], row["dst"]): (row["t"], row["k"]) for row in table} == expected
+    s = gd.sample.neighbors(D, D.vertex_ids, fanouts=[-1])
+    columns = s.src.tolist(), s.dst.tolist(), s.column("t"), s.column("k")
+    assert {(u, v): (t, k) for u, v, t, k in zip(*columns, strict=True)} == expected
+    assert G.to_frame().t.tolist() == [1, 2, 3]
+
+
+def test_insertions_refuse_columns_that_do_not_fit():
+    D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2], edge_columns={"t": [1, 2]}))
+    with pytest.raises(InputError, match="no edge column 'u'; it has t"):
+        D.update(insert=([0], [2]), columns={"u": [1]})
+    with pytest.raises(InputError, match="2 rows; one for each of the 1 entries"):
+        D.update(insert=([0], [2]), columns={"t": [1, 2]})
+    with pytest.raises(InputError, match="columns\\['t'\\] is of the type"):
+        D.update(insert=([0], [2]), columns={"t": ["x"]})
+    assert (D.version, D.num_edges) == (0, 2)
+
+
+def test_subgraphs_keep_columns(frame):
+    people = pd.DataFrame({"who": [3, 1, 40], "score": [0.5, 1.5, 2.5]})
+    G = gd.from_frame(frame, "a", "b", edge_columns=["int64", "text"], vertex_columns=people, vertex_id="who")
+    for found in (gd.subgraph(G, [1, 3, 5, 7, 40]), gd.ego_graph(G, 3), gd.k_core(G.to_undirected(), 2)):
+        H = found.to_graph()
+        rows = frame.loc[found.edge]
+        assert H.to_frame().int64.tolist() == rows.int64.tolist()
+        assert H.to_frame().text.isna().tolist() == rows.text.isna().tolist()
+        score = dict(zip(people.who, people.score, strict=True))
+        expected = [score.get(v) for v in H.vertex_ids]
+        assert H.to_arrow("vertices")["score"].to_pylist() == expected
+    assert H.reverse().edge_columns == H.edge_columns
+
+
+def test_vertex_columns_are_of_all_vertices():
+    table = pa.table({"id": ["z", "a", "b"], "score": [1, 2, 3]})
+    G = gd.from_edges(["a", "b"], ["b", "c"], vertex_columns=table)
+    assert G.vertex_ids.tolist() == ["a", "b", "c", "z"]
+    assert G.to_frame("vertices").score.tolist() == [2, 3, pd.NA, 1]
+    assert G.vertex_column("score", ["z", "c"]).tolist() == [1, None]
+    r = gd.bfs(G, "a")
+    assert r.to_frame(columns=["score"]).score.tolist() == [2, 3, pd.NA, 1]
+    assert list(r.to_frame()) == ["vertex", "depth", "parent"]
+    D = gd.DynamicGraph(G)
+    D.update(insert=(["aa"], ["a"]))
+    assert D.to_arrow("vertices").to_pydict() == {"vertex": ["a", "aa", "b", "c", "z"], "score": [2, None, 3, None, 1]}
+    plain = gd.from_edges([0, 1], [1, 2], vertex_columns={"score": [7, 8, 9]})
+    assert plain.vertex_column("score", [2]).tolist() == [9]
+
+
+def test_steps_of_walks_have_values():
+    G = gd.from_edges([0, 1], [1, 2], edge_columns={"t": [10, 20], "name": ["x", "y"]})
+    w = gd.sample.random_walk(G, [0, 1], 2)
+    assert w.column("t").tolist() == [[10, 20], [20, None]]
+    assert w.to_frame(columns=["name"]).name.tolist() == [["x", "y"], ["y", None]]
+
+
+def test_minibatches_find_values_by_row():
+    G = gd.from_edges([0, 0, 1], [2, 1, 2], edge_columns={"t": [7, 8, 9]})
+    (batch,) = gd.sample.NeighborLoader(G, [-1], [0, 1], batch_size=2)
+    assert G.edge_column("t", batch.e_id).tolist() == (np.asarray(batch.e_id) + 7).tolist()
+
+
+def test_a_pickled_graph_has_its_columns(frame):
+    G = gd.from_frame(frame, "a", "b", edge_columns=["time"])
+    assert pickle.loads(pickle.dumps(G)).to_arrow().equals(G.to_arrow())
+
+
+def test_an_empty_graph_has_columns():
+    G = gd.from_edges([], [], edge_columns={"t": []}, vertex_columns={"id": [], "s": []})
+    assert (G.to_arrow().num_rows, G.to_arrow("vertices").num_rows) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"edge_columns": ["nope"]}, "no column 'nope'; it has"),
+        ({"edge_columns": "time"}, "not a list of names"),
+        ({"edge_columns": ["time", "time"]}, "'time' twice"),
+        ({"src": "text"}, r"column 'text'\[7\] is missing"),
+        ({"src": "time"}, "column 'time' is of the type timestamp"),
+        ({"dst": "uint64"}, "above the largest vertex id"),
+        ({"weight": "nullable_int"}, "column 'nullable_int'.*missing"),
+        ({"vertex_columns": pd.DataFrame({"x": [1]})}, "no column 'id'.*vertex_id="),
+        ({"vertex_columns": pd.DataFrame({"id": [1, 2, 1], "x": 1})}, "row 2 repeats the vertex 1"),
+        ({"vertex_columns": pd.DataFrame({"id": ["a"], "x": 1})}, "not of one kind"),
+        ({"vertex_columns": {"x": [1, 2]}}, "2 rows; one for each of the"),
+    ],
+)
+def test_bad_columns_are_named(frame, change, message):
+    with pytest.raises(InputError, match=message):
+        gd.from_frame(frame, **{"src": "a", "dst": "b"} | change)
+
+
+def test_a_column_of_several_kinds_is_refused_with_its_first_bad_row():
+    mixed = pd.DataFrame({"a": [0, 1, 2], "b": [1, 2, 3], "c": pd.Series([1, 2, "x"], dtype=object)})
+    assert gd.from_frame(mixed, "a", "b").num_edges == 3
+    with pytest.raises(InputError, match=r"'c'.*object.*row 2 holds 'x'"):
+        gd.from_frame(mixed, "a", "b", edge_columns=["c"])
+    with pytest.raises(InputError, match=r"'c'.*row 2 holds 'x'"):
+        gd.from_edges(mixed.a, mixed.b, edge_columns={"c": mixed.c})
+    with pytest.raises(InputError, match="calls a column of its own"):
+        gd.from_edges(mixed.a, mixed.b, edge_columns={"src": mixed.a})
+    with pytest.raises(InputError, match="2 rows; one for each of the 3 edges"):
+        gd.from_edges(mixed.a, mixed.b, edge_columns={"c": [1, 2]})
+    with pytest.raises(VertexNotFound):
+        gd.from_edges([0], [1], num_vertices=2, vertex_columns={"id": [5], "x": [1]})
+
+
+def test_questions_about_columns_that_are_not_there_list_those_that_are():
+    G = gd.from_edges([0, 1], [1, 2], edge_columns={"t": [1, 2]})
+    for ask in (lambda: G.edge_column("x"), lambda: G.to_frame(columns=["x"])):
+        with pytest.raises(InputError, match="no column 'x'; there are t"):
+            ask()
+    with pytest.raises(InputError, match="there are none"):
+        G.vertex_column("t")
+    with pytest.raises(InputError, match="kind='x' is not one of edges, vertices"):
+        G.to_arrow("x")
+
+
+def test_ids_as_categories_and_nullable_numbers():
+    frame = pd.DataFrame(
+        {"a": pd.Categorical(["x", "y"]), "b": pd.Categorical(["y", "z"]), "n": pd.array([1, 2], "Int64")}
+    )
+    assert gd.from_frame(frame, "a", "b").vertex_ids.tolist() == ["x", "y", "z"]
+    assert gd.from_frame(frame, "n", "n").vertex_ids.tolist() == [1, 2]
+
+
+def test_writing_says_that_columns_are_left_out(tmp_path):
+    G = gd.from_edges([0, 1], [1, 2], edge_columns={"t": [1, 2]}, vertex_columns={"s": [1, 2, 3]})
+    with pytest.warns(GraphdaskWarning, match="edge columns t and the vertex columns s"):
+        G.write(tmp_path / "g.txt")
