@@ -13,7 +13,10 @@ from tiny_world import World
 import graphdask as gd
 from graphdask.interface.kinds import Options
 
-FREE = {"title", "xlabel", "ylabel", "x", "host", "scheduler", "name", "source", "description", "weight", "src", "dst"}
+FREE = {
+    "title", "xlabel", "ylabel", "x", "host", "scheduler", "name", "source", "description", "weight", "src", "dst",
+    "vertex_id",
+}  # fmt: skip
 """Options that take any text."""
 
 

@@ -27,7 +27,11 @@ OF_COLUMNS: dict[str, tuple[Any, ...]] = {
         {"src": ("df",), "dst": ("df",), "weight": ("df",), "vertex_id": ("vertex_columns", "column")},
     ),
     "GraphColumns.edge_column": (lambda w: {"name": "t", "rows": [0]}, lambda w: graph().edge_column, NAME),
-    "GraphColumns.vertex_column": (lambda w: {"name": "s", "vertices": [0]}, lambda w: graph().vertex_column, NAME),
+    "GraphColumns.vertex_column": (
+        lambda w: {"name": "s", "vertices": [0]},
+        lambda w: graph().vertex_column,
+        NAME | {"vertices": ("vertex",)},
+    ),
     "GraphColumns.to_arrow": (lambda w: {"kind": "edges", "columns": ["t"]}, lambda w: graph().to_arrow, {}),
     "GraphColumns.to_frame": (lambda w: {"kind": "edges", "columns": ["t"]}, lambda w: graph().to_frame, {}),
     "Result.to_frame": (lambda w: {"columns": ["s"]}, lambda w: gd.bfs(graph(), 0).to_frame, {}),
