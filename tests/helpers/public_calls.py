@@ -189,7 +189,6 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
     "StreamedGraph.to_undirected": Call(lambda w: {}, lambda w: w.S.to_undirected),
     "StreamedGraph.verify": Call(lambda w: {}, lambda w: w.S.verify),
     # What they return
-    "Result.column": Call(lambda w: {"name": w.result.columns[0]}, lambda w: w.result.column),
     "Result.to_parquet": Call(
         lambda w: {"path": w.new("result.parquet"), "overwrite": True}, lambda w: w.result.to_parquet
     ),
@@ -232,7 +231,6 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
         words={"input_nodes": ("input node",)},
     ),
     "Neighborhoods.subgraph": Call(lambda w: {"instance": 0}, lambda w: w.neighborhoods.subgraph),
-    "Samples.column": Call(lambda w: {"name": "src"}, lambda w: w.neighborhoods.column),
     "Samples.to_parquet": Call(
         lambda w: {"path": w.new("samples"), "overwrite": True}, lambda w: w.neighborhoods.to_parquet
     ),
