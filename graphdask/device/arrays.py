@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array, Backend, get_backend
+from graphdask.device.residency import sent
 from graphdask.errors import GraphdaskError, InputError, MissingDependency
 
 PROTOCOLS = ("__array__", "__dlpack__", "__cuda_array_interface__", "__arrow_c_stream__", "__arrow_c_array__")
@@ -95,4 +96,4 @@ def brought(backend: Backend, array: Array) -> Array:
     """Return an array of NumPy or CuPy on a backend's device; the array itself where it is there."""
     if backend.name == "cpu":
         return on_host(array)
-    return backend.xp.asarray(array) if on_gpu(array) else backend.from_host(array)
+    return backend.xp.asarray(array) if on_gpu(array) else sent(backend, array)

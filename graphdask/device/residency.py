@@ -77,6 +77,42 @@ def fetched(array: Array, out: np.ndarray | None = None) -> np.ndarray:
     return made
 
 
+def sent(backend: Backend, array: np.ndarray) -> Array:
+    """A copy on the device.
+
+    A large one goes by way of page-locked memory, a piece at a time, to which threads copy it: CuPy would page-lock
+    memory for all of it, which takes longer than the copy.
+    """
+    if not isinstance(backend, CudaBackend) or array.nbytes < STAGED or not array.flags.c_contiguous:
+        return backend.from_host(array)
+    import cupyx
+
+    cuda, made = backend.xp.cuda, backend.xp.empty(array.shape, array.dtype)
+    source, target = array.reshape(-1).view(np.uint8), made.reshape(-1).view(np.uint8)
+    pieces = [slice(begin, min(begin + PIECE, len(source))) for begin in range(0, len(source), PIECE)]
+    buffers = [cupyx.empty_pinned(PIECE, np.uint8) for _ in range(STAGES)]
+    copied = [cuda.Event(disable_timing=True) for _ in range(STAGES)]
+
+    def fill(number: int) -> np.ndarray:
+        stage, piece = number % STAGES, pieces[number]
+        if number >= STAGES:
+            copied[stage].synchronize()
+        buffer = buffers[stage][: piece.stop - piece.start]
+        np.copyto(buffer, source[piece])
+        return buffer
+
+    stream = cuda.get_current_stream()
+    with ThreadPoolExecutor(STAGES) as threads:
+        filled = [threads.submit(fill, number) for number in range(min(STAGES, len(pieces)))]
+        for number, piece in enumerate(pieces):
+            target[piece].set(filled[number].result(), stream=stream)
+            copied[number % STAGES].record(stream)
+            if number + STAGES < len(pieces):
+                filled.append(threads.submit(fill, number + STAGES))
+    stream.synchronize()  # the buffers are anybody's now
+    return made
+
+
 HOST_MEMORY = 1
 """What CUDA calls page-locked memory of the host; other memory of the host is 0, unregistered."""
 

@@ -10,11 +10,23 @@ import pytest
 from emulated import emulated
 
 from graphdask.device.backend import CudaBackend, get_backend
-from graphdask.device.residency import PIECE, STAGED, STAGES, Lanes, ResidentSet, fetched, on_device
+from graphdask.device.residency import PIECE, STAGED, STAGES, Lanes, ResidentSet, fetched, on_device, sent
 
 
 def pieces(count):
     return [{"a": np.arange(k, 2 * k), "b": np.full(3 * k, k, np.float32)} for k in range(count)]
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("count", [0, 5, STAGED // 8, 3 * PIECE + 7, 3 * STAGES * PIECE // 8])
+def test_arrays_are_sent_whole(device, count, rng):
+    backend = emulated() if device == "emulated" else get_backend(device)
+    values = rng.integers(0, 1 << 62, count)
+    np.testing.assert_array_equal(backend.to_host(sent(backend, values)), values)
+    np.testing.assert_array_equal(backend.to_host(sent(backend, values[::2])), values[::2])
+    square = sent(backend, values[: count // 4 * 4].reshape(-1, 4))
+    assert square.shape == (count // 4, 4)
+    np.testing.assert_array_equal(backend.to_host(square).reshape(-1), values[: count // 4 * 4])
 
 
 @pytest.mark.parametrize("device", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
