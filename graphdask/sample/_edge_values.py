@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import InputError
+from graphdask.errors import InputError, shown
 from graphdask.graph.construct import checked_weights
 from graphdask.graph.graph import Graph
 from graphdask.partition.given import given_array
@@ -21,15 +21,16 @@ def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> G
     ----------
     name : str
         Of the argument, for messages.
-    values : array-like of int or float, shape (G.num_edges,), or None
-        In the order of `G.edges()`.
+    values : array-like of int or float, shape (G.num_edges,), str or None
+        In the order of `G.edges()`; or the name of a column of the edges.
     whole : bool
         Whether they are whole numbers.
 
     Raises
     ------
     InputError
-        If there are none, they do not fit the edges, or the edges have no order that the caller knows.
+        If there are none, they do not fit the edges, the edges have no order that the caller knows, or no column
+        of numbers has the name.
     """
     if values is None:
         if not G.weighted:
@@ -41,7 +42,7 @@ def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> G
             f"are made on the workers; make it with from_edges, or let the file's weights be the {name}"
         )
     else:
-        given = given_array(name, values)
+        given = _of_column(G, name, values) if isinstance(values, str) else given_array(name, values)
         if given.shape != (G.source.num_edges,):
             raise InputError(
                 f"{name} has the shape {given.shape}; one for each of the {G.source.num_edges} edges is needed"
@@ -59,3 +60,33 @@ def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> G
     if whole and dtype is not None and dtype.kind != "i":
         raise InputError(f"{name} are of the dtype {dtype}; they are whole numbers")
     return G
+
+
+def _of_column(G: Graph, name: str, column: str) -> np.ndarray:
+    """Values of a column for the edges of a graph of arrays, in their order; dates and durations as whole numbers."""
+    import pyarrow
+
+    of = pyarrow.types
+    numbers = [
+        each for each, kind in G.edge_columns.items()
+        if of.is_integer(kind) or of.is_floating(kind) or of.is_boolean(kind) or of.is_temporal(kind)
+    ]  # fmt: skip
+    if column not in numbers:
+        kind = G.edge_columns.get(column)
+        wrong = "the edges have no such column" if kind is None else f"the column is of the type {kind}"
+        raise InputError(
+            f"{name}={shown(column)}: {wrong}; columns of numbers or dates are {', '.join(numbers) or 'none'}"
+        )
+    assert isinstance(G.source, ArraySource)
+    rows = G.source.rows
+    rows = np.arange(G.source.num_edges) if rows is None else rows
+    values = G.edge_attributes.take(rows, [column])[column]
+    if values.null_count:
+        first = int(rows[np.flatnonzero(values.is_null().to_numpy())[0]])
+        raise InputError(f"{name}={shown(column)}: row {first} of the column is missing; fill it in, or leave it out")
+    if of.is_boolean(values.type):
+        values = values.cast(pyarrow.int64())
+    elif of.is_temporal(values.type):
+        width = pyarrow.int32() if values.type.bit_width == 32 else pyarrow.int64()
+        values = values.cast(width).cast(pyarrow.int64())
+    return values.to_numpy()

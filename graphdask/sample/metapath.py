@@ -139,10 +139,11 @@ def metapath_walk(
     metapath : sequence of int; of a TypedGraph of str or (str, str, str)
         Types, one at least. A number that no edge has ends walks there. Of a TypedGraph the types of edges, by their
         names or three parts; each leaves the type of vertices that the previous type leads to.
-    edge_types : array-like of int, shape (G.num_edges,), optional
-        The type of each edge, in the order of `G.edges()`, of a graph made from arrays. The partitions are made anew
-        for such a call; where there are many, make the types the graph's weights. Default: the weights of the graph,
-        which are whole numbers then. Not of a TypedGraph, whose edges have types.
+    edge_types : array-like of int, shape (G.num_edges,), or str, optional
+        The type of each edge, in the order of `G.edges()`, of a graph made from arrays; or the name of one of its
+        `edge_columns` of whole numbers. The partitions are made anew for such a call; where there are many, make the
+        types the graph's weights. Default: the weights of the graph, which are whole numbers then. Not of a TypedGraph,
+        whose edges have types.
     walks_per_start : int
 
     Returns

@@ -87,8 +87,9 @@ class NeighborLoader(Loader):
     input_time : number, or array-like with one for each input vertex, optional
         The time of each input vertex, in the unit of `times`. With it neighbours are drawn as by `temporal_neighbors`:
         along edges that are not later than the time of the seed that they are reached from, at every hop.
-    times : array-like of int or float, shape (G.num_edges,), optional
-        The time of each edge, in the order of `G.edges()`, of a graph made from arrays. Default: the weights of `G`.
+    times : array-like of int or float, shape (G.num_edges,), or str, optional
+        The time of each edge, in the order of `G.edges()`, of a graph made from arrays; or the name of one of its
+        `edge_columns`, dates being whole numbers in the unit of their type. Default: the weights of `G`.
     temporal_strategy : {"uniform", "last"}
         Of the edges that a seed sees, any or the latest; of edges of one time those to larger ids are later.
     disjoint : bool

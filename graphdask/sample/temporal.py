@@ -152,8 +152,9 @@ def temporal_neighbors(
         Neighbours of a vertex at each hop; -1 for all of them.
     seed_times : number, or array-like of shape (instances,)
         The time of each instance, in the unit of `times`: whole numbers where these are.
-    times : array-like of int or float, shape (G.num_edges,), optional
-        The time of each edge, in the order of `G.edges()`, of a graph made from arrays. The partitions are made anew
+    times : array-like of int or float, shape (G.num_edges,), or str, optional
+        The time of each edge, in the order of `G.edges()`, of a graph made from arrays; or the name of one of its
+        `edge_columns`, dates being whole numbers in the unit of their type. The partitions are made anew
         for such a call; where there are many, make the times the graph's weights. Default: the weights of the graph.
     strategy : {"uniform", "last"}
         Neighbours are drawn uniformly, or are the latest; of edges of one time those to larger ids are later.

@@ -282,3 +282,42 @@ def test_writing_says_that_columns_are_left_out(tmp_path):
     G = gd.from_edges([0, 1], [1, 2], edge_columns={"t": [1, 2]}, vertex_columns={"s": [1, 2, 3]})
     with pytest.warns(GraphdaskWarning, match="edge columns t and the vertex columns s"):
         G.write(tmp_path / "g.txt")
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3])
+def test_samplers_read_a_column_by_name(parts):
+    rng = np.random.default_rng(2)
+    src, dst, times = rng.integers(0, 20, (3, 200))
+    columns = {"time": times, "date": times.astype("datetime64[s]"), "late": times > 9, "name": times.astype(str)}
+    options = {"multi_edges": "merge", "self_loops": "drop"}
+    G = gd.from_edges(src, dst, edge_columns=columns, **options)
+    kept = G.to_frame().time.to_numpy()
+    plain = gd.from_edges(src, dst, **options)
+
+    def drawn(graph, column, limit):
+        s = gd.sample.temporal_neighbors(graph.partition(parts), range(10), [3, 2], seed_times=limit, times=column)
+        return s.src.tolist(), s.dst.tolist(), s.edge.tolist()
+
+    assert drawn(G, "time", 12) == drawn(G, "date", 12) == drawn(plain, kept, 12)
+    assert drawn(G, "late", 0) == drawn(plain, (kept > 9).astype(int), 0)
+    assert all(times[row] <= 12 for row in drawn(G, "time", 12)[2])
+    walks = gd.sample.metapath_walk(G.partition(parts), [0, 1], 3, metapath=[1, 0], edge_types="late").walks
+    other = gd.sample.metapath_walk(plain, [0, 1], 3, metapath=[1, 0], edge_types=(kept > 9).astype(int)).walks
+    assert walks.tolist() == other.tolist()
+    options = {"num_neighbors": [2], "input_nodes": range(5), "batch_size": 5, "input_time": 9}
+    loaders = [gd.sample.NeighborLoader(graph, times=by, **options) for graph, by in ((G, "time"), (plain, kept))]
+    assert len({tuple(batch.e_id.tolist()) for loader in loaders for batch in loader}) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("x", "have no such column; columns of numbers or dates are t, gone"),
+        ("name", "of the type .*string; columns"),
+        ("gone", "row 1 of the column is missing"),
+    ],
+)
+def test_samplers_refuse_columns_without_numbers(name, message):
+    G = gd.from_edges([0, 1], [1, 2], edge_columns={"t": [1, 2], "name": ["a", "b"], "gone": [1, None]})
+    with pytest.raises(InputError, match=message):
+        gd.sample.temporal_neighbors(G, [0], [1], seed_times=5, times=name)
