@@ -283,7 +283,7 @@ class GraphQueries:
         -------
         pandas.DataFrame
             Columns `src`, `dst` in the caller's ids and, with weights, `weight`, in the order of `edges`. Only about
-            these edges are read or made.
+            these edges are read or made. `to_frame` has the other columns of the edges.
 
         Raises
         ------

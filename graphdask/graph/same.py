@@ -27,7 +27,7 @@ def same_graph(G: Any, H: Any, *, client: Any = None, progress: bool | None = No
     bool
         True if both are directed or both are not, have the same ids and the same multiset of edges, and have weights of
         equal values or none. The order of the edges, the partitions, the types of the weights and, of undirected edges,
-        the order of the ends do not matter.
+        the order of the ends do not matter. Other columns of edges and vertices are not compared.
 
     Raises
     ------
