@@ -19,16 +19,20 @@ import numpy as np
 from graphdask import execute
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.interface.kinds import whole
+from graphdask.interface.kinds import choice, whole
 from graphdask.sample._edge_values import with_edge_values
+from graphdask.sample._induced_batches import induced_batches
 from graphdask.sample._minibatch_traversal import MinibatchTraversal
 from graphdask.sample._minibatches import CONVERT, Drawn, checked_output, checked_rows, drawn_batches, rows_of
 from graphdask.sample.hops import checked_options, checked_sizes
+from graphdask.sample.induced import Induced
 from graphdask.sample.sampler import Placement, checked_placement, refuse_partitions
 from graphdask.sample.streamed import Streamed
 from graphdask.sample.temporal import NumberedTemporal, checked_limits, checked_strategy
 from graphdask.sample.traversal import NumberedTraversal, Traversal
 
+SUBGRAPHS = ("directional", "induced")
+"""Which edges batches have."""
 RUN_EDGES = 1 << 23
 """Edges that one run draws, about, where the caller leaves it open."""
 SHUFFLE = np.uint64(0x4E4C)
@@ -91,6 +95,7 @@ class Ways:
     output: str
     prefetch: Any
     batches_per_run: Any
+    subgraph_type: str
 
 
 class Loader:
@@ -116,6 +121,9 @@ class Loader:
             raise InputError(f"transform={shown(ways.transform)} cannot be called")
         self._transform = ways.transform
         self._output = checked_output(ways.output, G)
+        self._induced = choice("subgraph_type", ways.subgraph_type, SUBGRAPHS) == "induced"
+        if self._induced and isinstance(self._placement, Streamed):
+            refuse_partitions(Induced.name, self._placement)
         self._prefetch, self.epoch = whole("prefetch", ways.prefetch, 0), 0
 
     def _divide(self, inputs: int, seeds_of_an_input: float, batches_per_run: Any) -> None:
@@ -159,6 +167,8 @@ class Loader:
             value = self._options.pop(option)
             if value != none:
                 raise InputError(f"{option}={shown(value)} is not for draws in time; leave it out, or {name}")
+        if self._induced:
+            raise InputError(f"subgraph_type='induced' has edges of all times; leave it out, or {name}")
         if isinstance(self._placement, Streamed):
             refuse_partitions(NumberedTemporal.name, self._placement)
         self.graph = with_edge_values(self.graph, "times", times)
@@ -172,7 +182,7 @@ class Loader:
             sampler = self._traversal(seeds, bounds, **self._options)
         else:
             sampler = NumberedTemporal(seeds, None, limits=limits, last=self._seen.last, **self._options)
-        sampler.numbered = self._numbered
+        sampler.numbered = self._numbered and not self._induced
         count = sampler.instances
         sampler.first = sampler.origin = first
         sampler.last = first + count
@@ -209,10 +219,16 @@ class Loader:
 
     def _drawn(self, run: Run) -> list[Drawn]:
         """The batches of one run, but for rows of `x` and `y`."""
-        result = execute.sample(self.graph, run.sampler, self._placement, client=self._client, progress=False)
+        result = self._sampled(run.sampler)
         if self._placement == "auto":
             self._placement = result.placement  # where it did not fit once, it is not tried again
-        return drawn_batches(result, run.beside, run.per)
+        drawn = drawn_batches(result, run.beside, run.per)
+        if not self._induced:
+            return drawn
+        return induced_batches(drawn, self.graph.num_vertices, self._numbered, self._sampled)
+
+    def _sampled(self, sampler: Any) -> Any:
+        return execute.sample(self.graph, sampler, self._placement, client=self._client, progress=False)
 
     def _finished(self, drawn: Drawn) -> Any:
         """A batch as the caller wants it."""

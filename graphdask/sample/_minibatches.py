@@ -36,11 +36,14 @@ class Drawn:
     edge_index: Any
     e_id: Any
     num_sampled_nodes: list[int]
-    num_sampled_edges: list[int]
+    num_sampled_edges: list[int] | None
+    """Edges of each hop; None where they are not those of hops."""
     batch: Any
     """Number of the instance that each vertex is of, among those of the batch; None where that is one."""
     beside: dict[str, Any]
     """What the loader gave besides."""
+    backend: Backend
+    """Of the arrays."""
 
 
 Beside = Mapping[str, tuple[np.ndarray, np.ndarray]]
@@ -104,6 +107,7 @@ def _cut(
             ids[v].copy(), nodes[v].copy(), edge_index, e_id, node_sizes[i].tolist(), edge_sizes[i].tolist(),
             None if owners is None else owners[v].copy(),
             {name: values[begins[i] : begins[i + 1]].copy() for name, (values, begins) in given.items()},
+            backend,
         ))  # fmt: skip
     return made
 

@@ -40,8 +40,8 @@ class LinkBatch(Fields):
     """int64, shape (links,): place of each link among the input links."""
     num_sampled_nodes: list[int]
     """Seeds, then the vertices that each hop reached first."""
-    num_sampled_edges: list[int]
-    """Edges of each hop."""
+    num_sampled_edges: list[int] | None
+    """Edges of each hop; None with `subgraph_type="induced"`."""
     edge_label_index: Any = None
     """int64, shape (2, links + negatives): numbers, among the vertices of the batch, of the ends of the links, and of
     the negatives after them. None with triplets."""
@@ -97,6 +97,8 @@ class LinkNeighborLoader(Loader):
         `NegativeSampling` is accepted too. Default: none are drawn.
     neg_sampling_ratio : float, optional
         The same as `neg_sampling=NegativeSampling("binary", ratio)`; 0 for no negatives.
+    subgraph_type : {"directional", "induced"}
+        As for `NeighborLoader`.
     disjoint : bool
         Give every end of a link and of a negative vertices of its own.
     batch_size : int
@@ -167,6 +169,7 @@ class LinkNeighborLoader(Loader):
         *,
         neg_sampling: str | dict[str, Any] | NegativeSampling | None = None,
         neg_sampling_ratio: float | None = None,
+        subgraph_type: str = "directional",
         disjoint: bool = False,
         batch_size: int = 1,
         shuffle: bool = False,
@@ -190,7 +193,7 @@ class LinkNeighborLoader(Loader):
     ):
         ways = Ways(
             batch_size, shuffle, drop_last, placement, client, edge_rows, x, y, transform, output, prefetch,
-            batches_per_run,
+            batches_per_run, subgraph_type,
         )  # fmt: skip
         self._prepare(
             G, num_neighbors, ways, replace=replace, bias=bias, direction=direction, method=method, seed=seed

@@ -43,8 +43,8 @@ class Batch(Fields):
     """int64, shape (batch_size,): place of each seed among the input vertices."""
     num_sampled_nodes: list[int]
     """Seeds, then the vertices that each hop reached first."""
-    num_sampled_edges: list[int]
-    """Edges of each hop."""
+    num_sampled_edges: list[int] | None
+    """Edges of each hop; None with `subgraph_type="induced"`."""
     x: Any = None
     """Rows of `x` for the vertices."""
     y: Any = None
@@ -92,6 +92,10 @@ class NeighborLoader(Loader):
         `edge_columns`, dates being whole numbers in the unit of their type. Default: the weights of `G`.
     temporal_strategy : {"uniform", "last"}
         Of the edges that a seed sees, any or the latest; of edges of one time those to larger ids are later.
+    subgraph_type : {"directional", "induced"}
+        Which edges a batch has. `directional`: those along which neighbours were drawn. `induced`: all edges of the
+        graph between vertices of the batch, in the order of the ids of their sources and destinations; with `disjoint`,
+        between those of each seed, which are the subgraphs of ShaDow. Not with times.
     disjoint : bool
         Give every seed a neighbourhood with vertices of its own, as with times; input vertices may then be there more
         than once. Default: the seeds of a batch share the vertices that they reach.
@@ -191,6 +195,7 @@ class NeighborLoader(Loader):
         input_time: Any = None,
         times: Any = None,
         temporal_strategy: str = "uniform",
+        subgraph_type: str = "directional",
         disjoint: bool = False,
         x: Any = None,
         y: Any = None,
@@ -204,7 +209,7 @@ class NeighborLoader(Loader):
     ):
         ways = Ways(
             batch_size, shuffle, drop_last, placement, client, edge_rows, x, y, transform, output, prefetch,
-            batches_per_run,
+            batches_per_run, subgraph_type,
         )  # fmt: skip
         self._prepare(
             G, num_neighbors, ways, replace=replace, bias=bias, direction=direction, method=method, seed=seed
