@@ -3,7 +3,8 @@
 Each pair of neighbours is two arcs, one at the owner of each end; that from the higher end counts the triangles of the
 pair. At first, a kernel counts all (`_support`). In a round, the triangles of the pairs that go are found in the row of
 the lower end, which its owner sends. A triangle that loses several pairs at once is taken off by one of them, that
-which is opposite to the largest vertex. What goes in a round depends on the graph alone.
+which is opposite to the largest vertex. What goes in a round depends on the graph alone. If a rank has the whole graph,
+two kernels do a round (kernels/subgraphs/truss.py).
 
 Sources: Cohen, Trusses: cohesive subgraphs for social network analysis (2008); Wang, Cheng, Truss decomposition in
 massive networks (2012).
@@ -22,6 +23,7 @@ from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.kinds import whole
 from graphdask.interface.parameters import documented
+from graphdask.kernels.subgraphs.truss_pack import COUNTS, TrussArcs
 from graphdask.partition.build import row_of_each
 from graphdask.partition.neighbours import PIECE
 from graphdask.partition.part import Part
@@ -42,6 +44,40 @@ class TrussState:
     going: Array
     """Places of the arcs to lower neighbours that go in the next round."""
     rounds: int = 0
+    peeling: Peeling | None = None
+    """How a rank that has the whole graph does a round."""
+
+
+@dataclass
+class Peeling:
+    """Rounds by kernels."""
+
+    kernels: Any
+    pack: TrussArcs
+    listed: int
+    """Pairs in the queue, of all rounds."""
+
+    @classmethod
+    def of(cls, part: Part, env: Environment, state: TrussState, k: int) -> Peeling:
+        xp, arcs, listed = env.xp, state.arcs, len(state.going)
+        queue = xp.empty(len(arcs.keys) // 2, np.int64)  # a pair goes once
+        queue[:listed] = state.going
+        pack = TrussArcs(
+            keys=arcs.keys, indptr=arcs.indptr, slot=arcs.slot, lower=arcs.lower.view(np.uint8), number=arcs.numbers,
+            removed=arcs.removed, support=state.support, queue=queue, n=arcs.n, least=k - 2,
+            counters=xp.zeros(len(COUNTS), np.int64),
+        )  # fmt: skip
+        pack.set_counters(listed=listed)
+        return cls(env.kernels("truss", index_t=part.vertex_map.dtype), pack, listed)
+
+    def do(self, going: Array, now: int, env: Environment) -> Array:
+        """Do a round; return which go in the next one."""
+        pack, count = self.pack, len(going)
+        pack.assign(first=self.listed - count, now=now)
+        self.kernels.truss_mark(count, pack)
+        self.kernels.truss_peel(count, pack, per_item=32)
+        before, self.listed = self.listed, pack.read_counters(env.backend).listed
+        return pack.queue[before : self.listed]
 
 
 class TrussResult(SubgraphResult):
@@ -70,7 +106,10 @@ class Truss(Selected):
         xp, arcs = env.xp, Arcs.of(part, env)
         support = supports(part, env, arcs)
         going = xp.flatnonzero(arcs.lower & (support < self.k - 2))
-        return TrussState(arcs, support, going), self._next(part, going)
+        state = TrussState(arcs, support, going)
+        if part.size == 1:
+            state.peeling = Peeling.of(part, env, state, self.k)
+        return state, self._next(part, going)
 
     def _next(self, part: Part, going: Array) -> Messages:
         return Messages.of_records({}, np.zeros(part.size + 1, np.int64), active=len(going) > 0, frontier=len(going))
@@ -79,6 +118,9 @@ class Truss(Selected):
         xp, arcs = env.xp, state.arcs
         state.rounds += 1
         now, removed = state.rounds, arcs.removed
+        if state.peeling is not None:
+            state.going = state.peeling.do(state.going, now, env)
+            return self._next(part, state.going)
         removed[state.going] = now
         high, low = arcs.ends(part, state.going)
         removed[arcs.at_owners(part, env, low, high)[0]] = now

@@ -57,9 +57,10 @@ def test_parallel_edges_stay_together_and_self_loops_go():
     assert sorted(s.edge.tolist()) == [row for row in range(600) if known.has_edge(src[row], dst[row])]
 
 
-def test_trusses_on_the_emulator_of_a_gpu_have_the_same_bits(monkeypatch):
+@pytest.mark.parametrize("parts", [1, 3])
+def test_trusses_on_the_emulator_of_a_gpu_have_the_same_bits(monkeypatch, parts):
     stand_in(monkeypatch, emulated())
-    on_cpu, on_gpu = (gd.k_truss(multigraph(3, device)[0], 8).verify() for device in ("cpu", "cuda"))
+    on_cpu, on_gpu = (gd.k_truss(multigraph(parts, device)[0], 8).verify() for device in ("cpu", "cuda"))
     for name in ("src", "dst", "weight"):
         np.testing.assert_array_equal(getattr(on_gpu, name), getattr(on_cpu, name))
 
