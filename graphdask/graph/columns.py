@@ -125,6 +125,45 @@ class GraphColumns:
             numbers = self.ids.to_internal(given) if given.size else np.zeros(0, np.int64)
         return numpy_values(self.vertex_attributes.of_vertices(self.ids, [name], numbers)[name])
 
+    def with_weights(self: Any, column: str) -> Any:
+        """Return the same graph with a column of the edges as their weights.
+
+        So algorithms, biases and functions of programs and samplers (`e.weight`) read the column.
+
+        Parameters
+        ----------
+        column : str
+            One of `edge_columns`, of numbers, truth values, dates or durations. Dates and durations become whole
+            numbers in the unit of their type.
+
+        Returns
+        -------
+        Graph
+            With the same edges, columns and rows. Its partitions are its own.
+
+        Raises
+        ------
+        InputError
+            For a column that is not there, holds no numbers or has missing values; for a graph whose edges are not in
+            this process, or are merged when its partitions are built.
+
+        Notes
+        -----
+        Edges that `from_edges` or `from_frame` merged were chosen by the weights that were given there.
+
+        Examples
+        --------
+        >>> import graphdask as gd
+        >>> G = gd.from_edges([0, 0, 1], [2, 1, 2], edge_columns={"km": [9.0, 2.0, 3.0]})
+        >>> gd.sssp(G.with_weights("km"), 0).distance.tolist()
+        [0.0, 2.0, 5.0]
+        """
+        from graphdask.graph.edge_values import with_edge_values
+
+        if not isinstance(column, str):
+            raise InputError(f"column={shown(column)} is no name of a column")
+        return with_edge_values(self, "column", column)
+
     def to_arrow(self, kind: str = "edges", columns: Any = None) -> pyarrow.Table:
         """Return the edges or the vertices, with their columns, as an Arrow table.
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.errors import InputError, shown
+from graphdask.graph.edge_values import with_edge_values
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import choice, whole
-from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample._induced_batches import induced_batches
 from graphdask.sample._minibatch_traversal import MinibatchTraversal
 from graphdask.sample._minibatches import CONVERT, Drawn, checked_output, checked_rows, drawn_batches, rows_of

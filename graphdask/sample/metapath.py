@@ -18,6 +18,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, shown
 from graphdask.generate.arguments import integer
+from graphdask.graph.edge_values import with_edge_values
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.graph.typed import TypedGraph
 from graphdask.interface.kinds import checked_seed
@@ -25,7 +26,6 @@ from graphdask.interface.parameters import documented
 from graphdask.partition.given import given_sequence
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._arcs import arcs_memory, arcs_of
-from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample._taken import Taken
 from graphdask.sample._walkers import PartState, Walks, WholeState, biases_of, checked_length, checked_starts
 from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled

@@ -19,6 +19,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, OverBudget
+from graphdask.graph.edge_values import with_edge_values
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import choice
 from graphdask.interface.parameters import documented
@@ -26,7 +27,6 @@ from graphdask.partition.build import row_of_each
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._edge_tables import edge_rows
-from graphdask.sample._edge_values import with_edge_values
 from graphdask.sample.hops import checked_options, checked_seeds, checked_sizes, numbered
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import Placement, sampled

@@ -32,6 +32,7 @@ OF_COLUMNS: dict[str, tuple[Any, ...]] = {
         lambda w: graph().vertex_column,
         NAME | {"vertices": ("vertex",)},
     ),
+    "GraphColumns.with_weights": (lambda w: {"column": "t"}, lambda w: graph().with_weights, {}),
     "GraphColumns.to_arrow": (lambda w: {"kind": "edges", "columns": ["t"]}, lambda w: graph().to_arrow, {}),
     "GraphColumns.to_frame": (lambda w: {"kind": "edges", "columns": ["t"]}, lambda w: graph().to_frame, {}),
     "Result.column": (lambda w: {"name": w.result.columns[0]}, lambda w: w.result.column, {}),

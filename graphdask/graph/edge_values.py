@@ -1,4 +1,4 @@
-"""Numbers of edges that are no biases: types and times. A graph carries them in the place of weights."""
+"""Numbers of edges in the place of weights: types, times, or a column."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> G
             raise InputError(str(error).replace("weights", name)) from error
         of = G.source
         source = ArraySource(G.num_vertices, of.src, of.dst, made, of.known_skewed, of.kept, of.rows_given)
-        G = replace(G, source=source, report=dict(G.report), built=None, replicas=None)
+        G = replace(G, source=source, report=dict(G.report), built=None, replicas=None, on_host=None)
         dtype = source.weight_dtype
     if whole and dtype is not None and dtype.kind != "i":
         raise InputError(f"{name} are of the dtype {dtype}; they are whole numbers")
