@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import select
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ import click
 from graphdask.commands.paths import INPUT, OUTPUT, STREAM
 from graphdask.errors import InputError, WriteError
 
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(:/|::)")
+PROTOCOL = re.compile(r"(^|::)([A-Za-z][A-Za-z0-9+.\-]+):/+")
 READER_GONE = 141
 """Exit code where the reader of standard output has gone: that of a program that SIGPIPE ends."""
 
@@ -29,7 +32,7 @@ def readable(
     Parameters
     ----------
     path : Path
-        `STREAM` is standard input.
+        `STREAM` is standard input; one that begins as an address does is read from there.
     file_format : str, optional
         As `option` gave it.
     option : str
@@ -37,6 +40,13 @@ def readable(
     graph : bool
         Whether a Graph is made of it, which takes more memory than its edges.
     """
+    address = address_of(path)
+    if address is not None:
+        from graphdask.io.addresses import local_files, pattern_of
+
+        with local_files(address, None, file_format) as files:
+            yield pattern_of(files), files[0].format or file_format
+        return
     if path != STREAM:
         yield path, file_format
         return
@@ -55,9 +65,31 @@ def readable(
         yield kept, name
 
 
-def named(path: Path, stream: str = INPUT) -> Path:
-    """A path as records and tables name it."""
-    return Path(stream) if path == STREAM else path
+def address_of(path: Path) -> str | None:
+    """The address, such as s3://bucket/graph.csv, that was made a path of; None for a path."""
+    if not ADDRESS.match(str(path)) or path.exists():
+        return None
+    text = PROTOCOL.sub(lambda found: f"{found[1]}{found[2]}://", str(path))  # a path has no empty parts
+    return re.sub(r"(^|::)(file|local)://", r"\1\2:///", text)
+
+
+class Address(str):
+    """An address, which is shown where a path would be."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """The last part, without those that say where it is."""
+        return self.partition("::")[0].rpartition("/")[2]
+
+
+def named(path: Path, stream: str = INPUT) -> Any:
+    """A path or an address as records and tables name it."""
+    if path == STREAM:
+        return Path(stream)
+    address = address_of(path)
+    return path if address is None else Address(address)
 
 
 def refuse_of_files(name: str, *options: tuple[str, Any]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from graphdask.graph.graph import Graph
 from graphdask.graph.placing import Columns, columns_given
 from graphdask.io import EdgeList, edges_for_graph
 from graphdask.io._estimate import within_memory_of_graph
+from graphdask.io.addresses import joined, local_files
 from graphdask.partition.device_ids import number_on_device
 from graphdask.partition.given import given_array
 from graphdask.partition.ids import number_vertices
@@ -288,7 +290,7 @@ def check_weights(array: Array, count: int, name: str = "weights") -> Array:
 
 
 def read_graph(
-    path: str | os.PathLike[str],
+    path: Any,
     *,
     format: str | None = None,
     directed: bool | None = None,
@@ -303,14 +305,18 @@ def read_graph(
     header: bool | None = None,
     skip_rows: int = 0,
     na_values: Any = None,
+    storage_options: Any = None,
     progress: bool | None = None,
 ) -> Graph:
-    """Read a graph from a file.
+    """Read a graph from a file, or from several.
 
     Parameters
     ----------
-    path : path-like
-        Compressed files (.gz, .xz, .bz2) are read as they are; so are folders that `Graph.write` made.
+    path : path-like, str or open file
+        A file, compressed ones (.gz, .xz, .bz2) as they are, or a folder that `Graph.write` made. Or an address that
+        fsspec opens, such as "s3://bucket/graph.csv", "https://host/graph.txt.gz" or "zip://graph.txt::graphs.zip".
+        Or a pattern such as "parts/*.csv", in an address too: files that fit are one graph, in the order of their
+        names. Or an open file, binary or text. What is no local file is copied to a temporary folder first.
     format : str, optional
         Default: from the name; `graphdask.io.FORMATS` lists them.
     directed : bool, optional
@@ -328,13 +334,15 @@ def read_graph(
     header, skip_rows, na_values : optional
         Whether the first line of a text is a header, lines to pass over before it, and words that stand for a missing
         id; see `graphdask.io.read_edges`. `report` says what was decided of the header.
+    storage_options : mapping, optional
+        What fsspec is given for an address: credentials, a region, a proxy.
     progress : bool, optional
         Show a progress bar. Default: in a terminal or a notebook.
 
     Returns
     -------
     Graph
-        `report` counts what reading met and changed.
+        `report` counts what reading met and changed; of several files together.
 
     Raises
     ------
@@ -345,23 +353,32 @@ def read_graph(
     OverBudget
         If an estimate before reading finds that memory cannot hold the graph. The error says how to stream the graph
         from disk instead.
+    MissingDependency
+        If fsspec needs another package for an address.
     """
     show = Config.load(progress=progress).progress
-    with FirstUse("reading", show), progress_over(path, OF_GRAPH, show), within_memory_of_graph(path, format):
-        edges = edges_for_graph(
-            path,
-            format=format,
-            weights=weights,
-            directed=directed,
-            comment=comment,
-            delimiter=delimiter,
-            columns=columns,
-            ids=ids,
-            header=header,
-            skip_rows=skip_rows,
-            na_values=na_values,
-        )
-        return graph_of_file(path, edges, directed, num_vertices, self_loops, multi_edges, own=True)
+    with local_files(path, storage_options, format) as files, FirstUse("reading", show), ExitStack() as around:
+        around.enter_context(progress_over(files[0].path, OF_GRAPH, show))
+        around.enter_context(within_memory_of_graph(files[0].path, files[0].format or format))
+        lists = [
+            edges_for_graph(
+                file.path,
+                format=file.format or format,
+                weights=weights,
+                directed=directed,
+                comment=comment,
+                delimiter=delimiter,
+                columns=columns,
+                ids=ids,
+                header=header,
+                skip_rows=skip_rows,
+                na_values=na_values,
+            )
+            for file in files
+        ]
+        edges = joined(lists, [file.name or os.fspath(file.path) for file in files])
+        del lists
+        return graph_of_file(files[0].path, edges, directed, num_vertices, self_loops, multi_edges, own=True)
 
 
 def graph_of_file(
