@@ -155,6 +155,9 @@ def test_a_graph_of_a_gpu_travels_and_is_divided_as_that_of_the_host(gpu, rng):
     G = gd.from_edges(gpu.asarray(src), gpu.asarray(dst), directed=False)
     H = pickle.loads(pickle.dumps(G))
     assert isinstance(H.source.src, np.ndarray)
+    piece = pickle.loads(pickle.dumps(G.source.piece(1, 3)))
+    assert isinstance(piece.dst, np.ndarray)
+    assert piece.dst.tolist() == H.source.piece(1, 3).dst.tolist()
     assert [ends.tolist() for ends in H.edges()[:2]] == [ends.tolist() for ends in G.edges()[:2]]
     assert H.source.skewed == G.source.skewed
     hub = gpu.asarray(np.zeros(3000, np.int32)), gpu.asarray(np.arange(3000, dtype=np.int32))
