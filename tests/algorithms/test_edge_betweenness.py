@@ -173,7 +173,7 @@ def test_endless_paths_are_refused():
 @pytest.mark.slow
 def test_scores_by_hops_on_the_emulator_of_a_gpu_are_those_of_a_cpu(monkeypatch):
     stand_in(monkeypatch, emulated())
-    for (n, src, dst, directed), parts in ((hub(), 1), (mixed(True), 2)):
+    for (n, src, dst, directed), parts in ((hub(), 1), (mixed(True), 2), (mixed(False), 3)):
         G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
         expected, found = (gd.edge_betweenness(G.partition(parts, device=device), [0, 3]) for device in ("cpu", "cuda"))
         np.testing.assert_allclose(found.score, expected.score, rtol=1e-12, atol=1e-12)
