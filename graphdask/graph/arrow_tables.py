@@ -147,10 +147,13 @@ def _first_bad(values: Any) -> int:
 
 def _plain(table: pyarrow.Table) -> pyarrow.Table:
     """The table in one piece, with types from which rows can be taken: views of strings and bytes become these."""
+    views = {"string_view": pyarrow.large_string(), "binary_view": pyarrow.large_binary()}
     for place, entry in enumerate(table.schema):
-        views = {"string_view": pyarrow.large_string(), "binary_view": pyarrow.large_binary()}
-        if str(entry.type) in views:
-            made = table.column(place).cast(views[str(entry.type)])
+        kind, category = entry.type, pyarrow.types.is_dictionary(entry.type)
+        viewed = views.get(str(kind.value_type if category else kind))
+        if viewed is not None:
+            kind = pyarrow.dictionary(kind.index_type, viewed, kind.ordered) if category else viewed
+            made = table.column(place).cast(kind)
             table = table.set_column(place, entry.with_type(made.type), made)
     return table.combine_chunks()
 

@@ -64,7 +64,10 @@ def as_reader(frame):
 
 def as_views(frame):
     table = pa.Table.from_pandas(frame)
-    return table.set_column(table.column_names.index("text"), "text", table["text"].cast(pa.string_view()))
+    table = table.set_column(table.column_names.index("text"), "text", table["text"].cast(pa.string_view()))
+    coded = table["category"].combine_chunks()
+    coded = pa.DictionaryArray.from_arrays(coded.indices, coded.dictionary.cast(pa.string_view()))
+    return table.set_column(table.column_names.index("category"), "category", coded)
 
 
 ROUTES = {
@@ -357,3 +360,10 @@ def test_edges_that_are_not_here_have_no_column_as_weights():
     with pytest.raises(InputError, match="columns of numbers or dates are t"):
         G.with_weights("x")
     assert G.reverse().with_weights("t").edges().weights.tolist() == [1, 2, 3]
+
+
+def test_categories_of_views_take_inserted_values(frame):
+    D = gd.DynamicGraph(gd.from_frame(as_views(frame), "a", "b", edge_columns=["category", "text"]))
+    D.update(insert=([70], [71]), columns={"category": ["new"], "text": ["other"]})
+    last = D.to_frame().iloc[-1]
+    assert (last.src, last.dst, last.category, last.text) == (70, 71, "new", "other")
