@@ -12,6 +12,7 @@ from graphdask.interface.suggest import suggesting as _suggesting
 
 _HOME: dict[str, str] = {
     "Chunks": "chunks",
+    "ClusterLoader": "cluster_loader",
     "Frontiers": "frontier",
     "LinkNeighborLoader": "link_loader",
     "NegativeSampling": "_negatives",

@@ -103,6 +103,15 @@ TRANSLATED = """__device__ double twice(double weight) { return 2 * weight; }"""
 
 OF_TYPE = {"vertex_type": ("type of vertices",)}
 
+
+def _loader(name, given, **words):
+    """A call of a loader of minibatches."""
+    loader = getattr(gd.sample, name)
+    return Call(
+        lambda w: {"G": w.G, "prefetch": 0, **given(w)}, lambda w: loader, first, called=("transform",), words=words
+    )
+
+
 CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().items()} | {
     # graphdask
     **{name: Call(*arguments, words=words) for name, (*arguments, words) in OF_COLUMNS.items()},
@@ -215,21 +224,12 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
     "RMat.block_edges": Call(lambda w: {"rank": 0, "size": 1}, lambda w: gd.generate.RMat(3).block_edges),
     # graphdask.sample
     "Chunks.to_parquet": Call(lambda w: {"path": w.new("chunks"), "overwrite": True}, lambda w: w.chunks.to_parquet),
-    "LinkNeighborLoader": Call(
-        lambda w: {"G": w.G, "num_neighbors": [2, 1], "prefetch": 0},
-        lambda w: gd.sample.LinkNeighborLoader,
-        first,
-        called=("transform",),
-        words={"edge_label_index": ("end of a link",)},
+    "ClusterLoader": _loader("ClusterLoader", lambda w: {"clusters": [0] * w.G.num_vertices}),
+    "LinkNeighborLoader": _loader(
+        "LinkNeighborLoader", lambda w: {"num_neighbors": [2, 1]}, edge_label_index=("end of a link",)
     ),
     "NegativeSampling": Call(lambda w: {"mode": "binary"}, lambda w: gd.sample.NegativeSampling),
-    "NeighborLoader": Call(
-        lambda w: {"G": w.G, **LOADER},
-        lambda w: gd.sample.NeighborLoader,
-        first,
-        called=("transform",),
-        words={"input_nodes": ("input node",)},
-    ),
+    "NeighborLoader": _loader("NeighborLoader", lambda w: LOADER, input_nodes=("input node",)),
     "Neighborhoods.subgraph": Call(lambda w: {"instance": 0}, lambda w: w.neighborhoods.subgraph),
     "Samples.to_parquet": Call(
         lambda w: {"path": w.new("samples"), "overwrite": True}, lambda w: w.neighborhoods.to_parquet
@@ -364,6 +364,7 @@ LEFT_OUT: dict[str, str] = {
     "WaitingQueue": "made by generate.waiting_queue",
     "Batch": "made by NeighborLoader",
     "LinkBatch": "made by LinkNeighborLoader",
+    "ClusterBatch": "made by ClusterLoader",
     "EdgeStream": "made by read_stream",
     "Fit": "made by scale.fit",
     "Stats": "made by the engine",

@@ -16,7 +16,7 @@ RETURNED = (
     "graphdask.partition.blocks.EdgeArrays", "graphdask.program.translated.Translated",
     "graphdask.sample.neighborhoods.Subgraph", "graphdask.scale.model.Fit", "graphdask.sample.neighborhoods.Subgraphs",
     "graphdask.sample.neighbor_loader.Batch", "graphdask.dynamic.graph.Update",
-    "graphdask.sample.link_loader.LinkBatch",
+    "graphdask.sample.link_loader.LinkBatch", "graphdask.sample.cluster_loader.ClusterBatch",
     "graphdask.subgraphs.result.SubgraphResult",
 )  # fmt: skip
 """Classes that public functions return, which no public module has."""

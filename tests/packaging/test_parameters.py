@@ -48,6 +48,7 @@ EXCEPTIONS = {
     "graphdask.program._statements:_break(node)": "a method for each kind of statement, which is given it",
     "graphdask.program._statements:_continue(node)": "a method for each kind of statement, which is given it",
     "graphdask.gang.local:is_whole(known)": ALIKE,
+    "graphdask.sample.cluster_loader:_run(epoch)": "the base class of loaders calls it for each of them",
     "graphdask.stream.kcores:core_numbers(primitive)": FORM,
     "graphdask.stream.strong:strong_components(primitive)": FORM,
     "graphdask.stream.verify:of(env)": ALIKE,
