@@ -15,7 +15,7 @@ from graphdask.interface.kinds import Options
 
 FREE = {
     "title", "xlabel", "ylabel", "x", "host", "scheduler", "name", "source", "description", "weight", "src", "dst",
-    "vertex_id",
+    "vertex_id", "vertex_type",
 }  # fmt: skip
 """Options that take any text."""
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow
 
+from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError, shown
 from graphdask.graph.arrow_tables import arrow_table
 from graphdask.graph.attributes import Attributes
@@ -16,6 +17,8 @@ from graphdask.graph.attributes import Attributes
 OF_EDGES = ("src", "dst", "weight", "edge")
 """What graphdask calls columns of edges of its own."""
 OF_VERTICES = ("vertex",)
+BYTES = 16
+"""About what a value of a vertex takes, with its row."""
 
 
 def table_of_edges(what: str, given: Any, names: Any, count: int) -> pyarrow.Table | None:
@@ -74,6 +77,10 @@ def attached(graph: Any, edges: pyarrow.Table | None, vertices: Any, id_column: 
         if ids is not None:
             numbers = graph.ids.to_internal(ids, "vertex_columns: vertex") if len(ids) else np.zeros(0, np.int64)
             _check_once(ids, numbers)
+            refuse_beyond_memory(
+                f"vertex_columns of num_vertices={graph.ids.count:,}", BYTES * vertices.num_columns * graph.ids.count,
+                "give fewer vertices, or no columns of them",
+            )  # fmt: skip
             rows = np.full(graph.ids.count, -1, np.int64)
             rows[numbers] = np.arange(len(numbers))
             vertices = vertices.drop_columns([id_column])

@@ -20,7 +20,7 @@ from graphdask.errors import InputError, shown
 from graphdask.graph.construct import checked_ids, checked_weights
 from graphdask.graph.graph import Graph
 from graphdask.graph.tables import columns_of
-from graphdask.interface.kinds import whole
+from graphdask.interface.kinds import Own, whole
 from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
 from graphdask.partition.ids import VertexIds, check_same_kind
@@ -153,7 +153,7 @@ class TypedGraph(Graph):
         """Return the same vertices, by their numbers, and edges as a plain graph."""
         return Graph(self.source, self.ids, True, dict(self.report), self.plan)
 
-    def to_undirected(self, *, multi_edges: str = "keep") -> Graph:
+    def to_undirected(self, *, multi_edges: Own[str] = "keep") -> Graph:
         """Return the plain graph without the directions of its edges, as `Graph.to_undirected`."""
         return self.without_types().to_undirected(multi_edges=multi_edges)
 
