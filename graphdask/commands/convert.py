@@ -59,7 +59,8 @@ def command(
 
     Edges, ids, weights and times stay as they are; nothing is renumbered, merged or dropped. OUT is written whole or
     not at all. IN may be -, standard input: text, also compressed, in the format that --format-in names or its first
-    lines show. OUT may be -, standard output: text; what else there is to say is then on standard error.
+    lines show. OUT may be -, standard output: text; what else there is to say is then on standard error. Both may be
+    addresses that fsspec opens, such as s3://bucket/graph.parquet.
     """
     format_out = _format_of(source, target, format_out, overwrite)
     reading = {"directed": directed, "ids": ids, **TextOptions(**text).of_text}
@@ -75,6 +76,7 @@ def command(
 def _format_of(source: Path, target: Path, name: str | None, overwrite: bool) -> str:
     """The format that is written, once it is known that it can be, and where."""
     from graphdask.io import FORMATS, detect_format
+    from graphdask.io.sent import refuse_existing
     from graphdask.io.streams import WRITES, stream_format
 
     if target == STREAM:
@@ -90,7 +92,11 @@ def _format_of(source: Path, target: Path, name: str | None, overwrite: bool) ->
         raise InputError(f"{target}: graphdask does not write {name}; it writes {able}")
     if source != STREAM and target.exists() and source.exists() and target.samefile(source):
         raise InputError(f"{target} is the file to read; name another one to write")
-    writable(target, overwrite)
+    address = streams.address_of(target)
+    if address is None:
+        writable(target, overwrite)
+    else:
+        refuse_existing(address, overwrite)
     return name
 
 
@@ -116,7 +122,7 @@ def _convert(
         middle = time.perf_counter()
         with phase("writing"):
             if out is None:
-                write_edges(edges, target, format=format_out, overwrite=overwrite)
+                write_edges(edges, streams.address_of(target) or target, format=format_out, overwrite=overwrite)
             else:
                 write_stream(edges, out, format_out)
         end = time.perf_counter()
@@ -124,7 +130,8 @@ def _convert(
         "in": {"file": streams.named(source), "format": edges.report.get("format", format_in), "bytes": size,
                "seconds": middle - begin},
         "out": {"file": streams.named(target, OUTPUT), "format": format_out,
-                "bytes": _bytes(target) if out is None else None, "seconds": end - middle},
+                "bytes": _bytes(target) if out is None and streams.address_of(target) is None else None,
+                "seconds": end - middle},
         "edges": edges.num_edges,
         "vertices_declared": None if edges.vertices is None else len(edges.vertices),
         "directed": edges.directed,

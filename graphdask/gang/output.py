@@ -63,7 +63,8 @@ MOST_FILES = 99_999
 class Written:
     """What a write has made."""
 
-    path: Path
+    path: Path | str
+    """A str where it is an address."""
     format: str
     files: int
     """Part files in the folder `path`; 1 where it is a file."""

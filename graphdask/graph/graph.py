@@ -6,7 +6,7 @@ A Graph is cheap to make and to send; its edges become partitions on the workers
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -336,6 +336,7 @@ class Graph(GraphQueries, GraphColumns):
         overwrite: bool = False,
         device: str = "auto",
         client: Any = None,
+        storage_options: Mapping[str, Any] | None = None,
         progress: bool | None = None,
     ) -> Any:
         """Write the edges, each worker its own share, whole or not at all; `read_graph` reads the same graph back.
@@ -345,7 +346,9 @@ class Graph(GraphQueries, GraphColumns):
         path : path-like
             A name that ends as its format does (`graph.parquet`, `graph.txt.gz`) is one file. A name without such an
             ending, or with a slash at the end, or `files` above 1, is a folder of parts, `part-00000.parquet` and so
-            on, with a description, `_graph.json`. On a cluster: on a disk that all workers share.
+            on, with a description, `_graph.json`. On a cluster: on a disk that all workers share. An address that
+            fsspec opens, such as "s3://bucket/graph.parquet", gets what was written to the temporary folder (TMPDIR),
+            which all workers must share too.
         format : {"edgelist", "csv", "parquet", "npz", "native"}, optional
             Default: what the name says. Edge lists and CSV are compressed where the name ends in .gz, .xz or .bz2.
         files : int, optional
@@ -358,6 +361,8 @@ class Graph(GraphQueries, GraphColumns):
             partitions, and no other is taken.
         client : distributed.Client, optional
             Default: the one that is open; with none, the cores of this host write.
+        storage_options : mapping, optional
+            What fsspec is given for an address: credentials, a region, a proxy.
         progress : bool, optional
 
         Returns
@@ -393,7 +398,12 @@ class Graph(GraphQueries, GraphColumns):
         ...     G.write(f"{folder}/graph.txt").edges
         2
         """
-        return execute.write(self, path, format, files, overwrite, device, client=client, progress=progress)
+        from graphdask.io.sent import output_address, sent
+
+        with sent(path, overwrite, storage_options) as place:
+            written = execute.write(self, place, format, files, overwrite, device, client=client, progress=progress)
+        address = output_address(path)
+        return written if address is None else replace(written, path=address)
 
     def verify(self, *, client: Any = None, progress: bool | None = None) -> Graph:
         """Prove on the workers, in linear time, that the partitions hold exactly the edges of the graph; return it.

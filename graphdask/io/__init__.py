@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def read_edges(
-    path: str | os.PathLike[str],
+    path: Any,
     *,
     format: str | None = None,
     weights: bool | str | None = None,
@@ -50,16 +50,17 @@ def read_edges(
     skip_rows: int = 0,
     na_values: str | Sequence[str] | None = None,
     threads: int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     progress: bool | None = None,
 ) -> EdgeList:
-    """Read the edges of a graph as they stand in a file.
+    """Read the edges of a graph as they stand in a file, or in several.
 
     Parameters
     ----------
-    path : path-like
-        The file. Text formats may be compressed with gzip, xz or bzip2, which is detected by the content. For LDBC
-        either of the two files or their common stem; for Parquet also a directory. Or a folder that
-        `Graph.write` made, of any format.
+    path : path-like, str or open file
+        The file; also an address, a pattern or an open file, as `graphdask.read_graph` takes them. Text formats may be
+        compressed with gzip, xz or bzip2, which is detected by the content. For LDBC either of the two files or their
+        common stem; for Parquet also a directory. Or a folder that `Graph.write` made, of any format.
     format : str, optional
         A key of `FORMATS`; default: what the name says (`detect_format`).
     weights : bool, "auto" or "time", optional
@@ -100,6 +101,8 @@ def read_edges(
     threads : int, optional
         Threads that parse text; default: one for each core, 16 at most. Parquet decodes on one thread if it
         is 1, else on all cores. NPZ and native files are not parsed, and refuse it.
+    storage_options : mapping, optional
+        What fsspec is given for an address: credentials, a region, a proxy.
     progress : bool, optional
         Show a progress bar while text is parsed. Default: in a terminal or a notebook.
 
@@ -132,12 +135,17 @@ def read_edges(
     948464
     """
     from ._table import Reading
+    from .addresses import joined, local_files
 
-    with progress_over(path, ("reading",), progress):
-        return _read_edges(
-            path, format, weights, directed, comment, delimiter, columns, ids, header, skip_rows, na_values,
-            Reading(threads),
-        )  # fmt: skip
+    with local_files(path, storage_options, format) as files, progress_over(files[0].path, ("reading",), progress):
+        lists = [
+            _read_edges(
+                file.path, file.format or format, weights, directed, comment, delimiter, columns, ids, header,
+                skip_rows, na_values, Reading(threads),
+            )
+            for file in files
+        ]  # fmt: skip
+        return joined(lists, [file.name or os.fspath(file.path) for file in files])
 
 
 def _read_edges(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,12 @@ MANY = 1 << 18
 
 
 def write_edges(
-    edges: EdgeList, path: str | os.PathLike[str], *, format: str | None = None, overwrite: bool = False
+    edges: EdgeList,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    overwrite: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> None:
     """Write edges to a file, whole or not at all.
 
@@ -26,11 +32,14 @@ def write_edges(
     ----------
     edges : EdgeList
     path : path-like
-        Text formats are compressed if the name ends in .gz, .xz or .bz2.
+        Text formats are compressed if the name ends in .gz, .xz or .bz2. Also an address that fsspec opens, such as
+        "s3://bucket/graph.parquet", to which the file is sent when it is complete.
     format : str, optional
         A key of `FORMATS` that can be written; default: what the name says.
     overwrite : bool
         Replace a file that is there, once the new one is whole. Default: raise OutputExists.
+    storage_options : mapping, optional
+        What fsspec opens an address with, such as credentials. Default: none.
 
     Raises
     ------
@@ -47,6 +56,14 @@ def write_edges(
         For each thing that the format cannot keep: vertices without edges, the type of weights, and that ids are names
         where they look like numbers.
     """
+    from .sent import sent
+
+    with sent(path, overwrite, storage_options) as place:
+        _write_file(edges, place, format, overwrite)
+
+
+def _write_file(edges: EdgeList, path: str | os.PathLike[str], format: str | None, overwrite: bool) -> None:
+    """Write edges to a file of this host."""
     from ._open import compressing
     from .outputs import file_output
 

@@ -29,11 +29,18 @@ from .streams import called, kept_folder, told_format
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*(://|::)")
 """How an address begins: a protocol, or several that work on each other."""
+_PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
+_QUERY = re.compile(r"(https?://[^?#]*)\?.*", re.DOTALL)
 PIECE = 1 << 22
 """Bytes that are copied at a time."""
 BINARY = {"a Parquet file": "parquet", "a zip or NPZ archive": "npz", "a graphdask native file": "native"}
 """Formats of what open files hold, by what their first bytes say."""
 BUFFER = "the open file"
+
+
+def without_secrets(address: str) -> str:
+    """An address without a password, and without the query, which holds the signature of a signed address."""
+    return _QUERY.sub(r"\1", _PASSWORD.sub(r"\1:***@", address))
 
 
 class Fetched:
@@ -71,7 +78,7 @@ def local_files(path: Any, storage_options: Any = None, format: str | None = Non
     """
     if storage_options is not None and not isinstance(storage_options, Mapping):
         raise InputError(f"storage_options={shown(storage_options)} is not a mapping of names to values")
-    address = _address(path)
+    address = given_address(path)
     if address is None and storage_options is not None:
         raise InputError(
             f"storage_options= are for addresses such as s3://bucket/graph.csv; {shown(path)[:80]} is none"
@@ -96,7 +103,7 @@ def pattern_of(files: Sequence[Fetched]) -> Path:
     return one if len(files) == 1 else one.parent.parent / "*" / "*"
 
 
-def _address(path: Any) -> str | None:
+def given_address(path: Any) -> str | None:
     """The address that is given; None for a path."""
     if hasattr(path, "storage_options") and hasattr(path, "protocol"):  # of universal_pathlib
         return str(path)
@@ -119,16 +126,17 @@ def _fitting(path: Any) -> list[Any]:
 
 def _copied(address: str, options: dict[str, Any], folder: Path, format: str | None) -> list[Fetched]:
     """Copy the files of an address into a folder."""
+    label = without_secrets(address)
     try:
         import fsspec
 
         filesystem, place = fsspec.core.url_to_fs(address, **options)
         places = sorted(filesystem.glob(place)) if glob.has_magic(place) else [place]
         if not places:
-            raise InputError(f"{address}: no file fits this pattern")
+            raise InputError(f"{label}: no file fits this pattern")
         made = []
         for number, each in enumerate(places):
-            name = address if len(places) == 1 else str(filesystem.unstrip_protocol(each))
+            name = label if len(places) == 1 else without_secrets(str(filesystem.unstrip_protocol(each)))
             target = folder / f"{number:06d}"
             target.mkdir()
             made.append(Fetched(_copy(filesystem, each, target, format), None, name))
@@ -136,12 +144,12 @@ def _copied(address: str, options: dict[str, Any], folder: Path, format: str | N
     except (InputError, WriteError):
         raise
     except ImportError as error:
-        raise MissingDependency(f"{address} cannot be opened: {error} (with pip)") from error
+        raise MissingDependency(f"{label} cannot be opened: {error} (with pip)") from error
     except FileNotFoundError as error:
-        raise InputError(f"{address}: no such file") from error
+        raise InputError(f"{label}: no such file") from error
     except Exception as error:  # of whatever protocol
-        text = str(error).strip().split("\n")[0][:300]
-        raise InputError(f"{address} cannot be read: {text or type(error).__name__}") from error
+        text = without_secrets(str(error).strip().split("\n")[0])[:300]
+        raise InputError(f"{label} cannot be read: {text or type(error).__name__}") from error
 
 
 def _copy(filesystem: Any, place: str, target: Path, format: str | None) -> Path:

@@ -37,3 +37,15 @@ def test_other_commands(there, call):
     found = call("info", "memory://here/none.txt")
     assert found.exit_code != 0
     assert "memory://here/none.txt: no such file" in found.output + str(found.exception)
+
+
+def test_convert_writes_to_an_address_and_reads_a_pattern(there, call):
+    made = call("convert", "memory://here/*.txt", "memory://made/g.parquet", "--json")
+    assert made.exit_code == 0, made.output
+    assert json.loads(made.stdout)["out"]["file"] == "memory://made/g.parquet"
+    assert gd.read_graph("memory://made/g.parquet").num_edges == 4
+    again = call("convert", "memory://here/a.txt", "memory://made/g.parquet")
+    assert again.exit_code != 0
+    assert "is there already" in again.output + str(again.exception)
+    assert call("convert", there / "a.txt", "memory://made/g.parquet", "--overwrite").exit_code == 0
+    assert gd.read_graph("memory://made/g.parquet").num_edges == 2
