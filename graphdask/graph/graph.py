@@ -346,9 +346,8 @@ class Graph(GraphQueries, GraphColumns):
         path : path-like
             A name that ends as its format does (`graph.parquet`, `graph.txt.gz`) is one file. A name without such an
             ending, or with a slash at the end, or `files` above 1, is a folder of parts, `part-00000.parquet` and so
-            on, with a description, `_graph.json`. On a cluster: on a disk that all workers share. An address that
-            fsspec opens, such as "s3://bucket/graph.parquet", gets what was written to the temporary folder (TMPDIR),
-            which all workers must share too.
+            on, with a description, `_graph.json`. An address such as "s3://bucket/graph.parquet" gets what was written
+            to the temporary folder (TMPDIR). On a cluster: on a disk that all workers share.
         format : {"edgelist", "csv", "parquet", "npz", "native"}, optional
             Default: what the name says. Edge lists and CSV are compressed where the name ends in .gz, .xz or .bz2.
         files : int, optional
@@ -398,12 +397,10 @@ class Graph(GraphQueries, GraphColumns):
         ...     G.write(f"{folder}/graph.txt").edges
         2
         """
-        from graphdask.io.sent import output_address, sent
+        from graphdask.io.sent import write_sent
 
-        with sent(path, overwrite, storage_options) as place:
-            written = execute.write(self, place, format, files, overwrite, device, client=client, progress=progress)
-        address = output_address(path)
-        return written if address is None else replace(written, path=address)
+        how = format, files, overwrite, device, client, progress
+        return write_sent(lambda place: execute.write(self, place, *how), path, overwrite, storage_options)
 
     def verify(self, *, client: Any = None, progress: bool | None = None) -> Graph:
         """Prove on the workers, in linear time, that the partitions hold exactly the edges of the graph; return it.

@@ -131,7 +131,7 @@ def _copied(address: str, options: dict[str, Any], folder: Path, format: str | N
         import fsspec
 
         filesystem, place = fsspec.core.url_to_fs(address, **options)
-        places = sorted(filesystem.glob(place)) if glob.has_magic(place) else [place]
+        places = sorted(filesystem.glob(place)) if _is_pattern(filesystem, place) else [place]
         if not places:
             raise InputError(f"{label}: no file fits this pattern")
         made = []
@@ -150,6 +150,13 @@ def _copied(address: str, options: dict[str, Any], folder: Path, format: str | N
     except Exception as error:  # of whatever protocol
         text = without_secrets(str(error).strip().split("\n")[0])[:300]
         raise InputError(f"{label} cannot be read: {text or type(error).__name__}") from error
+
+
+def _is_pattern(filesystem: Any, place: str) -> bool:
+    """Whether a place names several files: not if there is one of this name, nor by the ? before a query."""
+    if place.startswith(("http://", "https://")):
+        return "*" in place.partition("?")[0]
+    return glob.has_magic(place) and not filesystem.exists(place)
 
 
 def _copy(filesystem: Any, place: str, target: Path, format: str | None) -> Path:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -18,12 +18,6 @@ from graphdask.errors import InputError, MissingDependency, OutputExists, Unsupp
 
 from .addresses import PIECE, given_address, without_secrets
 from .streams import called, kept_folder
-
-
-def output_address(path: Any) -> str | None:
-    """The address of an output, as results name it; None for a path of this host."""
-    address = given_address(path)
-    return None if address is None else without_secrets(address)
 
 
 @contextmanager
@@ -53,6 +47,14 @@ def sent(path: Any, overwrite: bool, storage_options: Any = None) -> Iterator[An
         with called(made, target.label):
             yield f"{made}{os.sep}" if target.is_folder else made
         target.send(made)
+
+
+def write_sent(write: Callable[[Any], Any], path: Any, overwrite: bool, storage_options: Any) -> Any:
+    """Write a graph to a path or an address by a function of the path; return what it returns, with the address."""
+    with sent(path, overwrite, storage_options) as place:
+        written = write(place)
+    address = given_address(path)
+    return written if address is None else replace(written, path=without_secrets(address))
 
 
 def refuse_existing(address: str, overwrite: bool) -> None:
