@@ -233,10 +233,10 @@ def test_what_libraries_print_does_not_reach_the_data(shell, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
-def test_a_path_that_leads_to_standard_output_is_the_same_as_a_dash(shell, name):
-    line = "graphdask generate er --vertices 4 --edges 3 --seed 1 --output"
-    dash, path = shell(f"{line} -"), shell(f"{line} {name}")
-    assert dash.returncode == path.returncode == 0, path.stderr
+def test_a_path_that_leads_to_standard_output_is_the_same_as_a_dash(shell, pipe, name):
+    line = "generate er --vertices 4 --edges 3 --seed 1 --output"
+    dash, path = pipe(b"", *line.split(), "-"), shell(f"graphdask {line} {name}")
+    assert dash.exit_code == path.returncode == 0, path.stderr
     assert path.stdout == dash.stdout
     assert "total" in path.stderr
 
@@ -253,8 +253,8 @@ def test_a_link_whose_name_says_the_format_is_a_file_of_that_format(shell, tmp_p
 
 
 @pytest.mark.parametrize("command", ["run bfs graph.txt --source 0 --output", "convert graph.txt"])
-def test_other_commands_take_it_as_well(shell, tmp_path, command):
+def test_other_commands_take_it_as_well(shell, pipe, tmp_path, command):
     (tmp_path / "graph.txt").write_text("0 1\n1 2\n")
-    dash, path = shell(f"graphdask {command} -"), shell(f"graphdask {command} /dev/stdout")
-    assert dash.returncode == path.returncode == 0, path.stderr
+    dash, path = pipe(b"", *command.split(), "-"), shell(f"graphdask {command} /dev/stdout")
+    assert dash.exit_code == path.returncode == 0, path.stderr
     assert path.stdout == dash.stdout != ""
