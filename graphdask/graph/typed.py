@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError, shown
+from graphdask.graph.arrow_tables import TABLES, arrow_table, plain_values
 from graphdask.graph.construct import checked_ids, checked_weights
 from graphdask.graph.graph import Graph
-from graphdask.graph.tables import columns_of
 from graphdask.interface.kinds import Own, whole
 from graphdask.interface.suggest import public
+from graphdask.partition.conversions import class_of
 from graphdask.partition.given import given_array
 from graphdask.partition.ids import VertexIds, check_same_kind
 from graphdask.partition.sources import ArraySource
@@ -255,7 +256,7 @@ def from_frames(
     weights: dict[EdgeType, np.ndarray | None] = {}
     for given, table in edges.items():
         kind = _checked_type(given)
-        one, other, values = columns_of(f"edges[{kind}]", table, src, dst, weight)
+        one, other, values = _columns(f"edges[{kind}]", table, src, dst, weight)
         ends[kind] = checked_ids(f"{src} of {kind}", one), checked_ids(f"{dst} of {kind}", other)
         if len(ends[kind][0]) != len(ends[kind][1]):
             raise InputError(f"edges[{kind}] has {len(ends[kind][0])} sources and {len(ends[kind][1])} destinations")
@@ -289,6 +290,27 @@ def _checked_type(given: Any) -> EdgeType:
             f"the destinations"
         )
     return given
+
+
+def _columns(what: str, table: Any, src: str, dst: str, weight: str | None) -> tuple[Any, Any, Any]:
+    """Sources, destinations, and weights or None, of a data frame, a pair of arrays or an array of two rows."""
+    if isinstance(table, tuple | list) and len(table) == 2 and not isinstance(table[0], str):
+        return table[0], table[1], None
+    if getattr(table, "ndim", None) == 2 and not hasattr(table, "columns"):
+        array = given_array(what, table)
+        if len(array) == 2:
+            return array[0], array[1], None
+    if not (isinstance(table, Mapping) or hasattr(table, "columns") or hasattr(table, "__arrow_c_stream__")):
+        raise InputError(
+            f"{what} is a {class_of(table)}; it is {TABLES}, a pair of arrays, or an array of shape (2, m)"
+        )
+    columns = arrow_table(what, table)
+    names = [src, dst]
+    if weight is not None and weight in columns.column_names:
+        names.append(weight)
+    columns = arrow_table(what, columns, names)
+    values = [plain_values(f"{what}: column {name!r}", columns[name]) for name in names]
+    return values[0], values[1], values[2] if len(values) > 2 else None
 
 
 def _joined(weights: list[np.ndarray | None]) -> np.ndarray | None:

@@ -24,6 +24,7 @@ _HOME: dict[str, str] = {
     "Samples": "result",
     "Spec": "spec",
     "Streamed": "streamed",
+    "TypedNeighborLoader": "typed_loader",
     "TypedNeighborhoods": "typed",
     "Walks": "_walkers",
     "forest_fire": "hops",

@@ -43,6 +43,8 @@ class TypedNeighborhoods:
     instances: int
     nodes: dict[str, np.ndarray] = field(default_factory=dict)
     """By type of vertices: the caller's ids."""
+    places: dict[str, np.ndarray] = field(default_factory=dict)
+    """int64: their places in `graph.ids_of(type)`."""
     node_offsets: dict[str, np.ndarray] = field(default_factory=dict)
     """int64, shape (instances + 1,): where the vertices of each instance begin."""
     row: dict[EdgeType, np.ndarray] = field(default_factory=dict)
@@ -229,7 +231,9 @@ def _put_vertices(made: TypedNeighborhoods, name: str, of_type: _Reached, hops: 
     instances = np.concatenate([pair[0] for pair in of_type.hops])
     vertices = np.concatenate([pair[1] for pair in of_type.hops])
     order = np.argsort(instances, kind="stable")
-    made.nodes[name] = made.graph.named(name, vertices[order])
+    numbers = vertices[order]
+    made.nodes[name] = made.graph.named(name, numbers)
+    made.places[name] = numbers - (made.graph.number(name, made.graph.ids_of(name)[:1])[0] if len(numbers) else 0)
     made.node_offsets[name] = np.concatenate(([0], np.cumsum(of_type.counts)))
     made.node_sizes[name] = np.stack(
         [np.bincount(pair[0], minlength=made.instances) for pair in of_type.hops], axis=1

@@ -98,7 +98,7 @@ def test_isolated_vertices_by_number_or_by_ids():
         (({"rates": RATES},), "'rates' is no type of edges; it is a tuple"),
         (({("a", "x", "b"): ([1, 2], [3])},), "2 sources and 1 destinations"),
         (({("a", "x", "b"): pd.DataFrame({"src": [1]})},), r"has no column 'dst'; it has src"),
-        (({("a", "x", "b"): 3},), "it is a data frame, a pair of arrays"),
+        (({("a", "x", "b"): 3},), "it is a data frame of pandas"),
         (({("a", "x", "b"): ([1], ["p"]), ("b", "y", "a"): ([2], [1])},), "not of one kind"),
         (({("a", "x", "b"): ([-1], [3])},), "is negative"),
     ],

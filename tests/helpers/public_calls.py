@@ -16,6 +16,7 @@ from unittest import mock
 
 import numpy as np
 from calls_of_columns import OF_COLUMNS
+from calls_of_types import OF_TYPES
 from public_functions import found
 from tiny_world import World
 
@@ -101,8 +102,6 @@ LOADER = {"num_neighbors": [2, 1], "input_nodes": [0, 1], "prefetch": 0}
 RECORD = """__device__ bool f(double x, double *r_y) { *r_y = x; return true; }"""
 TRANSLATED = """__device__ double twice(double weight) { return 2 * weight; }"""
 
-OF_TYPE = {"vertex_type": ("type of vertices",)}
-
 
 def _loader(name, given, **words):
     """A call of a loader of minibatches."""
@@ -117,30 +116,7 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
     **{name: Call(*arguments, words=words) for name, (*arguments, words) in OF_COLUMNS.items()},
     "fit_power_law": Call(lambda w: {"degrees": [1, 2, 3, 4, 5, 6], "first": 1}),
     "from_dask_dataframe": Call(lambda w: {"ddf": w.G.to_dask_dataframe(1), "src": "src", "dst": "dst"}),
-    "from_frames": Call(
-        lambda w: {
-            "edges": {("a", "x", "b"): ([0, 1], [3, 2])},
-            "src": "src",
-            "dst": "dst",
-            "weight": None,
-            "vertices": {"a": 2},
-            "reverse": False,
-        },
-    ),
-    "TypedGraph.count": Call(lambda w: {"vertex_type": "b"}, lambda w: w.T.count, words=OF_TYPE),
-    "TypedGraph.ids_of": Call(lambda w: {"vertex_type": "b"}, lambda w: w.T.ids_of, words=OF_TYPE),
-    "TypedGraph.number": Call(
-        lambda w: {"vertex_type": "b", "ids": [3]}, lambda w: w.T.number, words=OF_TYPE | {"ids": ("vertex",)}
-    ),
-    "TypedGraph.named": Call(
-        lambda w: {"vertex_type": "b", "numbers": [2, -1]},
-        lambda w: w.T.named,
-        words=OF_TYPE,
-    ),
-    "TypedGraph.edge_type": Call(lambda w: {"name": "x"}, lambda w: w.T.edge_type, words={"name": ("type of edges",)}),
-    "TypedGraph.of_type": Call(lambda w: {"name": "x"}, lambda w: w.T.of_type, words={"name": ("type of edges",)}),
-    "TypedGraph.to_undirected": Call(lambda w: {}, lambda w: w.T.to_undirected),
-    "TypedGraph.rows_of": Call(lambda w: {"name": "x"}, lambda w: w.T.rows_of, words={"name": ("type of edges",)}),
+    **{name: Call(given, of, words=words) for name, (given, of, words) in OF_TYPES.items()},
     "from_edges": Call(
         lambda w: {"src": [0, 1], "dst": [1, 2]},
         words={"src": ("edge sources?",), "dst": ("destinations?",), "vertices": ("edge source",)},
