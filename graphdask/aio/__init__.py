@@ -42,7 +42,7 @@ async def call(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
     >>> G = gd.from_edges([0, 1], [1, 2])
     >>> asyncio.run(call(G.neighbors, 1)).tolist()
     [2]
-    >>> asyncio.run(bfs(G, 0)).depth.tolist()
+    >>> asyncio.run(gd.aio.bfs(G, 0)).depth.tolist()
     [0, 1, 2]
     """
     return await asyncio.to_thread(function, *args, **kwargs)
