@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphdask.program._ending import cuda_ending
 from graphdask.program._glue_parts import LARGEST, NOT_A_NUMBER, TOO_LARGE_SINGLE, TOO_LARGE_SUM, TOO_WIDE, indented
 from graphdask.program._typed_texts import C_TYPE
 from graphdask.program.definition import Definition, Function
@@ -15,8 +16,8 @@ READ = {"a.weights[e]": "GD_WEIGHT(a, e)"}
 class CudaGlue:
     """Writes CUDA C++."""
 
-    def __init__(self, definition: Definition):
-        self.of = definition
+    def __init__(self, definition: Definition, ending: Function | None = None):
+        self.of, self.ending = definition, ending
 
     def text(self) -> str:
         of = self.of
@@ -37,7 +38,8 @@ class CudaGlue:
         ]  # fmt: skip
         if of.pushes:
             parts += [self._improves(), self._push(), self._take(), self._settled()]
-        return "\n".join(made) + "\n" + "\n".join(f"__device__ __forceinline__ {part}" for part in parts)
+        text = "\n".join(made) + "\n" + "\n".join(f"__device__ __forceinline__ {part}" for part in parts)
+        return f"{text}\n{cuda_ending(of, self.ending)}" if of.pushes else text
 
     def _part_types(self) -> list[str]:
         of, types = self.of, []

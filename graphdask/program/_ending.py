@@ -23,6 +23,7 @@ INEXACT = re.compile(r"\b(exp|log|power)\(")
 """Functions whose last digits may not be Python's."""
 WHOLE = 1 << 53
 """Up to which integers are the same as floats, as which functions may compare them."""
+CUDA_CAST = {"int": "(long long)({})", "float": "(double)({})", "bool": "(({}) != 0)"}
 CAST = {"int": "np.int64({})", "float": "np.float64({})", "bool": "({} != 0)"}
 
 
@@ -78,6 +79,48 @@ def python_ending(of: Definition, ending: Function | None) -> str:
         f"@twin\ndef host_looks(active, superstep, a: Program):\n{indented([*lines, 'return looks'])}",
     ]
     return "".join(made)
+
+
+def cuda_ending(of: Definition, ending: Function | None) -> str:
+    """The functions of program_default.cuh that a team calls between supersteps, in CUDA C++."""
+    known, read = ["bool looks = false;"], () if ending is None else ending.code.fields
+    for k, each in enumerate(of.aggregates):
+        lines = _cuda_value(each.combine, each.kind, f"integers[{k}]")
+        if each.kind == "int" and each.name in read:
+            lines.append(f"looks = looks || integers[{k}] >= {WHOLE}LL || integers[{k}] <= -{WHOLE}LL;")
+        known += [f"if (k == {k}) {{", *(f"    {line}" for line in lines), "}"]
+    head = "__device__ __forceinline__ bool"
+    know = ["long long *const integers = (long long *)a.integers;", *known, "return looks;"]
+    looks, made = ["return false;"], ""
+    if ending is not None:
+        made = ending.code.cuda(ending.name)
+        places = [ending.places[name] for name in read]
+        given = [CUDA_CAST[place.field.type].format(place.expression) for place in places]
+        looks = [
+            f"const bool looks = {ending.name}({', '.join([*given, 'a.failure_of_until'])});",
+            "const bool failed = *(volatile int *)a.failure_of_until != 0;", "*(volatile int *)a.failure_of_until = 0;",
+            "return looks || failed;",
+        ]  # fmt: skip
+    return (
+        f"{made}{head} know(int k, const long long *sums, const Program &a) {{\n{indented(know)}}}\n"
+        f"{head} host_looks(long long active, long long superstep, const Program &a) {{\n{indented(looks)}}}\n"
+    )
+
+
+def _cuda_value(combine: str, kind: str, value: str) -> list[str]:
+    """Statements in CUDA C++ that write the value of an aggregate, or the bits of a float, from its words `sums`."""
+    if combine in ("count", "any"):
+        return [f"{value} = sums[0] + (sums[1] << 32){' > 0' if combine == 'any' else ''};"]
+    if combine == "sum" and kind == "float":
+        return [f"{value} = __double_as_longlong(gd_exact_value(sums));"]
+    if combine == "sum":  # of one that does not fit 64 bits the host says so
+        return [
+            "const long long high = sums[1] + (sums[0] >> 32);",
+            f"{value} = (long long)((unsigned long long)high << 32) | (sums[0] & 4294967295LL);",
+            "looks = high < -2147483648LL || high > 2147483647LL;",
+        ]  # fmt: skip
+    key, none = ("sums[0]", "gd_infinity()") if combine == "min" else ("~sums[0]", "-gd_infinity()")
+    return [f"{value} = " + (f"__double_as_longlong(gd_of_ordered({key}, {none}));" if kind == "float" else f"{key};")]
 
 
 def _value(low: str, high: str, k: int, combine: str, kind: str, value: str) -> list[str]:

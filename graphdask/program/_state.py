@@ -14,6 +14,7 @@ from graphdask.program._loop import Loop
 from graphdask.program._pull import Pull
 from graphdask.program._rounds import Rounds
 from graphdask.program._row_sums import Sums
+from graphdask.program._team import TeamProgram
 
 
 @dataclass
@@ -55,6 +56,8 @@ class ProgramState:
     """How values are added up that all vertices send."""
     loop: Loop | Rounds | None = None
     """How many supersteps are one launch, where they can be."""
+    team: TeamProgram | None = None
+    """How GPUs of several ranks go through supersteps together, where they do."""
     unsent: bool = True
     """Whether the vertices that changed last have yet to send; of a loop."""
     pull: Pull | None = None

@@ -9,11 +9,13 @@ import numpy as np
 from graphdask.device.launch import word_of
 from graphdask.engine.loop import Environment, Messages, Superstep
 from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
-from graphdask.kernels.common.team import TEAM_WORDS
+from graphdask.kernels.common.team import END_DONE, TEAM_RANKS, TEAM_WORDS
 from graphdask.kernels.program import program_team as at
+from graphdask.kernels.program.program_pack import BINS
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Part
 from graphdask.program.definition import Definition
+from graphdask.program.glue import written
 
 ENDLESS = 1 << 62
 """Supersteps of a program that ends by itself."""
@@ -24,6 +26,11 @@ def _areas(of: Definition, part: Part) -> Areas:
     fields = [("value", of.message_dtypes[0]), *([("count", np.dtype(np.int32))] if of.counts else [])]
     nbytes = part.vertex_map.dtype.itemsize + np.dtype(fields, align=True).itemsize
     return (nbytes, 0), (nbytes, 0)
+
+
+def _words(of: Definition, part: Part) -> int:
+    """Bytes of the words of aggregates of all ranks, of two supersteps in turn."""
+    return 2 * part.size * len(of.aggregates) * BINS * 8
 
 
 class TeamProgram(TeamRun):
@@ -47,31 +54,38 @@ class TeamProgram(TeamRun):
 
     @staticmethod
     def memory(peers: Peers, part: Part, env: Environment, of: Definition) -> TeamMemory:
-        """For lists of ghosts and their messages, in turn."""
-        return TeamMemory(peers, part, env, _areas(of, part))
+        """For lists of ghosts and their messages, and for words of aggregates, in turn."""
+        return TeamMemory(peers, part, env, _areas(of, part), before=_words(of, part))
 
     @staticmethod
     def nbytes(peers: Peers, part: Part, env: Environment, of: Definition) -> int:
         """Bytes that it takes besides the state. Every rank calls it."""
-        return TeamMemory.nbytes(peers, part, env, _areas(of, part)) + 3 * 8 * TEAM_WORDS
+        return TeamMemory.nbytes(peers, part, env, _areas(of, part), _words(of, part)) + 3 * 8 * TEAM_WORDS
 
     def __init__(self, memory: TeamMemory, part: Part, env: Environment, kernels: Any, pack: Pack, most: int | None):
         self.most = ENDLESS if most is None else most
         votes = env.xp.zeros(3 * TEAM_WORDS, np.int64)
-        super().__init__(memory, part, env, kernels.program_team, {at.VOTES: votes})
+        super().__init__(memory, part, env, kernels.program_team, {at.VOTES: votes, at.SUMS + TEAM_RANKS - 1: None})
+        self.ends[at.END_SUPERSTEP] = -1
         array_type, address = env.xp.ndarray, env.backend.address
         values = [getattr(pack, name) for name in Pack.field_types]
         self.row[at.PROGRAM : at.VOTES] = [
             address(value) if isinstance(value, array_type) else word_of(value, array_type) for value in values
         ]
+        self.row[at.SUMS : at.SUMS + part.size] = memory.addresses
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
-        return -1 if ends is None else int(ends[at.END_SUPERSTEP]), MOST_STEPS, self.most
+        return int(self.ends[at.END_SUPERSTEP]), MOST_STEPS, self.most
 
     def _superstep(self, line: list[int]) -> Superstep:
         step = super()._superstep(line)
         step.ways = 1, 0
         return step
+
+    @property
+    def asks(self) -> bool:
+        """Whether the last launch ended so that the host asks whether the run ends."""
+        return int(self.ends[END_DONE]) == at.HOST_LOOKS
 
     @property
     def supersteps(self) -> int:
@@ -94,12 +108,12 @@ def memory_of_team(program: Any, part: Part, env: Environment) -> int | None:
 
 def _peers(program: Any, part: Part, env: Environment) -> Peers | None:
     of = program.definition
-    alike = program.resident and program.until is None and of.pushes and not of.aggregates
+    alike = program.resident and of.pushes and (program.until is None or program.ending is not None)
     return env.peers() if alike and len(program.rows_of(part, True)) == 1 else None
 
 
 def go_together(program: Any, part: Part, state: Any, memory: TeamMemory, env: Environment) -> Messages:
-    """Go through all supersteps with the GPUs of other ranks; nothing is left to be said."""
+    """Go through supersteps with the GPUs of other ranks, as `go_on_together`, from those vertices that send first."""
     pack, rows = state.pack, state.rows[0]
     pack.assign(
         listed=None if state.everywhere else state.changed, everywhere=int(state.everywhere), indptr=rows.indptr,
@@ -107,10 +121,21 @@ def go_together(program: Any, part: Part, state: Any, memory: TeamMemory, env: E
     )  # fmt: skip
     if pack.extent is not None:
         pack.extent[:] = state.no_extent
+    functions = program.written
+    if program.ending is not None:
+        functions = written(program.definition, program.ending)
+        pack.failure_of_until = env.xp.zeros(1, np.int32)
     pack.set_counters(changed=state.count)
-    kernels = program.kernels("program_team", rows, part, env, cooperative=True)
-    team = TeamProgram(memory, part, env, kernels, pack, program.most)
+    kernels = program.kernels("program_team", rows, part, env, functions=functions, cooperative=True)
+    state.team = TeamProgram(memory, part, env, kernels, pack, program.most)
+    return go_on_together(program, part, state, env)
+
+
+def go_on_together(program: Any, part: Part, state: Any, env: Environment) -> Messages:
+    """Go through supersteps with the GPUs of other ranks, to the end or until the host has to ask whether that is it;
+    nothing is left to be said."""
+    pack, team = state.pack, state.team
     team.run()
     state.done, none = team.supersteps, part.ids[:0]
     columns = {"message0": pack.message0, "counted": pack.received}
-    return Messages(none, none, columns, False, votes=program.read_votes(state, env))
+    return Messages(none, none, columns, team.asks, votes=program.read_votes(state, env))

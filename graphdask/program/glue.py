@@ -35,4 +35,4 @@ def written(definition: Definition, ending: Function | None = None) -> Written:
 
 def _written(definition: Definition, ending: Function | None) -> Written:
     on_cpu = all(function.code.python is not None for function in definition.functions)
-    return Written(PythonGlue(definition, ending).text() if on_cpu else "", CudaGlue(definition).text())
+    return Written(PythonGlue(definition, ending).text() if on_cpu else "", CudaGlue(definition, ending).text())

@@ -34,7 +34,7 @@ from graphdask.program._loop import go_on, make_loop, may_loop
 from graphdask.program._pull import Pull, may_pull
 from graphdask.program._row_sums import CHUNK, Layout, Sums
 from graphdask.program._state import ProgramState
-from graphdask.program._team import go_together, memory_of_team, team_of
+from graphdask.program._team import go_on_together, go_together, memory_of_team, team_of
 from graphdask.program.aggregates import Known, clear_sums, summed_up, votes_of, words_of, write_values
 from graphdask.program.definition import Definition, Function
 from graphdask.program.failures import error_of
@@ -265,8 +265,8 @@ class VertexProgram(Primitive[ProgramState]):
     def superstep(self, part: Part, state: ProgramState, inbox: Inbox, env: Environment) -> Messages:
         pack = state.pack
         pack.superstep = state.done
-        if state.loop is not None:
-            return go_on(self, part, state, env)
+        if state.loop is not None or state.team is not None:
+            return (go_on if state.team is None else go_on_together)(self, part, state, env)
         clear_sums(self.definition, pack.sums)
         pack.set_counters(changed=0)
         state.launched = 1

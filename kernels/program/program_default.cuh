@@ -35,6 +35,8 @@ __device__ __forceinline__ void push(index_t v, const Message &sent, const Progr
 __device__ __forceinline__ void take(long long i, index_t v, const Program &a) {
     atomicMin(a.message0 + v, a.given0[i]);
 }
+__device__ __forceinline__ bool know(int k, const long long *sums, const Program &a) { return false; }
+__device__ __forceinline__ bool host_looks(long long active, long long superstep, const Program &a) { return false; }
 __device__ __forceinline__ bool takes_least(int k) { return false; }
 __device__ __forceinline__ bool apply(index_t v, const Program &a, long long *sums) {
     if (a.message0[v] >= a.state0[v]) return false;

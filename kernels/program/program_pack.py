@@ -91,7 +91,7 @@ class Program(Vertices):
     progress = PROGRESS, "of supersteps without the host"
     failure_to_send = "int *", "the first failure of `send`, where a launch sends and computes states"
     failure_to_apply = "int *", "the same of `apply`"
-    failure_of_until = "int *", "the failure of `until`, which the host then calls; for the twin of program_loop"
+    failure_of_until = "int *", "the failure of `until`, which the host then calls; in loops without the host"
     slots = "const index_t *", "own vertices to which other ranks sent messages, which may stand there several times"
     given0 = "const message0_t *", "the first field of these messages"
     counted = "const int *", "how many messages each of them stands for"

@@ -3,14 +3,14 @@
 #pragma once
 
 // Compute the states of the vertices that got a message, list those that changed, and empty the places of messages; return
-// the edges of the changed ones that this thread has, where `counts_edges`.
-__device__ __forceinline__ long long gd_renew_marked(const Program &a, bool counts_edges) {
+// the edges of the changed ones that this thread has, where `counts_edges`. Aggregates are added to `sums`.
+__device__ __forceinline__ long long gd_renew_marked(const Program &a, bool counts_edges, long long *sums = nullptr) {
     const Message none = nothing();
     const long long marked = (long long)*(volatile gd_count *)&a.counters->marked;
     long long edges = 0;
     GD_FOR(i, marked) {
         const index_t v = a.marked[i];
-        if (apply(v, a, nullptr)) {
+        if (apply(v, a, sums)) {
             a.changed[gd_reserve(&a.counters->changed)] = v;
             if (counts_edges) edges += a.indptr[v + 1] - a.indptr[v];
         }

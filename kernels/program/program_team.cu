@@ -2,7 +2,8 @@
 // In a superstep the vertices of a rank that got messages change, those that changed push messages to neighbours, and what
 // came to ghosts is written into the memory of their owners, combined; then the ranks meet. Messages of one superstep and
 // of the next lie in areas of their own, for who is ahead may tell while another still takes in. A rank's row has the
-// words of its Program at ROW_OWN, then the votes.
+// words of its Program at ROW_OWN, then the votes, and by rank where the words of aggregates go: for each sender those of
+// two supersteps in turn. After a meeting each rank computes the same values from the words of all.
 #include "common/bitmap.cuh"
 #include "common/grid.cuh"
 #include "common/rows.cuh"
@@ -11,15 +12,17 @@
 #include "program/program_types.cuh"
 #include "program/program_pack.py"
 #include "program/program_default.cuh"
+#include "program/program_aggregates.cuh"
 #include "program/program_pushing.cuh"
 #include "program/program_values.cuh"
 #include "program/program_sending.cuh"
 #include "common/team.cuh"
 
-enum { VOTES = ROW_OWN + sizeof(Program) / 8 };
+enum { VOTES = ROW_OWN + sizeof(Program) / 8, SUMS };
 // What ranks vote in a superstep, in one of three rows in turn: vertices that changed, messages, and failures.
 enum { CHANGED, SENT, FAILED };
 enum { END_SUPERSTEP = END_OWN };
+#define HOST_LOOKS 3  // END_DONE of a launch after which the host asks whether the run ends
 
 // What the owner of a ghost is told.
 struct Told {
@@ -74,19 +77,30 @@ program_team(long long n, const long long *rows, long long row_words, long long 
     gd_count *const votes = (gd_count *)row[VOTES];
     const bool leads = team.leads();
     const auto barrier = [&] { team.barrier(); };
-    bool fine = true, done = false;
+    constexpr long long words = GD_AGGREGATES * GD_BINS;
+    bool fine = true, done = false, looks = false;
     gd_count edges = 0;
     long long number = 0;
-    for (; number < steps && !done; number++, superstep++) {
+    for (; number < steps && !done && !looks; number++, superstep++) {
         const gd_count began = gd_nanoseconds();
+        const long long turn = (superstep + 1) % 2 * team.size;
         gd_count *const here = votes + (superstep + 1) % 3 * TEAM_WORDS;
         if (superstep >= 0) {
             if (leads) gd_begin_step(a);
+            if (blockIdx.x == 0) gd_clear_sums(a);
             barrier();
             a.failure = a.failure_to_apply;
             a.superstep = superstep;
-            gd_renew_marked(a, false);
+            long long *const sums = gd_open_sums();
+            gd_renew_marked(a, false, sums);
+            gd_close_sums(sums, a.sums);
             barrier();
+#if GD_AGGREGATES
+            GD_FOR(i, team.size * words) {
+                long long *const there = (long long *)row[SUMS + i / words] + (turn + team.rank) * words;
+                *(volatile long long *)(there + i % words) = *(volatile long long *)(a.sums + i % words);
+            }
+#endif
             a.listed = a.changed;
         }
         const long long count = (long long)team.read(&a.counters->changed);
@@ -101,8 +115,7 @@ program_team(long long n, const long long *rows, long long row_words, long long 
         team.tell_owners<index_t, Told>(area, ghosts, a.ghosts, here, SENT, [&](index_t v) { return gd_told(v, a); });
         if (leads) {
             *(volatile gd_count *)(here + CHANGED) = (gd_count)count;
-            *(volatile gd_count *)(here + FAILED) =
-                *(volatile int *)a.failure_to_send != 0 || *(volatile int *)a.failure_to_apply != 0;
+            *(volatile gd_count *)(here + FAILED) = gd_fails(a);
         }
         fine = team.meet(here, agreed);
         if (!fine) break;
@@ -111,7 +124,14 @@ program_team(long long n, const long long *rows, long long row_words, long long 
         if (agreed[SENT])
             team.take_reported<index_t, Told>(area, agreed, [&](index_t v, const Told &told) { gd_hear(v, told, a); },
                                               [](bool) {});
+        if (blockIdx.x == 0 && superstep >= 0) {
+            const bool checks = gd_know((const long long *)row[SUMS + team.rank] + turn * words, team.size, a);
+            if (leads)
+                *(volatile gd_count *)&a.progress->stops =
+                    host_looks((long long)agreed[CHANGED], superstep + 1, a) || checks;
+        }
         barrier();
+        looks = superstep >= 0 && *(volatile gd_count *)&a.progress->stops;
         done = agreed[FAILED] || !agreed[CHANGED] || superstep + 1 >= most;
         if (leads) {
             *(volatile gd_count *)&a.counters->ghosts = 0;
@@ -125,7 +145,7 @@ program_team(long long n, const long long *rows, long long row_words, long long 
     if (leads) {
         volatile gd_count *const ends = team.ends();
         ends[END_STEPS] = (gd_count)number;
-        ends[END_DONE] = fine ? done : 2;
+        ends[END_DONE] = !fine ? 2 : done ? 1 : looks ? HOST_LOOKS : 0;
         ends[END_SUPERSTEP] = (gd_count)superstep;
         *(volatile gd_count *)&a.counters->sent = 0;
     }
