@@ -165,7 +165,7 @@ def test_states_read_aggregates_as_plain_python_has_them(teams):
 def test_the_host_decides_where_the_gpus_cannot(teams):
     path = gd.from_edges(np.arange(39), np.arange(1, 40), directed=False).partition(2, device="cuda")
     large = {"large": ("max", lambda old, new: 2**53 + (1 if new.depth >= 9 else 0))}
-    assert gd.run(path, hops(aggregate=large), until=lambda a: a.large > 2.0**53, **FROM).iterations == 9
+    assert gd.run(path, hops(aggregate=large), until=lambda a: a.large > 9007199254740992.0, **FROM).iterations == 9
     least = {"least": ("min", lambda old, new: new.depth)}
     with pytest.raises(ZeroDivisionError):
         gd.run(path, hops(aggregate=least), until=lambda a: 1 // (5 - a.least) > 5, **FROM)
@@ -189,3 +189,22 @@ def test_until_that_only_python_can_call_is_called_after_every_superstep(teams):
     assert gd.run(path, hops(), until=lambda a: seen.add(a.superstep) or a.superstep == 9, **FROM).iterations == 9
     assert seen == set(range(1, 10))
     assert teams == []
+
+
+AGGREGATES_THAT_FAIL = {
+    "failed: division by zero": lambda old, new: 1.0 * (1 // (5 - new.depth)),
+    "returns NaN": lambda old, new: (1e308 * new.depth * new.depth) * (0.0 if new.depth == 5 else 1e-308),
+}
+
+
+@pytest.mark.parametrize("message", AGGREGATES_THAT_FAIL)
+def test_the_aggregate_that_failed_is_named(message, teams):
+    function, path = AGGREGATES_THAT_FAIL[message], gd.from_edges(np.arange(9), np.arange(1, 10))
+    program = hops(aggregate={"least": ("min", lambda old, new: new.depth), "sums": ("sum", function)})
+    errors = []
+    for parts, device in ((2, "cuda"), (1, "cpu")):
+        with pytest.raises(FunctionError, match=message) as error:
+            gd.run(path.partition(parts, device=device), program, **FROM)
+        errors.append(str(error.value))
+    assert errors[0] == errors[1]
+    assert teams == [2, 2]
