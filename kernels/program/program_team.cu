@@ -13,6 +13,7 @@
 #include "program/program_pack.py"
 #include "program/program_default.cuh"
 #include "program/program_aggregates.cuh"
+#include "program/program_known.cuh"
 #include "program/program_pushing.cuh"
 #include "program/program_values.cuh"
 #include "program/program_sending.cuh"
