@@ -282,5 +282,5 @@ def joined(lists: Sequence[EdgeList], names: Sequence[str]) -> EdgeList:
         for key, value in each.report.items():
             counted = isinstance(value, int) and not isinstance(value, bool)
             report[key] = report.get(key, 0) + value if counted else value
-    report.pop("declared_vertices", None)
+    report = {key: value for key, value in report.items() if not key.startswith("declared_")}  # each of one file
     return EdgeList(src, dst, column("weights"), column("times"), vertices, first.directed, report)

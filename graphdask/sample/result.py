@@ -30,6 +30,7 @@ from graphdask.results.result import (
     values_to_send,
 )
 from graphdask.results.stats import Stats
+from graphdask.sample._edge_weights import weights_at
 
 MARK = b"graphdask"
 """In the metadata of the Parquet files of samples, which only then are replaced."""
@@ -128,6 +129,14 @@ class Samples:
         if "_with_edges" not in self.__dict__:
             self._with_edges = self.with_edges()
         return self._with_edges._column("edge")
+
+    @property
+    def weight(self) -> Any:
+        """numpy.ndarray: the weight of each edge, of the weight dtype of the graph and in the order of `edge`, by which it is found.
+
+        Of walks and frontier sampling float64 of the shape (instances, length), NaN where a step went along no edge.
+        """
+        return weights_at(self.graph, self.edge)
 
     def with_edges(self) -> Samples:
         """Return the same samples with the column `edge`, which the workers keep, send and write as the others.
