@@ -132,7 +132,7 @@ class Samples:
 
     @property
     def weight(self) -> Any:
-        """numpy.ndarray: the weight of each edge, of the weight dtype of the graph and in the order of `edge`, by which it is found.
+        """numpy.ndarray: the weight of each edge, found by `edge`, in its order and of the weight dtype of the graph.
 
         Of walks and frontier sampling float64 of the shape (instances, length), NaN where a step went along no edge.
         """
