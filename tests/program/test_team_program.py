@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dask
 import numpy as np
 import pytest
 from emulated import emulated, stand_in
@@ -11,7 +10,6 @@ from pushed_programs import PROGRAMS, graph
 from some_programs import programs
 
 import graphdask as gd
-from graphdask.cluster.local import local_cluster
 from graphdask.errors import FunctionError
 from graphdask.program import _team
 
@@ -210,23 +208,3 @@ def test_the_aggregate_that_failed_is_named(message, teams):
         errors.append(str(error.value))
     assert errors[0] == errors[1]
     assert teams == [2, 2]
-
-
-@pytest.mark.multigpu
-def test_a_process_for_each_gpu():
-    aggregate = {"sums": ("sum", lambda old, new: 1.0 / (3 + new.x)), "least": ("min", lambda old, new: new.x)}
-    program = gd.Program(
-        state={"x": (int, lambda v: v.id)},
-        message=(int, "min"),
-        send=lambda e: e.source.x,
-        apply=lambda v, m: m < v.x and {"x": m},
-        aggregate=aggregate,
-    )
-    rng = np.random.default_rng(2)
-    G = gd.from_edges(rng.integers(0, 20_000, 60_000), rng.integers(0, 20_000, 60_000), directed=False)
-    for until in (None, lambda a: a.superstep > 1 and a.active < 15_000):
-        expected = gd.run(G.partition(1, device="cpu"), program, until=until)
-        with local_cluster(2, "cuda") as client, client.as_current(), dask.config.set({"graphdask.comm": "shm"}):
-            found = gd.run(G.partition(2, "random"), program, until=until)
-        same(found, expected)
-        assert found.aggregates == expected.aggregates
