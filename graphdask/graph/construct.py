@@ -102,6 +102,7 @@ def from_edges(
         )  # fmt: skip
     if vertices is not None and num_vertices is not None:
         raise InputError("give num_vertices= or vertices=, not both")
+    checked_treatment(self_loops, multi_edges)
     with progress_over("graph", OF_ARRAYS, progress):
         given = columns_given(src, dst, weights, vertices, multi_edges != "keep")
         with given.backend.activate():
@@ -121,6 +122,13 @@ def from_edges(
             )
 
 
+def checked_treatment(self_loops: Any, multi_edges: Any) -> None:
+    """Raise InputError if these do not say how to treat self-loops and parallel edges."""
+    for value, allowed, name in ((self_loops, SELF_LOOPS, "self_loops"), (multi_edges, MULTI_EDGES, "multi_edges")):
+        if not isinstance(value, str) or value not in allowed:
+            raise InputError(f"{name}={shown(value)} is not one of {', '.join(allowed)}")
+
+
 def _assemble(
     ends: list[Array],
     weights: Array | None,
@@ -135,9 +143,7 @@ def _assemble(
 ) -> Graph:
     """Make a graph of edges whose weights are checked; the list of ends is emptied, so that ids go once they have
     numbers. Where they are on a GPU, so is all that is done here."""
-    for value, allowed, name in ((self_loops, SELF_LOOPS, "self_loops"), (multi_edges, MULTI_EDGES, "multi_edges")):
-        if not isinstance(value, str) or value not in allowed:
-            raise InputError(f"{name}={shown(value)} is not one of {', '.join(allowed)}")
+    checked_treatment(self_loops, multi_edges)
     if not isinstance(directed, bool | np.bool_):
         raise InputError(f"directed={shown(directed)} must be True or False")
     src, dst = ends

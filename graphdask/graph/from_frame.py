@@ -10,7 +10,7 @@ from graphdask.errors import InputError, shown
 from graphdask.graph.adapters import from_dask_dataframe
 from graphdask.graph.arrow_tables import arrow_table, checked_names, plain_values
 from graphdask.graph.attached import attached, table_of_edges, table_of_vertices
-from graphdask.graph.construct import checked_ids, checked_weights, from_edges
+from graphdask.graph.construct import checked_ids, checked_treatment, checked_weights, from_edges
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import Own
 from graphdask.partition.ids import check_same_kind
@@ -87,10 +87,7 @@ def from_frame(
         if not isinstance(name, str) and not (name is None and argument == "weight"):
             raise InputError(f"{argument}={shown(name)} is no name of a column")
     more = [] if edge_columns is None else checked_names("edge_columns", edge_columns)
-    for value, name in ((self_loops, "self_loops"), (multi_edges, "multi_edges")):
-        allowed = ("keep", "drop" if name == "self_loops" else "merge", "error")
-        if not isinstance(value, str) or value not in allowed:
-            raise InputError(f"{name}={shown(value)} is not one of {', '.join(allowed)}")
+    checked_treatment(self_loops, multi_edges)
     lazy = hasattr(type(df), "to_delayed") and hasattr(type(df), "columns")
     if lazy and self_loops == multi_edges == "keep" and vertex_columns is None:
         graph = from_dask_dataframe(df, src, dst, weight, directed=directed, num_vertices=num_vertices)

@@ -26,6 +26,6 @@ def test_a_process_for_each_gpu():
         expected = gd.run(G.partition(1, device="cpu"), program, until=until)
         with local_cluster(2, "cuda") as client, client.as_current(), dask.config.set({"graphdask.comm": "shm"}):
             found = gd.run(G.partition(2, "random"), program, until=until)
-        np.testing.assert_array_equal(found.x, expected.x)
-        assert found.iterations == expected.iterations
-        assert found.aggregates == expected.aggregates
+            np.testing.assert_array_equal(found.x, expected.x)
+            assert found.iterations == expected.iterations
+            assert found.aggregates == expected.aggregates
