@@ -39,6 +39,11 @@ from graphdask.errors import InputError
     "--weights/--no-weights", "weights", default=None,
     help="Require weights, or ignore them; default: what IN has as weights, or numbers as its third column.",
 )  # fmt: skip
+@click.option(
+    "--renumber", is_flag=True,
+    help="Write the vertices as 0 to n-1, in ascending order of their ids, or as 1 to n in formats that count from 1; "
+    "OUT.ids.csv says which id each number was.",
+)  # fmt: skip
 @ids_option
 @text_options
 @overwrite_option
@@ -50,6 +55,7 @@ def command(
     format_out: str | None,
     directed: bool | None,
     weights: bool | None,
+    renumber: bool,
     ids: str | None,
     overwrite: bool,
     as_json: bool,
@@ -57,16 +63,17 @@ def command(
 ) -> None:
     """Write the edges of IN to OUT, in the format that its name says.
 
-    Edges, ids, weights and times stay as they are; nothing is renumbered, merged or dropped. OUT is written whole or
-    not at all. IN may be -, standard input: text, also compressed, in the format that --format-in names or its first
-    lines show. OUT may be -, standard output: text; what else there is to say is then on standard error. Both may be
-    addresses that fsspec opens, such as s3://bucket/graph.parquet.
+    Edges, ids, weights and times stay as they are, but for --renumber; nothing is merged or dropped. OUT is written
+    whole or not at all. IN may be -, standard input: text, also compressed, in the format that --format-in names or its
+    first lines show. OUT may be -, standard output: text; what else there is to say is then on standard error. Both may
+    be addresses that fsspec opens, such as s3://bucket/graph.parquet.
     """
     format_out = _format_of(source, target, format_out, overwrite)
+    table = _table_of(target, overwrite) if renumber else None
     reading = {"directed": directed, "ids": ids, **TextOptions(**text).of_text}
     reading["weights"] = weighing.wanted(weights, True)
     with streams.standard_output() if target == STREAM else nullcontext() as out:
-        record = _convert(source, target, format_in, format_out, reading, overwrite, out)
+        record = _convert(source, target, format_in, format_out, reading, overwrite, out, table)
         if as_json:
             terminal.print_json(record)
         else:
@@ -100,6 +107,18 @@ def _format_of(source: Path, target: Path, name: str | None, overwrite: bool) ->
     return name
 
 
+def _table_of(target: Path, overwrite: bool) -> str | Path:
+    """Where the ids of renumbered vertices are written, once something can be written there."""
+    if target == STREAM:
+        raise InputError(f"--renumber writes a table beside OUT, which is {OUTPUT}; name a file")
+    address = streams.address_of(target)
+    if address is not None:
+        return f"{address}.ids.csv"
+    table = target.with_name(f"{target.name}.ids.csv")
+    writable(table, overwrite)
+    return table
+
+
 def _convert(
     source: Path,
     target: Path,
@@ -108,10 +127,16 @@ def _convert(
     reading: dict[str, Any],
     overwrite: bool,
     out: IO[bytes] | None,
+    table: str | Path | None,
 ) -> dict[str, Any]:
-    """Read and write, and return what is said of it; `out` is standard output, where that is the target."""
+    """Read and write, and return what is said of it; `out` is standard output, where that is the target, and `table` is
+    where the ids are written if vertices are renumbered."""
     from graphdask.display.phases import phase, progress_over
     from graphdask.io import read_edges, write_edges
+    from graphdask.io._renumbered import renumbered, write_table
+    from graphdask.io._writers import NUMBERED
+    from graphdask.io.outputs import file_output
+    from graphdask.io.sent import sent
     from graphdask.io.streams import write_stream
 
     begin = time.perf_counter()
@@ -119,12 +144,18 @@ def _convert(
         with streams.readable(source, format_in, "--format-in", graph=False) as (file, format_in):
             edges = read_edges(file, format=format_in, **reading)
             size = _bytes(file)
+        if table is not None:
+            first = int(format_out in NUMBERED)
+            edges, given = renumbered(edges, first)
         middle = time.perf_counter()
         with phase("writing"):
             if out is None:
                 write_edges(edges, streams.address_of(target) or target, format=format_out, overwrite=overwrite)
             else:
                 write_stream(edges, out, format_out)
+        if table is not None:
+            with sent(table, overwrite) as place, file_output(place, overwrite).stream() as file:
+                write_table(given, first, file)
         end = time.perf_counter()
     return {
         "in": {"file": streams.named(source), "format": edges.report.get("format", format_in), "bytes": size,
@@ -132,6 +163,7 @@ def _convert(
         "out": {"file": streams.named(target, OUTPUT), "format": format_out,
                 "bytes": _bytes(target) if out is None and streams.address_of(target) is None else None,
                 "seconds": end - middle},
+        "ids": table,
         "edges": edges.num_edges,
         "vertices_declared": None if edges.vertices is None else len(edges.vertices),
         "directed": edges.directed,
@@ -149,6 +181,8 @@ def _show(record: dict[str, Any], weights: bool | None) -> None:
         for word, side in (("read", record["in"]), ("written", record["out"]))
     ]  # fmt: skip
     click.echo(terminal.table(("", "file", "format", "edges", "size", "seconds"), rows, right=(3, 4, 5)))
+    if record["ids"] is not None:
+        click.echo(f"\n{record['ids']}: the id that each number was")
     note = weighing.unread(record["report"])
     if weighing.third(record["report"]):
         note = "the third column is written as weights, as by --weights; --no-weights leaves it out"

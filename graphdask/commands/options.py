@@ -78,8 +78,8 @@ def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-READ = "edgelist, csv, temporal, adjlist, matrixmarket, metis, dimacs, ldbc, parquet, npz or native"
-WRITTEN = "edgelist, csv, matrixmarket, parquet, npz, native, gexf or graphml"
+READ = "edgelist, csv, temporal, adjlist, matrixmarket, metis, dimacs, ldbc, parquet, npz, native, gexf or graphml"
+WRITTEN = "edgelist, csv, matrixmarket, metis, dimacs, parquet, npz, native, gexf or graphml"
 """Of `graphdask.io.FORMATS`, which `--help` does not load."""
 
 input_file = click.argument("path", metavar="FILE", type=FILE)

@@ -27,7 +27,7 @@ HEAD = 64
 KEPT = 120.0
 """Seconds after which a worker closes a loan that nobody has taken."""
 _numbers = count(1)
-_lent: dict[int, SharedMemory] = {}
+_lent: dict[int, tuple[SharedMemory, threading.Timer]] = {}
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,9 @@ def _loan(column: Array) -> Loan:
     memory, number = SharedMemory(HEAD + column.nbytes), next(_numbers)
     memory.bytes[:8].view(np.int64)[0] = number
     fetched(column, out=memory.bytes[HEAD:].view(column.dtype).reshape(column.shape))
-    _lent[number] = memory
     timer = threading.Timer(KEPT, close, ([number],))
     timer.daemon = True
+    _lent[number] = memory, timer
     timer.start()
     return Loan(number, os.getpid(), memory.fd, column.dtype, column.shape)
 
@@ -87,8 +87,10 @@ def _loan(column: Array) -> Loan:
 def close(numbers: list[int]) -> None:
     """Close loans on the worker; their memory goes with the last mapping of it."""
     for number in numbers:
-        memory = _lent.pop(number, None)
-        if memory is not None:
+        found = _lent.pop(number, None)
+        if found is not None:
+            memory, timer = found
+            timer.cancel()  # its thread ends
             memory.close()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from graphdask.display.phases import phase, progress_over
-from graphdask.errors import InputError, Unsupported, shown
+from graphdask.errors import InputError, shown
 from graphdask.interface.suggest import no_attribute, suggesting
 from graphdask.partition.given import given_sequence
 
@@ -177,8 +177,6 @@ def _read_edges(
     _refuse_of_text(of_text, chosen)
     if reading.threads is not None and chosen.name in ("npz", "native"):
         raise InputError(f"threads={shown(reading.threads)} means nothing for the format {chosen.name}")
-    if not chosen.reads:
-        raise Unsupported(f"{os.fspath(path)}: graphdask writes {chosen.name} but does not read it")
     refuse_compressed(path, chosen)
     request = Request(
         wanted, times, checked_columns(columns, times), ids, directed, comment, delimiter, header, int(skip_rows),
@@ -317,7 +315,8 @@ def _missing(na_values: Any) -> frozenset[str] | None:
 _LISTS = ("edgelist", "csv", "temporal")
 _NAMES = (*_LISTS, "parquet", "npz")
 _TAKES = {
-    "comment": (*_LISTS, "adjlist", "metis"), "delimiter": _LISTS, "ids": _NAMES, "columns": (*_LISTS, "parquet"),
+    "comment": (*_LISTS, "adjlist", "metis"), "delimiter": _LISTS, "ids": (*_NAMES, "gexf", "graphml"),
+    "columns": (*_LISTS, "parquet"),
     "header": (*_LISTS, "adjlist", "ldbc"), "skip_rows": (*_LISTS, "adjlist", "ldbc"), "na_values": _NAMES,
 }  # fmt: skip
 """Formats in which each of the arguments of a text means something."""

@@ -48,6 +48,10 @@ def _read(path: str | os.PathLike[str], name: str, request: Any, reading: Any) -
         from .npz import read_npz
 
         return read_npz(path, request)
+    if name in ("gexf", "graphml"):
+        from .xml_reading import read_xml
+
+        return read_xml(path, request, name)
     from .native import read_native
 
     return read_native(path, request, reading.spill is not None)

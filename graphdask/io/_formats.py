@@ -52,14 +52,14 @@ FORMATS: dict[str, Format] = {
         Format("temporal", (), True, False, True, "edge list with times: 'source target [weight] time'"),
         Format("adjlist", (".adjlist", ".adj"), True, False, True, "text, a vertex and its neighbours a line"),
         Format("matrixmarket", (".mtx", ".mm"), True, True, True, "Matrix Market coordinate file"),
-        Format("metis", (".graph", ".metis"), True, False, True, "METIS graph file"),
-        Format("dimacs", (".gr", ".dimacs", ".col"), True, False, True, "DIMACS or PACE graph file"),
+        Format("metis", (".graph", ".metis"), True, True, True, "METIS graph file"),
+        Format("dimacs", (".gr", ".dimacs", ".col"), True, True, True, "DIMACS or PACE graph file"),
         Format("ldbc", (".v", ".e"), True, False, True, "LDBC Graphalytics, NAME.v and NAME.e"),
         Format("parquet", (".parquet", ".pq"), True, True, False, "Apache Parquet, columns src, dst, weight"),
         Format("npz", (".npz",), True, True, False, "NumPy archive of src, dst, ..., or a SciPy sparse matrix"),
         Format("native", (".gdg",), True, True, False, "graphdask's own, loads by memory map"),
-        Format("gexf", (".gexf",), False, True, True, "GEXF for Gephi, up to 1,000,000 edges"),
-        Format("graphml", (".graphml",), False, True, True, "GraphML, up to 1,000,000 edges"),
+        Format("gexf", (".gexf",), True, True, True, "GEXF for Gephi; written up to 1,000,000 edges"),
+        Format("graphml", (".graphml",), True, True, True, "GraphML; written up to 1,000,000 edges"),
     )
 }
 

@@ -98,7 +98,7 @@ def warn_of_names(names: Iterable[str], format: str, where: str = "") -> None:
 
 def warn_of_weights(dtype: Any, format: str, where: str = "", edges: int | None = None) -> None:
     """Warn where a format does not say of which type weights are; `edges`: how many there are, if known."""
-    if format not in ("csv", "matrixmarket") or dtype is None:
+    if format not in ("csv", "matrixmarket", "metis", "dimacs") or dtype is None:
         return
     floats = np.dtype(dtype).kind == "f"
     if np.dtype(dtype).name in _SINGLE or (format == "csv" and edges == 0 and floats):

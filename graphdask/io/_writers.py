@@ -14,6 +14,8 @@ from ._formats import FORMATS, format_of, refuse_compressed, refuse_packed
 from ._open import COMPRESSION_SUFFIXES
 from .edges import EdgeList
 
+NUMBERED = ("matrixmarket", "metis", "dimacs")
+"""Formats whose vertices are the numbers from 1 on."""
 MANY = 1 << 18
 """Edges up to which the free space of the disk is not checked."""
 
@@ -134,6 +136,10 @@ def _text_writer(name: str) -> Any:
         from .native import write_native
 
         return write_native
+    if name in ("metis", "dimacs"):
+        from . import _numbered_out
+
+        return _numbered_out.write_metis if name == "metis" else _numbered_out.write_dimacs
     from . import xml
 
     return xml.write_gexf if name == "gexf" else xml.write_graphml
@@ -154,17 +160,17 @@ def _warn_of_lost(edges: EdgeList, name: str) -> None:
 
     from . import _kept
 
-    if name == "matrixmarket" and _kept.is_text(edges.src):
-        return  # which it refuses
+    if name in NUMBERED and _kept.is_text(edges.src):
+        return  # which they refuse
     if _kept.is_text(edges.src):
         _kept.warn_of_names(dict.fromkeys([*edges.src.tolist(), *edges.dst.tolist()]), name)
     _kept.warn_of_weights(None if edges.weights is None else edges.weights.dtype, name, edges=edges.num_edges)
-    if edges.vertices is None and name != "matrixmarket":
+    if edges.vertices is None and name not in NUMBERED:
         return
     named = np.unique(np.concatenate([edges.src, edges.dst]))
     if name == "csv" or (name in ("edgelist", "parquet") and edges.vertex_range is None):
         assert edges.vertices is not None
         _kept.warn_of_vertices(len(edges.vertices) - len(named), name)
-    if name == "matrixmarket" and named.dtype.kind in "iu":
+    if name in NUMBERED and named.dtype.kind in "iu":
         there = named if edges.vertices is None else edges.vertices
         _kept.warn_of_added(int(there.max()) - len(there) if len(there) else 0, name)

@@ -18,6 +18,7 @@ from graphdask.errors import FormatError, InputError, Unsupported
 
 from ._columns import Request, count_infinite
 from ._lines import ID, SKIP, VALUE, Columns, declared_number, show
+from ._numbered_out import largest_vertex
 from ._open import Source
 from ._table import Reading, line_of_row, read_table
 from .adjlist import one_direction
@@ -177,19 +178,7 @@ def write_matrixmarket(edges: EdgeList, stream: Any) -> None:
     import pyarrow as pa
     from pyarrow import csv
 
-    if edges.src.dtype.kind not in "iu":
-        raise InputError("Matrix Market needs integer ids; write CSV, Parquet or .gdg")
-    if edges.times is not None:
-        raise InputError("Matrix Market cannot hold times; write Parquet or .gdg, or drop them")
-    ids = [array for array in (edges.src, edges.dst, edges.vertices) if array is not None and len(array)]
-    least, n = (
-        min((int(array.min()) for array in ids), default=1),
-        max((int(array.max()) for array in ids), default=0),
-    )
-    if least < 1:
-        raise InputError(
-            f"Matrix Market counts from 1, but there is a vertex {least}; renumber first, e.g. add 1 to all ids"
-        )
+    n = largest_vertex(edges, "Matrix Market")
     src, dst = edges.src, edges.dst
     if edges.directed is False:
         src, dst = np.maximum(src, dst), np.minimum(src, dst)

@@ -24,8 +24,8 @@ from ._formats import FORMATS
 from ._open import LINE_COPIES, MOST_HEAD, Source, binary
 from .edges import EdgeList
 
-READS = ("edgelist", "csv", "temporal", "adjlist", "matrixmarket", "metis", "dimacs")
-WRITES = ("edgelist", "csv", "matrixmarket", "gexf", "graphml")
+READS = ("edgelist", "csv", "temporal", "adjlist", "matrixmarket", "metis", "dimacs", "gexf", "graphml")
+WRITES = ("edgelist", "csv", "matrixmarket", "metis", "dimacs", "gexf", "graphml")
 """Formats that a stream can hold."""
 PIECE = 1 << 20
 LOOK = 64 << 20
@@ -176,12 +176,14 @@ def _refuse_binary(begin: bytes) -> None:
 
 
 def told_format(path: Path) -> str:
-    """The format that the first lines of a text show: Matrix Market, DIMACS, CSV where they have commas or semicolons,
-    else an edge list."""
+    """The format that the first lines of a text show: Matrix Market, DIMACS, GEXF, GraphML, CSV where they have commas
+    or semicolons, else an edge list."""
     with Source(path).open() as file:
         begin = file.read(HEAD)
     if begin.removeprefix(b"\xef\xbb\xbf").lower().startswith(b"%%matrixmarket"):
         return "matrixmarket"
+    if found := re.match(rb"\s*<.*?<(gexf|graphml)\b", begin, re.DOTALL) or re.match(rb"\s*<(gexf|graphml)\b", begin):
+        return found[1].decode()
     for line in begin.splitlines():
         text = line.strip()
         if not text or text[:1] in b"#%" or text.split()[:1] == [b"c"]:

@@ -118,7 +118,7 @@ def test_without_a_format_the_first_lines_show_it_and_it_is_said(pipe, data, for
     assert f"note: standard input is read as {format}; --format says otherwise" in said(result)
 
 
-@pytest.mark.parametrize("format", ["ldbc", "parquet", "npz", "native", "gexf"])
+@pytest.mark.parametrize("format", ["ldbc", "parquet", "npz", "native"])
 def test_a_format_that_no_stream_holds_is_refused_by_name(pipe, format):
     for arguments in (("info", "-", "--format"), ("convert", "-", "out.csv", "--format-in")):
         result = pipe(EDGES, *arguments, format)

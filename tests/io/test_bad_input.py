@@ -237,7 +237,6 @@ def test_ldbc_files_that_do_not_fit(tmp_path):
         ({"columns": (0,)}, "columns="),
         ({"format": "metis", "directed": True}, "undirected"),
         ({"format": "metis", "ids": "str"}, "means nothing for the format metis"),
-        ({"format": "gexf"}, "does not read it"),
     ],
 )
 def test_wrong_arguments(tmp_path, options, reason):
