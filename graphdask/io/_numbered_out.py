@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError
 
 from .edges import EdgeList
 
+LINE = 16
+"""Bytes of memory for each vertex while METIS is written."""
 PIECE = 1 << 16
 """Rows that are made text at a time."""
 
@@ -38,6 +41,8 @@ def largest_vertex(edges: EdgeList, format: str) -> int:
 def write_metis(edges: EdgeList, stream: Any) -> None:
     """Write a METIS graph: a header, and for each vertex its neighbours, with weights behind them if there are any."""
     n = largest_vertex(edges, "METIS")
+    instead = "renumber the vertices first (convert --renumber)"
+    refuse_beyond_memory(f"METIS has a line for each number up to {n:,}, which", LINE * n, instead)
     if edges.directed is not False:
         raise InputError("METIS graphs are undirected; give the graph as undirected, or write DIMACS or Matrix Market")
     weights = edges.weights

@@ -30,6 +30,8 @@ TEXTS = {
     "matrixmarket": b"%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 0.5\n2 3 1.5\n",
     "metis": b"3 2\n2\n1 3\n2\n",
     "dimacs": b"c a comment\np sp 3 2\na 1 2 5\na 2 3 7\n",
+    "gexf": b'<gexf><graph defaultedgetype="directed">\n<edges><edge source="1" target="2"/></edges></graph></gexf>\n',
+    "graphml": b'<graphml><graph edgedefault="directed">\n<edge source="1" target="2"/></graph></graphml>\n',
 }
 """A graph in every format that a stream holds."""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import graphdask as gd
-from graphdask.errors import GraphdaskWarning, InputError
+from graphdask.errors import GraphdaskWarning, InputError, OverBudget
 from graphdask.io import EdgeList, read_edges, write_edges
 
 SRC, DST = np.array([1, 2, 5, 4]), np.array([2, 3, 1, 2])
@@ -52,6 +52,15 @@ def test_vertices_that_are_added_and_types_that_are_lost_are_told(tmp_path):
         write_edges(EdgeList(np.array([1]), np.array([4]), directed=False), tmp_path / "g.graph")
     with pytest.warns(GraphdaskWarning, match="dimacs does not say the type of weights: int32"):
         write_edges(EdgeList(np.array([1]), np.array([2]), np.array([4], np.int32), directed=True), tmp_path / "g.gr")
+
+
+def test_a_line_for_each_number_of_sparse_ids_is_refused_before_it_takes_memory(tmp_path):
+    edges = EdgeList(np.array([1]), np.array([2**50]), directed=False)
+    with (
+        pytest.warns(GraphdaskWarning, match="are read back"),
+        pytest.raises(OverBudget, match=r"a line for each number up to 1,125,899,906,842,624.*renumber"),
+    ):
+        write_edges(edges, tmp_path / "g.graph")
 
 
 @pytest.mark.parametrize(

@@ -160,8 +160,8 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["g.txt"]
     with pytest.raises(InputError, match="cannot be written"):
         write_edges(graph(), tmp_path / "no" / "g.txt")
-    with pytest.raises(Unsupported, match="does not write metis"):
-        write_edges(graph(), tmp_path / "g.graph")
+    with pytest.raises(Unsupported, match="does not write adjlist"):
+        write_edges(graph(), tmp_path / "g.adjlist")
 
 
 def test_native_is_mapped_and_aligned(tmp_path):
