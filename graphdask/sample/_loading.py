@@ -252,6 +252,16 @@ def raw_words(seed: int, purpose: np.uint64, high: tuple[int, int], first: int, 
     return generator.random_raw(skipped + count)[skipped:]
 
 
+def each_once(name: str, given: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Return vertex numbers, or raise InputError if one is there twice; `given` are the caller's ids."""
+    order = np.argsort(numbers, kind="stable")
+    again = np.flatnonzero(np.diff(numbers[order]) == 0)
+    if len(again):
+        first, second = order[again[0] : again[0] + 2]
+        raise InputError(f"{name} has {given[first]!s} twice, at places {first} and {second}")
+    return numbers
+
+
 class _Threads:
     """A thread that makes things ahead of their use; leaving the context ends it after what it is at."""
 

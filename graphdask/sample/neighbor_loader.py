@@ -20,7 +20,7 @@ from graphdask.errors import InputError
 from graphdask.graph.graph import Graph
 from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
-from graphdask.sample._loading import Fields, Loader, Run, Ways, flag
+from graphdask.sample._loading import Fields, Loader, Run, Ways, each_once, flag
 from graphdask.sample._minibatches import Drawn
 from graphdask.sample.sampler import Placement
 
@@ -258,9 +258,4 @@ def _input_vertices(G: Graph, given: Any, again_too: bool) -> np.ndarray:
     numbers: np.ndarray = G.ids.to_internal(asked, "input node") if len(asked) else np.zeros(0, np.int64)
     if again_too:
         return numbers
-    order = np.argsort(numbers, kind="stable")
-    again = np.flatnonzero(np.diff(numbers[order]) == 0)
-    if len(again):
-        first, second = order[again[0] : again[0] + 2]
-        raise InputError(f"input_nodes has {asked[first]!s} twice, at places {first} and {second}")
-    return numbers
+    return each_once("input_nodes", asked, numbers)

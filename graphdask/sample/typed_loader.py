@@ -18,7 +18,7 @@ from graphdask.graph.typed import TypedGraph, checked_vertex_type
 from graphdask.interface.suggest import public
 from graphdask.partition.conversions import class_of
 from graphdask.partition.given import given_array
-from graphdask.sample._loading import Fields, Loader, Ways
+from graphdask.sample._loading import Fields, Loader, Ways, each_once
 from graphdask.sample._minibatches import checked_rows, rows_of
 from graphdask.sample.hops import typed_options
 from graphdask.sample.neighborhoods import Neighborhoods
@@ -272,12 +272,7 @@ def _input_of(G: TypedGraph, given: Any) -> tuple[str, np.ndarray]:
             )
         return name, G.number(name, every[asked])
     numbers = G.number(name, asked)
-    order = np.argsort(numbers, kind="stable")
-    again = np.flatnonzero(np.diff(numbers[order]) == 0)
-    if len(again):
-        first, second = order[again[0] : again[0] + 2]
-        raise InputError(f"input_nodes has {asked[first]!s} twice, at places {first} and {second}")
-    return name, numbers
+    return name, each_once("input_nodes", asked, numbers)
 
 
 def _by_vertex_type(G: TypedGraph, name: str, given: Any) -> dict[str, Any]:
