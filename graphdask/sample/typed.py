@@ -98,7 +98,10 @@ def sizes_by_type(G: TypedGraph, fanouts: Any, name: str, checked: Callable[...,
         return dict.fromkeys(G.edge_types, sizes)
     made: dict[EdgeType, Any] = {}
     for given, of_type in fanouts.items():
-        kind = G.edge_type(given)
+        try:
+            kind = G.edge_type(given)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from None
         if kind in made:
             raise InputError(f"{name} has the type {kind} twice")
         made[kind] = checked(of_type, f"{name}[{shown(given)}]", -1)

@@ -46,6 +46,7 @@ FASTER = {
     "graphdask bench dynamic": "--experiment random --scale 6 --batches 1 --errors 1 --method dfp --stop tolerance "
                                "--partition-by in",
     "graphdask bench generate": "--suite tiny --experiment rate --repeats 1 --no-peers --device cpu",
+    "graphdask bench program": "--scale 6 --repeats 1 --no-peers --iterations 2",
     "graphdask bench sample": "--scale 6 --walks 10 --repeats 1 --no-peers --suite quick --sampler random_walk "
                               "--ranks 1 --device cpu",
     "graphdask bench sample --graph": "--walks 10 --repeats 1 --no-peers --suite quick --sampler random_walk "
