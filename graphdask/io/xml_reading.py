@@ -77,7 +77,7 @@ class _Parsed:
         return FormatError(reason, self.path, self.line() if line is None else line)
 
     def refuse_entity(self, *declaration: Any) -> None:
-        raise self.error("the file declares entities, which are not read; write it without them")
+        raise self.error(f"the file declares the entity {declaration[0]!r}; entities are not read, write it without")
 
     def begin(self, tag: str, given: dict[str, str]) -> None:
         name = tag.rpartition(" ")[2]

@@ -111,10 +111,10 @@ def test_convert_does_not_write_over_what_it_reads(call, example):
 
 def test_convert_refuses_formats_that_it_cannot_write(call, example, tmp_path):
     file, _ = example
-    result = call("convert", file, tmp_path / "graph.metis")
+    result = call("convert", file, tmp_path / "graph.adjlist")
     assert result.exit_code == 2
-    assert "graphdask does not write metis" in " ".join(result.stderr.split())
-    assert not (tmp_path / "graph.metis").exists()
+    assert "graphdask does not write adjlist" in " ".join(result.stderr.split())
+    assert not (tmp_path / "graph.adjlist").exists()
 
 
 LINES = {

@@ -29,11 +29,14 @@ def test_a_loan_is_mapped_not_copied(column):
     values, again = loan.taken(), loan.taken()
     np.testing.assert_array_equal(values, column)
     assert not values.flags.writeable
-    lent._lent[loan.number].bytes[lent.HEAD :].view(np.int32)[0] = 99
+    memory, timer = lent._lent[loan.number]
+    memory.bytes[lent.HEAD :].view(np.int32)[0] = 99
     assert values[0, 0] == again[0, 0] == 99
     lent.close([loan.number])
     assert loan.number not in lent._lent
     assert values[1, 1] == 3  # the memory stays while it is mapped
+    timer.join(60.0)
+    assert not timer.is_alive()  # long before it would have closed the loan
 
 
 def test_a_closed_loan_is_none(column):

@@ -98,7 +98,7 @@ def graphml(inside, keys="", default="directed"):
         (graphml(NODES + '<node id="c"><graph edgedefault="directed"/></node>'), "several graphs, or one in another"),
         (graphml(ONE, default="sideways"), "'sideways' is no direction of edges"),
         (graphml(ONE + '<edge source="a" target="b" directed="false"/>'), "some edges have a direction and others"),
-        ('<!DOCTYPE g [<!ENTITY x "y">]>' + graphml(NODES), ":1: the file declares entities"),
+        ('<!DOCTYPE g [<!ENTITY x "y">]>' + graphml(NODES), ":1: the file declares the entity 'x'"),
         (
             graphml(ONE + '\n<edge source="b" target="a"><data key="w">2</data></edge>',
                     '<key id="w" for="edge" attr.name="weight" attr.type="int"/>'),
