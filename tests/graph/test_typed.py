@@ -86,7 +86,7 @@ def test_tables_are_frames_arrow_pairs_or_arrays_of_two_rows():
 def test_isolated_vertices_by_number_or_by_ids():
     G = gd.from_frames({("a", "x", "b"): ([3], ["p"])}, vertices={"a": 5, "b": ["q", "p", "r"]})
     assert [G.count("a"), G.count("b")] == [5, 3]
-    assert G.edges().src.tolist(), G.edges().dst.tolist() == ([3], [5])
+    assert (G.edges().src.tolist(), G.edges().dst.tolist()) == ([3], [5])
     assert gd.from_frames({("a", "x", "a"): ([], [])}).num_vertices == 0
     assert repr(G) == "<TypedGraph: vertices 5 a, 3 b; edges 1 a x b>"
 
