@@ -20,7 +20,7 @@ from graphdask.errors import InputError, shown
 from graphdask.graph.arrow_tables import TABLES, arrow_table, plain_values
 from graphdask.graph.construct import checked_ids, checked_weights
 from graphdask.graph.graph import Graph
-from graphdask.interface.kinds import Own, whole
+from graphdask.interface.kinds import Own, flag, whole
 from graphdask.interface.suggest import public
 from graphdask.partition.conversions import class_of
 from graphdask.partition.given import given_array
@@ -250,8 +250,7 @@ def from_frames(
     """
     if not isinstance(edges, Mapping) or not edges:
         raise InputError(f"edges={shown(edges)} is not a mapping of types of edges to tables, one at least")
-    if not isinstance(reverse, bool | np.bool_):
-        raise InputError(f"reverse={shown(reverse)} is neither True nor False")
+    flag("reverse", reverse)
     ends: dict[EdgeType, tuple[np.ndarray, np.ndarray]] = {}
     weights: dict[EdgeType, np.ndarray | None] = {}
     for given, table in edges.items():

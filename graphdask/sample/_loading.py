@@ -20,7 +20,7 @@ from graphdask import execute
 from graphdask.errors import InputError, shown
 from graphdask.graph.edge_values import with_edge_values
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.interface.kinds import choice, whole
+from graphdask.interface.kinds import choice, flag, whole
 from graphdask.sample._induced_batches import induced_batches
 from graphdask.sample._minibatch_traversal import MinibatchTraversal
 from graphdask.sample._minibatches import CONVERT, Drawn, checked_output, checked_rows, drawn_batches, rows_of
@@ -284,10 +284,3 @@ class _Threads:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
-
-
-def flag(name: str, value: Any) -> bool:
-    """A choice of True and False."""
-    if not isinstance(value, bool | np.bool_):
-        raise InputError(f"{name}={shown(value)} is neither True nor False")
-    return bool(value)

@@ -20,10 +20,10 @@ import numpy as np
 from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError, Unsupported, shown
 from graphdask.graph.graph import Graph
-from graphdask.interface.kinds import choice
+from graphdask.interface.kinds import choice, flag
 from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
-from graphdask.sample._loading import flag, raw_words
+from graphdask.sample._loading import raw_words
 
 MODES = ("binary", "triplet")
 NEGATIVE = np.uint64(0x4E47)

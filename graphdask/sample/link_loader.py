@@ -17,9 +17,10 @@ import numpy as np
 
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph
+from graphdask.interface.kinds import flag
 from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
-from graphdask.sample._loading import Fields, Loader, Run, Ways, flag
+from graphdask.sample._loading import Fields, Loader, Run, Ways
 from graphdask.sample._minibatches import Drawn
 from graphdask.sample._negatives import Negatives, NegativeSampling, checked_negatives
 from graphdask.sample.sampler import Placement

@@ -18,9 +18,10 @@ import numpy as np
 
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph
+from graphdask.interface.kinds import flag
 from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
-from graphdask.sample._loading import Fields, Loader, Run, Ways, each_once, flag
+from graphdask.sample._loading import Fields, Loader, Run, Ways, each_once
 from graphdask.sample._minibatches import Drawn
 from graphdask.sample.sampler import Placement
 
