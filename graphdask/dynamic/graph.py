@@ -392,7 +392,7 @@ class DynamicGraph(ColumnsOfBatches, Graph):  # type: ignore[override]
 
     def __getstate__(self) -> dict[str, Any]:
         """A graph travels as its description; the rows stay where they are and are made anew elsewhere."""
-        return {**self.__dict__, "rows": None}
+        return {name: value for name, value in vars(self).items() if name != "_token"} | {"rows": None}
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"

@@ -14,6 +14,7 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.errors import InputError
+from graphdask.graph.collection import DaskGraph
 from graphdask.graph.columns import GraphColumns
 from graphdask.graph.frames import to_dask_array, to_dask_dataframe
 from graphdask.graph.queries import GraphQueries
@@ -27,7 +28,7 @@ from graphdask.partition.vertex_map import Plan, checked_owners
 
 @public
 @dataclass(eq=False)
-class Graph(GraphQueries, GraphColumns):
+class Graph(GraphQueries, GraphColumns, DaskGraph):
     """A graph: what it is, where its edges come from, how it is partitioned.
 
     Made by `graphdask.read_graph`, `from_edges`, `from_scipy`, `from_networkx`, `from_dask_dataframe` and
@@ -50,8 +51,7 @@ class Graph(GraphQueries, GraphColumns):
     """The same graph in host memory, from which samplers stream it to a device; owned by the runtime."""
     edge_attributes: Any = field(default=None, repr=False)
     """Columns of the edges, by their rows in what the graph was made of; None without any."""
-    vertex_attributes: Any = field(default=None, repr=False)
-    """Columns of the vertices."""
+    vertex_attributes: Any = field(default=None, repr=False)  # columns of the vertices
 
     @property
     def num_vertices(self) -> int:

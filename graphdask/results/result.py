@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from graphdask import execute
-from graphdask.device.residency import fetched
 from graphdask.engine.loop import RankResult
 from graphdask.errors import GraphdaskError, MissingDependency, Unsupported
 from graphdask.graph.graph import Graph
 from graphdask.interface.suggest import public
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.results.attributes import with_columns
+from graphdask.results.collection import DaskValues
 from graphdask.results.columns import (
     CallerColumn,
     Glance,
@@ -42,44 +40,6 @@ class Kept(Protocol):
 
     def delayed(self, select: Callable[[Any], Any]) -> list[Any]:
         """The same as Dask delayed objects."""
-
-
-def checked_near(made: Any) -> None:
-    """Raise Unsupported where values would have to be fetched from workers by Dask's own loop, which cannot wait."""
-    if hasattr(made.parts, "gang"):
-        name = "r" if isinstance(made, Result) else "s"
-        raise Unsupported(
-            f"the values of {made!r} stay with the workers; to hand them to tasks or publish them, take "
-            f"{name}.to_dask_dataframe().persist(), or write them with {name}.to_parquet(path)"
-        )
-
-
-def values_to_send(made: Any) -> list[RankResult]:
-    """All values, for a result or samples that are pickled."""
-    checked_out_of_loop(made)
-    return made.parts.fetch(Whole())
-
-
-def checked_out_of_loop(made: Any) -> None:
-    """Raise Unsupported in an event loop, such as Dask's own while it scatters, if values are on workers."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    checked_near(made)
-
-
-def token_of(made: Any) -> tuple[str, str]:
-    """What Dask calls a result or samples, of which each is another one; without it, Dask would hash all values."""
-    checked_out_of_loop(made)
-    return type(made).__name__, made.__dict__.setdefault("_token", uuid.uuid4().hex)
-
-
-class Whole:
-    """Picks all of a rank's result, its columns as NumPy arrays."""
-
-    def __call__(self, value: RankResult) -> RankResult:
-        return replace(value, columns={name: fetched(column) for name, column in value.columns.items()})
 
 
 class Arrived:
@@ -105,7 +65,7 @@ class Elsewhere:
 
 
 def _arrived(
-    kind: type[Result], graph: Graph, primitive: Any, values: list[RankResult], vertex_map: VertexMap, stats: Stats
+    values: list[RankResult], graph: Graph, kind: type[Result], primitive: Any, vertex_map: VertexMap, stats: Stats
 ) -> Result:
     return kind(graph, primitive, Arrived(values), Elsewhere(vertex_map), stats)
 
@@ -161,7 +121,7 @@ HEAD = 5
 
 
 @public
-class Result:
+class Result(DaskValues):
     """Values per vertex.
 
     Attributes
@@ -324,17 +284,9 @@ class Result:
         meta = _framed(self.graph.ids, {"vertex": ids, **none}, ("vertex", *self.vertex_valued))
         return frames.from_delayed(made, meta=meta, verify_meta=False)
 
-    def __dask_graph__(self) -> None:
-        """Not a Dask collection. Dask asks before it publishes a value or hands it to a task."""
-        checked_near(self)
-
-    def __dask_tokenize__(self) -> tuple[str, str]:
-        return token_of(self)
-
-    def __reduce__(self) -> Any:
-        """A result travels with its values, by way of this process; `verify` is for where it was made."""
-        values = values_to_send(self)
-        return _arrived, (type(self), self.graph, self.primitive, values, self._vertex_map, self.stats)
+    def _restored(self) -> tuple[Callable[..., Result], tuple[Any, ...]]:
+        """As `DaskValues` asks for it."""
+        return _arrived, (type(self), self.primitive, self._vertex_map, self.stats)
 
     def _column_dtype(self, name: str) -> np.dtype:
         dtype = self.parts.summary[0].dtypes[name]

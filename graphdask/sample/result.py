@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from graphdask.graph.graph import Graph
 from graphdask.interface.suggest import public
 from graphdask.io.outputs import FolderOutput, folder_output, readable_write
 from graphdask.results.attributes import on_device, with_columns
+from graphdask.results.collection import DaskValues
 from graphdask.results.columns import CallerColumn, Glance, PickColumn, PickColumns, column_of
 from graphdask.results.result import (
     HEAD,
@@ -23,11 +25,8 @@ from graphdask.results.result import (
     Kept,
     arrow_ready,
     checked_home,
-    checked_near,
     dask_dataframes,
     pandas_ready,
-    token_of,
-    values_to_send,
 )
 from graphdask.results.stats import Stats
 from graphdask.sample._edge_weights import weights_at
@@ -39,7 +38,7 @@ PART = re.compile(r"part-\d{5,}(-\d{5,})?\.parquet")
 
 
 @public
-class Samples:
+class Samples(DaskValues):
     """What a sampler returns.
 
     Attributes
@@ -53,6 +52,7 @@ class Samples:
         or `on disk` (a graph of `graphdask.stream`).
     """
 
+    _letter = "s"
     columns: tuple[str, ...] = ()
     """Names of the arrays, each an attribute; their first axes are of one length."""
     vertex_valued: tuple[str, ...] = ()
@@ -239,17 +239,9 @@ class Samples:
         meta = _rows_frame(none, (self.graph.ids, self.vertex_valued))
         return frames.from_delayed(made, meta=meta, verify_meta=False)
 
-    def __dask_graph__(self) -> None:
-        """Not a Dask collection. Dask asks before it publishes a value or hands it to a task."""
-        checked_near(self)
-
-    def __dask_tokenize__(self) -> tuple[str, str]:
-        return token_of(self)
-
-    def __reduce__(self) -> Any:
-        """Samples travel with their rows, by way of this process; `verify` is for where they were made."""
-        values = values_to_send(self)
-        return _arrived, (type(self), self.graph, self.sampler, values, self.stats, self.placement)
+    def _restored(self) -> tuple[Callable[..., Samples], tuple[Any, ...]]:
+        """As `DaskValues` asks for it."""
+        return _arrived, (type(self), self.sampler, self.stats, self.placement)
 
     def _of_edges(self, name: str) -> np.ndarray:
         """Values of a column of the graph for the edges, in the shape of `edge`."""
@@ -344,7 +336,7 @@ class Samples:
 
 
 def _arrived(
-    kind: type[Samples], graph: Graph, sampler: Any, values: list[Any], stats: Stats, placement: str
+    values: list[Any], graph: Graph, kind: type[Samples], sampler: Any, stats: Stats, placement: str
 ) -> Samples:
     return kind(graph, sampler, Arrived(values), None, stats, placement)
 

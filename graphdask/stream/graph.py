@@ -181,8 +181,13 @@ class StreamedGraph(Graph):
             self.store.verify(bar.update)
         return self
 
+    @property
+    def stays_because(self) -> str:
+        """Why the graph does not travel."""
+        return f"{self.store.path} is open in this process and does not travel; open it where it is needed"
+
     def __getstate__(self) -> dict[str, Any]:
-        raise Unsupported(f"{self.store.path} is open in this process and does not travel; open it where it is needed")
+        raise InputError(self.stays_because)  # Dask hides an Unsupported of what it pickles
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
