@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextvars import ContextVar
 from typing import Any
 
 LONGEST = 2000
@@ -43,8 +44,21 @@ class GraphdaskError(Exception):
     exit_code = 1
 
 
+NAMES: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("graphdask-names", default=())
+"""Paths of temporary files, and what the caller named in place of each, for warnings of this thread or task."""
+
+
 class GraphdaskWarning(UserWarning):
     """Something the caller should know that does not make the answer wrong."""
+
+    def __init__(self, *args: object):
+        super().__init__(*(_named(each) if isinstance(each, str) else each for each in args))
+
+
+def _named(text: str) -> str:
+    for path, name in NAMES.get():
+        text = text.replace(path, name)
+    return text
 
 
 class InputError(GraphdaskError, ValueError):

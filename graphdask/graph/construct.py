@@ -22,7 +22,7 @@ from graphdask.errors import FormatError, GraphdaskWarning, InputError, outside,
 from graphdask.graph.graph import Graph
 from graphdask.graph.placing import Columns, columns_given
 from graphdask.io import EdgeList, edges_for_graph
-from graphdask.io._estimate import within_memory_of_graph
+from graphdask.io._estimate import within_memory_of_files
 from graphdask.io.addresses import joined, local_files
 from graphdask.partition.device_ids import number_on_device
 from graphdask.partition.given import given_array
@@ -365,7 +365,7 @@ def read_graph(
     show = Config.load(progress=progress).progress
     with local_files(path, storage_options, format) as files, FirstUse("reading", show), ExitStack() as around:
         around.enter_context(progress_over(files[0].path, OF_GRAPH, show))
-        around.enter_context(within_memory_of_graph(files[0].path, files[0].format or format))
+        around.enter_context(within_memory_of_files([(file.path, file.format or format) for file in files]))
         lists = [
             edges_for_graph(
                 file.path,

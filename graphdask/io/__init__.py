@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -134,10 +135,19 @@ def read_edges(
     >>> edges.num_edges  # doctest: +SKIP
     948464
     """
+    from ._budget import ARRAYS
+    from ._estimate import within_memory_of_files
     from ._table import Reading
     from .addresses import joined, local_files
 
-    with local_files(path, storage_options, format) as files, progress_over(files[0].path, ("reading",), progress):
+    with (
+        local_files(path, storage_options, format) as files,
+        progress_over(files[0].path, ("reading",), progress),
+        ExitStack() as around,
+    ):
+        if len(files) > 1:
+            named = [(file.path, file.format or format) for file in files]
+            around.enter_context(within_memory_of_files(named, ARRAYS))
         lists = [
             _read_edges(
                 file.path, file.format or format, weights, directed, comment, delimiter, columns, ids, header,

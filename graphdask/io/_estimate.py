@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 from graphdask.config import Config
 from graphdask.device.backend import get_backend
@@ -38,11 +39,19 @@ LARGER = ("edgelist", "csv", "temporal", "dimacs", "ldbc", "parquet", "native")
 """Formats that `spilled_edges` reads."""
 
 
-def within_memory_of_graph(path: str | os.PathLike[str], format: str | None = None) -> AbstractContextManager[None]:
-    """Return a context to make a Graph of a file in; it raises OverBudget if memory cannot hold it or runs out."""
-    if is_graph_folder(checked_path(path)):
-        return within_memory(path, "native", GRAPH)
-    return within_memory(path, format_to_read(path, format).name, GRAPH)
+def within_memory_of_files(
+    files: Sequence[tuple[Any, str | None]], each: PerEdge = GRAPH
+) -> AbstractContextManager[None]:
+    """Return a context to make one graph of files in, which come with their formats where these are known.
+
+    It raises OverBudget if memory cannot hold all of them or runs out.
+    """
+    (path, format), *further = [(path, _format_of(path, format)) for path, format in files]
+    return within_memory(path, format, each, further)
+
+
+def _format_of(path: str | os.PathLike[str], format: str | None) -> str:
+    return "native" if is_graph_folder(checked_path(path)) else format_to_read(path, format).name
 
 
 def usable_memory() -> int:
@@ -57,31 +66,41 @@ def within_blocks(path: str | os.PathLike[str], memory: int) -> AbstractContextM
 
 
 @contextmanager
-def within_memory(path: str | os.PathLike[str], format: str, each: PerEdge = ARRAYS) -> Iterator[None]:
-    """Read a file of this format in here: OverBudget where its edges do not fit, or memory runs out."""
-    usable = refuse_too_many(path, format, each)
+def within_memory(
+    path: str | os.PathLike[str], format: str, each: PerEdge = ARRAYS, further: Sequence[tuple[Any, str]] = ()
+) -> Iterator[None]:
+    """Read a file of this format in here, and further files with theirs: OverBudget where the edges do not fit
+    together, or memory runs out."""
+    usable = refuse_too_many(path, format, each, further)
+    instead = _instead(path, format, usable, bool(further))
     try:
-        with announced(path, usable, each, _instead(path, format, usable)):
+        with announced(path, usable, each, instead):
             yield
     except MemoryError as error:
         if isinstance(error, OverBudget):
             raise
         raise OverBudget(
-            f"{os.fspath(path)}: memory has run out while it was read ({str(error) or 'MemoryError'}); "
-            f"{_instead(path, format, usable)}"
+            f"{os.fspath(path)}: memory has run out while it was read ({str(error) or 'MemoryError'}); {instead}"
         ) from error
 
 
-def refuse_too_many(path: str | os.PathLike[str], format: str, each: PerEdge) -> int:
-    """Raise OverBudget where a file has, by an estimate, more edges than fit; return the bytes that may be used."""
+def refuse_too_many(
+    path: str | os.PathLike[str], format: str, each: PerEdge, further: Sequence[tuple[Any, str]] = ()
+) -> int:
+    """Raise OverBudget where a file, with further ones, has more edges than fit, by an estimate; return the bytes that
+    may be used."""
     usable = usable_memory()
-    edges, kind = _estimate(path, format, usable // max(each.wide, each.names, 1))
-    needed = edges * getattr(each, kind)
+    files = [(path, format), *further]
+    most = usable // max(each.wide, each.names, 1) // len(files)  # files that are smaller do not exceed it together
+    found = [_estimate(one, its_format, most) for one, its_format in files]
+    edges = sum(number for number, _ in found)
+    needed = sum(number * getattr(each, kind) for number, kind in found)
     if needed > usable:
+        of = f" of {len(files):,} files" if further else ""
         raise OverBudget(
-            f"{os.fspath(path)}: about {edges:,} edges need {needed / 2**30:,.3g} GiB to be read, and "
+            f"{os.fspath(path)}: about {edges:,} edges{of} need {needed / 2**30:,.3g} GiB to be read, and "
             f"{usable / 2**30:,.3g} GiB may be used (the setting graphdask.memory-fraction of what is free); "
-            f"{_instead(path, format, usable)}"
+            f"{_instead(path, format, usable, bool(further))}"
         )
     return usable
 
@@ -95,7 +114,10 @@ def estimated_edges(path: str | os.PathLike[str]) -> int:
     return _estimate(path, name, 0)[0]
 
 
-def _instead(path: str | os.PathLike[str], format: str, usable: int) -> str:
+def _instead(path: str | os.PathLike[str], format: str, usable: int, several: bool = False) -> str:
+    if several:
+        name = f"graph{Path(path).suffix if format in LARGER else '.parquet'}"
+        return f"write all files as one, and {of_file(name, usable // 2)}"
     if format in LARGER:
         return of_file(path, usable // 2)
     return (

@@ -134,6 +134,9 @@ def _copied(address: str, options: dict[str, Any], folder: Path, format: str | N
         places = sorted(filesystem.glob(place)) if _is_pattern(filesystem, place) else [place]
         if not places:
             raise InputError(f"{label}: no file fits this pattern")
+        if len(places) > 1:
+            sizes = [filesystem.info(each).get("size") for each in places]
+            _check_space(sum(size for size in sizes if size), f"{label}, {len(places):,} files,")
         made = []
         for number, each in enumerate(places):
             name = label if len(places) == 1 else without_secrets(str(filesystem.unstrip_protocol(each)))

@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-from graphdask.errors import FormatError, GraphdaskWarning, InputError, OverBudget, Unsupported, WriteError, shown
+from graphdask.errors import NAMES, FormatError, InputError, OverBudget, Unsupported, WriteError, shown
 from graphdask.partition.larger import STANDARD_INPUT
 
 from ._budget import PerEdge
@@ -196,22 +195,16 @@ def told_format(path: Path) -> str:
 
 @contextmanager
 def called(path: Path, stream: str) -> Iterator[None]:
-    """Name a stream in errors and warnings, in place of the file that it is kept in."""
-    usual, real = warnings.showwarning, str(path)
-
-    def show(message: Any, category: Any, *args: Any, **kwargs: Any) -> None:
-        if issubclass(category, GraphdaskWarning):
-            message = category(str(message).replace(real, stream))
-        usual(message, category, *args, **kwargs)
-
-    warnings.showwarning = show
+    """Name a stream in errors, and in warnings of this thread, in place of the file that it is kept in."""
+    real = str(path)
+    token = NAMES.set(((real, stream), *NAMES.get()))
     try:
         yield
     except Exception as error:
         _rename(error, real, stream)
         raise
     finally:
-        warnings.showwarning = usual
+        NAMES.reset(token)
 
 
 def _rename(error: Exception, real: str, stream: str) -> None:

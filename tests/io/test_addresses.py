@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import gzip
 import io
+import shutil
+import threading
+import warnings
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import fsspec
 import numpy as np
 import pytest
 
 import graphdask as gd
-from graphdask.errors import FormatError, InputError, MissingDependency, WriteError
+from graphdask.errors import FormatError, GraphdaskWarning, InputError, MissingDependency, WriteError
 from graphdask.io import addresses
 
 TEXT = b"src,dst,weight\n1,2,0.5\n2,3,1.5\n3,3,2.5\n"
@@ -180,3 +184,42 @@ def test_a_full_disk_and_odd_objects(memory, monkeypatch):
 
     with pytest.raises(InputError, match="gives int, not bytes or text"):
         gd.read_graph(Odd())
+
+
+def test_the_disk_must_have_space_for_all_files_of_a_pattern_before_any_is_copied(memory, monkeypatch):
+    for name in "abc":
+        memory.pipe(f"/p/{name}.csv", TEXT)
+    free = 2 * len(TEXT)
+    monkeypatch.setattr(addresses.shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(free, 0, free))
+    monkeypatch.setattr(addresses, "_copy", lambda *args: pytest.fail("a file is copied"))
+    with pytest.raises(
+        WriteError, match=rf"memory://p/\*\.csv, 3 files, has {3 * len(TEXT)} bytes, and .* {free} free"
+    ):
+        gd.read_graph("memory://p/*.csv")
+
+
+def test_warnings_of_two_reads_at_a_time_name_each_its_own_address(memory):
+    both = threading.Barrier(2, timeout=60)
+    names = [f"memory://p/{name}.txt" for name in "ab"]
+
+    def read(address):
+        with addresses.local_files(address) as (file,):
+            both.wait()
+            warnings.warn(GraphdaskWarning(f"{file.path}: odd"), stacklevel=1)
+            both.wait()
+            if address == names[0]:
+                return
+            both.wait()  # the other context has ended
+            warnings.warn(GraphdaskWarning(f"{file.path}: odd again"), stacklevel=1)
+
+    for address in names:
+        memory.pipe(address, TEXT)
+    with warnings.catch_warnings(record=True) as caught, ThreadPoolExecutor(2) as pool:
+        warnings.simplefilter("always")
+        first, second = (pool.submit(read, address) for address in names)
+        first.result(60)
+        both.wait()
+        second.result(60)
+    assert sorted(str(each.message) for each in caught) == [
+        f"{names[0]}: odd", f"{names[1]}: odd", f"{names[1]}: odd again",
+    ]  # fmt: skip

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 
+import fsspec
 import numpy as np
 import pytest
 
@@ -69,6 +70,23 @@ def test_edges_and_temporal_edges_are_refused_too(graph, tmp_path, little):
         graph.edges("cpu")
     with pytest.raises(gd.OverBudget, match=r"stream it from disk: graphdask\.stream\.build\(G"):
         gd.sample.random_walk(graph.partition(1, device="cpu"), 10, 5)
+
+
+def test_files_of_a_pattern_are_counted_together(rng, tmp_path, monkeypatch):
+    fsspec.filesystem("memory").store.clear()
+    for k in range(8):
+        src, dst = rng.integers(1, 5000, (2, 10_000))
+        gd.io.write_edges(gd.io.EdgeList(src, dst, directed=True), tmp_path / f"{k}.txt")
+        fsspec.filesystem("memory").pipe(f"/together/{k}.txt", (tmp_path / f"{k}.txt").read_bytes())
+    monkeypatch.setattr(backend.CpuBackend, "free_memory", lambda self: 1 << 20)
+    assert gd.read_graph(tmp_path / "3.txt").num_edges == 10_000
+    message = r"about [78]\d,\d+ edges of 8 files need .*; write all files as one, and stream it from disk: "
+    for pattern in (str(tmp_path / "*.txt"), "memory://together/*.txt"):
+        with pytest.raises(gd.OverBudget, match=message):
+            gd.read_graph(pattern)
+        with pytest.raises(gd.OverBudget, match=message):
+            gd.io.read_edges(pattern)
+    fsspec.filesystem("memory").store.clear()
 
 
 def test_what_is_small_is_read_and_what_is_wrong_is_said_by_its_reader(tmp_path, little):
