@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+from graphdask.commands import streams
 from graphdask.commands.options import writable
 from graphdask.errors import FormatError, GraphdaskError, InputError
 
@@ -17,18 +18,21 @@ def check_output(path: Path, read: Path, overwrite: bool) -> None:
         raise InputError(
             f"{path}: the name of an output ends in one of {', '.join(WRITERS)}; {path.suffix or 'no ending'!r} is none"
         )
+    if streams.refuse_existing(path, overwrite):
+        return
     if path.exists() and read.exists() and path.samefile(read):
         raise InputError(f"{path} is the graph to read; name another file to write")
     writable(path, overwrite)
 
 
 def write_columns(result: Any, path: Path, overwrite: bool) -> None:
-    """Write a Result in the format that the name says."""
+    """Write a Result in the format that the name says, at an address too."""
     from graphdask.io._kept import refuse_names
 
     if not result.graph.ids.are_numbers:
         refuse_names(result.graph.vertex_ids, {".txt": "table", ".npz": "npz"}.get(path.suffix.lower(), "parquet"))
-    WRITERS[path.suffix.lower()](result, path, overwrite)
+    with streams.written(path, overwrite) as place:
+        WRITERS[path.suffix.lower()](result, place, overwrite)
 
 
 def _columns(result: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 import click
@@ -279,6 +279,9 @@ def _to_stream(G: Any, out: IO[bytes], file_format: str, how: dict[str, Any]) ->
 def _check(G: Any, request: Request) -> None:
     """Refuse what cannot be written before a cluster is started."""
     from graphdask.gang.output import checked_order
+    from graphdask.io.addresses import given_address
+    from graphdask.io.sent import refuse_existing
+    from graphdask.io.streams import kept_folder
 
     if request.output == STREAM:
         from graphdask.io.streams import stream_format
@@ -286,7 +289,14 @@ def _check(G: Any, request: Request) -> None:
         stream_format(request.file_format, GENERATED, OUTPUT)
         streams.refuse_of_files("--output", ("--files", request.files), ("--overwrite", request.overwrite))
         return
-    checked_order(G, request.output, request.file_format, request.files, request.overwrite, request.device)
+    how = (request.file_format, request.files, request.overwrite, request.device)
+    address = given_address(request.output)
+    if address is None:
+        checked_order(G, request.output, *how)
+        return
+    refuse_existing(address, request.overwrite)
+    with kept_folder("what is written") as folder:  # and sent from there
+        checked_order(G, f"{folder}/{PurePosixPath(address).name}{'/' * address.endswith('/')}", *how)
 
 
 def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
@@ -300,7 +310,9 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
     if record.get("self_loops"):
         lines.append(("self-loops", f"{record['self_loops']:,}"))
     if "output" in record:
-        files = f"a folder of {terminal.count(record['files'], 'part')}" if record["output"].is_dir() else "one file"
+        output = record["output"]
+        folder = output.is_dir() if isinstance(output, Path) else output.endswith("/") or record["files"] > 1
+        files = f"a folder of {terminal.count(record['files'], 'part')}" if folder else "one file"
         lines.append(("written", f"{record['output']}, {record['format']}, {files}, {terminal.size(record['bytes'])}"))
     else:
         lines.append(("size", f"{terminal.size(record['bytes'])}, not written (--output)"))

@@ -186,7 +186,7 @@ def read(request: Any, steps: terminal.Steps, wanted: bool | str | None) -> Any:
 
     with steps.step("read") as step:
         G = read_graph(
-            request.path,
+            streams.address_of(request.path) or request.path,
             format=request.file_format,
             weights=wanted,
             ids=request.ids,

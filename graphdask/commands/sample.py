@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from graphdask.commands import stream, weights
+from graphdask.commands import stream, streams, weights
 from graphdask.commands.ids import vertex
 from graphdask.commands.options import (
     GraphOptions,
@@ -118,6 +118,11 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
     takes = entry.takes_weights(own)
     if request.chunk is not None and (request.output is None or request.output.suffix):
         raise InputError("--chunk writes as it draws: give a folder with --output, whose name has no ending")
+    if request.chunk is not None and request.output is not None and streams.address_of(request.output) is not None:
+        raise InputError(
+            f"--chunk writes to a folder of this host, and {streams.named(request.output)} is an address; leave "
+            "--chunk out, or write to a folder and copy it"
+        )
     if request.edge_rows:
         _check_edge_rows(entry, request)
     where, streamed = _placement(request), _on_disk(request)
@@ -160,6 +165,7 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
         if request.output is not None:
             with steps.step("write") as step:
                 write(result, request.output, request.overwrite)
+                request.output = streams.named(request.output)
                 step.detail = f"{request.output}: {', '.join(result.columns)}"
     _show(entry, request, G, result, steps, entry.words(result), takes)
 
@@ -227,8 +233,8 @@ def _show(entry: Entry, request: Request, G: Any, result: Any, steps: terminal.S
         sent = f", {terminal.size(stats.bytes_sent)} sent"
     if request.as_json:
         terminal.print_json({
-            "sampler": entry.name, "file": request.path, "vertices": G.num_vertices, "directed": G.directed,
-            "weighted": G.weighted, "weights": weights.status(G, request.weights, takes),
+            "sampler": entry.name, "file": streams.named(request.path), "vertices": G.num_vertices,
+            "directed": G.directed, "weighted": G.weighted, "weights": weights.status(G, request.weights, takes),
             "report": G.report, "answer": answer, "placement": result.placement,
             "verified": True if request.verify else None, "output": request.output,
             "steps": [step.to_dict() for step in steps.steps],

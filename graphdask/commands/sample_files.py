@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from graphdask.commands import streams
 from graphdask.commands.options import refuse_alone, writable
 from graphdask.errors import InputError
 
@@ -20,6 +21,8 @@ def check_output(path: Path | None, overwrite: bool) -> None:
             f"{path}: an output is a file whose name ends in one of {', '.join(WRITERS)}, or a folder, whose name has "
             f"no ending; {path.suffix!r} is neither"
         )
+    if streams.refuse_existing(path, overwrite):
+        return
     if path.suffix:
         writable(path, overwrite)
         return
@@ -29,7 +32,7 @@ def check_output(path: Path | None, overwrite: bool) -> None:
 
 
 def write(result: Any, path: Path, overwrite: bool) -> None:
-    """Write samples as the name says."""
+    """Write samples as the name says, at an address too."""
     import numpy as np
 
     from graphdask.io._kept import is_text, refuse_names
@@ -41,10 +44,11 @@ def write(result: Any, path: Path, overwrite: bool) -> None:
             names = (value for value in values.reshape(-1).tolist() if value is not None)
             format = {".npz": "npz", ".txt": "walks" if walks else "table"}.get(path.suffix.lower(), "parquet")
             refuse_names(dict.fromkeys(names), format)
-    if path.suffix:
-        WRITERS[path.suffix.lower()](result, path, overwrite)
-    else:
-        result.to_parquet(path, overwrite=overwrite)
+    with streams.written(path, overwrite) as place:
+        if path.suffix:
+            WRITERS[path.suffix.lower()](result, place, overwrite)
+        else:
+            result.to_parquet(place, overwrite=overwrite)
 
 
 def _write_npz(result: Any, path: Path, overwrite: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import click
 
-from graphdask.commands import stream
+from graphdask.commands import stream, streams
 from graphdask.commands.options import (
     GraphOptions,
     Whole,
@@ -84,10 +84,11 @@ def nodes(**options: Any) -> None:
     if request.output is not None:
         with steps.step("write") as step:
             write(drawn, request.output, request.overwrite)
+            request.output = streams.named(request.output)
             step.detail = f"{request.output}: vertex"
     if request.as_json:
         terminal.print_json({
-            "sampler": "nodes", "file": request.path, "vertices": G.num_vertices, "directed": G.directed,
+            "sampler": "nodes", "file": streams.named(request.path), "vertices": G.num_vertices, "directed": G.directed,
             "weighted": G.weighted, "report": G.report, "answer": answer, "output": request.output,
             "steps": [step.to_dict() for step in steps.steps],
         })  # fmt: skip

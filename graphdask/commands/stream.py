@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
+from graphdask.commands import streams
 from graphdask.commands import weights as weighing
 from graphdask.commands.options import ids_option, input_file, json_option, text_options
 from graphdask.commands.paths import FILE, INPUT, STREAM
@@ -91,7 +92,7 @@ def build_command(source: Path, target: Path, root: str | None, as_json: bool, *
     begin = time.perf_counter()
     options["skip_rows"] = options["skip_rows"] or 0
     with FirstUse("building", None) as first_use:
-        S = build(source, target, **options)
+        S = build(streams.address_of(source) or source, target, **options)
     compiled = first_use.spent
     record = described(S) | {
         "seconds": time.perf_counter() - begin - compiled.seconds,
@@ -111,11 +112,14 @@ def check(path: Path, as_json: bool) -> None:
     """Read a whole file and compare every checksum."""
     from graphdask.stream.graph import open_
 
-    S = open_(path).verify()
+    with streams.readable(path, None) as (file, _):
+        S = open_(file).verify()
+    name = streams.named(path)
     if as_json:
-        terminal.print_json(described(S) | {"whole": True})
+        terminal.print_json(described(S) | {"file": name, "whole": True})
         return
-    click.echo(terminal.pairs([*lines(S), ("checksums", "all match")]))
+    size = ("file", f"{name}, {terminal.size(S.nbytes)}")
+    click.echo(terminal.pairs([size, *lines(S)[1:], ("checksums", "all match")]))
 
 
 def described(S: Any) -> dict[str, Any]:

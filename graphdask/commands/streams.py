@@ -73,6 +73,30 @@ def address_of(path: Path) -> str | None:
     return re.sub(r"(^|::)(file|local)://", r"\1\2:///", text)
 
 
+def refuse_existing(path: Path, overwrite: bool) -> bool:
+    """Whether a path is an address to write to; raise OutputExists, before any work, if something is there."""
+    address = address_of(path)
+    if address is None:
+        return False
+    from graphdask.io import sent
+
+    sent.refuse_existing(address, overwrite)
+    return True
+
+
+@contextmanager
+def written(path: Path, overwrite: bool) -> Iterator[Path]:
+    """Where to write an output: its path, or for an address a temporary one, which is sent when the block ends well."""
+    address = address_of(path)
+    if address is None:
+        yield path
+        return
+    from graphdask.io.sent import sent
+
+    with sent(address, overwrite) as place:
+        yield Path(place)
+
+
 class Address(str):
     """An address, which is shown where a path would be."""
 

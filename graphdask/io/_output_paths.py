@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -15,9 +16,12 @@ from graphdask.errors import InputError, shown
 from ._os_errors import readable_write, unwritable
 from ._put import probe
 
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(:/|::)")
+"""How an address begins; as a Path it has a single separator."""
+
 
 def output_path(path: Any) -> Path:
-    """The path of an output, once it is one that a file system can hold."""
+    """The path of an output, once it is one that a file system can hold, and no address."""
     try:
         text = os.fspath(path)
         if not isinstance(text, str):
@@ -27,11 +31,21 @@ def output_path(path: Any) -> Path:
         os.fsencode(text)
         if "\0" in text:
             raise ValueError("it has a NUL")
+        if _ADDRESS.match(text) and not os.path.lexists(text.partition("/")[0]):
+            from .addresses import without_secrets  # it reads, and imports much
+
+            given = without_secrets(re.sub(":/(?=[^/])", "://", text, count=1))[:100]
+            raise InputError(
+                f"{given!r} is an address, and this output is written to a disk of this host; name a file or "
+                "folder there, and copy it to the address"
+            )
         named = Path(text).expanduser()
         if isinstance(path, str) and path == "-":
             raise InputError("'-' names no file here, and no stream; './-' names a file that is called -")
     except TypeError:
         raise InputError(f"{shown(path)} is not a path; give a str or a pathlib.Path") from None
+    except InputError:
+        raise
     except (ValueError, RuntimeError) as error:  # a lone surrogate; the home of a user who does not exist
         raise InputError(f"{shown(path)[:100]} is not the name of a file or folder: {error}") from None
     explained_later = FileNotFoundError, NotADirectoryError, PermissionError  # which are said with more words later

@@ -110,6 +110,37 @@ def given_address(path: Any) -> str | None:
     return path if isinstance(path, str) and ADDRESS.match(path) and not os.path.exists(path) else None
 
 
+def refuse_address(path: Any, why: str) -> None:
+    """Raise InputError for an address, where a file of this host is needed."""
+    address = given_address(path)
+    if address is not None:
+        raise InputError(
+            f"{without_secrets(address)} is an address, and {why}; copy it to a disk of this host first "
+            '(filesystem, place = fsspec.url_to_fs(address); filesystem.get(place, "graph.gdl"))'
+        )
+
+
+@contextmanager
+def local_file(path: Any) -> Iterator[Any]:
+    """Make a local file of an address, until the end of the context; of anything else, what it is.
+
+    Raises
+    ------
+    InputError
+        As `local_files`, and for a pattern that several files fit.
+    """
+    if given_address(path) is None:
+        yield path
+        return
+    with local_files(path) as files:
+        if len(files) > 1:
+            raise InputError(
+                f"{without_secrets(str(path))} is a pattern, which {len(files):,} files fit; name one file, or a "
+                "folder that Graph.write made"
+            )
+        yield files[0].path
+
+
 def _fitting(path: Any) -> list[Any]:
     """The files that fit a pattern, sorted; or the path itself, if it is none."""
     try:

@@ -35,6 +35,7 @@ from graphdask.errors import InputError, OverBudget, Unsupported, shown
 from graphdask.graph.graph import Graph
 from graphdask.io._estimate import estimated_edges
 from graphdask.io._kept import warn_of_columns
+from graphdask.io.addresses import local_file
 from graphdask.io.outputs import file_output
 from graphdask.partition.blocks import parse_size
 from graphdask.partition.given import given_array
@@ -119,9 +120,10 @@ def build(
     G : Graph or path-like
         A graph, whose edges are made in blocks, or the name of a file, or of a folder that `Graph.write` made. Edge
         lists, CSV, DIMACS, LDBC, Parquet and the native format may be larger than memory: they are read in blocks,
-        where ids are numbers. Others are read whole first.
+        where ids are numbers. Others are read whole first. A file at an address that fsspec opens is copied to the
+        temporary folder (TMPDIR) first, if that has space for it.
     path : path-like
-        What is written, `graph.gdl`. It is there when it is whole, or not at all.
+        What is written, `graph.gdl`, on a disk of this host. It is there when it is whole, or not at all.
     root : int or str, optional
         The vertex that layers are counted from, by the caller's id. Default: the one of most out-edges.
     order : {"layers", "ids"}
@@ -209,6 +211,7 @@ def build(
         FirstUse("building", is_watched(Config.load().progress)),
         progress_over(target, before + PHASES[order]),
         readable(target, "a larger disk"),
+        local_file(G) as G,
     ):
         _clear_up(target)
         folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))

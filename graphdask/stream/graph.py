@@ -15,6 +15,7 @@ from graphdask.display.notebook import bar_class, is_watched
 from graphdask.display.phases import DELAY
 from graphdask.errors import InputError, Unsupported, shown
 from graphdask.graph.graph import Graph
+from graphdask.io.addresses import refuse_address
 from graphdask.partition.blocks import parse_size
 from graphdask.partition.sources import Edges
 from graphdask.partition.vertex_map import Plan, index_dtype
@@ -245,8 +246,9 @@ def open_(
     FormatError
         For what is no such file, of another version, truncated or damaged.
     InputError
-        For a `memory` that is no number of bytes, a `read_ahead` that is no number of chunks, other `passes`, another
-        `device`, or `host_memory` on a CPU. Where a GPU is asked for that is not there, the call that needs it says so.
+        For an address; for a `memory` that is no number of bytes, a `read_ahead` that is no number of chunks, other
+        `passes`, another `device`, or `host_memory` on a CPU. Where a GPU is asked for that is not there, the call that
+        needs it says so.
 
     Notes
     -----
@@ -297,6 +299,7 @@ def open_(
     ...     print(gd.bfs(S, 1).depth.tolist())
     [-1, 0, 1, 2]
     """
+    refuse_address(path, "a streamed graph is read from disk again and again")
     budget = parse_size(memory, "memory")
     whole = isinstance(read_ahead, int | np.integer) and not isinstance(read_ahead, bool)
     if read_ahead is not None and not (whole and 0 <= read_ahead <= MOST_AHEAD):
