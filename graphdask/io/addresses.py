@@ -31,6 +31,7 @@ ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*(://|::)")
 """How an address begins: a protocol, or several that work on each other."""
 _PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
 _QUERY = re.compile(r"(https?://[^?#]*)\?.*", re.DOTALL)
+HTTP = ("http://", "https://")
 PIECE = 1 << 22
 """Bytes that are copied at a time."""
 BINARY = {"a Parquet file": "parquet", "a zip or NPZ archive": "npz", "a graphdask native file": "native"}
@@ -188,7 +189,7 @@ def _copied(address: str, options: dict[str, Any], folder: Path, format: str | N
 
 def _is_pattern(filesystem: Any, place: str) -> bool:
     """Whether a place names several files: not if there is one of this name, nor by the ? before a query."""
-    if place.startswith(("http://", "https://")):
+    if place.startswith(HTTP):
         return "*" in place.partition("?")[0]
     return glob.has_magic(place) and not filesystem.exists(place)
 
@@ -196,7 +197,7 @@ def _is_pattern(filesystem: Any, place: str) -> bool:
 def _copy(filesystem: Any, place: str, target: Path, format: str | None) -> Path:
     """Copy a file, a folder that `Graph.write` made, or the two files of a graph of LDBC."""
     base = PurePosixPath(place.partition("?")[0]).name or "graph"
-    if filesystem.isdir(place):
+    if _is_folder(filesystem, place):
         for each in sorted(filesystem.ls(place, detail=False)):
             _copy_file(filesystem, each, target / PurePosixPath(each).name)
         return target
@@ -209,10 +210,19 @@ def _copy(filesystem: Any, place: str, target: Path, format: str | None) -> Path
     return target / base
 
 
+def _is_folder(filesystem: Any, place: str) -> bool:
+    """Whether a place is a folder. A page of a web server may list one; to find out, fsspec fetches the page whole."""
+    if place.startswith(HTTP) and not place.endswith("/"):
+        page = filesystem.info(place).get("mimetype") == "text/html"
+        return page and bool(filesystem.isdir(place))
+    return bool(filesystem.isdir(place))
+
+
 def _copy_file(filesystem: Any, place: str, target: Path) -> None:
     size = filesystem.info(place).get("size")
     _check_space(size, place)
-    with filesystem.open(place, "rb") as source:
+    whole = {"block_size": 0} if "https" in filesystem.protocol else {}  # one request, in place of many that overlap
+    with filesystem.open(place, "rb", **whole) as source:
         _write(source, target, place)
 
 
