@@ -8,6 +8,7 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms._biconnected import Biconnected, Blocks, labels
+from graphdask.algorithms.summaries import component_words
 from graphdask.display import terminal
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.parameters import documented
@@ -254,14 +255,9 @@ def _components(result: Any) -> dict[str, Any]:
     return found | {"largest": int(sizes.max())} if len(sizes) else found
 
 
-def _components_words(found: dict[str, Any]) -> str:
-    number = terminal.count(found["components"], "component")
-    return f"{number}, the largest of {terminal.count(found['largest'], 'vertex')}" if "largest" in found else number
-
-
 @algorithm(
     "biconnected", BiconnectedResult, "Biconnected components of an undirected graph.", summary=_components,
-    words=_components_words, undirected=True, also="blocks bcc biconnected is_biconnected biconnected_component_edges",
+    words=component_words, undirected=True, also="blocks bcc biconnected is_biconnected biconnected_component_edges",
 )  # fmt: skip
 @documented
 def biconnected_components(

@@ -155,7 +155,7 @@ class DeviceWindow:
         self.queue, self.hubs = scratch[rows + 1 : 2 * (rows + 1)].view(np.int32).reshape(2, rows + 1)
         self.traffic = Traffic(memory=fixed + self._end, per_edge=section.per_edge)
         log.traffic.append(self.traffic)
-        self._started, self._stalled = clock(), 0.0
+        self._started = clock()
 
     def __enter__(self) -> DeviceWindow:
         return self

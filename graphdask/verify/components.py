@@ -18,7 +18,7 @@ from graphdask.engine.violation import Violation, first_of_all
 from graphdask.kernels.components.components_pack import COUNTS, Trees
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Csr, Part
-from graphdask.verify.path_edges import edge_ends
+from graphdask.verify.path_edges import edge_ends, first_wrong
 from graphdask.verify.table import verifies
 
 
@@ -26,9 +26,8 @@ from graphdask.verify.table import verifies
 def verify(context: RankContext, part: Part, primitive: ConnectedComponents, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     xp, label = context.backend.xp, result.columns["label"]
-    mine = _first(
-        part, label, (label > part.ids) | (label < 0), "vertex {vertex} has the label {other}, not one up to its own"
-    )
+    wrong = (label > part.ids) | (label < 0)
+    mine = first_wrong(context, part, [(wrong, "vertex {vertex} has the label {other}, not one up to its own")], label)
     (slots,) = fetch_ghosts(context.comm, context.backend, part, [label])
     for csr in part.directions:
         mine = mine or _edges(context, part, csr, slots)
@@ -37,15 +36,8 @@ def verify(context: RankContext, part: Part, primitive: ConnectedComponents, res
     roots = xp.flatnonzero(label == part.ids).astype(part.vertex_map.dtype)
     search = run_primitive(context.comm, part, SearchFrom(roots, either_way=True), context.environment("selective"))
     lost = search.columns["depth"] < 0
-    return _first(part, label, lost, "vertex {vertex} has the label {other}, which is no vertex of its component")
-
-
-def _first(part: Part, label: Array, wrong: Array, message: str) -> Violation | None:
-    places = wrong.nonzero()[0]
-    if not len(places):
-        return None
-    place = int(places[part.ids[places].argmin()])
-    return Violation(int(part.ids[place]), int(label[place]), message)
+    message = "vertex {vertex} has the label {other}, which is no vertex of its component"
+    return first_wrong(context, part, [(lost, message)], label)
 
 
 def _edges(context: RankContext, part: Part, csr: Csr, label: Array) -> Violation | None:

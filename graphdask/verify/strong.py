@@ -28,6 +28,7 @@ from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.build import BuildPlan, add_inward, build_part, row_of_each
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Csr, Part
+from graphdask.verify.path_edges import first_wrong
 from graphdask.verify.table import verifies
 
 
@@ -54,7 +55,7 @@ def verify(context: RankContext, part: Part, primitive: StrongComponents, result
     """Return this rank's first violation, or None; every rank of the gang must call it."""
     label = result.columns["label"]
     wrong = (label > part.ids) | (label < 0)
-    mine = _first(part, label, wrong, "vertex {vertex} has the label {other}, not one up to its own")
+    mine = first_wrong(context, part, [(wrong, "vertex {vertex} has the label {other}, not one up to its own")], label)
     if first_of_all(context, mine):
         return mine
     (slots,) = fetch_ghosts(context.comm, context.backend, part, [label])
@@ -69,14 +70,6 @@ def verify(context: RankContext, part: Part, primitive: StrongComponents, result
     return _acyclic(context, part, slots)
 
 
-def _first(part: Part, other: Array, wrong: Array, message: str) -> Violation | None:
-    places = wrong.nonzero()[0]
-    if not len(places):
-        return None
-    place = int(places[part.ids[places].argmin()])
-    return Violation(int(part.ids[place]), int(other[place]), message)
-
-
 def _search(
     context: RankContext, part: Part, csr: Csr, label: Array, slots: Array, message: str
 ) -> Violation | None:  # fmt: skip
@@ -88,7 +81,7 @@ def _search(
     within = replace(part, out=Csr(kept[csr.indptr], csr.indices[inside]), inward=None)
     roots = xp.flatnonzero(label == part.ids).astype(part.vertex_map.dtype)
     search = run_primitive(context.comm, within, SearchFrom(roots), context.environment("selective"))
-    return _first(part, label, search.columns["depth"] < 0, message)
+    return first_wrong(context, part, [(search.columns["depth"] < 0, message)], label)
 
 
 def _acyclic(context: RankContext, part: Part, slots: Array) -> Violation | None:
@@ -103,4 +96,4 @@ def _acyclic(context: RankContext, part: Part, slots: Array) -> Violation | None
     del src, dst, between
     found = run_primitive(comm, quotient, _TakeApart(), context.environment("selective")).columns["label"]
     message = "vertices of label {vertex} and of another label reach each other"
-    return _first(part, part.ids, found != part.ids, message)
+    return first_wrong(context, part, [(found != part.ids, message)], part.ids)
