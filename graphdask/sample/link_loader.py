@@ -17,6 +17,7 @@ import numpy as np
 
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph
+from graphdask.graph.typed import TypedGraph
 from graphdask.interface.kinds import flag
 from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
@@ -121,7 +122,8 @@ class LinkNeighborLoader(Loader):
     VertexNotFound
         For an end of a link that is no vertex.
     InputError
-        For an argument value that is not allowed, for labels with triplets, and with `only_non_edges=True` for a source
+        For an argument value that is not allowed, for labels with triplets, for negatives of a graph with types whose
+        weights are not arrays, and with `only_non_edges=True` for a source
         of a triplet that has an edge to every vertex that could be drawn, or if every pair is an edge.
     OverBudget
         If the rows for `only_non_edges=True` do not fit into the memory of this process.
@@ -205,6 +207,7 @@ class LinkNeighborLoader(Loader):
         self._links = ends() if edge_label_index is None else _given_links(G, edge_label_index)
         self._negatives = None if asked is None else Negatives(G, asked, self._options["seed"], ends)
         if self._negatives is not None:
+            _check_types(G, self._negatives.asked)
             self._negatives.check(G, self._links[0])
         count = len(self._links[0])
         self._labels = _checked_labels(edge_label, count, asked)
@@ -307,6 +310,17 @@ class LinkNeighborLoader(Loader):
             src_index=ends[:links].copy(), dst_pos_index=ends[links : 2 * links].copy(),
             dst_neg_index=negative[:, 0].copy() if negative.shape[1] == 1 else negative, **beside, **common,
         )  # fmt: skip
+
+
+def _check_types(G: Graph, asked: NegativeSampling) -> None:
+    """Refuse negatives whose ends would be of any type."""
+    sides = ["dst_weight"] if asked.mode == "triplet" else ["src_weight", "dst_weight"]
+    open_sides = [f"{side}=" for side in sides if getattr(asked, side) is None or isinstance(getattr(asked, side), str)]
+    if isinstance(G, TypedGraph) and open_sides:
+        raise InputError(
+            f"G has types of vertices, and the ends of negatives would be of any of them; give NegativeSampling "
+            f"{' and '.join(open_sides)} as an array with a number for each vertex, which is 0 for other types"
+        )
 
 
 def _ends(G: Graph, client: Any) -> tuple[np.ndarray, np.ndarray]:

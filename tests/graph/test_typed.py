@@ -129,3 +129,52 @@ def test_names_that_are_refused(graph):
     twice = gd.from_frames({("a", "x", "b"): ([1], [2]), ("b", "x", "a"): ([2], [1])})
     with pytest.raises(InputError, match="'x' names 2 types of edges"):
         twice.of_type("x")
+
+
+def test_the_same_content_is_that_of_each_type(graph):
+    def made(rates=RATES, knows=KNOWS, name="rates", **options):
+        return gd.from_frames(
+            {("user", "knows", "user"): knows, ("user", name, "item"): rates}, reverse=True, **options
+        )
+
+    assert gd.same_graph(graph, made())
+    assert gd.same_graph(graph.partition(3), made((RATES[0][::-1], RATES[1][::-1])))
+    others = {
+        "names of types": made(name="likes"),
+        "ids": made((RATES[0], [31, 10, 10, 20])),
+        "edges": made((RATES[0], [30, 10, 20, 10])),
+        "counts": made(vertices={"item": [10, 20, 30, 40]}),
+        "no types": graph.without_types(),
+    }
+    assert [name for name, other in others.items() if gd.same_graph(graph, other) or gd.same_graph(other, graph)] == []
+
+
+def test_the_same_weights_are_those_of_each_type():
+    frame = pd.DataFrame({"u": [1, 2, 2], "v": [5, 5, 6], "w": [0.5, 1.0, 2.0]})
+
+    def made(weight, values=(0.5, 1.0, 2.0)):
+        tables = {("a", "x", "b"): frame.assign(w=values), ("b", "y", "a"): ([5], [1])}
+        return gd.from_frames(tables, "u", "v", weight)
+
+    assert gd.same_graph(made("w"), made("w"))
+    assert not gd.same_graph(made("w"), made("w", (0.5, 1.0, 3.0)))
+    assert not gd.same_graph(made("w"), made(None))
+
+
+def test_negatives_of_a_graph_with_types_name_their_vertices(graph):
+    pairs = np.stack([graph.number("user", RATES[0]), graph.number("item", RATES[1])])
+    of_type = {name: np.arange(7) // 4 == place for place, name in enumerate(graph.vertex_types)}
+    users, items = of_type["user"].astype(int), of_type["item"].astype(int)
+    for given, sides in (
+        ("binary", "src_weight= and dst_weight="),
+        ({"mode": "binary", "src_weight": users}, "give NegativeSampling dst_weight="),
+        ({"mode": "triplet", "dst_weight": "degree"}, "give NegativeSampling dst_weight="),
+    ):
+        with pytest.raises(InputError, match=sides):
+            gd.sample.LinkNeighborLoader(graph, [2], pairs, neg_sampling=given)
+    kinds = gd.sample.NegativeSampling("binary", 3, users, items)
+    for batch in gd.sample.LinkNeighborLoader(graph, [2], pairs, neg_sampling=kinds, batch_size=4):
+        src, dst = batch.n_id[batch.edge_label_index]
+        assert users[src].all()
+        assert items[dst].all()
+        assert len(src) == 16
