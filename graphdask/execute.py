@@ -7,6 +7,7 @@ call `graphdask.gang`, which stands above the packages that call here:
 - `gang/on_disk.py`: a graph on disk, which the ranks of a gang stream.
 - `gang/dynamic.py`: the rows of a DynamicGraph, which change in batches.
 - `gang/queries.py`: questions about some vertices, which only the ranks that own them answer.
+- `stream/questions.py`: the same questions to a graph on disk, which this process answers from the file.
 
 So the imports of this module stand inside its functions, which no other module may do (tests/helpers/layers.py).
 """
@@ -150,35 +151,35 @@ def update(graph: Any, batch: Any, alive: int, taken: Any, client: Any = None, p
     return dynamic.update(graph, batch, alive, taken, client, progress)
 
 
+def _questions(graph: Any) -> Any:
+    """The module that answers questions to a graph."""
+    from graphdask.gang import queries
+    from graphdask.stream import questions
+
+    return questions if _streamed(graph) else queries
+
+
 def neighbours(graph: Any, vertex: int, direction: str, client: Any = None, progress: bool | None = None) -> Any:
     """Return the numbers of the distinct neighbours of a vertex, from the rank that owns it."""
-    from graphdask.gang import queries
-
-    return queries.neighbours(graph.present, vertex, direction, client, progress)
+    return _questions(graph).neighbours(graph.present, vertex, direction, client, progress)
 
 
 def edge_counts(graph: Any, src: Any, dst: Any, client: Any = None, progress: bool | None = None) -> Any:
     """Return how many edges lead from each vertex of `src` to the one of `dst` beside it, from the owners of `src`."""
-    from graphdask.gang import queries
-
-    return queries.edge_counts(graph.present, src, dst, client, progress)
+    return _questions(graph).edge_counts(graph.present, src, dst, client, progress)
 
 
 def edge_values(
     graph: Any, src: int, dst: int, rows: bool, client: Any = None, progress: bool | None = None
 ) -> tuple[Any, Any]:
     """Return the rows and weights of the edges from one vertex to another, from the owner of the first."""
-    from graphdask.gang import queries
-
-    found: tuple[Any, Any] = queries.edge_values(graph.present, src, dst, rows, client, progress)
+    found: tuple[Any, Any] = _questions(graph).edge_values(graph.present, src, dst, rows, client, progress)
     return found
 
 
 def degrees(graph: Any, direction: str, client: Any = None, progress: bool | None = None) -> Any:
     """Return the degree of each vertex, from the rank that owns it."""
-    from graphdask.gang import queries
-
-    return queries.degrees(graph.present, direction, client, progress)
+    return _questions(graph).degrees(graph.present, direction, client, progress)
 
 
 def subgraph(graph: Any, vertices: Any, client: Any = None, progress: bool | None = None) -> Any:

@@ -15,7 +15,6 @@ from graphdask.config import Config
 from graphdask.device.backend import get_backend
 from graphdask.gang.building import Built
 from graphdask.gang.in_memory import with_partitions
-from graphdask.gang.on_disk import refuse
 from graphdask.graph.graph import Graph
 from graphdask.partition.queries import Degrees, EdgeCounts, EdgesBetween, Neighbours
 
@@ -28,14 +27,14 @@ def neighbours(graph: Graph, vertex: int, direction: str, client: Any, progress:
         found: np.ndarray = built.parts.take(rank, Neighbours(place, direction))
         return found
 
-    found: np.ndarray = _asked(graph, "neighbors", action, client, progress, inward=direction != "out")
+    found: np.ndarray = _asked(graph, action, client, progress, inward=direction != "out")
     return found
 
 
 def edge_counts(graph: Graph, src: np.ndarray, dst: np.ndarray, client: Any, progress: bool | None) -> np.ndarray:
     """How many edges lead from each of `src` to the vertex of `dst` beside it, int64."""
     action = partial(_counted, src=src, dst=dst)
-    found: np.ndarray = _asked(graph, "has_edge", action, client, progress)
+    found: np.ndarray = _asked(graph, action, client, progress)
     return found
 
 
@@ -63,7 +62,7 @@ def edge_values(graph: Graph, src: int, dst: int, rows: bool, client: Any, progr
         found, weights = built.parts.take(rank, EdgesBetween(place, dst))
         return found if rows else None, weights
 
-    return _asked(graph, "edge", action, client, progress, edge_rows=False if rows else None)
+    return _asked(graph, action, client, progress, edge_rows=False if rows else None)
 
 
 def degrees(graph: Graph, direction: str, client: Any, progress: bool | None) -> np.ndarray:
@@ -76,13 +75,12 @@ def degrees(graph: Graph, direction: str, client: Any, progress: bool | None) ->
         degree[built.vertex_map.to_id(get_backend("cpu"), positions)] = np.concatenate(pieces)
         return degree
 
-    found: np.ndarray = _asked(graph, "degrees", action, client, progress, inward=direction != "out")
+    found: np.ndarray = _asked(graph, action, client, progress, inward=direction != "out")
     return found
 
 
 def _asked(
     graph: Graph,
-    name: str,
     action: Any,
     client: Any,
     progress: bool | None,
@@ -90,6 +88,5 @@ def _asked(
     inward: bool = False,
     edge_rows: bool | None = None,
 ) -> Any:
-    refuse(graph, f"G.{name} of")
     config = Config.load(progress=progress)
     return with_partitions(graph, client, config, action, inward=inward and graph.directed, edge_rows=edge_rows)

@@ -1,6 +1,7 @@
 """GraphQueries: what a Graph answers about its vertices and edges, in the caller's ids.
 
-`Graph` derives from it. Questions about one vertex go to the rank that owns the vertex; nothing is gathered.
+`Graph` derives from it. Questions about one vertex go to the rank that owns the vertex; nothing is gathered. Of a graph
+on disk this process reads the chunks that the question needs.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class GraphQueries:
         InputError
             For another direction.
         Unsupported
-            If the graph is on disk.
+            For a client, if the graph is on disk: this process reads its file then.
 
         Examples
         --------
@@ -110,7 +111,7 @@ class GraphQueries:
         InputError
             For another direction, or several vertices.
         Unsupported
-            If the graph is on disk.
+            For a client, if the graph is on disk: this process reads its file then.
 
         Examples
         --------
@@ -147,7 +148,7 @@ class GraphQueries:
         InputError
             If the shapes do not fit.
         Unsupported
-            If the graph is on disk.
+            For a client, if the graph is on disk: this process reads its file then.
 
         Examples
         --------
@@ -195,7 +196,8 @@ class GraphQueries:
         VertexNotFound
             If u or v is not a vertex.
         Unsupported
-            If the graph is on disk, or the rows of its edges are unknown.
+            If the rows of its edges are unknown, as those of a graph on disk that was built without `edge_rows=True`;
+            for a client, if the graph is on disk.
 
         Examples
         --------
