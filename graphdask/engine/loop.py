@@ -288,8 +288,8 @@ class Primitive(ABC, Generic[S]):
     remedy = "use more workers, ghosts='1-hop'"
     """What is to be done where the memory is too little."""
     queues = True  # whether it has queues, whose memory the scheme of allocation decides
-    edge_rows = False
-    """Whether it needs the rows of the out-edges in what the caller gave, `Csr.rows`."""
+    edge_rows = False  # whether it needs the rows of the out-edges in what the caller gave, `Csr.rows`
+    reads: tuple[Any, ...] = ()  # columns of edges and vertices that the functions of a caller read
     needs_all = ""
     """Why a fixed allocation is not supported, as a clause after "because"; empty if it is supported."""
     needs_memory = ""

@@ -13,11 +13,13 @@ from graphdask.engine.loop import RankContext
 from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.clients import Workers
+from graphdask.gang.columns import LABEL, add, arguments, rows_plan
 from graphdask.gang.local import LocalGang
 from graphdask.graph.graph import Graph
 from graphdask.kernels.common.compiling import clock
 from graphdask.partition.build import BuildPlan, add_inward, build_part
-from graphdask.partition.edge_rows import RowsPlan, add_edge_rows, numbered_pieces, rows_given
+from graphdask.partition.column_values import ColumnAt
+from graphdask.partition.edge_rows import RowsPlan, add_edge_rows, numbered_pieces
 from graphdask.partition.part import Part, WeightFacts
 from graphdask.partition.vertex_map import VertexMap, make_vertex_map
 
@@ -42,6 +44,8 @@ class Built:
     """None where there are no weights."""
     edge_rows: frozenset[bool] = frozenset()
     """Whether the rows of out-edges are there (False), and of in-edges (True)."""
+    columns: frozenset[ColumnAt] = frozenset()
+    """Those that are there."""
 
 
 @dataclass(frozen=True)
@@ -126,11 +130,15 @@ def with_edge_rows(graph: Graph, built: Built, inward: bool, show: bool) -> Buil
     return replace(built, parts=parts, nbytes=nbytes, edge_rows=built.edge_rows | {inward})
 
 
-def rows_plan(graph: Graph, inward: bool) -> RowsPlan:
-    """What ranks must know to find the rows of edges."""
-    source = graph.source
-    weighted = source.weight_dtype is not None
-    return RowsPlan(graph.directed, graph.merge, inward, rows_given(source), source.num_edges, weighted)
+def with_columns(graph: Graph, built: Built, reads: tuple[ColumnAt, ...], show: bool) -> Built:
+    """The same partitions with the columns of edges and vertices that functions read."""
+    wanted = [each for each in reads if each not in built.columns]
+    if not wanted:
+        return built
+    given = arguments(graph, wanted, built.gang.size, built.edge_rows)
+    parts = built.gang.run(add, built.parts, *given, summary=_facts, label=LABEL, show=show)
+    nbytes = [fact.nbytes for fact in parts.summary]
+    return replace(built, parts=parts, nbytes=nbytes, columns=built.columns.union(wanted))
 
 
 def _add_rows(context: RankContext, part: Part, given: Any, plan: RowsPlan) -> Part:

@@ -12,7 +12,7 @@ from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.errors import PeerLost, Unsupported, WrongWorker
 from graphdask.gang import on_disk
 from graphdask.gang.board import announce
-from graphdask.gang.building import Built, build_all, gang_for, with_edge_rows, with_inward
+from graphdask.gang.building import Built, build_all, gang_for, with_columns, with_edge_rows, with_inward
 from graphdask.gang.clients import Workers
 from graphdask.gang.logs import log_run
 from graphdask.gang.retries import retried
@@ -76,6 +76,7 @@ def run(
         graph, client, config, compute, primitive.ghosts, inward, False if primitive.edge_rows else None,
         primitive.name,
         primitive.check_device,
+        primitive.reads,
     )  # fmt: skip
 
 
@@ -87,17 +88,18 @@ def _run(context: RankContext, part: Part, primitive: Any, exchange: Any, alloca
 def with_partitions(
     graph: Graph, client: Any, config: Config, action: Any, ghosts: str = GHOSTS[1], inward: bool = False,
     edge_rows: bool | None = None, label: str = "", check: Callable[[str], None] | None = None,
+    reads: tuple[Any, ...] = (),
 ) -> Any:  # fmt: skip
     """Return `action(built, restarts)` for the partitions of a graph; if a worker is lost, build them again.
 
     `edge_rows` is False for the rows of out-edges, True for those of in-edges, None for none.
-    `check` refuses a device before they are built.
+    `check` refuses a device before they are built. `reads` are the columns of the graph that are brought to them.
     """
     on_disk.refuse(graph, "what was asked for of")
 
     def call(client: Any, workers: Workers, attempt: int) -> Any:
         try:
-            return action(_built(graph, client, workers, config, ghosts, inward, edge_rows, check), attempt)
+            return action(_built(graph, client, workers, config, ghosts, inward, edge_rows, check, reads), attempt)
         except (PeerLost, WrongWorker):
             graph.built = None
             raise
@@ -108,7 +110,7 @@ def with_partitions(
 
 def _built(
     graph: Graph, client: Any, workers: Workers, config: Config, ghosts: str, inward: bool,
-    edge_rows: bool | None, check: Callable[[str], None] | None,
+    edge_rows: bool | None, check: Callable[[str], None] | None, reads: tuple[Any, ...],
 ) -> Built:  # fmt: skip
     built: Built | None = graph.built
     if built is not None and (
@@ -130,4 +132,6 @@ def _built(
         built = graph.built = with_inward(built, show)
     if edge_rows is not None and edge_rows not in built.edge_rows:
         built = graph.built = with_edge_rows(graph, built, edge_rows, show)
+    if reads:
+        built = graph.built = with_columns(graph, built, reads, show)
     return built

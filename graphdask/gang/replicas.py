@@ -12,12 +12,13 @@ from graphdask.display.notebook import is_watched
 from graphdask.engine.loop import Environment, RankContext, RankResult, Superstep, run_primitive
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.board import announce
-from graphdask.gang.building import rows_plan
+from graphdask.gang.columns import LABEL, add, arguments, rows_plan
 from graphdask.gang.local import LocalGang, devices_used
 from graphdask.gang.logs import log_run
 from graphdask.graph.graph import Graph
 from graphdask.kernels.common.compiling import Timer
 from graphdask.partition.build import BuildPlan, add_inward, build_part
+from graphdask.partition.column_values import ColumnAt
 from graphdask.partition.edge_rows import RowsPlan, add_edge_rows, numbered_pieces
 from graphdask.partition.part import Part, WeightFacts
 from graphdask.partition.vertex_map import VertexMap, make_vertex_map
@@ -88,6 +89,8 @@ class Replicas:
     """Of all edges; None where there are no weights."""
     edge_rows: frozenset[bool] = frozenset()
     """Whether the rows of out-edges are there (False), and of in-edges (True)."""
+    columns: frozenset[ColumnAt] = frozenset()
+    """The columns of edges and vertices that are there."""
 
     @property
     def parts(self) -> Any:
@@ -191,6 +194,8 @@ def built(graph: Graph, client: Any, config: Config, sampler: Any, workers: Mapp
     if sampler.numbered:
         there = with_edge_rows(graph, there, bool(sampler.inward and graph.directed), show)
         graph.replicas = there
+    if sampler.reads:
+        there = graph.replicas = with_columns(graph, there, sampler.reads, show)
     if client is not None:
         return there
     device = _device(graph, config)
@@ -206,7 +211,21 @@ def with_edge_rows(graph: Graph, there: Replicas, inward: bool, show: bool) -> R
     held = there.holders.run(
         _add_rows, there.held, piece, plan, summary=_weights, label="rows of the edges", show=show, alone=True
     )
-    made = replace(there, held=held, edge_rows=there.edge_rows | {inward})
+    return _kept(graph, there, replace(there, held=held, edge_rows=there.edge_rows | {inward}))
+
+
+def with_columns(graph: Graph, there: Replicas, reads: tuple[ColumnAt, ...], show: bool) -> Replicas:
+    """The same with the columns of edges and vertices that functions read."""
+    wanted = [each for each in reads if each not in there.columns]
+    if not wanted:
+        return there
+    columns, rows = (each[0] for each in arguments(graph, wanted, 1, there.edge_rows))
+    held = there.holders.run(add, there.held, columns, rows, summary=_weights, label=LABEL, show=show, alone=True)
+    return _kept(graph, there, replace(there, held=held, columns=there.columns.union(wanted)))
+
+
+def _kept(graph: Graph, there: Replicas, made: Replicas) -> Replicas:
+    """Leave replicas that have more where the next call finds them."""
     if there.gang is there.holders:
         made.gang = there.gang
     for known in (graph, graph.on_host):  # where the next call finds them
@@ -221,8 +240,9 @@ def _only_partition(graph: Graph) -> Replicas | None:
     if built is None or built.gang.size != 1 or type(built.vertex_map) is not VertexMap:
         return None
     return Replicas(
-        built.gang, built.parts, built.gang, inward=built.inward, weights=built.weights, edge_rows=built.edge_rows
-    )
+        built.gang, built.parts, built.gang, inward=built.inward, weights=built.weights, edge_rows=built.edge_rows,
+        columns=built.columns,
+    )  # fmt: skip
 
 
 def _device(graph: Graph, config: Config) -> str:

@@ -41,7 +41,9 @@ def _partitioned(graph: Graph, sampler: Any, client: Any, config: Config) -> Any
 
     inward = sampler.inward and graph.directed
     rows = inward if sampler.numbered else None
-    return with_partitions(graph, client, config, compute, sampler.ghosts, inward, rows, sampler.name)
+    return with_partitions(
+        graph, client, config, compute, sampler.ghosts, inward, rows, sampler.name, None, sampler.reads
+    )
 
 
 def _replicated(graph: Graph, sampler: Any, client: Any, config: Config) -> Any:

@@ -8,7 +8,7 @@ that was inserted later, has nulls.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,11 @@ class Attributes:
     table: pyarrow.Table
     ids: VertexIds | None = None
     """Of vertices: whose rows they are, one for each vertex."""
+    known: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+    """What was found of columns that functions read (graphdask.graph.column_numbers)."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "known": {}}
 
     @property
     def types(self) -> dict[str, pyarrow.DataType]:

@@ -28,6 +28,8 @@ class Csr:
     """float64, float32, int64 or int32, shape (edges,), or None."""
     rows: Array | None = None
     """int32 or int64, shape (edges,): which row of what the caller gave each edge is; None until it is asked for."""
+    columns: dict[str, Array] = field(default_factory=dict)
+    """The columns of the edges that functions have read, shape (edges,), by name."""
 
     @property
     def num_rows(self) -> int:
@@ -39,7 +41,8 @@ class Csr:
 
     @property
     def nbytes(self) -> int:
-        more = (column.nbytes for column in (self.weights, self.rows) if column is not None)
+        columns = self.weights, self.rows, *self.columns.values()
+        more = (column.nbytes for column in columns if column is not None)
         return self.indptr.nbytes + self.indices.nbytes + sum(more)
 
     def only(self, xp: Any, kept: Array) -> Csr:
@@ -186,6 +189,8 @@ class Part:
     """What the build found on this rank: edges `made` from its piece, `arcs` (stored edges) and `self_loops`."""
     weights: WeightFacts | None = None
     """Of the piece of the edges that this rank read; None where there are no weights."""
+    columns: dict[Any, Array] = field(default_factory=dict)
+    """The columns of vertices that functions have read, by graphdask.partition.column_values.ColumnAt."""
     tables: Tables = field(default_factory=Tables, repr=False)
     """What runs have made of edges and biases; ranks agree whether they have one where that matters."""
 
@@ -221,4 +226,4 @@ class Part:
         total = self.out.nbytes + self.ids.nbytes + (0 if self.ghosts is None else self.ghosts.nbytes)
         if self.inward is not None and self.inward is not self.out:
             total += self.inward.nbytes
-        return total
+        return total + sum(column.nbytes for column in self.columns.values())

@@ -6,7 +6,6 @@ from graphdask.program._ending import cuda_ending
 from graphdask.program._glue_parts import LARGEST, NOT_A_NUMBER, TOO_LARGE_SINGLE, TOO_LARGE_SUM, TOO_WIDE, indented
 from graphdask.program._typed_texts import C_TYPE
 from graphdask.program.definition import Definition, Function
-from graphdask.program.fields import Place
 
 CAST = {"int": "(long long)({})", "float": "(double)({})", "bool": "(({}) != 0)"}
 READ = {"a.weights[e]": "GD_WEIGHT(a, e)"}
@@ -51,9 +50,8 @@ class CudaGlue:
         return types + ["long long"] * of.chooses
 
     def _call(self, function: Function, results: list[str], failure: str = "failure") -> str:
-        places: dict[str, Place] = {place.field.name: place for place in function.places.values()}
-        expressions = {name: READ.get(place.expression, place.expression) for name, place in places.items()}
-        arguments = [CAST[places[name].field.type].format(expressions[name]) for name in function.code.fields]
+        texts = ((place.field.type, READ.get(place.expression, place.expression)) for place in function.read)
+        arguments = [CAST[kind].format(text) for kind, text in texts]
         addresses = [f"&{result}" for result in results]
         return f"{function.name}({', '.join([*arguments, *addresses, f'a.{failure}'])})"
 

@@ -16,6 +16,7 @@ import numpy as np
 from graphdask.engine.loop import Environment, Messages
 from graphdask.kernels.program.program_pack import COUNTS
 from graphdask.partition.part import Csr, Part
+from graphdask.program._columns_read import fields_of_edges
 from graphdask.program._pull import Pull, may_pull
 from graphdask.program._rounds import Rounds
 from graphdask.program.glue import written
@@ -76,7 +77,7 @@ class Loop:
 def make_loop(program: Any, part: Part, state: Any, env: Environment) -> None:
     """Make what a run of a program goes through its supersteps with, and give the pack what that needs."""
     pack, rows, on_cpu = state.pack, state.rows[0], env.backend.name == "cpu"
-    pack.assign(indptr=rows.indptr, indices=rows.indices, weights=program.weights_of(rows))
+    pack.assign(**fields_of_edges(program.definition, rows))
     functions = program.written
     if on_cpu and program.ending is not None:
         functions = written(program.definition, program.ending)

@@ -42,6 +42,8 @@ def may_pull(of: Definition, part: Part, env: Environment, directed: bool) -> bo
     """Whether vertices of a program that is pushed may pull."""
     if env.backend.name not in DEVICES or env.size > 1 or directed or env.frugal or not of.pushes or of.aggregates:
         return False
+    if of.sends_columns:  # which are not laid out
+        return False
     return part.out.num_edges >= LEAST_EDGES
 
 

@@ -54,8 +54,7 @@ class PythonGlue:
 
     def _call(self, function: Function, failure: str = "failure") -> str:
         """A call of a function of the caller; it gives a tuple whose first element says whether there is anything."""
-        places = {place.field.name: place for place in function.places.values()}
-        arguments = [CAST[places[name].field.type].format(places[name].expression) for name in function.code.fields]
+        arguments = [CAST[place.field.type].format(place.expression) for place in function.read]
         return f"{function.name}({', '.join([*arguments, f'a.{failure}'])})"
 
     def _fail(self, field: int, reason: int, failure: str = "failure") -> str:

@@ -14,6 +14,7 @@ from graphdask.kernels.program import program_team as at
 from graphdask.kernels.program.program_pack import BINS
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Part
+from graphdask.program._columns_read import fields_of_edges
 from graphdask.program.definition import Definition
 from graphdask.program.glue import written
 
@@ -116,8 +117,8 @@ def go_together(program: Any, part: Part, state: Any, memory: TeamMemory, env: E
     """Go through supersteps with the GPUs of other ranks, as `go_on_together`, from those vertices that send first."""
     pack, rows = state.pack, state.rows[0]
     pack.assign(
-        listed=None if state.everywhere else state.changed, everywhere=int(state.everywhere), indptr=rows.indptr,
-        indices=rows.indices, weights=program.weights_of(rows),
+        listed=None if state.everywhere else state.changed, everywhere=int(state.everywhere),
+        **fields_of_edges(program.definition, rows),
     )  # fmt: skip
     if pack.extent is not None:
         pack.extent[:] = state.no_extent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,8 @@ import numpy as np
 
 from graphdask.errors import FunctionError, InputError, shown
 from graphdask.kernels.program.program_pack import AGGREGATES, MESSAGES, STATES
-from graphdask.program.fields import Place, Places, of_change, of_edge, of_message, of_start, of_vertex
+from graphdask.program.columns import Columns, Read, read_by
+from graphdask.program.fields import Place, Places, of_change, of_column, of_edge, of_message, of_start, of_vertex
 from graphdask.program.translate import Field, translate_record
 from graphdask.program.translated import Translated
 
@@ -52,15 +53,19 @@ class Function:
 
     def reads(self, role: str) -> set[str]:
         """What it reads of a role: fields of the state, `id`, `degree`, `in_degree`."""
-        places = {place.field.name: place for place in self.places.values()}
-        read = (places[name] for name in self.code.fields)
-        return {place.reads for place in read if place.role == role}
+        return {place.reads for place in self.read if place.role == role}
 
     @property
     def roles(self) -> set[str]:
         """The roles of which it reads anything."""
+        return {place.role for place in self.read}
+
+    @property
+    def read(self) -> list[Place]:
+        """Where it finds its fields, in the order in which it is given them."""
         places: dict[str, Place] = {place.field.name: place for place in self.places.values()}
-        return {places[name].role for name in self.code.fields}
+        fields = zip(self.code.fields, self.code.types, strict=True)
+        return [places[name] if name in places else of_column(Field(name, kind)) for name, kind in fields]
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,8 @@ class Definition:
     direction: str
     everyone: bool
     """Whether all vertices send in every superstep, and get a new state."""
+    columns: Mapping[Read, int] = field(default_factory=dict)
+    """The columns of the graph that functions read, with their numbers."""
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:
@@ -160,6 +167,16 @@ class Definition:
         """Whether messages depend on the weights of edges."""
         return self.send is not None and "weight" in self.send.roles
 
+    @property
+    def sends_columns(self) -> bool:
+        """Whether messages depend on columns of the graph."""
+        return self.send is not None and any(map(read_by, self.send.code.fields))
+
+    @property
+    def fields_read(self) -> set[str]:
+        """The names of the fields that functions read."""
+        return {name for function in self.functions for name in function.code.fields}
+
     def wants(self, what: str) -> bool:
         """Whether a function asks for `id`, `degree` or `in_degree`."""
         return what in self._wanted
@@ -217,8 +234,17 @@ class Definition:
         return tuple(np.dtype(np.float64 if kind == "float" else np.int64) for kind in self.message.values())
 
     @classmethod
-    def of(cls, program: Any, weight: str | None) -> Definition:
-        """Translate the functions of a `gd.Program`; `weight` is the type of the graph's weights, None without."""
+    def of(cls, program: Any, weight: str | None, columns: Columns | None = None) -> Definition:
+        """Translate the functions of a `gd.Program`.
+
+        Parameters
+        ----------
+        weight : {"int", "float"} or None
+            The type of the graph's weights, None without.
+        columns : Columns, optional
+            Those of the graph. Default: the graph is not known.
+        """
+        columns = Columns() if columns is None else columns
         state, message = state_of(program.state), message_of(*program.message)
         kinds = {field.name: field.kind for field in state}
         combine, positions = program.message[1], isinstance(program.message[0], tuple)
@@ -226,7 +252,7 @@ class Definition:
         send = None
         if program.send is not None:
             results = {name or "message": _sendable(kind, combine) for name, kind in message.items()}
-            send = _function("send_of_caller", "send", program.send, [edge], results, optional=True)
+            send = _function("send_of_caller", "send", program.send, [edge], results, [columns.of_edge], optional=True)
             if weight is None and "weight" in send.roles:
                 raise send.code.refused("asks for the weight of an edge, but this graph has no weights")
         begins = []
@@ -234,17 +260,20 @@ class Definition:
             if callable(default) or isinstance(default, Translated):
                 results = {name: state[i].kind}
                 what = f"state[{name!r}]"
-                begins.append((i, _function(f"begin{i}_of_caller", what, default, [of_start()], results)))
+                code = _function(f"begin{i}_of_caller", what, default, [of_start()], results, [columns.of_vertex])
+                begins.append((i, code))
         aggregates: list[Aggregate] = []
         for k, (name, (how, function)) in enumerate((program.aggregate or {}).items()):
-            aggregates.append(_aggregate(k, name, how, function, kinds))
+            aggregates.append(_aggregate(k, name, how, function, kinds, columns))
         vertex = of_vertex(kinds, {each.name: each.kind for each in aggregates})
         received = of_message({name: _received(kind, combine) for name, kind in message.items()}, positions)
         old = {field.name: vertex[field.name].field for field in state}
-        apply = _function("apply_of_caller", "apply", program.apply, [vertex, received], kinds, old, True)
+        apply = _function(
+            "apply_of_caller", "apply", program.apply, [vertex, received], kinds, [columns.of_vertex, {}], old, True
+        )
         return cls(
             state, message, combine, send, apply, tuple(begins), tuple(aggregates), program.direction,
-            program.activity == "all",
+            program.activity == "all", columns.numbers,
         )  # fmt: skip
 
 
@@ -259,7 +288,7 @@ def _received(kind: str, combine: str) -> str:
 
 def _function(
     name: str, what: str, given: Any, places: list[dict[str, Place]], results: Mapping[str, str],
-    defaults: Mapping[str, Field] | None = None, optional: bool = False,
+    columns: list[dict[str, Field]], defaults: Mapping[str, Field] | None = None, optional: bool = False,
 ) -> Function:  # fmt: skip
     if isinstance(given, Translated):
         code = given
@@ -268,6 +297,8 @@ def _function(
         raise InputError(f"{what}={shown(given)} is not a function: give one written with def or lambda")
     else:
         fields = [{path: place.field for path, place in each.items()} for each in places]
+        for known, more in zip(fields, columns, strict=True):
+            known |= {path: column for path, column in more.items() if path not in known}
         code = translate_record(given, fields, results, defaults=defaults, optional=optional, what=what)
     return Function(name, code, {f"{i}.{path}": place for i, each in enumerate(places) for path, place in each.items()})
 
@@ -286,12 +317,19 @@ def _check_given(what: str, code: Translated, fields: list[Field], results: Mapp
         )
 
 
-def _aggregate(k: int, name: str, combine: str, function: Any, kinds: Mapping[str, str]) -> Aggregate:
+def _aggregate(k: int, name: str, combine: str, function: Any, kinds: Mapping[str, str], columns: Columns) -> Aggregate:
     places = list(of_change(kinds))
     kinds_tried = ("float",) if combine in ("count", "any") else ("int", "float")
     for kind in kinds_tried:
         try:
-            made = _function(f"aggregate{k}_of_caller", f"aggregate[{name!r}]", function, places, {name: kind})
+            made = _function(
+                f"aggregate{k}_of_caller",
+                f"aggregate[{name!r}]",
+                function,
+                places,
+                {name: kind},
+                [{}, columns.of_vertex],
+            )
             break
         except FunctionError:
             if kind == kinds_tried[-1]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from graphdask.kernels.functions.functions_fields import COLUMN
 from graphdask.program.translate import Field
 
 OF_VERTICES = {"id": "int", "degree": "int", "in_degree": "int"}
@@ -23,9 +24,9 @@ class Place:
     expression: str
     """In both languages."""
     role: str
-    """`source`, `destination`, `vertex`, `weight`, `run` or `message`."""
+    """`source`, `destination`, `vertex`, `weight`, `edge` (a column), `run` or `message`."""
     reads: str = ""
-    """The field of the state, or which of `OF_VERTICES`."""
+    """The field of the state, which of `OF_VERTICES`, or which column."""
 
 
 Places = Mapping[str, Place]
@@ -57,6 +58,16 @@ def of_vertex(state: Mapping[str, str], aggregates: Mapping[str, str]) -> dict[s
 def of_start() -> dict[str, Place]:
     """What a function for the first state reads of a vertex."""
     return dict(_of_vertex({}, "v", "vertex", ""))
+
+
+def of_column(field: Field) -> Place:
+    """Where a column of the graph is found: that of an edge, of its ends, or of a vertex."""
+    found = COLUMN.fullmatch(field.name)
+    assert found is not None
+    role, number, name = found.groups()
+    if role == "edge":
+        return Place(field, f"a.edge_column{number}[e]", role)
+    return Place(field, f"a.vertex_column{number}[{'u' if role == 'source' else 'v'}]", role, f"column {name}")
 
 
 def of_change(state: Mapping[str, str]) -> tuple[dict[str, Place], dict[str, Place]]:

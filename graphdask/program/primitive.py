@@ -29,6 +29,7 @@ from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr, Part
 from graphdask.program._ahead import Ahead, may_go_ahead
 from graphdask.program._beginning import add_facts, own_slots, take_over
+from graphdask.program._columns_read import columns_of_vertices, columns_read, fields_of_edges, types_of_columns
 from graphdask.program._ending import ending_of
 from graphdask.program._loop import go_on, make_loop, may_loop
 from graphdask.program._pull import Pull, may_pull
@@ -68,6 +69,7 @@ class VertexProgram(Primitive[ProgramState]):
         self.definition, self.active, self.first, self.most, self.until = definition, active, first, most, until
         self.names, self.base, self.directed = names, base, directed
         self.ending, of = ending_of(definition, until), definition
+        self.reads = columns_read(definition, directed)
         if of.pushes:
             self.columns = {"message0": of.message_dtypes[0], "counted": np.int32}  # type: ignore[misc]
         ahead = of.message_dtypes if of.by_source else [of.state[i].stored for i in of.sent]
@@ -226,6 +228,7 @@ class VertexProgram(Primitive[ProgramState]):
                 pack.extent = xp.zeros(2, np.int64)
                 no_extent = env.backend.from_host(np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min]))
         add_facts(of, self.directed, part, env, pack)
+        pack.assign(**columns_of_vertices(of, part))
         state = ProgramState(
             pack, kernels, fields, values, words, bits if not of.pushes else bits[:0], pack.changed, rows, False,
             no_extent=no_extent, aggregates=aggregates,
@@ -259,7 +262,7 @@ class VertexProgram(Primitive[ProgramState]):
         types |= {f"message{k}_t": each for k, each in enumerate(of.message_dtypes)}
         if of.reads_weights and rows.weights is not None:
             types["weight_t"] = rows.weights.dtype
-        types |= {"functions": self.written, **how}
+        types |= types_of_columns(of, part, rows) | {"functions": self.written, **how}
         return env.backend.kernels(family, index_t=part.vertex_map.dtype, **types)
 
     def superstep(self, part: Part, state: ProgramState, inbox: Inbox, env: Environment) -> Messages:
@@ -331,8 +334,7 @@ class VertexProgram(Primitive[ProgramState]):
             return
         for turn, rows in enumerate(state.rows):
             for first, count, _, csr in self._pieces(part, rows, part.num_owned, None, env):
-                pack.assign(merges=int(turn > 0), first=first)
-                pack.assign(indptr=csr.indptr, indices=csr.indices, weights=self.weights_of(csr))
+                pack.assign(merges=int(turn > 0), first=first, **fields_of_edges(of, csr))
                 if env.backend.name == "cpu" and of.adds_floats:
                     kernels.program_sum(count, pack)
                     continue
@@ -346,10 +348,6 @@ class VertexProgram(Primitive[ProgramState]):
         """The rows of vertices that are listed, or of all, in pieces: the vertex of the first row, how many vertices
         there are, their list, and the rows."""
         yield 0, count, listed, rows
-
-    def weights_of(self, csr: Csr) -> Array | None:
-        of = self.definition
-        return csr.weights if of.reads_weights else None
 
     def _send(self, part: Part, state: ProgramState, env: Environment) -> Messages:
         """What `count` own vertices send, those in `changed` or all."""
@@ -400,8 +398,7 @@ class VertexProgram(Primitive[ProgramState]):
         pack.set_counters(marked=0, ghosts=0, sent=0, hubs=0)
         pieces = (self._pieces(part, rows, state.count, listed, env) for rows in state.rows)
         for turn, (first, count, some, csr) in enumerate(chain.from_iterable(pieces)):
-            pack.assign(listed=some, first=first)
-            pack.assign(indptr=csr.indptr, indices=csr.indices, weights=self.weights_of(csr))
+            pack.assign(listed=some, first=first, **fields_of_edges(self.definition, csr))
             if turn:
                 pack.set_counters(hubs=0)
             kernels.program_push(count, pack)

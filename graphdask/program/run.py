@@ -14,6 +14,7 @@ from graphdask.interface.kinds import whole
 from graphdask.interface.parameters import documented
 from graphdask.partition.given import given_array
 from graphdask.partition.vertex_map import index_dtype
+from graphdask.program.columns import Columns
 from graphdask.program.definition import Definition, StateField
 from graphdask.program.primitive import VertexProgram
 from graphdask.program.program import MOST_SUPERSTEPS, VALUES, Program, check_until, check_value
@@ -98,7 +99,11 @@ def run(
         raise InputError(f"program={shown(program)} is not a gd.Program; gd.Program(state=, message=, ...) makes one")
     dtype = G.source.weight_dtype
     weight = None if dtype is None else "int" if np.dtype(dtype).kind in "iu" else "float"
-    definition = Definition.of(program, weight)
+    columns = Columns.of(G)
+    definition = Definition.of(program, weight, columns)
+    columns = columns.read(G, definition.fields_read)
+    if columns.numbers:
+        definition = Definition.of(program, weight, columns)
     most = (
         program.max_supersteps
         if max_supersteps is None

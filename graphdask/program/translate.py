@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from graphdask.errors import FunctionError, InputError, shown
@@ -34,7 +35,9 @@ _MADE: dict[Any, tuple[Any, Translated | FunctionError]] = {}
 own."""
 
 
-def translate(function: Callable[[Any], Any], fields: Mapping[str, Any], result: Any) -> Translated:
+def translate(
+    function: Callable[[Any], Any], fields: Mapping[str, Any], result: Any, columns: Mapping[str, Field] | None = None
+) -> Translated:
     """Translate a Python function for CPU and GPU.
 
     Parameters
@@ -48,6 +51,8 @@ def translate(function: Callable[[Any], Any], fields: Mapping[str, Any], result:
         The fields there are. Their order is that of the arguments.
     result : {"int", "float", "bool"}
         What the function returns; a narrower type is converted.
+    columns : mapping of str to Field, optional
+        More fields, by how they are written after the parameter, such as `destination.score`.
 
     Returns
     -------
@@ -75,11 +80,12 @@ def translate(function: Callable[[Any], Any], fields: Mapping[str, Any], result:
     ('weight', 'dst_degree')
     """
     known, kind = kinds_of("fields", fields), kind_of("result", result)
-    parameters = ({name: Field(name, type) for name, type in known.items()},)
+    more = _checked(columns or {})
+    parameters = ({name: Field(name, type) for name, type in known.items()} | more,)
     source = read(function)
     return _kept(
         source,
-        (tuple(known.items()), kind),
+        (tuple(known.items()), kind, tuple(more.items())),
         lambda: _translated(source, parameters, (), lambda to: ReturnedNumber(to, kind), result=kind),
     )
 
@@ -169,7 +175,7 @@ def _checked(paths: Any) -> dict[str, Field]:
     for field in paths.values():
         if not isinstance(field.name, str) or not IDENTIFIER.fullmatch(field.name):
             raise InputError(f"the field {shown(field.name)} is not a name")
-    return {path: Field(field.name, kind_of(field.name, field.type)) for path, field in paths.items()}
+    return {path: replace(field, type=kind_of(field.name, field.type)) for path, field in paths.items()}
 
 
 def _kept(source: FunctionSource, wanted: Any, make: Callable[[], Translated]) -> Translated:
@@ -200,8 +206,9 @@ def _translated(
     returns: Callable[[Expressions], Returns],
     **kinds: Any,
 ) -> Translated:
-    body = Statements(source, Fields(source, parameters), returns).translate()
-    fields = [field for paths in parameters for field in paths.values()]
+    known = Fields(source, parameters)
+    body = Statements(source, known, returns).translate()
+    fields = [*known.known.values(), *known.met.values()]
     read = {field.name: field.type for field in (*fields, *more) if field.name in body.used}
     arguments = ", ".join([*(f"f_{name}" for name in read), "failure"])
     python = f"{_HEADER}def {NAME}({arguments}):\n" + "".join(f"{line}\n" for line in body.python)

@@ -22,6 +22,7 @@ from graphdask.partition.vertex_map import VertexMap
 from graphdask.program.translated import Translated
 from graphdask.sample import _fanouts
 from graphdask.sample._choosing import Choices, Chooser, Found, choose, empty_counts, launches
+from graphdask.sample._columns_read import columns_of
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample._items import Chosen, Items, Numbers
 from graphdask.sample._kept_biases import DRAW_EDGE, aliased, layered, summed
@@ -87,10 +88,14 @@ class Expander:
             "near_indices": rows.indices, "failure_of_update": self.failure("update"),
         }  # fmt: skip
         """Fields of `FunctionGraph`."""
+        columns = columns_of(options.column_numbers, part, rows)
+        self.graph |= columns
+        self.types_of_columns = {f"{name}_t": array.dtype for name, array in columns.items()}
         self.of_vertices: dict[str, Any] = {
             "names": names, "base": options.base, "replace": int(options.replace), "seed": self.seed
         }  # fmt: skip
         """Fields of `FunctionVertices`."""
+        self.of_vertices |= {name: array for name, array in columns.items() if name.startswith("vertex")}
         self.of_edges = FunctionItems(
             **self.graph, failure=self.failure("edge_bias"), replace=int(options.replace), seed=self.seed,
             trials=TRIALS, num_vertices=self.num_vertices, lacking=self.flags[2:],
@@ -129,6 +134,7 @@ class Expander:
         weigh = functions.get("edge_bias", functions.get("vertex_bias"))
         bias = np.float64 if weigh is not None and weigh.result == "float" else np.int64
         types = {"index_t": self.dtype, "weight_t": self.graph["weights"].dtype, "bias_t": bias, **numbers}
+        types |= self.types_of_columns
         return self.env.kernels(family, functions=functions, **types), bias
 
     def failure(self, name: str) -> Array:

@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from graphdask.kernels.functions.functions_fields import OF_EDGE, OF_WALK
+from graphdask.kernels.functions.functions_fields import OF_WALK, differs_between_edges
 from graphdask.program.translated import Translated
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample.biases import REUSE
@@ -75,7 +75,7 @@ def method_of(spec: Any, bias: Translated | None, reuse: float = 0.0) -> Method:
     bound = known_bound(bias)
     if spec.select == "rejection":
         return Method("rejection", bound)
-    if not fields & OF_EDGE and bias.called is None:
+    if not differs_between_edges(fields) and bias.called is None:
         return Method("uniform", per_row=True)
     even = bound is not None and bias.numbers is not None and min(bias.numbers) * UNEVEN >= bound
     if even and spec.has_small_sizes:

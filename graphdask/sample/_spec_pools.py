@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.engine.loop import Environment
+from graphdask.kernels.functions.functions_fields import COLUMN
 from graphdask.kernels.functions.functions_hops_pack import FunctionPools
 from graphdask.partition.part import Part
 from graphdask.sample._expand import Expander
@@ -55,7 +56,7 @@ def walked(sampler: Any, expander: Expander, part: Part, env: Environment) -> Dr
     src, dst = (xp.empty(n * depth, dtype) for _ in range(2))
     hops, instances = xp.empty(n * depth, np.int32), xp.empty(n * depth, np.int64)
     weigh = expander.functions.get("vertex_bias")
-    fixed = weigh is not None and not set(weigh.fields) - OF_VERTEX
+    fixed = weigh is not None and all(each in OF_VERTEX or COLUMN.fullmatch(each) for each in weigh.fields)
     kept = xp.empty(len(pools) if fixed else 0, np.int64)
     pack = FunctionPools(
         **asked.values, depth=depth, bounds=bounds, seeds=seeds, weighs=int(weigh is not None), fixed=int(fixed),

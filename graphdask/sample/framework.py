@@ -101,13 +101,11 @@ def run(
         raise InputError(f"spec is a {type(spec).__name__}, not a gd.sample.Spec")
     flat, bounds = _pools(G, seeds, bool(spec.revisit))
     flat, bounds = _repeated(flat, bounds, instances)
-    dtype = G.source.weight_dtype
-    functions = spec.functions(dtype is not None and np.dtype(dtype).kind in "iu")
-    for function in functions.values():
-        if dtype is None and "weight" in function.fields:
-            raise function.refused("asks for the weight of an edge, but this graph has no weights")
+    functions, columns = spec.functions_for(G)
     where = checked_placement(placement)
     sampler = Framework(flat, bounds, spec, functions, checked_seed(seed), *G.ids.in_functions, stored_edges(G))
+    sampler.column_numbers = columns.numbers
+    sampler.reads = columns.at(["in" if spec.direction == "in" and G.directed else "out"], "ids")
     return sampled(G, numbered(sampler, edge_rows), where, client, progress)
 
 

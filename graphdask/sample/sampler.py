@@ -64,6 +64,8 @@ class Sampler(Primitive[S]):
     undivided: ClassVar[str] = ""
     """Why it cannot draw some instances at a time, and what to do; empty where it can."""
 
+    column_numbers: Mapping[tuple[str, str], int] = {}
+    """Of the columns of `edges` and `vertices` that functions read (`reads`): which array of the kernels each is."""
     bias: Any = None
     """What edges are drawn by, if that is a name or several."""
     method: str = ""

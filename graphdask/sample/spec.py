@@ -18,6 +18,7 @@ from graphdask.interface.kinds import choice, whole
 from graphdask.interface.suggest import public
 from graphdask.kernels.functions.functions_fields import HOOKS, OF_WALK
 from graphdask.partition.given import given_sequence
+from graphdask.program.columns import Columns
 from graphdask.program.translate import translate
 from graphdask.program.translated import Translated
 from graphdask.sample._fanouts import REDRAWN
@@ -216,11 +217,15 @@ class Spec:
             raise InputError(f"edge_bound={shown(bound)} is not a number")
         if not (bound > 0 and math.isfinite(bound)) or (isinstance(bound, int) and bound >= 2**63):
             raise InputError(f"edge_bound={shown(bound)} must be above 0 and finite, an int below 2**63")
-        if translated("edge_bias", self.edge_bias).result == "int" and bound < 1:
-            raise InputError(
-                f"edge_bound={shown(bound)}, but edge_bias returns integers; the least of them above 0 is 1"
-            )
+        self._check_least(translated("edge_bias", self.edge_bias))
         self._check_most("edge_bound", MOST_TRIED)
+
+    def _check_least(self, bias: Translated) -> None:
+        """Raise InputError for a bound below the least bias."""
+        if bias.result == "int" and self.edge_bound is not None and self.edge_bound < 1:
+            raise InputError(
+                f"edge_bound={shown(self.edge_bound)}, but edge_bias returns integers; the least of them above 0 is 1"
+            )
 
     def _check_method(self) -> None:
         if self.select == "auto":
@@ -279,18 +284,43 @@ class Spec:
         sizes = self.neighbor_size if isinstance(self.neighbor_size, tuple) else (self.neighbor_size,)
         return all(isinstance(each, int) and each <= MOST_TRIED for each in sizes)
 
-    def functions(self, integer_weights: bool) -> dict[str, Translated]:
-        """The functions that there are, for a graph whose weights are integers or not."""
+    def functions(self, integer_weights: bool, columns: Columns) -> dict[str, Translated]:
+        """The functions that there are, for a graph whose weights are integers or not, and that has some columns."""
         given = {name: getattr(self, name) for name in HOOKS}
         return {
-            name: translated(name, function, integer_weights)
+            name: translated(name, function, integer_weights, columns)
             for name, function in given.items()
             if callable(function) or isinstance(function, Translated)
         }
 
+    def functions_for(self, G: Any) -> tuple[dict[str, Translated], Columns]:
+        """The functions that there are, for a graph, and the columns that they read.
 
-def translated(name: str, function: Any, integer_weights: bool | None = None) -> Translated:
-    """A function of a spec, translated; None: it is not known yet whether weights are integers.
+        Raises
+        ------
+        FunctionError
+            For a function that asks for what the graph has not: a column, a value of it, or weights.
+        """
+        dtype = G.source.weight_dtype
+        integers = dtype is not None and np.dtype(dtype).kind in "iu"
+        columns = Columns.of(G)
+        functions = self.functions(integers, columns)
+        columns = columns.read(G, (field for function in functions.values() for field in function.fields))
+        if columns.numbers:
+            functions = self.functions(integers, columns)
+        for function in functions.values():
+            if dtype is None and "weight" in function.fields:
+                raise function.refused("asks for the weight of an edge, but this graph has no weights")
+        if self.edge_bound is not None:
+            self._check_least(functions["edge_bias"])
+        return functions, columns
+
+
+def translated(
+    name: str, function: Any, integer_weights: bool | None = None, columns: Columns | None = None
+) -> Translated:
+    """A function of a spec, translated; None: it is not known yet whether weights are integers, and which columns
+    there are.
 
     Raises
     ------
@@ -302,14 +332,18 @@ def translated(name: str, function: Any, integer_weights: bool | None = None) ->
             f"{name}={shown(function)} is not a plain Python function: give one written with def or lambda"
         )
     types = dict(HOOKS[name].types)
-    if "weight" in types and integer_weights is None and not isinstance(function, Translated):
-        try:
-            return translated(name, function, False)
-        except FunctionError as error:
-            try:
-                return translated(name, function, True)
-            except FunctionError:
-                raise error from None
+    if columns is None:
+        if isinstance(function, Translated):
+            return translated(name, function, integer_weights, Columns())
+        first = None
+        for kind in ("float", "int"):
+            for whole_weights in (False, True) if integer_weights is None else (integer_weights,):
+                try:
+                    return translated(name, function, whole_weights, Columns(kind=kind))
+                except FunctionError as error:
+                    first = first or error
+        assert first is not None
+        raise first.with_traceback(None)
     if "weight" in types and integer_weights:
         types["weight"] = "int"
     if isinstance(function, Translated):
@@ -320,13 +354,14 @@ def translated(name: str, function: Any, integer_weights: bool | None = None) ->
         if function.result not in RESULTS[name]:
             raise FunctionError(f"{function.name} returns {function.result}; {name} returns {RESULTS[name][-1]}")
         return function
+    fields = {path: field for path, field in columns.fields(HOOKS[name].columns).items() if path not in types}
     *others, last = RESULTS[name]
     for result in others:
         try:
-            return translate(function, types, result)
+            return translate(function, types, result, fields)
         except FunctionError:  # it may return a float; what else is wrong is so with that too
             pass
-    return translate(function, types, last)
+    return translate(function, types, last, fields)
 
 
 def _all_ones(size: Any) -> bool:

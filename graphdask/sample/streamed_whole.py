@@ -68,7 +68,8 @@ def _placed(
 ) -> tuple[Part, int]:
     """The partition with its arrays as the device reads them, and bytes of those that are copied there."""
     inward = part.inward if sampler.inward and part.inward is not part.out else None
-    everything, found = [part.out, inward, part.ids, *tables.values()], dict[int, np.ndarray]()
+    everything = [part.out, inward, part.ids, part.columns, *tables.values()]
+    found = dict[int, np.ndarray]()
     changed(everything, lambda array: found.setdefault(id(array), array))
     of_rows = {place: array for place, array in found.items() if len(array) <= part.num_owned + 1}
     copied = sum(array.nbytes for array in of_rows.values())
@@ -85,12 +86,13 @@ def _placed(
         place: on_device(env.backend, array) if place in of_rows else _in_place(part, env.backend, array)
         for place, array in found.items()
     }
-    out, inward, ids, *made = changed(everything, lambda array: seen[id(array)])
+    out, inward, ids, columns, *made = changed(everything, lambda array: seen[id(array)])
     kept = _Made()
     for name, table in zip(tables, made, strict=True):
         kept.put(name, table)
     whole = out if part.inward is part.out else inward
-    return replace(part, out=out, inward=whole, ids=ids, mirrors=None, mirrored=None, tables=kept), copied
+    of_device = {"out": out, "inward": whole, "ids": ids, "columns": columns}
+    return replace(part, **of_device, mirrors=None, mirrored=None, tables=kept), copied
 
 
 def _in_place(part: Part, backend: Backend, array: np.ndarray) -> Array:
@@ -99,11 +101,13 @@ def _in_place(part: Part, backend: Backend, array: np.ndarray) -> Array:
 
 
 def changed(made: Any, change: Callable[[np.ndarray], Any]) -> Any:
-    """The same with other arrays, in tuples, lists and the fields of dataclasses."""
+    """The same with other arrays, in tuples, lists, dictionaries and the fields of dataclasses."""
     if isinstance(made, np.ndarray):
         return change(made)
     if isinstance(made, tuple | list):
         return type(made)(changed(each, change) for each in made)
+    if isinstance(made, dict):
+        return {name: changed(each, change) for name, each in made.items()}
     if is_dataclass(made) and not isinstance(made, type):
         return replace(made, **{field.name: changed(getattr(made, field.name), change) for field in fields(made)})
     return made

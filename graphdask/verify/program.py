@@ -73,7 +73,8 @@ def differing(
 def repeated(part: Part, primitive: VertexProgram) -> _Again:
     """The program that is to give the same, over a partition."""
     of = primitive.definition
-    if of.pushes and (not primitive.directed or of.direction == "in" or part.inward is not None):
+    has_columns = all(kind == "vertices" for kind, _ in of.columns) or not primitive.directed
+    if has_columns and of.pushes and (not primitive.directed or of.direction == "in" or part.inward is not None):
         of = _Pulled(**{each.name: getattr(of, each.name) for each in fields(of)})
     return _Again(of, *primitive.arguments[1:])
 

@@ -8,6 +8,7 @@
 #include "choice/pick.cuh"
 #include "choice/selection.cuh"
 #include "choice/smallest.cuh"
+#include "functions/column_types.cuh"
 #include "functions/functions_pack.py"
 #include "functions/functions_default.cuh"
 #include "functions/functions_biases.cuh"

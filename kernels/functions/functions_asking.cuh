@@ -22,8 +22,32 @@ struct Picked {
     index_t slot;
 };
 
+// The columns of the graph that functions read: of vertices, and of edges too.
+struct VertexColumns {
+    const vertex_column0_t *vertex_column0;
+    const vertex_column1_t *vertex_column1;
+    const vertex_column2_t *vertex_column2;
+    const vertex_column3_t *vertex_column3;
+
+    template <class Rows>
+    __device__ __forceinline__ VertexColumns(const Rows &a)
+        : vertex_column0(a.vertex_column0), vertex_column1(a.vertex_column1), vertex_column2(a.vertex_column2),
+          vertex_column3(a.vertex_column3) {}
+};
+struct Columns : VertexColumns {
+    const edge_column0_t *edge_column0;
+    const edge_column1_t *edge_column1;
+    const edge_column2_t *edge_column2;
+    const edge_column3_t *edge_column3;
+
+    template <class Rows>
+    __device__ __forceinline__ Columns(const Rows &a)
+        : VertexColumns(a), edge_column0(a.edge_column0), edge_column1(a.edge_column1), edge_column2(a.edge_column2),
+          edge_column3(a.edge_column3) {}
+};
+
 // What the kernels are given.
-struct Given {
+struct Given : Columns {
     const gd_i64 *indptr;
     const index_t *indices;
     const weight_t *weights;
@@ -46,12 +70,12 @@ struct Given {
     // `Rows` is a pack with the fields of AskedRows.
     template <class Rows>
     __device__ __forceinline__ Given(const Rows &a, bool revisit)
-        : indptr(a.indptr), indices(a.indices), weights(a.weights), degrees(a.degrees), names(a.names), base(a.base),
-          near_indptr(a.near_indptr), near_indices(a.near_indices), sums(a.sums), positives(a.positives),
-          totals(a.totals), other(a.other), floating(a.floating != 0), bound(a.bound), trials((int)a.trials),
-          seed(a.seed), edge_0(gd_key(a.seed, GD_DRAW_EDGE, 0)), edge_1(gd_key(a.seed, GD_DRAW_EDGE, 1)),
-          num_vertices(a.num_vertices), replace(a.replace != 0), revisit(revisit), failure(a.failure),
-          failure_of_update(a.failure_of_update), gave_up(a.gave_up) {}
+        : Columns(a), indptr(a.indptr), indices(a.indices), weights(a.weights), degrees(a.degrees), names(a.names),
+          base(a.base), near_indptr(a.near_indptr), near_indices(a.near_indices), sums(a.sums),
+          positives(a.positives), totals(a.totals), other(a.other), floating(a.floating != 0), bound(a.bound),
+          trials((int)a.trials), seed(a.seed), edge_0(gd_key(a.seed, GD_DRAW_EDGE, 0)),
+          edge_1(gd_key(a.seed, GD_DRAW_EDGE, 1)), num_vertices(a.num_vertices), replace(a.replace != 0),
+          revisit(revisit), failure(a.failure), failure_of_update(a.failure_of_update), gave_up(a.gave_up) {}
 };
 
 template <int HOW> struct Asking : Given {

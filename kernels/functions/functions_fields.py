@@ -1,13 +1,23 @@
 """The parameters and fields that kernels/functions*.{cu,py} pass to each function that a caller writes.
 
 A field is an expression in the parameters and in a pack `a`, the same text in Python and in CUDA C++. So a function
-computes only the fields that it reads.
+computes only the fields that it reads. A column of the graph is a field too, `OF_COLUMN_NAME`: the edge's, or that of
+its source, of its destination or of a vertex. OF is one of the roles in `columns` of a hook, and COLUMN the number of
+the array in the pack.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
+
+COLUMNS = 4
+"""Columns of edges, and of vertices, that the functions of a sampler or a program read at most."""
+COLUMN = re.compile(r"(edge|source|destination|vertex)_column(\d*)_(\w+)")
+"""The name of a field of a column: whose it is, the number of the array, and the name of the column."""
+ROLES = ("edge", "destination")
+"""Whose columns differ between the edges of a vertex."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +37,24 @@ class Hook:
     GD_ASKS_NEAR, says whether the function asks for it."""
     searched: str = ""
     """The parameter that only this field needs, which HOOK_if is not given."""
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Whose columns the function reads, by how that is written after its parameter."""
+        return {"": "edge", "source": "source", "destination": "destination"} if self.is_of_edges else {"": "vertex"}
+
+    @property
+    def is_of_edges(self) -> bool:
+        """Whether the function is given an edge."""
+        return "edge" in self.parameters
+
+    def expression(self, field: str) -> str:
+        """The expression of a field."""
+        found = COLUMN.fullmatch(field)
+        if field in self.fields or found is None:
+            return self.fields[field][1]
+        role, number, _ = found.groups()
+        return f"a.edge_column{number}[edge]" if role == "edge" else f"a.vertex_column{number}[{role}]"
 
     @property
     def parameters_if(self) -> dict[str, str]:
@@ -99,3 +127,9 @@ HOOKS: dict[str, Hook] = {
     ),
 }
 """`weight` is an `int` where the weights of the graph are."""
+
+
+def differs_between_edges(fields: Set[str]) -> bool:
+    """Whether one of the fields differs between the edges of a vertex."""
+    found = (COLUMN.fullmatch(field) for field in fields - OF_EDGE)
+    return bool(fields & OF_EDGE) or any(each is not None and each[1] in ROLES for each in found)

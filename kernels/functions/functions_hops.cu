@@ -16,6 +16,7 @@
 #ifndef gd_traces
 #define gd_traces 1
 #endif
+#include "functions/column_types.cuh"
 #include "functions/functions_hops_pack.py"
 #include "functions/functions_asking.cuh"
 
@@ -38,7 +39,7 @@ __device__ __forceinline__ Fractional gd_kind_of(double) { return {}; }
 __device__ __forceinline__ Whole gd_kind_of(gd_i64) { return {}; }
 
 // The pool of an instance, of which all lanes of a warp know the same.
-struct Pool {
+struct Pool : VertexColumns {
     index_t *vertices, *sources;  // -1 where a vertex is a seed
     gd_i64 size;
     const gd_i64 *indptr, *names;
@@ -148,8 +149,8 @@ __device__ __forceinline__ void pools_all(const Given &given, long long n, gd_i6
     const int lane = threadIdx.x & 31;
     const gd_i64 warps = ((gd_i64)gridDim.x * blockDim.x) >> 5;
     for (gd_i64 i = ((gd_i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
-        Pool pool = {a.pools + a.bounds[i], a.before + a.bounds[i], a.sizes[i], a.indptr, a.names, a.base, first + i, key,
-                     a.failure_of_pool, a.fixed ? a.kept + a.bounds[i] : nullptr, -2};
+        Pool pool = {VertexColumns(a), a.pools + a.bounds[i], a.before + a.bounds[i], a.sizes[i], a.indptr, a.names,
+                     a.base, first + i, key, a.failure_of_pool, a.fixed ? a.kept + a.bounds[i] : nullptr, -2};
         bool lacks = false;
         for (gd_i64 step = begin; step < end; ++step) {
             const gd_i64 place = pool.size ? pool.choose((int)step) : -1;

@@ -6,12 +6,20 @@ from graphdask.kernels.common.packs import Pack
 class Names(Pack):
     names = "const gd_i64 *__restrict__", "the caller's names of vertices: an id for each"
     base = "gd_i64", "if it is 0 or more, it plus their numbers instead"
+    vertex_column0 = "const vertex_column0_t *__restrict__", "per vertex: the first column that functions read"
+    vertex_column1 = "const vertex_column1_t *__restrict__", "per vertex: the second one; and so on"
+    vertex_column2 = "const vertex_column2_t *__restrict__", "per vertex"
+    vertex_column3 = "const vertex_column3_t *__restrict__", "per vertex"
 
 
 class FunctionGraph(Names):
     indptr = "const gd_i64 *__restrict__", "where each row begins"
     indices = "const index_t *__restrict__", "the slots that the edges lead to"
     weights = "const weight_t *__restrict__", "of each edge; where there are none, any array"
+    edge_column0 = "const edge_column0_t *__restrict__", "of each edge: the first column that functions read"
+    edge_column1 = "const edge_column1_t *__restrict__", "of each edge: the second one; and so on"
+    edge_column2 = "const edge_column2_t *__restrict__", "of each edge"
+    edge_column3 = "const edge_column3_t *__restrict__", "of each edge"
     ids = "const index_t *__restrict__", "the vertex of each slot, if `mapped`"
     degrees = "const gd_i64 *__restrict__", "the length of the row of each slot, if `mapped`"
     mapped = "gd_i64", "whether this is a partition; else slots are vertices"

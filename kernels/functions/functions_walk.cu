@@ -9,6 +9,7 @@
 #include "choice/selection.cuh"
 #include "functions/functions_default.cuh"
 #include "functions/functions_biases.cuh"
+#include "functions/column_types.cuh"
 #include "functions/functions_walk_pack.py"
 #include "functions/functions_walk.cuh"
 

@@ -94,7 +94,7 @@ def _calls(name: str, hook: Hook, function: Any, casts: str) -> Iterator[tuple[s
 
 def _arguments(hook: Hook, function: Any, casts: str, assumed: str = "") -> str:
     texts = [
-        (kind, "assumed" if field == assumed else hook.fields[field][1])
+        (kind, "assumed" if field == assumed else hook.expression(field))
         for field, kind in zip(function.fields, function.types, strict=True)
     ]
     return ", ".join([*(f"{_CASTS[kind]}({text})" if casts else text for kind, text in texts), hook.failure])

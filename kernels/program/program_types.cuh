@@ -1,6 +1,8 @@
 // Types of the fields that a program does not have, and how the weight of an edge is read.
 #pragma once
 
+#include "functions/column_types.cuh"
+
 #ifndef GD_WEIGHT
 #define GD_WEIGHT(a, e) __ldcs((a).weights + (e))  // no cache need keep it
 #endif

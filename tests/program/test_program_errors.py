@@ -123,7 +123,7 @@ FUNCTIONS = [
 )
 def test_a_function_that_cannot_be_translated_is_named_with_its_line(changes, message, function):
     with pytest.raises(FunctionError, match=message) as raised:
-        program(**changes)
+        gd.run(gd.from_edges([0], [1]), program(**changes))
     lines, first = inspect.getsourcelines(function)
     assert raised.value.path == __file__
     assert first <= raised.value.line < first + len(lines)

@@ -93,17 +93,18 @@ def test_functions_that_cannot_be_translated():
         return [1, 2][v.id]
 
     for arguments, function, reason in (
-        ({"edge_bias": unknown}, unknown, "colour"),
         ({"update": wrong}, wrong, "float"),
         ({"neighbor_size": wrong}, wrong, "float"),
         ({"vertex_bias": indexing, "frontier_size": 1}, indexing, "cannot be translated"),
-        ({"edge_bias": lambda e: e.random}, None, "random"),
     ):
         with pytest.raises(FunctionError, match=reason) as caught:
             Spec(depth=1, **arguments)
         assert caught.value.path == __file__
-        if function is not None:
-            assert line_of(function) < caught.value.line <= line_of(function) + 1
+        assert line_of(function) < caught.value.line <= line_of(function) + 1
+    for function, reason in ((unknown, "colour"), (lambda e: e.random, "random")):
+        with pytest.raises(FunctionError, match=f"there is no field e.{reason}. Fields: ") as caught:
+            gd.sample.run(gd.from_edges([0], [1]), Spec(depth=1, edge_bias=function), [0])
+        assert caught.value.path == __file__
     with pytest.raises(FunctionError, match="is not a plain Python function"):
         Spec(depth=1, edge_bias=abs)
 
