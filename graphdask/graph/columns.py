@@ -128,7 +128,7 @@ class GraphColumns:
     def with_weights(self: Any, column: str) -> Any:
         """Return the same graph with a column of the edges as their weights.
 
-        So algorithms, biases and functions of programs and samplers (`e.weight`) read the column.
+        So algorithms and biases read the column. Functions of programs and samplers read columns by name.
 
         Parameters
         ----------

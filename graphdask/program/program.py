@@ -50,7 +50,8 @@ class Program:
     ----------
     state : mapping of str to (type, default)
         The fields of the state, 8 at most. Types: `int`, `float`, `bool`, `numpy.int32`, `numpy.float32`; functions
-        compute with 64 bits. The default is a number, or a function of v that reads its `id`, `degree` or `in_degree`.
+        compute with 64 bits. The default is a number, or a function of v that reads its `id`, `degree`, `in_degree` or
+        columns.
     message : (type, combine), "any" or "count"
         The type of a message, and how messages to one vertex become one: `min`, `max`, `sum`, `any` (whether one of
         them is true), `count` (how many of them are true), or `first` (that of the smallest vertex that sends one). A
@@ -59,13 +60,13 @@ class Program:
         counts, and with `direction="both"` an edge from the vertex that sends precedes an edge to it.
     send : function of e, optional
         Returns the message along an edge, a number, a tuple or a dict as `message` says, or None for none. Fields of
-        e: `source` and `destination`, the vertices that send and receive, each with its state, `id`, `degree` and
-        `in_degree`, such as `e.source.distance`; `weight`; `superstep`, counted from 0. Default, for `any` and
-        `count`: True.
+        e: `source` and `destination`, the vertices that send and receive, each with its state, `id`, `degree`,
+        `in_degree` and columns, such as `e.source.distance`; `weight`; `superstep`, counted from 0; columns of the
+        edge, such as `e.time`. Default, for `any` and `count`: True.
     apply : function of v and m
         Returns the new state of a vertex, a dict; fields that are not in it stay. None or False: all stay. Fields of
-        v: its state, `id`, `degree`, `in_degree`, `superstep`, `received` (how many messages came), and the aggregates
-        of the superstep before. m is the message, or has its fields: `m[0]` of a tuple, `m.name` of a dict.
+        v: its state, `id`, `degree`, `in_degree`, `superstep`, `received` (how many messages came), the aggregates of
+        the superstep before, and columns. m is the message, or has its fields: `m[0]` of a tuple, `m.name` of a dict.
     direction : {"out", "in", "both"}
         Along which edges of the vertex that sends messages go.
     activity : {"changed", "all"}
@@ -74,7 +75,7 @@ class Program:
     aggregate : mapping of str to (combine, function of old and new), optional
         Numbers of the whole graph, 4 at most: the sum, the minimum or maximum, whether any is true (`any`), or how many
         are (`count`), of what the function returns for each vertex that computed a state. Fields of `old` and `new`:
-        the state before and after; of `new` also `id`, `degree` and `in_degree`. Sums are exact, then rounded once.
+        the state before and after; of `new` also `id`, `degree`, `in_degree` and columns. Sums are exact, then rounded once.
     until : function of a, optional
         The run ends after a superstep for which it returns true: a has each aggregate, `active` (how many vertices
         changed) and `superstep` (how many there were). Python calls it, or a kernel, translated as other functions are,
@@ -91,6 +92,10 @@ class Program:
 
     Notes
     -----
+    Columns of edges and vertices are fields of functions by their names, up to 4 of each kind: integers, floats and
+    truth values, and dates, times and durations as integers in the unit of their type. A field of the state, or one
+    that is named above, hides a column of its name. Whether a graph has a column is known to `gd.run`.
+
     Functions are translated for CPU and GPU as `graphdask.program.translate.translate` says. Results are the same bits
     for every number of partitions and on every device: floats are added in the order of the ids of the vertices that
     send, in eight lanes.

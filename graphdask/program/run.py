@@ -69,7 +69,9 @@ def run(
     VertexNotFound
         For an id that is no vertex, or a vertex of `start` that the graph has not.
     FunctionError
-        If a function fails, or returns NaN or what does not fit, with its line.
+        If a function fails, or returns NaN or what does not fit; if it reads what is neither a field nor a column of
+        the graph, or a column that has missing values or holds no numbers, truth values, dates, times or durations.
+        The message has its line.
     InputError
         For an argument out of its range, or a function that asks for weights that the graph has not.
     Unsupported

@@ -77,7 +77,8 @@ def run(
         For a seed that is no vertex.
     FunctionError
         If a function fails on a vertex or edge, or returns what cannot be used, with its line: a bias that is
-        negative, infinite, NaN or above `edge_bound`, or a vertex that there is not.
+        negative, infinite, NaN or above `edge_bound`, or a vertex that there is not. If it reads what is neither a
+        field nor a column of the graph, or a column that has missing values or holds no numbers or dates.
     InputError
         For an argument out of its range, or a function that asks for weights that the graph has not.
     Unsupported

@@ -63,12 +63,14 @@ class Spec:
     ----------
     vertex_bias : function of v, optional
         Returns the bias of an entry of the pool, an int or a float of 0 or more. Fields of v: `id`, `degree`, `depth`
-        (steps before this one), `instance`, `place` (in the pool, from 0 on). Default: all alike.
+        (steps before this one), `instance`, `place` (in the pool, from 0 on), and columns of the vertices, such as
+        `v.score`. Default: all alike.
     edge_bias : function of e, optional
         Returns the bias of an edge, an int or a float of 0 or more. Fields of e: `source`, `destination`, `weight`,
         `source_degree`, `destination_degree`, `previous` (the vertex from which the source was reached, -1 for a
         seed), `destination_is_previous`, `destination_near_previous` (whether the destination is a neighbour of
-        `previous`), `depth`, `instance`, `seed` (the instance's first vertex). Default: all alike.
+        `previous`), `depth`, `instance`, `seed` (the instance's first vertex), columns of the edges, such as `e.time`,
+        and of the vertices, such as `e.destination.score` and `e.source.score`. Default: all alike.
     update : function of e, optional
         Returns the vertex that goes into the pool, or -1 for none. The fields of `edge_bias`, and `random`, a float
         in [0, 1) drawn for this edge. Default: the destination.
@@ -119,7 +121,9 @@ class Spec:
     -----
     Functions are translated as `graphdask.program.translate.translate` says, or are given as CUDA C++ by
     `Translated.from_cuda`. Both the fields and the results of functions name vertices by the caller's ids if these are
-    whole numbers of 0 or more; else (strings, negative numbers) by numbers from 0 on, in the order of the ids. Integer
+    whole numbers of 0 or more; else (strings, negative numbers) by numbers from 0 on, in the order of the ids. Columns
+    are integers, floats and truth values; dates, times and durations are integers in the unit of their type. Up to 4
+    columns of edges and 4 of vertices are read; a field that is named above hides a column of its name. Integer
     biases add up to less than 2^63 for each choice, exactly (2^59 by `alias`). Those of floats are first made multiples
     of a unit: the greatest of d candidates has about 61 - log2(d) binary places, and none above 0 becomes 0. So the
     same edges come out on every device.
