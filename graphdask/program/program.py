@@ -75,7 +75,8 @@ class Program:
     aggregate : mapping of str to (combine, function of old and new), optional
         Numbers of the whole graph, 4 at most: the sum, the minimum or maximum, whether any is true (`any`), or how many
         are (`count`), of what the function returns for each vertex that computed a state. Fields of `old` and `new`:
-        the state before and after; of `new` also `id`, `degree`, `in_degree` and columns. Sums are exact, then rounded once.
+        the state before and after; of `new` also `id`, `degree`, `in_degree` and columns. Sums are exact, then rounded
+        once.
     until : function of a, optional
         The run ends after a superstep for which it returns true: a has each aggregate, `active` (how many vertices
         changed) and `superstep` (how many there were). Python calls it, or a kernel, translated as other functions are,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+
 from graphdask.device.backend import Array
 from graphdask.partition.column_values import ColumnAt
 from graphdask.partition.part import Csr, Part

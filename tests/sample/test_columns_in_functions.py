@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_vertices_are_chosen_by_a_column():
         pair = tuple(sorted((one, other)))
         law[pair] = law.get(pair, 0.0) + chance
     bounds, src = found.edge_offsets.tolist(), found.src.tolist()
-    agree([tuple(src[a:b]) for a, b in zip(bounds[:-1], bounds[1:], strict=True)], {k: p for k, p in law.items() if p})
+    agree([tuple(src[a:b]) for a, b in pairwise(bounds)], {k: p for k, p in law.items() if p})
 
 
 def test_edges_are_chosen_by_columns_of_theirs_and_of_their_destinations():
@@ -64,7 +64,7 @@ def test_edges_are_chosen_by_columns_of_theirs_and_of_their_destinations():
         if not second and chance:
             law[first,] = chance
     bounds, dst = found.edge_offsets.tolist(), found.dst.tolist()
-    paths = [tuple(dst[a:b]) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    paths = [tuple(dst[a:b]) for a, b in pairwise(bounds)]
     agree(paths, {path: p for path, p in law.items() if p})
     assert set(zip(found.src.tolist(), found.dst.tolist(), strict=True)) <= {
         (u, v) for u, v, time in zip(SRC, DST, TIME, strict=True) if time >= 20
@@ -176,7 +176,7 @@ def test_edges_of_a_dynamic_graph_have_the_columns_of_their_batches():
     D.update(insert=([0], [4]), columns={"time": [9]}, delete=([0], [2]))
     assert gd.sample.run(D, later, [0]).dst.tolist() == [4]
     D.update(insert=([0], [5]))
-    with pytest.raises(FunctionError, match="e.time: row 3 of the column is missing; fill it in"):
+    with pytest.raises(FunctionError, match=r"e\.time: row 3 of the column is missing; fill it in"):
         gd.sample.run(D, later, [0])
 
 
@@ -226,7 +226,7 @@ def test_what_functions_read_of_a_column():
     everything = Spec(edge_bias=lambda e: e.x, neighbor_size=-1, depth=2)
     assert gd.sample.run(G, everything, [0]).dst.tolist() == [1, 2]
     wide = gd.from_edges([0], [1], edge_columns={"x": np.array([2**63], np.uint64)})
-    with pytest.raises(FunctionError, match="e.x: the column has 9223372036854775808, which does not fit"):
+    with pytest.raises(FunctionError, match=r"e\.x: the column has 9223372036854775808, which does not fit"):
         gd.sample.run(wide, everything, [0])
     times = np.array(["2020-01-02", "2020-01-01"], "datetime64[ns]")
     dated = gd.from_edges([0, 0], [1, 2], edge_columns={"x": times})
@@ -243,7 +243,7 @@ def test_few_columns_are_read():
 
 def test_a_graph_on_disk_has_no_columns(tmp_path):
     S = gd.stream.build(gd.from_edges(SRC, DST), tmp_path / "edges.gdl")
-    with pytest.raises(FunctionError, match="no field e.time.*Columns of the edges: none; a graph on disk has no"):
+    with pytest.raises(FunctionError, match=r"no field e\.time.*Columns of the edges: none; a graph on disk has no"):
         gd.sample.run(S, Spec(edge_bias=recent, depth=1), [0])
 
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import graphdask as gd
 from graphdask.device.backend import CpuBackend
 from graphdask.errors import OverBudget
-from graphdask.gang import building
+from graphdask.gang import building, columns
 from graphdask.partition.edge_rows import memory
 from graphdask.sample import NeighborLoader, Streamed
 
@@ -191,7 +191,7 @@ def test_the_memory_for_rows_is_announced(monkeypatch):
 
 @pytest.mark.parametrize("wide_ids", [False, True])
 def test_rows_that_32_bits_are_too_few_for_take_64(monkeypatch, wide_ids):
-    monkeypatch.setattr(building, "rows_given", lambda source: 2**31)
+    monkeypatch.setattr(columns, "rows_given", lambda source: 2**31)
     for placement in PLACEMENTS:
         G = gd.from_edges(SRC, DST, WEIGHTS, num_vertices=N).partition(3, id_width=64 if wide_ids else None)
         of_the_edges(NeighborLoader(G, [3, 2], batch_size=9, placement=placement, bias="weight"), SRC, DST, True)
