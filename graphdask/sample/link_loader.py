@@ -85,8 +85,8 @@ class LinkNeighborLoader(Loader):
     num_neighbors : sequence of int
         Neighbours of a vertex at each hop; -1 for all of them.
     edge_label_index : array of vertex ids, shape (2, links), optional
-        Sources and destinations of the links that batches are made for. Default: all edges of the graph, in the order
-        of `G.edges()`, where an undirected edge stands once.
+        Sources and destinations of the links that batches are made for; of a TypedGraph their numbers. Default: all
+        edges of the graph, in the order of `G.edges()`, where an undirected edge stands once.
     edge_label : array of numbers, shape (links, ...), optional
         A label for each link. With binary negatives and a least label of 0, 1 is added to each of them, so that 0
         stands for negatives; without labels, links have the label 1.0. Refused with triplets.
@@ -123,8 +123,8 @@ class LinkNeighborLoader(Loader):
         For an end of a link that is no vertex.
     InputError
         For an argument value that is not allowed, for labels with triplets, for negatives of a graph with types whose
-        weights are not arrays, and with `only_non_edges=True` for a source
-        of a triplet that has an edge to every vertex that could be drawn, or if every pair is an edge.
+        weights are not arrays, and with `only_non_edges=True` for a source of a triplet that has an edge to every
+        vertex that could be drawn, or if every pair is an edge.
     OverBudget
         If the rows for `only_non_edges=True` do not fit into the memory of this process.
     MissingDependency
@@ -332,6 +332,11 @@ def _ends(G: Graph, client: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _given_links(G: Graph, given: Any) -> tuple[np.ndarray, np.ndarray]:
     """Vertex numbers of the ends of links, int64."""
+    if isinstance(given, tuple | list) and len(given) == 2 and np.ndim(given[1]) == 2:
+        raise InputError(
+            "edge_label_index is one array of shape (2, links) and names no type of edges; of a TypedGraph it has "
+            "numbers: np.stack([G.number(type of sources, ids), G.number(type of destinations, ids)])"
+        )
     asked = given_array("edge_label_index", given)
     if asked.ndim != 2 or len(asked) != 2:
         raise InputError(

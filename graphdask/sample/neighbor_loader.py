@@ -111,7 +111,7 @@ class NeighborLoader(Loader):
     prefetch : int
         Runs that are made ahead, in a thread; with 0 everything happens when a batch is asked for.
     batches_per_run : int, optional
-        Batches that are drawn together. Default: as many as have about 2 million edges. It changes no batch.
+        Batches that are drawn together. Default: as many as have about 8 million edges. It changes no batch.
     edge_rows : bool
         Whether batches have `e_id`. For the first batch the workers find the row of every edge: they make the edges
         again, and keep 4 bytes for each stored edge, or 8 if there are 2^31 edges or more. A streamed file holds the
