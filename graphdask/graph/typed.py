@@ -188,10 +188,11 @@ class TypedGraph(Graph):
         return f"<TypedGraph: vertices {vertices}; edges {edges}>"
 
 
-def checked_vertex_type(G: TypedGraph, name: Any) -> str:
-    """Return the name, or raise InputError if no vertices have this type."""
+def checked_vertex_type(G: TypedGraph, name: Any, where: str = "") -> str:
+    """Return the name, or raise InputError if no vertices have this type; `where` is before the reason."""
     if not isinstance(name, str) or name not in G.vertex_ids_by_type:
-        raise InputError(f"{shown(name)} is no type of vertices of this graph; there are {', '.join(G.vertex_types)}")
+        there = ", ".join(G.vertex_types)
+        raise InputError(f"{where}{shown(name)} is no type of vertices of this graph; there are {there}")
     return name
 
 

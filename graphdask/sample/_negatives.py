@@ -122,7 +122,7 @@ def checked_negatives(neg_sampling: Any, ratio: Any) -> NegativeSampling | None:
         except TypeError as error:
             raise InputError(f"neg_sampling={shown(neg_sampling)}: {error}") from error
     mode = getattr(getattr(neg_sampling, "mode", None), "value", None)
-    if mode is None:
+    if not isinstance(mode, str):
         raise InputError(
             f"neg_sampling={shown(neg_sampling)} is not 'binary', 'triplet', a dictionary of arguments of "
             "gd.sample.NegativeSampling, or such an object"

@@ -332,7 +332,7 @@ def _ends(G: Graph, client: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _given_links(G: Graph, given: Any) -> tuple[np.ndarray, np.ndarray]:
     """Vertex numbers of the ends of links, int64."""
-    if isinstance(given, tuple | list) and len(given) == 2 and np.ndim(given[1]) == 2:
+    if isinstance(given, tuple | list) and len(given) == 2 and getattr(given[1], "ndim", 0) == 2:
         raise InputError(
             "edge_label_index is one array of shape (2, links) and names no type of edges; of a TypedGraph it has "
             "numbers: np.stack([G.number(type of sources, ids), G.number(type of destinations, ids)])"

@@ -282,7 +282,7 @@ def _by_vertex_type(G: TypedGraph, name: str, given: Any) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise InputError(f"{name} is a {class_of(given)}; it is a mapping of types of vertices to arrays")
     return {
-        checked_vertex_type(G, kind): checked_rows(f"{name}[{shown(kind)}]", values, G.count(kind))
+        checked_vertex_type(G, kind, f"{name}: "): checked_rows(f"{name}[{shown(kind)}]", values, G.count(kind))
         for kind, values in given.items()
     }
 

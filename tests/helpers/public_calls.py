@@ -211,9 +211,6 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
         lambda w: {"path": w.new("samples"), "overwrite": True}, lambda w: w.neighborhoods.to_parquet
     ),
     "Spec": Call(lambda w: {"depth": 2}, lambda w: gd.sample.Spec),
-    "Spec.functions": Call(
-        lambda w: {"integer_weights": False}, lambda w: gd.sample.Spec(edge_bias=lambda e: e.weight, depth=1).functions
-    ),
     "Streamed": Call(lambda w: {"partitions": 2}, lambda w: gd.sample.Streamed),
     "Translated.from_cuda": Call(
         lambda w: {"source": TRANSLATED, "name": "twice", "fields": {"weight": "float"}, "result": "float"},
@@ -355,6 +352,8 @@ LEFT_OUT: dict[str, str] = {
     "DynamicGraph.built_with": ENGINE,
     "DynamicGraph.lineage": ENGINE,
     "ErdosRenyi.block": ENGINE,
+    "Spec.functions": ENGINE,
+    "Spec.functions_for": ENGINE,
     "PreferentialAttachment.block": ENGINE,
     "PreferentialAttachment.count": ENGINE,
     "RMat.block": ENGINE,
