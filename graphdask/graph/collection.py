@@ -21,8 +21,24 @@ PLANNED = "planned"
 """What a task that stands for a partition gives."""
 
 
-class DaskGraph:
-    """The methods by which Dask knows a collection."""
+class DaskCollection:
+    """What Dask asks of each collection and that is the same for graphs and results."""
+
+    @property
+    def __dask_optimize__(self) -> AsItIs:
+        """Nothing can be optimized."""
+        return AsItIs()
+
+    @property
+    def __dask_scheduler__(self) -> Any:
+        """The one of other collections, with which Dask compares it."""
+        import dask.threaded
+
+        return dask.threaded.get
+
+
+class DaskGraph(DaskCollection):
+    """The methods by which Dask knows a graph."""
 
     plan: Any
     built: Any
@@ -51,18 +67,6 @@ class DaskGraph:
 
     def __dask_tokenize__(self) -> tuple[str, str]:
         return type(self).__name__, self._dask_name
-
-    @property
-    def __dask_optimize__(self) -> AsItIs:
-        """Nothing can be optimized."""
-        return AsItIs()
-
-    @property
-    def __dask_scheduler__(self) -> Any:
-        """The one of other collections, with which Dask compares it."""
-        import dask.threaded
-
-        return dask.threaded.get
 
     def __dask_postcompute__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return _graph_of, (Carried(self),)

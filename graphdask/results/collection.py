@@ -16,10 +16,10 @@ from typing import Any
 from graphdask.device.residency import fetched
 from graphdask.engine.loop import RankResult
 from graphdask.errors import InputError, Unsupported
-from graphdask.graph.collection import AsItIs, Carried
+from graphdask.graph.collection import Carried, DaskCollection
 
 
-class DaskValues:
+class DaskValues(DaskCollection):
     """The methods by which Dask knows a collection, and by which values travel."""
 
     graph: Any
@@ -57,18 +57,6 @@ class DaskValues:
         if on_workers(self) and _in_event_loop():  # while Dask scatters it
             raise Unsupported(_stay(self))
         return type(self).__name__, self.__dict__.setdefault("_token", uuid.uuid4().hex)
-
-    @property
-    def __dask_optimize__(self) -> AsItIs:
-        """Nothing can be optimized."""
-        return AsItIs()
-
-    @property
-    def __dask_scheduler__(self) -> Any:
-        """The one of other collections, with which Dask compares it."""
-        import dask.threaded
-
-        return dask.threaded.get
 
     def __dask_postcompute__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return _computed, (Carried(self.graph), *self._restored())

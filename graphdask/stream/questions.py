@@ -77,12 +77,11 @@ def edge_values(
     first, last = bounds[:2].tolist()
     edges = first + np.flatnonzero(chunk.targets[first:last] == target)
     weights = None if store.weights is None else chunk.weights[edges]
-    numbers = None
-    if rows:
-        number = _chunk_of(section, place)
-        numbers = store.edge_numbers(section, number)[edges]
-        order = np.lexsort([numbers] if weights is None else [numbers, weights])
-        numbers, weights = numbers[order], None if weights is None else weights[order]
+    numbers = store.edge_numbers(section, _chunk_of(section, place))[edges] if rows else None
+    keys = [values for values in (numbers, weights) if values is not None]  # lexsort takes the first key last
+    if keys:
+        order = np.lexsort(keys)
+        numbers, weights = (None if values is None else values[order] for values in (numbers, weights))
     return numbers, weights
 
 

@@ -291,6 +291,17 @@ def test_a_graph_on_disk_answers_from_its_file(name, inward, order, rng, tmp_pat
     assert len(S.head(7)) == min(7, known.edges.total())
 
 
+def test_weights_of_parallel_edges_on_disk_ascend_with_and_without_rows(tmp_path, rng):
+    weights = rng.permutation(40).astype(np.float64)
+    for directed in (True, False):
+        G = gd.from_edges([0] * 40, [1] * 40, weights, directed=directed)
+        S = gd.stream.build(G, tmp_path / f"{directed}.gdl", edge_rows=True)
+        for rows in (True, False):
+            assert S.edge(0, 1, edge_rows=rows).weight.tolist() == list(range(40))
+            assert G.edge(0, 1, edge_rows=rows).weight.tolist() == list(range(40))
+        assert S.edge(0, 1).row.tolist() == np.argsort(weights).tolist()
+
+
 def test_what_a_file_does_not_hold_is_named(tmp_path):
     G = attached(60, 2).graph
     S = gd.stream.build(G, tmp_path / "graph.gdl")
