@@ -139,17 +139,20 @@ class GraphColumns:
         Returns
         -------
         Graph
-            With the same edges, columns and rows. Its partitions are its own.
+            With the same edges, columns and rows; of a `DynamicGraph`, those of its present version. Its partitions
+            are its own.
 
         Raises
         ------
         InputError
-            For a column that is not there, holds no numbers or has missing values; for a graph whose edges are not in
-            this process, or are merged when its partitions are built.
+            For a column that is not there, holds no numbers or has missing values.
+        OverBudget
+            If edges that are made on the workers are more than the memory of this process holds.
 
         Notes
         -----
-        Edges that `from_edges` or `from_frame` merged were chosen by the weights that were given there.
+        The edges of a graph that is made on the workers, merged there, or changed by batches are brought to this
+        process. Edges that `from_edges` or `from_frame` merged were chosen by the weights that were given there.
 
         Examples
         --------

@@ -22,7 +22,8 @@ def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> G
     name : str
         Of the argument, for messages.
     values : array-like of int or float, shape (G.num_edges,), str or None
-        In the order of `G.edges()`; or the name of a column of the edges.
+        In the order of `G.edges()`; or the name of a column of the edges. A column of edges that are made on the
+        workers, or that batches have changed, brings the edges to this process.
     whole : bool
         Whether they are whole numbers.
 
@@ -36,12 +37,16 @@ def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> G
         if not G.weighted:
             raise InputError(f"the edges of this graph carry no weights to be read as {name}; give {name}=")
         dtype = G.source.weight_dtype
-    elif not isinstance(G.source, ArraySource) or G.merge:
+    elif not isinstance(values, str) and not _are_here(G):
         raise InputError(
             f"{name}= are numbers of the edges in the order of the arrays that a graph was made of, and this graph's "
-            f"are made on the workers; make it with from_edges, or let the file's weights be the {name}"
+            f"are made on the workers; make it with from_edges, name a column of its edges, or let the file's weights "
+            f"be the {name}"
         )
     else:
+        if isinstance(values, str):
+            _check_column(G, name, values)
+            G = _brought(G)
         given = _of_column(G, name, values) if isinstance(values, str) else given_array(name, values)
         if given.shape != (G.source.num_edges,):
             raise InputError(
@@ -62,8 +67,26 @@ def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> G
     return G
 
 
-def _of_column(G: Graph, name: str, column: str) -> np.ndarray:
-    """Values of a column for the edges of a graph of arrays, in their order; dates and durations as whole numbers."""
+def _are_here(G: Graph) -> bool:
+    """Whether the edges are arrays of this process, one for each edge."""
+    return isinstance(G.source, ArraySource) and not G.merge
+
+
+def _brought(G: Graph) -> Graph:
+    """The graph as it is now, made of arrays of its edges in this process; each edge keeps its row."""
+    G = G.present
+    if _are_here(G):
+        return G
+    src, dst, weights, rows = G._edges_and_rows()
+    assert G.edge_attributes is not None
+    kept = np.zeros(G.edge_attributes.table.num_rows, bool)
+    kept[rows] = True
+    source = ArraySource(G.num_vertices, src, dst, weights, None, np.packbits(kept), len(kept))
+    return replace(G, source=source, merge=False)
+
+
+def _check_column(G: Graph, name: str, column: str) -> None:
+    """Raise InputError unless the edges have a column of numbers or dates of this name."""
     import pyarrow
 
     of = pyarrow.types
@@ -77,6 +100,13 @@ def _of_column(G: Graph, name: str, column: str) -> np.ndarray:
         raise InputError(
             f"{name}={shown(column)}: {wrong}; columns of numbers or dates are {', '.join(numbers) or 'none'}"
         )
+
+
+def _of_column(G: Graph, name: str, column: str) -> np.ndarray:
+    """Values of a column for the edges of a graph of arrays, in their order; dates and durations as whole numbers."""
+    import pyarrow
+
+    of = pyarrow.types
     assert isinstance(G.source, ArraySource)
     rows = G.source.rows
     rows = np.arange(G.source.num_edges) if rows is None else rows

@@ -326,42 +326,6 @@ def test_samplers_refuse_columns_without_numbers(name, message):
         gd.sample.temporal_neighbors(G, [0], [1], seed_times=5, times=name)
 
 
-@pytest.mark.parametrize("parts", [1, 2, 3, 4, 7])
-def test_a_column_as_weights_gives_the_answers_of_these_weights(parts):
-    rng = np.random.default_rng(3)
-    src, dst, length = rng.integers(0, 30, (3, 150))
-    score = rng.random(30)
-    columns = {"km": length, "date": length.astype("datetime64[D]"), "near": length < 9}
-    G = gd.from_edges(src, dst, num_vertices=30, edge_columns=columns, vertex_columns={"score": score})
-    expected = gd.from_edges(src, dst, length, num_vertices=30)
-    for name in ("km", "date"):
-        W = G.with_weights(name).partition(parts)
-        assert gd.sssp(W, 0).distance.tolist() == gd.sssp(expected, 0).distance.tolist()
-        assert W.to_frame()[name].tolist() == G.to_frame()[name].tolist()
-    assert G.with_weights("near").edges().weights.tolist() == (length < 9).astype(int).tolist()
-    assert not G.weighted
-    near = gd.Program(
-        state={"best": (float, 0.0), "score": (float, 0.0)},
-        message=(float, "max"),
-        send=lambda e: e.source.score * e.weight,
-        apply=lambda v, m: m > v.best and {"best": m},
-    )
-    init = {"score": G.vertex_column("score")}
-    r = gd.run(G.with_weights("km").partition(parts), near, init=init, max_supersteps=1)
-    best = np.zeros(30)
-    np.maximum.at(best, dst, score[src] * length)
-    assert r.best.tolist() == best.tolist()
-
-
-def test_edges_that_are_not_here_have_no_column_as_weights():
-    G = gd.from_edges([0, 1, 1], [1, 0, 2], edge_columns={"t": [1, 2, 3]})
-    with pytest.raises(InputError, match="made on the workers"):
-        G.to_undirected(multi_edges="merge").with_weights("t")
-    with pytest.raises(InputError, match="columns of numbers or dates are t"):
-        G.with_weights("x")
-    assert G.reverse().with_weights("t").edges().weights.tolist() == [1, 2, 3]
-
-
 def test_categories_of_views_take_inserted_values(frame):
     D = gd.DynamicGraph(gd.from_frame(as_views(frame), "a", "b", edge_columns=["category", "text"]))
     D.update(insert=([70], [71]), columns={"category": ["new"], "text": ["other"]})
