@@ -59,6 +59,7 @@ def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> G
         except InputError as error:
             raise InputError(str(error).replace("weights", name)) from error
         of = G.source
+        assert isinstance(of, ArraySource)
         source = ArraySource(G.num_vertices, of.src, of.dst, made, of.known_skewed, of.kept, of.rows_given)
         G = replace(G, source=source, report=dict(G.report), built=None, replicas=None, on_host=None)
         dtype = source.weight_dtype
