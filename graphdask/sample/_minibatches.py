@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.device.arrays import is_array, module_of, on_gpu, on_host
 from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.errors import InputError, MissingDependency, shown
 from graphdask.graph.graph import Graph
 from graphdask.partition.build import tally
+from graphdask.partition.given import given_where_it_is
 from graphdask.results.columns import PickColumn, PickThere
 from graphdask.sample._minibatch_traversal import NUMBERED
 from graphdask.sample.neighborhoods import renumbered, sizes_of
@@ -225,10 +227,17 @@ def checked_output(output: Any, graph: Graph) -> str:
 
 
 def checked_rows(name: str, values: Any, count: int) -> Any:
-    """An array with a row for each vertex, or None."""
+    """What has a row for each vertex and gives rows by their numbers, where it is; or None.
+
+    Columns and tables of Arrow, pandas and polars, lists, and arrays that have DLPack only become arrays.
+    """
     if values is None:
         return None
-    if not isinstance(getattr(values, "shape", None), tuple) or not hasattr(values, "__getitem__"):
+    is_table = any(hasattr(values, of) for of in ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__"))
+    takes_numbers = hasattr(values, "__getitem__") and isinstance(getattr(values, "shape", None), tuple)
+    if is_table or isinstance(values, list) or (not takes_numbers and is_array(values)):
+        values = given_where_it_is(name, values)
+    elif not takes_numbers:
         raise InputError(f"{name} is a {type(values).__name__}; it is an array with a row for each vertex")
     if not len(values.shape) or values.shape[0] != count:
         raise InputError(f"{name} has the shape {tuple(values.shape)}; it has a row for each of {count} vertices")
@@ -239,13 +248,10 @@ def rows_of(values: Any, numbers: Array) -> Any:
     """The rows of vertices, where the values are."""
     if values is None:
         return None
-    package = type(values).__module__.split(".")[0]
-    if package == "torch":
+    if type(values).__module__.split(".")[0] == "torch":
         torch = importlib.import_module("torch")
         return values[torch.from_dlpack(numbers).to(device=values.device, dtype=torch.int64)]
-    if package == "cupy":
-        return values[importlib.import_module("cupy").asarray(numbers)]
-    return values[numbers.get() if hasattr(numbers, "get") else numbers]
+    return values[module_of(values).asarray(numbers) if on_gpu(values) else on_host(numbers)]
 
 
 def to_torch(batch: Any) -> Any:

@@ -101,7 +101,8 @@ class NeighborLoader(Loader):
         Give every seed a neighbourhood with vertices of its own, as with times; input vertices may then be there more
         than once. Default: the seeds of a batch share the vertices that they reach.
     x, y : array with a row for each vertex, in the order of `G.vertex_ids`, optional
-        A NumPy or CuPy array, a memory map, or a tensor; a batch gets the rows of its vertices.
+        A batch gets the rows of its vertices, where the values are: in an array of NumPy or CuPy, a memory map, or a
+        tensor. Others, such as data frames, become arrays.
     transform : callable, optional
         Called with each batch, of the kind that `output` says; what it returns is the batch. With `prefetch` it is
         called in another thread.
