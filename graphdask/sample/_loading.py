@@ -21,6 +21,7 @@ from graphdask.errors import InputError, shown
 from graphdask.graph.edge_values import with_edge_values
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import choice, flag, whole
+from graphdask.sample._bidirectional import bidirectional_batches
 from graphdask.sample._induced_batches import induced_batches
 from graphdask.sample._minibatch_traversal import MinibatchTraversal
 from graphdask.sample._minibatches import CONVERT, Drawn, checked_output, checked_rows, drawn_batches, rows_of
@@ -31,7 +32,7 @@ from graphdask.sample.streamed import Streamed
 from graphdask.sample.temporal import NumberedTemporal, checked_limits, checked_strategy
 from graphdask.sample.traversal import NumberedTraversal, Traversal
 
-SUBGRAPHS = ("directional", "induced")
+SUBGRAPHS = ("directional", "bidirectional", "induced")
 """Which edges batches have."""
 RUN_EDGES = 1 << 23
 """Edges that one run draws, about, where the caller leaves it open."""
@@ -121,7 +122,8 @@ class Loader:
             raise InputError(f"transform={shown(ways.transform)} cannot be called")
         self._transform = ways.transform
         self._output = checked_output(ways.output, G)
-        self._induced = choice("subgraph_type", ways.subgraph_type, SUBGRAPHS) == "induced"
+        self._edges = choice("subgraph_type", ways.subgraph_type, SUBGRAPHS)
+        self._induced = self._edges == "induced"
         if self._induced and isinstance(self._placement, Streamed):
             refuse_partitions(Induced.name, self._placement)
         self._prefetch, self.epoch = whole("prefetch", ways.prefetch, 0), 0
@@ -224,7 +226,7 @@ class Loader:
             self._placement = result.placement  # where it did not fit once, it is not tried again
         drawn = drawn_batches(result, run.beside, run.per)
         if not self._induced:
-            return drawn
+            return bidirectional_batches(drawn) if self._edges == "bidirectional" else drawn
         return induced_batches(drawn, self.graph.num_vertices, self._numbered, self._sampled)
 
     def _sampled(self, sampler: Any) -> Any:

@@ -43,7 +43,7 @@ class LinkBatch(Fields):
     num_sampled_nodes: list[int]
     """Seeds, then the vertices that each hop reached first."""
     num_sampled_edges: list[int] | None
-    """Edges of each hop; None with `subgraph_type="induced"`."""
+    """Edges of each hop; None unless `subgraph_type` is "directional"."""
     edge_label_index: Any = None
     """int64, shape (2, links + negatives): numbers, among the vertices of the batch, of the ends of the links, and of
     the negatives after them. None with triplets."""
@@ -99,7 +99,7 @@ class LinkNeighborLoader(Loader):
         `NegativeSampling` is accepted too. Default: none are drawn.
     neg_sampling_ratio : float, optional
         The same as `neg_sampling=NegativeSampling("binary", ratio)`; 0 for no negatives.
-    subgraph_type : {"directional", "induced"}
+    subgraph_type : {"directional", "bidirectional", "induced"}
         As for `NeighborLoader`.
     disjoint : bool
         Give every end of a link and of a negative vertices of its own.

@@ -45,7 +45,7 @@ class Batch(Fields):
     num_sampled_nodes: list[int]
     """Seeds, then the vertices that each hop reached first."""
     num_sampled_edges: list[int] | None
-    """Edges of each hop; None with `subgraph_type="induced"`."""
+    """Edges of each hop; None unless `subgraph_type` is "directional"."""
     x: Any = None
     """Rows of `x` for the vertices."""
     y: Any = None
@@ -93,8 +93,10 @@ class NeighborLoader(Loader):
         `edge_columns`, dates being whole numbers in the unit of their type. Default: the weights of `G`.
     temporal_strategy : {"uniform", "last"}
         Of the edges that a seed sees, any or the latest; of edges of one time those to larger ids are later.
-    subgraph_type : {"directional", "induced"}
-        Which edges a batch has. `directional`: those along which neighbours were drawn. `induced`: all edges of the
+    subgraph_type : {"directional", "bidirectional", "induced"}
+        Which edges a batch has. `directional`: those along which neighbours were drawn. `bidirectional`: these and
+        their reverses, each pair of vertices once in each direction, in the order of the numbers of their destinations
+        and sources; a reverse has the `e_id` of the edge that was drawn. `induced`: all edges of the
         graph between vertices of the batch, in the order of the ids of their sources and destinations; with `disjoint`,
         between those of each seed, which are the subgraphs of ShaDow. Not with times.
     disjoint : bool

@@ -89,8 +89,8 @@ def test_links_have_induced_edges_too(graph):
 
 
 def test_without_meaning_it_is_refused(graph):
-    with pytest.raises(InputError, match="subgraph_type='bidirectional' is not one of"):
-        NeighborLoader(graph, [2], subgraph_type="bidirectional")
+    with pytest.raises(InputError, match="subgraph_type='undirected' is not one of"):
+        NeighborLoader(graph, [2], subgraph_type="undirected")
     with pytest.raises(InputError, match="subgraph_type='induced' has edges of all times"):
         NeighborLoader(graph, [2], input_time=1, times=np.ones(150), subgraph_type="induced")
     with pytest.raises(Unsupported, match="induced subgraphs of a streamed graph"):
