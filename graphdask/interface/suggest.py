@@ -38,6 +38,7 @@ NAMES = {
     "sample.node2vec": "node2vec_walks node2vec_random_walks biased_random_walk",
     "sample.neighbors": "neighbor_sample uniform_neighbor_sample neighbor_sampler sample_neighbors graphsage",
     "sample.personalized_pagerank": "ppr",
+    "sample.ShaDowLoader": "ShaDowKHopSampler shadow",
     "sample.random_edges": "edges",
     "sample.random_nodes": "nodes",
 }
@@ -58,6 +59,7 @@ ARGUMENTS = {
     "seed": "random_state rng random_seed",
     "walks_per_start": "num_walks n_walks walks number_walks",
     "length depth": "walk_length path_length num_steps steps max_depth hops",
+    "input_nodes": "node_idx",
     "fanouts sizes": "fanout num_neighbors sizes fanout_vals",
     "n num_vertices vertices": "nodes n_vertices num_nodes num_vertices number_of_nodes n_nodes vertices",
     "m edges": "num_edges n_edges number_of_edges edges",

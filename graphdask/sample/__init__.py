@@ -22,6 +22,7 @@ _HOME: dict[str, str] = {
     "PersonalizedPageRank": "pagerank",
     "SaintSubgraphs": "saint",
     "Samples": "result",
+    "ShaDowLoader": "shadow_loader",
     "Spec": "spec",
     "Streamed": "streamed",
     "TypedNeighborLoader": "typed_loader",

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, fields
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,6 +43,8 @@ SHUFFLE = np.uint64(0x4E4C)
 class Fields:
     """What batches of all loaders have in common."""
 
+    PYG: ClassVar[str] = "Data"
+    """The class of `torch_geometric.data` that `output="pyg"` makes of them."""
     num_sampled_nodes: list[int]
 
     @property

@@ -262,8 +262,8 @@ def to_torch(batch: Any) -> Any:
 
 
 def to_pyg(batch: Any) -> Any:
-    """A torch_geometric.data.Data of it."""
-    data = importlib.import_module("torch_geometric.data").Data
+    """A torch_geometric.data.Data of it, or another class there that batches of its kind are."""
+    data = getattr(importlib.import_module("torch_geometric.data"), batch.PYG)
     tensors = to_torch(batch)
     of = {field.name: getattr(tensors, field.name) for field in fields(tensors)}
     return data(num_nodes=batch.num_nodes, **{name: value for name, value in of.items() if value is not None})
