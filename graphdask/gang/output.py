@@ -24,6 +24,7 @@ from graphdask.device.limits import least_of_edges, refuse_beyond_disk, refuse_b
 from graphdask.display.notebook import is_watched
 from graphdask.errors import InputError, PeerLost, Unsupported, WrongWorker, shown
 from graphdask.gang.arguments import PerRank
+from graphdask.gang.columns_out import kept_columns, lost_columns, shares_with_columns
 from graphdask.gang.in_memory import with_partitions
 from graphdask.gang.local import LocalGang
 from graphdask.gang.retries import retried
@@ -131,10 +132,10 @@ def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overw
     if compression and name not in TEXT:
         raise InputError(f"{target.name}: {name} files are not compressed as a whole; leave out {compression}")
     refuse_device(graph, device)
-    single = (named or bool(compression)) and not text.endswith(("/", os.sep)) and files in (None, 1)
     source = graph.source
+    single = (named or bool(compression)) and not text.endswith(("/", os.sep)) and files in (None, 1)
     content = Content(name, compression, graph.directed, graph.ids, index_dtype(source.num_vertices),
-                      source.weight_dtype)  # fmt: skip
+                      source.weight_dtype, *kept_columns(graph, name, single))  # fmt: skip
     content.check()
     if stream is not None:
         kept = Path(tempfile.gettempdir(), place.name)
@@ -188,7 +189,9 @@ def _write(graph: Graph, order: Order, client: Any, config: Config) -> Written:
         return replace(written, path=order.target)
     timer = Timer()
     token = secrets.token_hex(6)
-    if graph.merge:
+    if order.content.edge_columns is not None or order.content.vertex_columns is not None:
+        found = _with_columns(graph, order, token, timer, config)
+    elif graph.merge:
         if not order.single and order.files is not None and graph.plan.parts != order.files:
             graph = graph.partition(order.files, device=graph.plan.device)
 
@@ -216,9 +219,19 @@ def _write(graph: Graph, order: Order, client: Any, config: Config) -> Written:
     if order.single and order.content.format in (*TEXT, "parquet"):
         edges = None if graph.merge else graph.source.num_edges
         warn_of_lost(order.target, order.content, _without_place(graph, order.content), edges)
-    warn_of_columns(graph.edge_columns, graph.vertex_columns, order.target)
+    warn_of_columns(*lost_columns(graph, order.content), order.target)
     made_of_it: Written = found
     return made_of_it
+
+
+def _with_columns(graph: Graph, order: Order, token: str, timer: Timer, config: Config) -> Written:
+    """Write a graph with columns in this process, whose memory they are in."""
+    files = 1 if order.single else order.files or 1
+    gang = LocalGang(min(files, LocalGang.default_size("cpu", graph.source.num_edges)), "cpu", config)
+    plan = replace(_plan(graph, order, files, token, 0), device="cpu")
+    shares = shares_with_columns(graph, order.content, files)
+    given = [{number: shares[number] for number in range(rank, files, gang.size)} for rank in range(gang.size)]
+    return _carry_out(gang, PerRank(given), plan, timer, graph.source.num_edges, config)
 
 
 def _plan(graph: Graph, order: Order, files: int, token: str, attempt: int) -> writing.WritePlan:

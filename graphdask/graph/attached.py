@@ -13,10 +13,8 @@ from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError, shown
 from graphdask.graph.arrow_tables import arrow_table
 from graphdask.graph.attributes import Attributes
+from graphdask.io._asked import OF_EDGES, OF_VERTICES
 
-OF_EDGES = ("src", "dst", "weight", "edge")
-"""What graphdask calls columns of edges of its own."""
-OF_VERTICES = ("vertex",)
 BYTES = 16
 """About what a value of a vertex takes, with its row."""
 

@@ -22,6 +22,7 @@ from graphdask.errors import FormatError, GraphdaskWarning, InputError, outside,
 from graphdask.graph.graph import Graph
 from graphdask.graph.placing import Columns, columns_given
 from graphdask.io import EdgeList, edges_for_graph
+from graphdask.io._asked import VERTEX, asked_columns
 from graphdask.io._estimate import within_memory_of_files
 from graphdask.io.addresses import joined, local_files
 from graphdask.partition.device_ids import number_on_device
@@ -308,6 +309,8 @@ def read_graph(
     comment: str | None = None,
     delimiter: str | None = None,
     columns: Any = None,
+    edge_columns: Any = None,
+    vertex_columns: Any = None,
     header: bool | None = None,
     skip_rows: int = 0,
     na_values: Any = None,
@@ -337,6 +340,11 @@ def read_graph(
     ids, comment, delimiter, columns : optional
         How to read a text or a table if its name and content do not determine it; `graphdask.io.read_edges` describes
         them. `ids="str"` takes ids as names even where they look like numbers.
+    edge_columns : list of str or bool, optional
+        More columns to keep with the edges, by name. True: all that the file has, but those with names of graphdask's
+        own (`src`, `dst`, `weight`, `edge`). Default: none. Parquet has them.
+    vertex_columns : list of str or bool, optional
+        Columns to keep with the vertices, by name; True: all. Default: none. A folder that `Graph.write` made has them.
     header, skip_rows, na_values : optional
         Whether the first line of a text is a header, lines to pass over before it, and words that stand for a missing
         id; see `graphdask.io.read_edges`. `report` says what was decided of the header.
@@ -363,6 +371,7 @@ def read_graph(
         If fsspec needs another package for an address.
     """
     show = Config.load(progress=progress).progress
+    asked = asked_columns("edge_columns", edge_columns), asked_columns("vertex_columns", vertex_columns)
     with local_files(path, storage_options, format) as files, FirstUse("reading", show), ExitStack() as around:
         around.enter_context(progress_over(files[0].path, OF_GRAPH, show))
         around.enter_context(within_memory_of_files([(file.path, file.format or format) for file in files]))
@@ -379,6 +388,8 @@ def read_graph(
                 header=header,
                 skip_rows=skip_rows,
                 na_values=na_values,
+                edge_columns=asked[0],
+                vertex_columns=asked[1],
             )
             for file in files
         ]
@@ -395,6 +406,7 @@ def graph_of_file(
     if directed is None:
         directed = True if edges.directed is None else edges.directed
     name, ends, count = os.fspath(path), [edges.src, edges.dst], edges.num_edges
+    more = edges.edge_columns, edges.vertex_columns
     if own:
         edges.src = edges.dst = np.empty(0, np.int64)
     try:
@@ -409,6 +421,8 @@ def graph_of_file(
             edges.report,
             own,
         )
+        if any(table is not None for table in more):
+            graph = _with_columns(graph, *more)
     except FormatError:
         raise
     except InputError as error:
@@ -421,3 +435,16 @@ def graph_of_file(
             stacklevel=outside(),
         )
     return graph
+
+
+def _with_columns(graph: Graph, edges: Any, vertices: Any) -> Graph:
+    """The graph with the columns that were read with it."""
+    from graphdask.graph.arrow_tables import plain_values  # they import pyarrow
+    from graphdask.graph.attached import attached, table_of_edges, table_of_vertices
+
+    of_vertices = table_of_vertices("vertex_columns", vertices, VERTEX)
+    name = f"vertex_columns: column {VERTEX!r}"
+    ids = None if of_vertices is None else checked_ids(name, plain_values(name, of_vertices[VERTEX]))
+    of_edges = table_of_edges("edge_columns", edges, None, 0 if edges is None else edges.num_rows)
+    with_them: Graph = attached(graph, of_edges, of_vertices, VERTEX, ids)
+    return with_them

@@ -381,13 +381,13 @@ class Graph(GraphQueries, GraphColumns, DaskGraph):
         GraphdaskWarning
             For each thing that a single file does not keep: vertices without edges (CSV; edge lists and Parquet where
             ids are not consecutive), the type of 32-bit weights (CSV), and that ids are names where some look like
-            numbers or missing ids (CSV). A folder of parts, NPZ and the native format keep all of this. No format keeps
-            columns of edges and vertices.
+            numbers or missing ids (CSV). A folder of parts, NPZ and the native format keep all of this.
+            Parquet keeps columns of edges, and a folder of parts those of vertices.
 
         Notes
         -----
-        Edges are made and written a block at a time, so that a graph may be larger than all memory; only one whose
-        parallel edges are merged is built first. Parts are made under another name and take the target's at the end.
+        Edges are made and written a block at a time, so that a graph may be larger than all memory; one whose parallel
+        edges are merged is built first, and this process writes columns. Parts get the target's name at the end.
 
         Examples
         --------

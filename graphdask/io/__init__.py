@@ -17,6 +17,7 @@ from graphdask.errors import InputError, shown
 from graphdask.interface.suggest import no_attribute, suggesting
 from graphdask.partition.given import given_sequence
 
+from ._asked import Asked
 from ._dispatch import read_format as _read
 from ._formats import FORMATS, Format, detect_format, format_to_read, refuse_compressed
 from ._spill import slices
@@ -46,6 +47,8 @@ def read_edges(
     comment: str | None = None,
     delimiter: str | None = None,
     columns: Sequence[str | int] | None = None,
+    edge_columns: Sequence[str] | bool | None = None,
+    vertex_columns: Sequence[str] | bool | None = None,
     ids: str | None = None,
     header: bool | None = None,
     skip_rows: int = 0,
@@ -86,6 +89,8 @@ def read_edges(
         Source, target and perhaps weight in an edge list, CSV or Parquet, by position from 0 or by name; a first line
         that has all the names is the header. Where times are required: source, target and time, or source, target,
         weight and time.
+    edge_columns, vertex_columns : list of str or bool, optional
+        More columns to read, as `graphdask.read_graph` describes them. Default: none.
     ids : {"int", "str"}, optional
         For edge lists and CSV: how to read ids. Default: strings if the first data line has a name for an id,
         else integers; a name in a later line is then an error. Parquet and NPZ have types; for their columns of
@@ -135,11 +140,13 @@ def read_edges(
     >>> edges.num_edges  # doctest: +SKIP
     948464
     """
+    from ._asked import asked_columns
     from ._budget import ARRAYS
     from ._estimate import within_memory_of_files
     from ._table import Reading
     from .addresses import joined, local_files
 
+    asked = asked_columns("edge_columns", edge_columns), asked_columns("vertex_columns", vertex_columns)
     with (
         local_files(path, storage_options, format) as files,
         progress_over(files[0].path, ("reading",), progress),
@@ -151,7 +158,7 @@ def read_edges(
         lists = [
             _read_edges(
                 file.path, file.format or format, weights, directed, comment, delimiter, columns, ids, header,
-                skip_rows, na_values, Reading(threads),
+                skip_rows, na_values, Reading(threads), *asked,
             )
             for file in files
         ]  # fmt: skip
@@ -162,8 +169,10 @@ def _read_edges(
     path: str | os.PathLike[str], format: str | None, weights: bool | str | None, directed: bool | None,
     comment: str | None, delimiter: str | None, columns: Sequence[str | int] | None, ids: str | None,
     header: bool | None, skip_rows: int, na_values: str | Sequence[str] | None, reading: Any,
+    edge_columns: Asked = False, vertex_columns: Asked = False,
 ) -> EdgeList:  # fmt: skip
     """Read edges as `read_edges` does, in the way that `reading` says."""
+    from ._asked import refuse_columns
     from ._budget import ARRAYS, NOTHING
     from ._columns import Request, check_lines, checked_columns
     from ._estimate import within_memory
@@ -179,7 +188,10 @@ def _read_edges(
         _refuse_of_text(of_text)
         wanted = _check_choices(None if third else weights, directed, ids)
         with within_memory(path, "native", ARRAYS), refusing_damage(path), phase("reading"):
-            return read_folder(path, format, Request(wanted, directed=directed), reading)
+            request = Request(
+                wanted, directed=directed, edge_columns=edge_columns, vertex_columns=vertex_columns
+            )  # fmt: skip
+            return read_folder(path, format, request, reading)
     chosen = format_to_read(path, format)
     times = chosen.name == "temporal" or _is(weights, "time")
     wanted = _check_choices(None if third or _is(weights, "time") else weights, directed, ids)
@@ -188,9 +200,10 @@ def _read_edges(
     if reading.threads is not None and chosen.name in ("npz", "native"):
         raise InputError(f"threads={shown(reading.threads)} means nothing for the format {chosen.name}")
     refuse_compressed(path, chosen)
+    refuse_columns(chosen, edge_columns, vertex_columns)
     request = Request(
         wanted, times, checked_columns(columns, times), ids, directed, comment, delimiter, header, int(skip_rows),
-        _missing(na_values), third,
+        _missing(na_values), third, edge_columns, vertex_columns,
     )  # fmt: skip
     reading.workers()
     each = NOTHING if chosen.name == "native" else ARRAYS  # that is mapped
@@ -211,6 +224,8 @@ def edges_for_graph(
     header: bool | None,
     skip_rows: int,
     na_values: str | Sequence[str] | None,
+    edge_columns: Asked = False,
+    vertex_columns: Asked = False,
 ) -> EdgeList:
     """Read edges as `read_edges` does, for a caller that numbers their vertices: ids of edge lists are int32 where all
     fit."""
@@ -218,7 +233,7 @@ def edges_for_graph(
 
     return _read_edges(
         path, format, weights, directed, comment, delimiter, columns, ids, header, skip_rows, na_values,
-        Reading(narrow=True),
+        Reading(narrow=True), edge_columns, vertex_columns,
     )  # fmt: skip
 
 

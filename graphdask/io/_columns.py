@@ -13,6 +13,7 @@ import numpy as np
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, outside, shown
 from graphdask.partition.ids import is_whole
 
+from ._asked import Asked
 from ._header import (
     MISSING_WORDS,
     OTHERS,
@@ -58,6 +59,9 @@ class Request:
 
     third: bool = False
     """A third column without a name is the weights, if it has numbers that could be weights."""
+    edge_columns: Asked = False
+    """More columns of edges: their names; True: all."""
+    vertex_columns: Asked = False
 
     @property
     def missing(self) -> frozenset[bytes]:

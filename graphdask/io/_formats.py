@@ -19,11 +19,14 @@ class Format:
     """What `format=` takes."""
     suffixes: tuple[str, ...]
     """File name endings, before .gz, .xz or .bz2."""
-    reads: bool
     writes: bool
     compressed: bool
     """Whether the file may be compressed with gzip, xz or bzip2."""
     description: str
+    holds_edge_columns: bool = False
+    """Whether files may have columns of edges beside ends, weights and times."""
+    holds_vertex_columns: bool = False
+    """Whether files may have columns of vertices."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.suffixes, tuple) or not all([isinstance(suffix, str) for suffix in self.suffixes]):
@@ -38,7 +41,6 @@ FORMATS: dict[str, Format] = {
             (".txt", ".el", ".edges", ".edgelist", ".ungraph", ".snap"),
             True,
             True,
-            True,
             "text, 'source target [weight]' a line, # or % comments (SNAP, KONECT)",
         ),
         Format(
@@ -46,20 +48,19 @@ FORMATS: dict[str, Format] = {
             (".csv", ".tsv"),
             True,
             True,
-            True,
             "comma, semicolon or tab separated, with or without header",
         ),
-        Format("temporal", (), True, False, True, "edge list with times: 'source target [weight] time'"),
-        Format("adjlist", (".adjlist", ".adj"), True, False, True, "text, a vertex and its neighbours a line"),
-        Format("matrixmarket", (".mtx", ".mm"), True, True, True, "Matrix Market coordinate file"),
-        Format("metis", (".graph", ".metis"), True, True, True, "METIS graph file"),
-        Format("dimacs", (".gr", ".dimacs", ".col"), True, True, True, "DIMACS or PACE graph file"),
-        Format("ldbc", (".v", ".e"), True, False, True, "LDBC Graphalytics, NAME.v and NAME.e"),
-        Format("parquet", (".parquet", ".pq"), True, True, False, "Apache Parquet, columns src, dst, weight"),
-        Format("npz", (".npz",), True, True, False, "NumPy archive of src, dst, ..., or a SciPy sparse matrix"),
-        Format("native", (".gdg",), True, True, False, "graphdask's own, loads by memory map"),
-        Format("gexf", (".gexf",), True, True, True, "GEXF for Gephi; written up to 1,000,000 edges"),
-        Format("graphml", (".graphml",), True, True, True, "GraphML; written up to 1,000,000 edges"),
+        Format("temporal", (), False, True, "edge list with times: 'source target [weight] time'"),
+        Format("adjlist", (".adjlist", ".adj"), False, True, "text, a vertex and its neighbours a line"),
+        Format("matrixmarket", (".mtx", ".mm"), True, True, "Matrix Market coordinate file"),
+        Format("metis", (".graph", ".metis"), True, True, "METIS graph file"),
+        Format("dimacs", (".gr", ".dimacs", ".col"), True, True, "DIMACS or PACE graph file"),
+        Format("ldbc", (".v", ".e"), False, True, "LDBC Graphalytics, NAME.v and NAME.e"),
+        Format("parquet", (".parquet", ".pq"), True, False, "Apache Parquet, columns src, dst, weight", True),
+        Format("npz", (".npz",), True, False, "NumPy archive of src, dst, ..., or a SciPy sparse matrix"),
+        Format("native", (".gdg",), True, False, "graphdask's own, loads by memory map"),
+        Format("gexf", (".gexf",), True, True, "GEXF for Gephi; written up to 1,000,000 edges"),
+        Format("graphml", (".graphml",), True, True, "GraphML; written up to 1,000,000 edges"),
     )
 }
 

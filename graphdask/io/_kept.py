@@ -122,14 +122,37 @@ def warn_of_added(added: int, format: str) -> None:
         _warn(f"{format} has all numbers from 1 on as vertices: {added:,} that the graph does not have are read back")
 
 
+def columns_lost(table: Any, kind: str, format: str, single: bool = True) -> list[str]:
+    """Return names of columns, of edges or of vertices as `kind` says, that a file of a format has no place for.
+
+    `table` has no rows; `single`: it is a file, not a folder of parts.
+    """
+    from ._formats import FORMATS
+
+    known = FORMATS[format]
+    if kind == "vertex" and not single:
+        format = "parquet"  # of the table of the vertices
+    elif not (known.holds_edge_columns if kind == "edge" else known.holds_vertex_columns):
+        return list(table.column_names)
+    if format == "parquet":
+        from .parquet import unwritable
+
+        return unwritable(table)
+    return []
+
+
 def warn_of_columns(edges: Iterable[str], vertices: Iterable[str], target: object) -> None:
     """Warn that a file does not have the columns of edges and of vertices."""
     lost = [
         f"the {kind} columns {', '.join(names)}" for kind, names in (("edge", edges), ("vertex", vertices)) if names
     ]
     if lost:
-        _warn(f"{target}: {' and '.join(lost)} are not written; pyarrow or pandas writes them from G.to_arrow(kind) or "
-              "G.to_frame(kind)")  # fmt: skip
+        from ._formats import FORMATS
+
+        keeping = ", ".join(known.name for known in FORMATS.values() if known.holds_edge_columns and known.writes)
+        _warn(f"{target}: {' and '.join(lost)} are not written; columns of edges are kept by {keeping}, and those of "
+              "vertices by a folder of parts, as far as they hold their types; G.to_arrow and G.to_frame give all as "
+              "tables")  # fmt: skip
 
 
 def _warn(text: str) -> None:

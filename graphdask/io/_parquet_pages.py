@@ -77,6 +77,30 @@ def check_pages(files: Iterable[str], columns: Sequence[str], text: Sequence[str
     return found
 
 
+def check_columns(files: Iterable[str], schema: Any, names: Sequence[str]) -> bool:
+    """Hold further columns of edges to the memory that may be used, and return whether strings are as long as their
+    pages are. Of nested columns, whose pages are not read here, what the footer states is held to it.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    files = list(files)
+    flat = [name for name in names if not pa.types.is_nested(schema.field(name).type)]
+    kinds = [schema.field(name).type for name in flat]
+    values = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in kinds]
+    long = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+    text = [name for name, kind in zip(flat, values, strict=True) if kind in long]
+    size = 0
+    for name in files if len(flat) < len(names) else []:
+        footer = parquet.read_metadata(name)
+        for group in range(footer.num_row_groups):
+            for place in range(footer.num_columns):
+                chunk = footer.row_group(group).column(place)
+                size += chunk.total_uncompressed_size if chunk.path_in_schema.split(".")[0] in names else 0
+    budget().refuse_bytes(size, "the pages of its columns take")
+    return check_pages(files, flat, text, False).whole if flat else True
+
+
 def _check_file(
     data: Any, columns: Sequence[str], text: Sequence[str], spilled: bool, found: Pages, file: Path
 ) -> None:  # fmt: skip

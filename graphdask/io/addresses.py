@@ -22,6 +22,7 @@ import numpy as np
 from graphdask.errors import InputError, MissingDependency, WriteError, shown
 from graphdask.partition.ids import check_same_kind
 
+from ._asked import joined_columns
 from ._formats import detect_format
 from ._open import binary
 from .edges import EdgeList
@@ -327,4 +328,8 @@ def joined(lists: Sequence[EdgeList], names: Sequence[str]) -> EdgeList:
             counted = isinstance(value, int) and not isinstance(value, bool)
             report[key] = report.get(key, 0) + value if counted else value
     report = {key: value for key, value in report.items() if not key.startswith("declared_")}  # each of one file
-    return EdgeList(src, dst, column("weights"), column("times"), vertices, first.directed, report)
+    more = {
+        what: joined_columns([getattr(each, what) for each in lists], names, what)
+        for what in ("edge_columns", "vertex_columns")
+    }
+    return EdgeList(src, dst, column("weights"), column("times"), vertices, first.directed, report, **more)

@@ -41,6 +41,11 @@ class EdgeList:
     report: dict[str, Any] = field(default_factory=dict)
     """What reading met, counted: `format`, `bytes`, `lines`, `comments`, `blank_lines`, `declared_vertices`,
     `declared_edges`, ... Only what is there."""
+    edge_columns: Any = None
+    """pyarrow.Table with more columns of the edges, a row for each; None where none were asked for."""
+    vertex_columns: Any = None
+    """pyarrow.Table with the column `vertex` of ids and more columns of these vertices; None where none were asked
+    for."""
 
     def __post_init__(self) -> None:
         for name in ("src", "dst", "weights", "times", "vertices"):
@@ -51,6 +56,9 @@ class EdgeList:
                 raise InputError(f"{name}={shown(values)} is not an array of NumPy of one dimension")
         if not isinstance(self.report, dict):
             raise InputError(f"report={shown(self.report)} is not a dict")
+        for name in ("edge_columns", "vertex_columns"):
+            if getattr(self, name) is not None:
+                _check_table(name, getattr(self, name), self.num_edges)
 
     @property
     def num_edges(self) -> int:
@@ -63,6 +71,18 @@ class EdgeList:
         if ids is None or ids.dtype.kind not in "iu" or not len(ids) or int(ids[-1]) - int(ids[0]) + 1 != len(ids):
             return None
         return int(ids[0]), len(ids)
+
+
+def _check_table(name: str, table: Any, edges: int) -> None:
+    """Raise InputError for what is no table of columns."""
+    import pyarrow
+
+    if not isinstance(table, pyarrow.Table):
+        raise InputError(f"{name}={shown(table)} is not a pyarrow.Table")
+    if name == "edge_columns" and table.num_rows != edges:
+        raise InputError(f"edge_columns has {table.num_rows:,} rows; one for each of the {edges:,} edges is needed")
+    if name == "vertex_columns" and "vertex" not in table.column_names:
+        raise InputError("vertex_columns has no column 'vertex' of the vertices' ids")
 
 
 def stated_vertices(stated: Any, path: str | os.PathLike[str]) -> np.ndarray:

@@ -17,7 +17,9 @@ import numpy as np
 from graphdask.errors import FormatError, InputError
 
 from . import _put
+from ._asked import VERTEX, Asked, beside, joined_columns, refuse_columns
 from ._columns import Request
+from ._formats import FORMATS
 from ._open import existing_file
 from ._spill import SpilledColumn, release
 from ._table import Reading
@@ -50,16 +52,19 @@ def part_name(number: int, content: Content) -> str:
 def write_manifest(folder: Path, content: Content, parts: list[dict[str, Any]]) -> None:
     """Complete a folder of parts, each described by its `file`, `edges` and `bytes`."""
     import pyarrow as pa
-    from pyarrow import parquet
+
+    from .parquet import write_columns
 
     vertices: dict[str, Any] = {"count": content.ids.count}
+    more = content.vertex_columns
     if content.vertex_range is not None:
         vertices["first"] = content.vertex_range[0]
-    else:
-        values = content.ids.values
-        parquet.write_table(
-            pa.table({"vertex": content.names if content.names is not None else pa.array(values)}), folder / VERTICES
-        )
+    if more is not None:
+        vertices["columns"] = more.column_names
+    if content.vertex_range is None or more is not None:
+        names = content.names if content.names is not None else pa.array(content.ids.values)
+        table = pa.table({VERTEX: names})
+        write_columns(table if more is None else beside(table, more), folder / VERTICES, more)
     record = {
         "graphdask": VERSION,
         "format": content.format,
@@ -85,11 +90,13 @@ def read_folder(path: str | os.PathLike[str], format: str | None, request: Reque
     if request.weights and record["weights"] is None:
         raise FormatError("weights=True, but the graph has none", folder)
     weights = record["weights"] is not None and request.weights is not False
+    refuse_columns(FORMATS[name], request.edge_columns, False)
     inner = Request(
         weights=(weights or None) if name != "parquet" else weights,
         ids=record["ids"] if name in ("edgelist", "csv") or record["ids"] == "str" else None,
         directed=record["directed"] if request.directed is None else request.directed,
         header={"edgelist": False, "csv": True}.get(name),
+        edge_columns=request.edge_columns,
     )
     pieces = []
     for part in record["parts"]:
@@ -113,7 +120,10 @@ def read_folder(path: str | os.PathLike[str], format: str | None, request: Reque
     report |= {"comments": sum(piece.report["comments"] for piece in pieces)} if name in ("edgelist", "csv") else {}
     values = _joined([piece.weights for piece in pieces], np.dtype(record["weights"]), reading) if weights else None
     ends = [_joined([getattr(piece, end) for piece in pieces], None, reading) for end in ("src", "dst")]
-    return EdgeList(ends[0], ends[1], values, None, _vertices(folder, record), inner.directed, report)
+    of_edges = joined_columns([piece.edge_columns for piece in pieces], [part["file"] for part in record["parts"]],
+                              "edge_columns")  # fmt: skip
+    vertices, of_vertices = _vertices(folder, record, request.vertex_columns)
+    return EdgeList(ends[0], ends[1], values, None, vertices, inner.directed, report, of_edges, of_vertices)
 
 
 def manifest(folder: Path) -> dict[str, Any]:
@@ -197,15 +207,39 @@ def _joined(arrays: list[Any], dtype: np.dtype | None, reading: Reading) -> Any:
     return joined if dtype is None else joined.astype(dtype, copy=False)
 
 
-def _vertices(folder: Path, record: dict[str, Any]) -> np.ndarray:
+def _vertices(folder: Path, record: dict[str, Any], asked: Asked) -> tuple[np.ndarray, Any]:
+    """The ids of the vertices, and a table of these and the columns that are asked for."""
+    stated = record["vertices"]
+    if asked and "columns" not in stated:
+        raise FormatError("vertex_columns: the graph was written without columns of vertices", folder)
+    if "first" in stated:
+        ids = consecutive_vertices(stated["first"], stated["count"], folder / MANIFEST)
+    else:
+        ids = _stored_ids(folder, record)
+    return ids, _columns_of(folder, ids, asked) if asked else None
+
+
+def _columns_of(folder: Path, ids: np.ndarray, asked: Asked) -> Any:
+    """Columns of the vertices that have these ids, with the ids."""
+    import pyarrow as pa
+
+    from .parquet import read_columns
+
+    file = _inside(folder, VERTICES)
+    table = read_columns(existing_file(file), asked, "vertex_columns")
+    if table.num_rows != len(ids):
+        raise FormatError(f"{table.num_rows} vertices, but {len(ids)} were written", file)
+    column = pa.array(ids.tolist(), pa.string()) if ids.dtype.kind in "OTU" else pa.array(ids)
+    return table.add_column(0, VERTEX, column)
+
+
+def _stored_ids(folder: Path, record: dict[str, Any]) -> np.ndarray:
     from pyarrow import parquet
 
     from ._parquet_pages import check_pages
     from .parquet import checked_ids, is_text, strings
 
     stated = record["vertices"]
-    if "first" in stated:
-        return consecutive_vertices(stated["first"], stated["count"], folder / MANIFEST)
     try:
         file = _inside(folder, VERTICES)
         with parquet.ParquetFile(file) as opened:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,14 @@ import numpy as np
 
 from graphdask.errors import FormatError, GraphdaskError, InputError
 
+from ._asked import Asked, beside, picked
 from ._budget import budget
-from ._columns import Request, choose, count_infinite
+from ._columns import Chosen, Request, choose, count_infinite
 from ._missing_names import check_names, check_numbers
 from ._open import existing_file
-from ._parquet_pages import Pages, check_pages
+from ._parquet_pages import Pages, check_columns, check_pages
 from ._spill import NotKept, SpilledColumn
+from ._stated_columns import read_stated, restored, stated
 from ._table import Reading, string_array
 from ._text_out import table_of
 from .edges import EdgeList, stated_vertices
@@ -46,9 +49,11 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
     try:
         stored = parquet.ParquetDataset(file)
         schema = stored.schema
-        chosen = choose(schema.names, len(schema.names), request, file)
+        chosen = choose_of(schema, request, file)
         positions = [i for i in (chosen.src, chosen.dst, chosen.weight, chosen.time) if i is not None]
         names = [schema.names[i] for i in positions]
+        taken = {*names, *([] if chosen.direction is None else [schema.names[chosen.direction]])}
+        more = picked("edge_columns", request.edge_columns, schema.names, taken, file)
         for i, name in enumerate(names):
             _check_type(schema.field(name).type, f"column {name!r}", file, i < 2)
         text = [name for name in names[:2] if is_text(schema.field(name).type)]
@@ -56,8 +61,12 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
             if name not in text:
                 check_numbers(request, f"column {name!r}", file, schema.field(name).type)
         pages = check_pages(stored.files, names, text, reading.spill is not None and not text)
+        if more:
+            pages.whole &= check_columns(stored.files, schema, more)
+        columns = None
         if reading.spill is None or text:
-            table = _table(file, names, text, pages, reading)
+            table = _table(file, list(dict.fromkeys([*names, *more])), text, pages, reading)
+            columns = restored_columns(table.select(more), schema, file) if request.edge_columns else None
             arrays = [_values(table.column(name), name, file, i < 2) for i, name in enumerate(names)]
             own = _KEY in (schema.metadata or {})
             for name, each in zip(names[:2], arrays[:2], strict=True):
@@ -74,7 +83,7 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
         raise FormatError(f"the columns {names[0]!r} and {names[1]!r} are of different types", file)
     weights = numbers.pop(0) if chosen.weight is not None else None
     times = numbers.pop(0) if chosen.time is not None else None
-    stated_directed, vertices = stated_of(schema, file)
+    stated_directed, vertices, _ = stated_of(schema, file)
     directed = stated_directed if request.directed is None else request.directed
     size = file.stat().st_size if file.is_file() else sum(f.stat().st_size for f in file.rglob("*") if f.is_file())
     report: dict[str, Any] = {
@@ -83,21 +92,44 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
         "columns": names,
         **count_infinite(weights),
     }
-    if len(schema.names) > len(names):
-        report["unread_columns"] = len(schema.names) - len(names)
-    return EdgeList(ids[0], ids[1], weights, times, vertices, directed, report)
+    unread = len(set(range(len(schema.names))) - set(positions)) - len(set(more) - set(names))
+    if unread > 0:
+        report["unread_columns"] = unread
+    return EdgeList(ids[0], ids[1], weights, times, vertices, directed, report, columns)
 
 
-def stated_of(schema: Any, file: Path) -> tuple[bool | None, np.ndarray | None]:
-    """The direction and the vertices that the schema states."""
+def choose_of(schema: Any, request: Request, file: Path) -> Chosen:
+    """Which columns are the ends, the weight and the time: none of those that graphdask stated as more columns."""
+    stated_columns = read_stated(stated_of(schema, file)[2], file)
+    more = () if stated_columns is None or request.columns is not None else stated_columns.column_names
+    places = [place for place, name in enumerate(schema.names) if name not in more]
+    chosen = choose([schema.names[place] for place in places], len(places), request, file)
+    found = (chosen.src, chosen.dst, chosen.weight, chosen.time, chosen.direction)
+    chosen = Chosen(*(None if place is None else places[place] for place in found))  # type: ignore[arg-type]
+    if chosen.time is not None and not request.times and request.edge_columns:
+        name = schema.names[chosen.time]
+        if isinstance(request.edge_columns, bool) or name in request.edge_columns:
+            chosen = replace(chosen, time=None)
+    return chosen
+
+
+def restored_columns(table: Any, schema: Any, file: Path) -> Any:
+    """More columns of edges, as those that were written, where graphdask wrote them."""
+    kept = {key: value for key, value in (table.schema.metadata or {}).items() if key != _KEY}
+    table = restored(table, read_stated(stated_of(schema, file)[2], file), file)
+    return table.replace_schema_metadata(kept or None)
+
+
+def stated_of(schema: Any, file: Path) -> tuple[bool | None, np.ndarray | None, str | None]:
+    """The direction, the vertices and, as text, the further columns that the schema states."""
     try:
         stated = json.loads((schema.metadata or {}).get(_KEY, b"{}"))
-        directed, vertex_range = stated.get("directed"), stated.get("vertex_range")
+        directed, vertex_range, columns = (stated.get(key) for key in ("directed", "vertex_range", "columns"))
     except (ValueError, AttributeError, RecursionError) as error:
         raise FormatError(f"the metadata that graphdask wrote is damaged ({error})", file) from None
     if directed not in (None, True, False) or isinstance(directed, int) != isinstance(directed, bool):
         raise FormatError(f"the metadata that graphdask wrote is damaged (directed is {directed!r:.80})", file)
-    return directed, None if vertex_range is None else stated_vertices(vertex_range, file)
+    return directed, None if vertex_range is None else stated_vertices(vertex_range, file), columns
 
 
 def _table(file: Path, names: list[str], text: list[str], pages: Pages, reading: Reading) -> Any:
@@ -151,18 +183,65 @@ def _batches(file: Path, names: list[str], rows: int = ROWS) -> Iterator[Any]:
 
 
 def write_parquet(edges: EdgeList, path: Path) -> None:
-    """Write columns src, dst, and weight, time where there are any."""
+    """Write columns src, dst, weight, time where there are any, and further columns."""
     from pyarrow import parquet
 
-    table = table_of(edges)
-    table = table.replace_schema_metadata(schema_metadata(edges.directed, edges.vertex_range))
+    table, more = table_of(edges), edges.edge_columns
+    if more is not None:
+        table = beside(table, more)
+    table = table.replace_schema_metadata(schema_metadata(edges.directed, edges.vertex_range, more))
     parquet.write_table(table, path, **column_options(table.schema))
 
 
-def schema_metadata(directed: bool | None, vertex_range: tuple[int, int] | None = None) -> dict[bytes, str]:
-    """What the schema says of the graph: its direction, and (first id, number) where its vertices are consecutive."""
+def schema_metadata(
+    directed: bool | None, vertex_range: tuple[int, int] | None = None, more: Any = None
+) -> dict[bytes, Any]:
+    """What the schema says of the graph: its direction, (first id, number) where its vertices are consecutive, and the
+    types of further columns, with what pandas recorded of them."""
     metadata: dict[str, Any] = {"directed": directed}
-    return {_KEY: json.dumps(metadata if vertex_range is None else metadata | {"vertex_range": vertex_range})}
+    metadata |= {} if vertex_range is None else {"vertex_range": vertex_range}
+    metadata |= {} if more is None else {"columns": stated(more)}
+    recorded = {} if more is None else more.schema.metadata or {}
+    return {**recorded, _KEY: json.dumps(metadata)}
+
+
+def write_columns(table: Any, path: Path, more: Any = None) -> None:
+    """Write a table; `more`: those of its columns whose types are stated."""
+    from pyarrow import parquet
+
+    metadata = {} if more is None else {**(more.schema.metadata or {}), _KEY: json.dumps({"columns": stated(more)})}
+    parquet.write_table(table.replace_schema_metadata(metadata), path, write_page_checksum=True)
+
+
+def read_columns(file: Path, asked: Asked, what: str) -> Any:
+    """The columns of a table that are asked for, as they were written."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        schema = parquet.read_schema(file)
+        names = picked(what, asked, schema.names, (), file)
+        check_columns([str(file)], schema, names)
+        table = parquet.read_table(file, columns=names, page_checksum_verification=True)
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, GraphdaskError):
+            raise
+        raise FormatError(f"not a readable Parquet file ({_first_sentence(error)})", file) from None
+    return restored_columns(table, schema, file)
+
+
+def unwritable(table: Any) -> list[str]:
+    """Names of columns of types that Parquet does not hold."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    lost = []
+    for name in table.column_names:
+        try:
+            parquet.write_table(table.select([name]).slice(0, 0), pa.BufferOutputStream())
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
+            lost.append(name)
+    return lost
 
 
 def column_options(schema: Any) -> dict[str, Any]:
@@ -171,7 +250,7 @@ def column_options(schema: Any) -> dict[str, Any]:
 
     whole = [field.name for field in schema if pa.types.is_integer(field.type)]
     others = {field.name: "snappy" for field in schema if field.name not in whole}
-    strings = [field.name for field in schema if pa.types.is_string(field.type)]
+    strings = [field.name for field in schema if is_text(field.type) or pa.types.is_dictionary(field.type)]
     return {
         "use_dictionary": strings or False,
         "column_encoding": dict.fromkeys(whole, "DELTA_BINARY_PACKED") or None,

@@ -46,6 +46,10 @@ class Content:
     number_dtype: np.dtype
     """Of vertex numbers."""
     weight_dtype: np.dtype | None
+    edge_columns: Any = None
+    """Columns of edges that are kept, as an Arrow table without rows."""
+    vertex_columns: Any = None
+    """Columns of vertices that are kept, as an Arrow table in the order of `ids`."""
 
     @property
     def dtype(self) -> np.dtype:
@@ -98,6 +102,13 @@ class Content:
             arrays.append(pa.array(weights, pa.from_numpy_dtype(self.weight_dtype)))
         return pa.table(arrays, names=self.columns)
 
+    def with_columns(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, more: Any) -> Any:
+        """A block as a table, with its columns of edges."""
+        from ._asked import beside
+
+        table = self.table(src, dst, weights)
+        return table if more is None else beside(table, more)
+
     def nothing(self) -> Any:
         """The table without rows."""
         none = np.zeros(0, self.number_dtype)
@@ -110,8 +121,8 @@ class PartFile:
     def __init__(self, path: Path, content: Content):
         self.path, self.content = path, content
 
-    def write(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> None:
-        """Append a block."""
+    def write(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, more: Any = None) -> None:
+        """Append a block; `more`: a table of its columns of edges."""
         raise NotImplementedError
 
     def finish(self) -> None:
@@ -182,7 +193,7 @@ class _TextPart(PartFile):
         further = [name.title() for name in content.columns[2:]]
         return edgelist_header(content.directed, counts, not content.ids.are_numbers, further, content.weight_dtype)
 
-    def write(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> None:
+    def write(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, more: Any = None) -> None:
         table = self.content.table(src, dst, weights)
         if self.content.format == "csv":
             table = with_direction(table, self.content.directed)
@@ -202,14 +213,18 @@ class _ParquetPart(PartFile):
         super().__init__(path, content)
         from pyarrow import parquet
 
+        from ._asked import beside
         from .parquet import column_options, schema_metadata
 
-        schema = content.nothing().schema
-        metadata = schema_metadata(content.directed, content.vertex_range)
+        more, schema = content.edge_columns, content.nothing().schema
+        metadata = schema_metadata(content.directed, content.vertex_range, more)
+        schema = schema if more is None else beside(content.nothing(), more).schema
         self._writer = parquet.ParquetWriter(path, schema.with_metadata(metadata), **column_options(schema))
+        self._metadata = metadata
 
-    def write(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> None:
-        self._writer.write_table(self.content.table(src, dst, weights))
+    def write(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, more: Any = None) -> None:
+        table = self.content.with_columns(src, dst, weights, more)
+        self._writer.write_table(table.replace_schema_metadata(self._metadata))
 
     def finish(self) -> None:
         self._writer.close()
@@ -226,7 +241,7 @@ class _RawPart(PartFile):
         self._alone = alone
         self._files = [_column(path, name).open("wb") for name in content.columns]
 
-    def write(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> None:
+    def write(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, more: Any = None) -> None:
         columns = [self.content.translated(src), self.content.translated(dst), weights]
         for file, column in zip(self._files, columns, strict=False):
             file.write(np.ascontiguousarray(column).data)
@@ -248,7 +263,7 @@ class _WholePart(PartFile):
         super().__init__(path, content)
         self._blocks: list[tuple[Any, Any, Any]] = []
 
-    def write(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> None:
+    def write(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, more: Any = None) -> None:
         self._blocks.append((src, dst, weights))
 
     def finish(self) -> None:

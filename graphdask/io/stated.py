@@ -92,13 +92,13 @@ def _native(path: Path) -> Stated | None:
 def _parquet(path: Path) -> Stated | None:
     from pyarrow import parquet
 
-    from ._columns import Request, choose
-    from .parquet import stated_of
+    from ._columns import Request
+    from .parquet import choose_of, stated_of
 
     footer = parquet.read_metadata(path)
     schema = footer.schema.to_arrow_schema()
-    chosen = choose(schema.names, len(schema.names), Request(), path)
-    directed, vertices = stated_of(schema, path)
+    chosen = choose_of(schema, Request(), path)
+    directed, vertices, _ = stated_of(schema, path)
     weights = None if chosen.weight is None else str(schema.field(chosen.weight).type.to_pandas_dtype().__name__)
     return Stated("its footer", footer.num_rows, None if vertices is None else len(vertices), directed, weights)
 

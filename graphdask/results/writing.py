@@ -96,11 +96,14 @@ def write_parts(context: RankContext, given: Any, plan: WritePlan) -> list[Writt
         return _written_by_one(context, given, plan)
     if stored:
         return [_write_part(context, stored_blocks(given, plan.directed, plan.max_edges), plan, rank)]
-    shares: dict[int, Share] = given
-    return [
-        _write_part(context, to_host(share.blocks(backend, plan.max_edges), backend), plan, number)
-        for number, share in shares.items()
-    ]
+
+    def blocks_of(share: Any) -> Iterator[Any]:
+        if isinstance(share, Share):
+            return to_host(share.blocks(backend, plan.max_edges), backend)
+        blocks: Iterator[Any] = share.blocks(plan.max_edges)  # with columns
+        return blocks
+
+    return [_write_part(context, blocks_of(share), plan, number) for number, share in given.items()]
 
 
 def _written_by_one(context: RankContext, part: Part, plan: WritePlan) -> list[WrittenPart]:
@@ -137,14 +140,15 @@ def _to_first(context: RankContext, column: Any) -> np.ndarray:
 def _write_part(context: RankContext, blocks: Iterator[Edges], plan: WritePlan, number: int) -> WrittenPart:
     path = plan.folder / part_name(number, plan.content)
     edges = 0
+    more: list[Any]
     with readable(plan.target):
         file = open_part(path, plan.content, alone=not plan.single or plan.files == 1, first=number == 0)
         try:
-            for step, (src, dst, weights) in enumerate(blocks):
+            for step, (src, dst, weights, *more) in enumerate(blocks):
                 context.comm.check()
                 if time.monotonic() > context.deadline:
                     raise DeadlineExceeded(f"writing {plan.target} passed the deadline after {edges:,} edges of a part")
-                file.write(src, dst, weights)
+                file.write(src, dst, weights, *more)
                 edges += len(src)
                 if context.on_superstep is not None:
                     context.on_superstep(_step(step, len(src)))

@@ -1,0 +1,188 @@
+"""Columns of edges and of vertices come back from files as they were written, and as pyarrow and pandas read them."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from tables_of_columns import same_columns, table_of_types
+
+import graphdask as gd
+from graphdask.errors import FormatError, GraphdaskWarning, InputError
+from graphdask.io import read_edges
+
+EDGES, VERTICES = 60, 12
+KEEPS_BOTH = {"parquet folder": ("graph", "parquet")}
+KEEPS_EDGES = {"parquet": ("graph.parquet", None)} | KEEPS_BOTH
+SHAPES = {
+    "directed": {},
+    "undirected": {"directed": False},
+    "merged": {"multi_edges": "merge"},
+    "no loops": {"self_loops": "drop", "directed": False},
+}
+
+
+def ends(names=False):
+    rng = np.random.default_rng(7)
+    found = rng.integers(0, VERTICES, (2, EDGES))
+    return np.array([f"v{n}" for n in range(VERTICES)], object)[found] if names else found
+
+
+def made(vertices=True, names=False, **options):
+    src, dst = ends(names)
+    ids = [f"v{n}" for n in range(VERTICES)] if names else list(range(VERTICES))
+    columns = table_of_types(VERTICES, 5).append_column("id", pa.array(ids)) if vertices else None
+    return gd.from_edges(src, dst, edge_columns=table_of_types(EDGES), vertex_columns=columns, **options)
+
+
+def written(G, tmp_path, format):
+    name, named = format
+    G.write(tmp_path / name, named)
+    return tmp_path / name
+
+
+@pytest.mark.parametrize("format", KEEPS_EDGES.values(), ids=list(KEEPS_EDGES))
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
+@pytest.mark.parametrize("names", [False, True], ids=["numbers", "names"])
+def test_columns_of_every_type_come_back(format, shape, names, tmp_path):
+    G = made(vertices=format in KEEPS_BOTH.values(), names=names, **shape)
+    file = written(G, tmp_path, format)
+    H = gd.read_graph(file, edge_columns=True, vertex_columns=format in KEEPS_BOTH.values())
+    assert gd.same_graph(G, H)
+    assert same_columns(H.to_arrow(), G.to_arrow())
+    assert same_columns(H.to_arrow("vertices"), G.to_arrow("vertices"))
+    assert H.edge_columns == G.edge_columns
+    some = gd.read_graph(file, edge_columns=["list", "int8"])
+    assert same_columns(some.to_arrow(), G.to_arrow(columns=["list", "int8"]))
+    assert not gd.read_graph(file).edge_columns
+
+
+@pytest.mark.parametrize("format", KEEPS_EDGES.values(), ids=list(KEEPS_EDGES))
+@pytest.mark.parametrize("parts", [1, 2, 3])
+def test_partitions_change_neither_edges_nor_columns(format, parts, tmp_path):
+    G = made(vertices=False)
+    H = gd.read_graph(written(G.partition(parts), tmp_path, format), edge_columns=True).partition(parts)
+    assert same_columns(H.to_arrow(), G.to_arrow())
+    rows, others = (gd.sample.neighbors(each, [0, 1, 2], [2, 2]).edge.tolist() for each in (G.partition(parts), H))
+    assert rows == others
+
+
+@pytest.mark.parametrize("format", KEEPS_EDGES.values(), ids=list(KEEPS_EDGES))
+def test_an_empty_graph_keeps_its_columns(format, tmp_path):
+    G = gd.from_edges([], [], edge_columns=table_of_types(0), vertex_columns={"id": [], "s": []})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GraphdaskWarning)
+        file = written(G, tmp_path, format)
+    H = gd.read_graph(file, edge_columns=True)
+    assert gd.same_graph(G, H)
+    assert same_columns(H.to_arrow(), G.to_arrow())
+
+
+@pytest.mark.parametrize("files", [2, 3, 7])
+def test_several_files_are_read_in_their_order_with_the_categories_of_all(files, tmp_path):
+    G = made(vertices=False, weights=np.arange(EDGES))
+    table = G.to_arrow()
+    bounds = [EDGES * k // files for k in range(files + 1)]
+    words = [f"w{n % 5}" for n in range(EDGES)]
+    for k in range(files):
+        part = table.slice(bounds[k], bounds[k + 1] - bounds[k]).drop_columns(["category", "ordered"])
+        own = pa.array(words[bounds[k] : bounds[k + 1]]).dictionary_encode()
+        parquet.write_table(part.append_column("category", own), tmp_path / f"{k}.parquet")
+    H = gd.read_graph(tmp_path / "*.parquet", edge_columns=["category", "int64", "list"])
+    assert gd.same_graph(G, H)
+    assert H.to_arrow()["category"].to_pylist() == words
+    assert same_columns(H.to_arrow(columns=["int64", "list"]), G.to_arrow(columns=["int64", "list"]))
+    G.write(tmp_path / "folder", "parquet", files=files)
+    assert len(list((tmp_path / "folder").glob("part-*.parquet"))) == files
+    assert same_columns(gd.read_graph(tmp_path / "folder", edge_columns=True).to_arrow(), table)
+
+
+def test_files_of_other_columns_or_types_are_refused(tmp_path):
+    for name, columns in {"a": {"x": [1]}, "b": {"y": [1]}, "c": {"x": ["one"]}, "d": {"x": [0.5]}}.items():
+        parquet.write_table(pa.table({"src": [0], "dst": [1], **columns}), tmp_path / f"{name}.parquet")
+    with pytest.raises(InputError, match=r"a.parquet has the column 'x' and .*b.parquet has none"):
+        gd.read_graph(tmp_path / "[ab].parquet", edge_columns=True)
+    with pytest.raises(InputError, match=r"'x' is int64 in one file and string in .*c.parquet"):
+        gd.read_graph(tmp_path / "[ac].parquet", edge_columns=True)
+    H = gd.read_graph(tmp_path / "[ad].parquet", edge_columns=["x"])
+    assert H.edge_column("x").tolist() == [1.0, 0.5]
+
+
+def test_a_file_of_pandas_gives_the_columns_that_pandas_reads(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({
+        "source": rng.integers(0, 9, 40), "target": rng.integers(0, 9, 40), "w": rng.random(40),
+        "time": pd.to_datetime("2026-01-01") + pd.to_timedelta(rng.integers(0, 99, 40), unit="h"),
+        "kind": pd.Categorical(rng.choice(["a", "b"], 40)), "n": pd.array([1, None] * 20, "Int64"),
+    })  # fmt: skip
+    frame.to_parquet(tmp_path / "calls.parquet")
+    G = gd.read_graph(tmp_path / "calls.parquet", edge_columns=True)
+    expected = pd.read_parquet(tmp_path / "calls.parquet")
+    assert G.weighted
+    assert G.report["columns"] == ["source", "target", "w"]
+    pd.testing.assert_frame_equal(G.to_frame()[["time", "kind", "n"]], expected[["time", "kind", "n"]])
+    plain = gd.read_graph(tmp_path / "calls.parquet")
+    assert plain.report["unread_columns"] == 2  # kind and n
+    both = gd.read_graph(tmp_path / "calls.parquet", edge_columns=["w", "kind"])
+    assert both.weighted
+    assert both.edge_column("w").tolist() == expected.w.tolist()
+    edges = read_edges(tmp_path / "calls.parquet", edge_columns=["kind"], weights="time")
+    assert edges.times.tolist() == (expected.time.astype("datetime64[s]").astype(int)).tolist()
+    assert edges.edge_columns["kind"].to_pylist() == expected.kind.tolist()
+
+
+def test_columns_named_as_weights_times_and_ends_come_back_as_columns(tmp_path):
+    columns = {name: [n, n + 1] for n, name in enumerate(["w", "time", "source", "target", "type", "id"])}
+    G = gd.from_edges([0, 1], [1, 2], edge_columns=columns)
+    G.write(tmp_path / "graph.parquet")
+    H = gd.read_graph(tmp_path / "graph.parquet", edge_columns=True)
+    assert not H.weighted
+    assert gd.same_graph(G, gd.read_graph(tmp_path / "graph.parquet"))
+    assert same_columns(H.to_arrow(), G.to_arrow())
+    assert pd.read_parquet(tmp_path / "graph.parquet").columns.tolist() == ["src", "dst", *columns]
+
+
+def test_what_a_file_does_not_hold_is_refused(tmp_path):
+    file = tmp_path / "graph.parquet"
+    parquet.write_table(pa.table({"src": [0], "dst": [1], "x": [2], "edge": [3]}), file)
+    assert list(gd.read_graph(file, edge_columns=True).edge_columns) == ["x"]
+    for given, error, message in (
+        (["y"], FormatError, "edge_columns: there is no column 'y'; the file has src, dst, x, edge"),
+        (["edge"], InputError, "'edge' is what graphdask calls a column of its own"),
+        (["x", "x"], InputError, "names the column 'x' twice"),
+        ("x", InputError, "edge_columns='x' is not a list of names of columns, True for all, or None"),
+        (3, InputError, "edge_columns=3 is not"),
+    ):
+        with pytest.raises(error, match=message):
+            gd.read_graph(file, edge_columns=given)
+    with pytest.raises(InputError, match=r"vertex_columns=True: parquet holds no columns of vertices"):
+        gd.read_graph(file, vertex_columns=True)
+    (tmp_path / "graph.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
+    with pytest.raises(InputError, match=r"edge_columns=\['x'\]: matrixmarket holds no columns of edges; .*parquet"):
+        gd.read_graph(tmp_path / "graph.mtx", edge_columns=["x"])
+    gd.read_graph(file).write(tmp_path / "plain", "parquet")
+    with pytest.raises(FormatError, match="written without columns of vertices"):
+        gd.read_graph(tmp_path / "plain", vertex_columns=True)
+
+
+def test_columns_that_a_file_does_not_keep_are_named_in_a_warning(tmp_path):
+    months = pa.array([pa.MonthDayNano([1, 2, 3]), None])
+    columns = pa.table({"span": months, "x": [1, 2]})
+    G = gd.from_edges([0, 1], [1, 2], edge_columns=columns, vertex_columns={"name": ["a", "b", "c"]})
+    with pytest.warns(GraphdaskWarning, match="the edge columns span and the vertex columns name are not written"):
+        G.write(tmp_path / "graph.parquet")
+    assert list(gd.read_graph(tmp_path / "graph.parquet", edge_columns=True).edge_columns) == ["x"]
+    with pytest.warns(GraphdaskWarning, match="the edge columns span, x and the vertex columns name are not written"):
+        G.write(tmp_path / "graph.npz")
+
+
+def test_a_damaged_statement_of_columns_is_refused(tmp_path):
+    file = tmp_path / "graph.parquet"
+    made(vertices=False).write(file)
+    table = parquet.read_table(file)
+    stated = table.schema.metadata[b"graphdask"].replace(b'"columns": "', b'"columns": "!')
+    parquet.write_table(table.replace_schema_metadata({b"graphdask": stated}), file)
+    with pytest.raises(FormatError, match="the columns that graphdask stated are damaged"):
+        gd.read_graph(file, edge_columns=True)
