@@ -21,6 +21,7 @@ from graphdask.graph.typed import TypedGraph
 from graphdask.interface.kinds import flag
 from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
+from graphdask.sample._link_ends import Blocks, distinct
 from graphdask.sample._loading import Fields, Loader, Run, Ways
 from graphdask.sample._minibatches import Drawn
 from graphdask.sample._negatives import Negatives, NegativeSampling, checked_negatives
@@ -232,69 +233,40 @@ class LinkNeighborLoader(Loader):
         return 2 * links + (1 if self._of_triplets else 2) * self._negatives_of(links)
 
     def _run(self, order: np.ndarray, epoch: int, first: int, last: int) -> Run:
-        bounds = np.minimum(np.arange(first, last + 1) * self.batch_size, len(order))
-        places, sizes = order[bounds[0] : bounds[-1]], np.diff(bounds)
+        begin, end = first * self.batch_size, min(last * self.batch_size, len(order))
+        places = order[begin:end]
         src, dst = (side[places] for side in self._links)
-        negative = None if self._negatives is None else self._negatives.drawn(epoch, int(bounds[0]), src)
-        bounds = bounds - bounds[0]
-        beside = {"input_id": (places, bounds)} | self._facts(places, bounds)
-        per_batch = [
-            self._ends_of(src[a:b], dst[a:b], None if negative is None else tuple(side[a:b] for side in negative))
-            for a, b in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
-        ]
-        widths = np.array([self._seeds_of(int(size)) for size in sizes], np.int64)
-        of_ends = np.concatenate(([0], np.cumsum(widths)))
-        ends = np.concatenate(per_batch)
+        negative = None if self._negatives is None else self._negatives.drawn(epoch, begin, src)
+        blocks = Blocks(self.batch_size, len(places), self._negatives_of)
+        beside = {"input_id": (places, blocks.bounds)} | self._facts(blocks, places)
+        ends, offsets = blocks.ends(src, dst, negative, self._of_triplets), blocks.offsets(self._seeds_of)
         if not self._disjoint:
-            distinct = [np.unique(each, return_inverse=True) for each in per_batch]
-            beside["ends"] = np.concatenate([numbers.reshape(-1) for _, numbers in distinct]), of_ends
-            starts = np.concatenate(([0], np.cumsum([len(vertices) for vertices, _ in distinct])))
-            seeds = np.concatenate([vertices for vertices, _ in distinct])
+            seeds, starts, numbers = distinct(ends, offsets, self.graph.num_vertices)
+            beside["ends"] = numbers, offsets
             return Run(self._sampler(seeds, starts, epoch * self._count + first, None), beside)
-        beside["ends"] = np.arange(of_ends[-1]) - np.repeat(of_ends[:-1], widths), of_ends
+        beside["ends"] = np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets)), offsets
         limits = None
-        if self._seen is not None:
-            cycled = [np.arange(width) % size for width, size in zip(self._cycles(sizes), sizes, strict=True)]
-            within = [np.concatenate([c] * 2) if not self._of_triplets else c for c in cycled]
-            at = np.concatenate([a + each for a, each in zip(bounds[:-1], within, strict=True)])
-            limits = self._seen.limits[places][at]
+        if self._seen is not None:  # of pairs, what belongs to links stands there twice: sources and destinations
+            times = 1 if self._of_triplets else 2
+            limits = blocks.repeated(self._seen.limits[places], times, lambda links: self._seeds_of(links) // times)
         whole, rest = divmod(min(self._count * self.batch_size, len(order)), self.batch_size)
         per = self._seeds_of(self.batch_size)
         of_epoch = whole * per + self._seeds_of(rest)
         return Run(self._sampler(ends, None, epoch * of_epoch + first * per, limits), beside, per)
 
-    def _cycles(self, sizes: np.ndarray) -> list[int]:
-        """Ends of batches that stand one after the other in the order of links, again and again."""
-        return [self._seeds_of(int(size)) // (1 if self._of_triplets else 2) for size in sizes]
-
-    def _ends_of(self, src: np.ndarray, dst: np.ndarray, negative: tuple[np.ndarray, ...] | None) -> np.ndarray:
-        """The ends of a batch: of pairs all sources and then all destinations; of triplets these and the negatives."""
-        if negative is None:
-            return np.concatenate([src, dst])
-        count = self._negatives_of(len(src))
-        neg_src, neg_dst = (side.T.reshape(-1)[:count] for side in negative)  # number by number
-        if self._of_triplets:
-            return np.concatenate([src, dst, neg_dst])
-        return np.concatenate([src, neg_src, dst, neg_dst])
-
-    def _facts(self, places: np.ndarray, bounds: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    def _facts(self, blocks: Blocks, places: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Labels and times of the links and negatives of batches."""
         if self._of_triplets:
-            return {} if self._seen is None else {"seed_time": (self._seen.limits[places], bounds)}
-        sizes = np.diff(bounds).tolist()
-        extra = [self._negatives_of(size) for size in sizes]
-        ends = np.concatenate(([0], np.cumsum(np.add(sizes, extra)))).astype(np.int64)
-        pairs = list(zip(bounds[:-1].tolist(), sizes, extra, strict=True))
-        facts = {}
+            return {} if self._seen is None else {"seed_time": (self._seen.limits[places], blocks.bounds)}
+
+        def all_of(links: int) -> int:
+            return links + self._negatives_of(links)
+
+        offsets, facts = blocks.offsets(all_of), {}
         if self._labels is not None:
-            made = np.zeros((int(ends[-1]), *self._labels.shape[1:]), self._labels.dtype)
-            for begin, (a, size, _) in zip(ends[:-1].tolist(), pairs, strict=True):
-                made[begin : begin + size] = self._labels[places[a : a + size]]
-            facts["edge_label"] = made, ends
+            facts["edge_label"] = blocks.labels(self._labels[places]), offsets
         if self._seen is not None:
-            limits = self._seen.limits[places]
-            at = [a + np.arange(size + more) % size for a, size, more in pairs]
-            facts["edge_label_time"] = limits[np.concatenate(at)], ends
+            facts["edge_label_time"] = blocks.repeated(self._seen.limits[places], 1, all_of), offsets
         return facts
 
     def _made(self, drawn: Drawn, common: dict[str, Any]) -> LinkBatch:
