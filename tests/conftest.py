@@ -18,7 +18,7 @@ import signal
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext
 from functools import cache
 from pathlib import Path
@@ -56,6 +56,13 @@ def shared_data() -> Path:
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Generator of this run's seed and this test's name, so that the order of the tests does not matter."""
     return np.random.default_rng([SEED, zlib.crc32(request.node.nodeid.encode())])
+
+
+@pytest.fixture
+def tuned() -> Iterator[Callable[..., None]]:
+    """Other sizes until the test ends, as in `tuned(SAMPLE, trials=2)`; the tables are `graphdask.<package>.tuning`."""
+    with ExitStack() as stack:
+        yield lambda table, **sizes: stack.enter_context(table.varied(**sizes))
 
 
 @pytest.fixture(scope="session")

@@ -28,6 +28,7 @@ from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError, MissingDependency, shown
 from graphdask.interface.kinds import checked_seed, whole
 from graphdask.partition.given import given_array
+from graphdask.partition.tuning import PARTITION
 
 METHODS = ("range", "random", "biased-random", "metis")
 GHOSTS = ("all", "1-hop")
@@ -68,7 +69,7 @@ class Plan:
 
 def index_dtype(num_vertices: int) -> np.dtype:
     """int32 while every vertex number, and one more, fits; else int64."""
-    return np.dtype(np.int32 if num_vertices < 2**31 - 1 else np.int64)
+    return np.dtype(np.int32 if num_vertices < PARTITION.narrow_ids else np.int64)
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from graphdask.engine.loop import Environment
 from graphdask.errors import OverBudget
-
-LOOKED_AT = 1 << 20
-"""From so many edges or vertices on it is asked what memory is free, which of a GPU takes as long as a launch."""
+from graphdask.sample.tuning import SAMPLE
 
 
 def refuse_beyond_memory(env: Environment, name: str, place: str, total: int, each: int) -> None:
@@ -14,7 +12,7 @@ def refuse_beyond_memory(env: Environment, name: str, place: str, total: int, ea
 
     `place` names the step in the message, such as "step 3".
     """
-    if total < LOOKED_AT:
+    if total < SAMPLE.memory_asked_from:
         return
     needed, free = total * each, int(env.backend.free_memory() * env.memory_share)
     if needed > free:

@@ -14,11 +14,7 @@ from graphdask.engine.loop import Environment
 from graphdask.kernels.choice.selection_pack import Selections
 from graphdask.kernels.neighbors.redrawn_pack import Redrawn
 from graphdask.sample._beyond_memory import refuse_beyond_memory
-
-LAUNCH = {"cpu": 1 << 18, "cuda": 1 << 26}
-"""Candidates with biases in one launch: on a CPU what stays in its cache."""
-EACH = 96
-"""Bytes of one that is chosen."""
+from graphdask.sample.tuning import SAMPLE
 
 
 def empty_counts(xp: Any, groups: int) -> Array:
@@ -158,7 +154,7 @@ class Chooser:
         xp = self.env.xp
         offsets = xp.cumsum(choices.counts)
         total = int(offsets[-1])
-        refuse_beyond_memory(self.env, self.name, f"step {self.step}", total, EACH)
+        refuse_beyond_memory(self.env, self.name, f"step {self.step}", total, SAMPLE.chosen_bytes)
         starts = offsets[:-1]
         return ChosenRows(xp, starts, xp.empty(total, np.int64), xp.empty(total, np.int64), starts)
 
@@ -209,7 +205,7 @@ def choose(
             ),
         )  # fmt: skip
         return Found(buffers.owners, buffers.chosen, buffers.all_starts)
-    for a, b in launches(env, choices, LAUNCH[env.backend.name]):
+    for a, b in launches(env, choices, SAMPLE.candidate_launch[env.backend.name]):
         if a:
             chooser.look_at_the_clock()
         bounds = choices.bounds[a : b + 1]

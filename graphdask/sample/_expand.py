@@ -30,9 +30,8 @@ from graphdask.sample._methods import Method
 from graphdask.sample._near import asks_near, near_rows
 from graphdask.sample._sums import Aliases, Sums, aliases_of, looked_at, pays, sums_of
 from graphdask.sample.spec import MOST_DRAWN, MOST_KEPT, MOST_TRIED
+from graphdask.sample.tuning import SAMPLE
 
-TRIALS = 128
-"""Of rejection; then a vertex's edges are scanned after all, which changes no probability."""
 LAUNCH = 1 << 20
 """Vertices whose edges are drawn by rejection in one launch."""
 LOOKED_AT = {"cpu": 1 << 18, "cuda": 1 << 33}
@@ -98,7 +97,7 @@ class Expander:
         self.of_vertices |= {name: array for name, array in columns.items() if name.startswith("vertex")}
         self.of_edges = FunctionItems(
             **self.graph, failure=self.failure("edge_bias"), replace=int(options.replace), seed=self.seed,
-            trials=TRIALS, num_vertices=self.num_vertices, lacking=self.flags[2:],
+            trials=SAMPLE.trials, num_vertices=self.num_vertices, lacking=self.flags[2:],
         )  # fmt: skip
         self.method: Method = options.how
         self.sums: Sums | None = None
@@ -166,7 +165,7 @@ class Expander:
             sums, totals, other = of.share.view(np.int64), of.totals, of.other
         return {
             **self.graph, "how": how, "sums": sums, "totals": totals, "other": other, "bound": self.bound(bias),
-            "floating": int(bias is np.float64), "trials": TRIALS, "seed": self.seed,
+            "floating": int(bias is np.float64), "trials": SAMPLE.trials, "seed": self.seed,
             "updates": int("update" in self.functions), "num_vertices": self.num_vertices,
             "failure": self.failure("edge_bias"),
         }  # fmt: skip

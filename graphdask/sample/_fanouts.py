@@ -14,6 +14,7 @@ from graphdask.partition.part import Csr, Part, WeightFacts
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample.biases import EdgeBiases, checked_biases
 from graphdask.sample.sampler import Sampler
+from graphdask.sample.tuning import SAMPLE
 
 S = TypeVar("S")
 
@@ -24,10 +25,6 @@ REDRAWN = ("repeated", "bipartite")
 COLLISIONS = ("auto", "linear", "bitmap", "strided")
 BITS = {"bitmap": 8, "strided": 16}
 """What is added to the number of a method for kernels (kernels/neighbors/successive.py), by how collisions are seen."""
-LAUNCH_WORDS = 1 << 25
-"""Words in a launch, about, for trees of biases or tables of what is drawn: as many as the edges of rows, or drawn."""
-LAUNCH = 1 << 27
-"""Edges that the buffers of a launch over small instances hold, about: some tens of milliseconds."""
 
 
 class Fanouts(Sampler[S]):
@@ -149,7 +146,7 @@ class Fanouts(Sampler[S]):
         stored = rows.num_edges * part.size
         mean, reached = self._row_lengths(part, rows)
         expanded, edges = self._edges_at_most(share, mean, reached)
-        buffered = min(edges, LAUNCH)  # for edges of small instances, before they are put together
+        buffered = min(edges, SAMPLE.edge_launch)  # for edges of small instances, before they are put together
         edges = min(edges, share * float(stored) * (max(self.fanouts, default=0) if self.replace else 1))
         expanded = min(expanded, share * float(part.num_vertices))
         each = 4 * width + 28 + (3 * (width + 8) + 8 if part.size > 1 else 0)
@@ -157,15 +154,15 @@ class Fanouts(Sampler[S]):
         biases = launch = 0
         if (self.burn or max(self.fanouts, default=0) > FEW) and not self.replace:
             if not self.alike:
-                launch = int(8 * min(LAUNCH_WORDS, expanded * reached)) + 32 * int(expanded)
+                launch = int(8 * min(SAMPLE.tree_launch, expanded * reached)) + 32 * int(expanded)
             elif not isinstance(rows.indptr, np.ndarray):
-                launch = int(24 * min(edges, LAUNCH_WORDS))
+                launch = int(24 * min(edges, SAMPLE.tree_launch))
         if part.size == 1 and not isinstance(rows.indptr, np.ndarray):
             launch = max(launch, int(2 * width * buffered))
         if self.method == "reservoir":
             launch += 8 * int(expanded)
         elif self.marked(0):
-            launch = max(launch, int(4 * min(LAUNCH_WORDS, expanded * (1 + reached / 32))) + 32 * int(expanded))
+            launch = max(launch, int(4 * min(SAMPLE.tree_launch, expanded * (1 + reached / 32))) + 32 * int(expanded))
         if self.bias is not None and self._table not in part.tables:
             filtered = rows.num_edges * (9 + width + (0 if rows.weights is None else rows.weights.itemsize))
             biases = EdgeBiases.memory(rows, self.bias, "inverse") + filtered + 16 * part.num_slots

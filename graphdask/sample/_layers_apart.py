@@ -18,9 +18,7 @@ from graphdask.partition.part import Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._items import Items
 from graphdask.sample._remote_lookup import RemoteLookup
-
-OF_CANDIDATE = 40
-"""Bytes of an edge that competes: its bias as it is made, sent, received, put in order and chosen from."""
+from graphdask.sample.tuning import SAMPLE
 
 
 def layer_step(sampler: Any, part: Part, state: Any, env: Environment) -> Messages:
@@ -37,7 +35,7 @@ def layer_step(sampler: Any, part: Part, state: Any, env: Environment) -> Messag
     ends = xp.zeros(len(there.rows) + 1, np.int64)
     xp.cumsum(_degrees(expander, there.rows), out=ends[1:])
     if "edge_bias" in sampler.functions:
-        refuse_beyond_memory(env, sampler.name, f"step {step}", int(ends[-1]), OF_CANDIDATE)
+        refuse_beyond_memory(env, sampler.name, f"step {step}", int(ends[-1]), SAMPLE.candidate_bytes)
         values, at = lookup.answer_each(expander.weigher(there, ends, None, step)(0, len(there.rows)), ends)
     else:
         values, at = ends[:0], xp.zeros(len(items.vertices) + 1, np.int64)

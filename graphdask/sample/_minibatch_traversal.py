@@ -26,11 +26,8 @@ from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._fanouts import FEW
 from graphdask.sample._together import MOST_DRAWN, MOST_HOPS
 from graphdask.sample.traversal import NumberedTraversal, TraversalState
+from graphdask.sample.tuning import SAMPLE
 
-CALL_EDGES = 1 << 21
-"""Edges that the buffers of one call of the kernel hold on a CPU, where no batch needs more."""
-GROUP = 1 << 25
-"""Vertices that the batches of a launch on a GPU come to at most: some 2 GiB."""
 BLOCKS = 4
 """Of the launch, on each processor at most."""
 NUMBERED = ("nodes", "row", "col", "edge", "node_sizes", "edge_sizes")
@@ -61,7 +58,9 @@ class MinibatchTraversal(NumberedTraversal):
         if isinstance(part.out.indptr, np.ndarray) or not self._in_one_go(part, True):
             return announced
         most = self.seeds_of(self.instances) * self._vertices_of_a_seed
-        return max(announced, int(_bytes(width) * min(most, GROUP) + (2 * (24 + width) * most if most > GROUP else 0)))
+        group = SAMPLE.minibatch_vertices
+        joined = 2 * (24 + width) * most if most > group else 0
+        return max(announced, int(_bytes(width) * min(most, group) + joined))
 
     @property
     def _vertices_of_a_seed(self) -> int:
@@ -76,7 +75,7 @@ class MinibatchTraversal(NumberedTraversal):
         most = MOST_DRAWN if self.replace else FEW
         if len(self.fanouts) > MOST_HOPS or not all(0 <= fanout <= most for fanout in self.fanouts):
             return False
-        return int(np.diff(self.bounds).max(initial=0)) * self._vertices_of_a_seed <= GROUP
+        return int(np.diff(self.bounds).max(initial=0)) * self._vertices_of_a_seed <= SAMPLE.minibatch_vertices
 
     def _one_by_one(
         self, env: Environment, state: TraversalState, seeds: np.ndarray, bounds: np.ndarray
@@ -88,7 +87,7 @@ class MinibatchTraversal(NumberedTraversal):
         done = DONE.of(counts)
         most = self.edges_at_most(state.rows.num_edges / max(state.rows.num_rows, 1))
         while not made or done.instances < n:
-            capacity = max(int(min(most, CALL_EDGES)), done.needed + done.needed // 8)
+            capacity = max(int(min(most, SAMPLE.minibatch_edges)), done.needed + done.needed // 8)
             refuse_beyond_memory(env, self.name, f"batch {self.first + done.instances}", capacity, 24 + seeds.itemsize)
             columns = np.empty(len(seeds) + capacity, seeds.dtype), *(np.empty(capacity, np.int64) for _ in range(3))
             self._call(env, state, self.first, seeds, bounds, (capacity, *columns, *sizes, counts), {})
@@ -103,7 +102,7 @@ class MinibatchTraversal(NumberedTraversal):
         self, env: Environment, state: TraversalState, seeds: np.ndarray, bounds: np.ndarray
     ) -> dict[str, Array]:
         made: list[list[Array]] = []
-        at_once, a = GROUP // self._vertices_of_a_seed, 0
+        at_once, a = SAMPLE.minibatch_vertices // self._vertices_of_a_seed, 0
         while not made or a < self.instances:
             if a:
                 env.check_deadline(self.name, f"batch {self.first + a}")

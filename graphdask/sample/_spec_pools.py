@@ -17,9 +17,8 @@ from graphdask.partition.part import Part
 from graphdask.sample._expand import Expander
 from graphdask.sample._spec_hops import WAYS, Asked, Drawn
 from graphdask.sample._spec_walks import starts_of
+from graphdask.sample.tuning import SAMPLE
 
-LAUNCH = {"cpu": 1 << 18, "cuda": 1 << 22}
-"""Steps of all instances in one launch, about; the host checks the deadline in between."""
 OF_VERTEX = frozenset({"id", "degree"})
 """Fields that are a vertex's wherever and whenever it is in a pool."""
 FUNCTIONS = ("edge_bias", "update", "vertex_bias")
@@ -63,7 +62,7 @@ def walked(sampler: Any, expander: Expander, part: Part, env: Environment) -> Dr
         kept=kept, sizes=sizes, pools=pools, before=before, src=src, dst=dst, hops=hops, instances=instances,
         lacking=expander.flags[2:], failure_of_pool=expander.failure("vertex_bias"),
     )  # fmt: skip
-    for first, last in _launches(depth, max(1, LAUNCH[env.backend.name] // max(n, 1))):
+    for first, last in _launches(depth, max(1, SAMPLE.pool_launch[env.backend.name] // max(n, 1))):
         if first:
             env.backend.synchronize()
             env.check_deadline(sampler.name)

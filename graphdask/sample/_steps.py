@@ -26,9 +26,8 @@ from graphdask.program.translated import Translated
 from graphdask.sample import _spec_pools
 from graphdask.sample._choosing import Choices, choose
 from graphdask.sample._expand import Expander
-from graphdask.sample._fanouts import LAUNCH as LAUNCH_EDGES
 from graphdask.sample._items import Items
-from graphdask.sample._layers_apart import OF_CANDIDATE, layer_step
+from graphdask.sample._layers_apart import layer_step
 from graphdask.sample._methods import method_of
 from graphdask.sample._near import OF_NEAR, asks_near
 from graphdask.sample._spec_hops import Drawn, drawn, samples_neighbors
@@ -40,6 +39,7 @@ from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import owners, routed
 from graphdask.sample.spec import Spec
 from graphdask.sample.traversal import Edges, Frontier, Traversal
+from graphdask.sample.tuning import SAMPLE
 
 DRAW_POOL = 264
 """What is drawn, as in kernels/common/philox.py."""
@@ -138,13 +138,13 @@ class Framework(Traversal):
         if part.size > 1 and asks_near(self.functions):
             mapped += int(2 * OF_NEAR * width * min(taken * max(mean, reached or 0.0), float(stored)))
         if part.size > 1 and self.per == "layer":
-            mapped += int(OF_CANDIDATE * taken * min(max(mean, reached or 0.0), float(stored)))
+            mapped += int(SAMPLE.candidate_bytes * taken * min(max(mean, reached or 0.0), float(stored)))
         tables = 8 * part.num_vertices if self.names is not None else 0
         tables += memory_of_aliases(part, self._rows(part), self) if self.how.name == "alias" else 0
         if part.size == 1 and walks_over_pools(self):
             step += _spec_pools.memory(self, width, share)
         elif part.size == 1 and samples_neighbors(self) and not isinstance(rows.indptr, np.ndarray):
-            step = max(step, 2 * width * min(self._edges_at_most(share, mean)[1], LAUNCH_EDGES))
+            step = max(step, 2 * width * min(self._edges_at_most(share, mean)[1], SAMPLE.edge_launch))
         if self.how.name == "uniform":
             return int(kept + step) + 16 * share * (steps + 4) + 12 * len(self.seeds) + mapped + tables
         candidates = 16 * min(rows.num_edges, IN_LAUNCH["cpu" if isinstance(rows.indptr, np.ndarray) else "cuda"])
@@ -170,7 +170,7 @@ class Framework(Traversal):
     def init(self, part: Part, env: Environment) -> tuple[Any, Messages]:
         xp, dtype = env.xp, part.vertex_map.dtype
         expander = Expander(part, env, self._rows(part), self.functions, self)
-        at_once = not self.numbered  # which says nothing of the places of edges
+        at_once = SAMPLE.fused and not self.numbered  # which says nothing of the places of edges
         walks = begun(self, expander, env) if part.size == 1 and at_once else None
         if walks is not None:
             return walks, Messages.of_records(walks.nothing, np.zeros(2, np.int64), active=walks.left > 0)

@@ -19,9 +19,8 @@ from graphdask.errors import InputError
 from graphdask.kernels.functions.functions_pack import FunctionItems
 from graphdask.partition.part import Csr, Part
 from graphdask.sample.biases import EdgeBiases, alias_table
+from graphdask.sample.tuning import SAMPLE
 
-REUSE = 0.25
-"""Choices for each vertex from which on sums of all vertices' biases pay."""
 LAUNCH = 1 << 23
 """Edges in one launch, about."""
 
@@ -130,7 +129,10 @@ def pays(part: Part, sampler: Any) -> bool:
     """
     rows = part.inward if sampler.inward else part.out
     assert rows is not None
-    return bool(sampler.draws >= REUSE * part.num_vertices or (part.tables.get(_looks(sampler)) or 0) > rows.num_edges)
+    biases = part.tables.get(_looks(sampler)) or 0
+    return bool(
+        sampler.draws >= SAMPLE.sums_from_draws * part.num_vertices or biases > SAMPLE.sums_from_biases * rows.num_edges
+    )
 
 
 def sums_of(expander: Any, part: Part, env: Environment) -> Sums | None:

@@ -22,7 +22,8 @@ from graphdask.kernels.neighbors.hops_pack import NeighborHops, PlacedHops
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample._choosing import refuse_beyond_memory
-from graphdask.sample._fanouts import BITS, FEW, LAUNCH, Fanouts
+from graphdask.sample._fanouts import BITS, FEW, Fanouts
+from graphdask.sample.tuning import SAMPLE
 
 MOST_HOPS, MOST_DRAWN = 8, 255
 """Numbers of neighbours come to a kernel as the bytes of one word."""
@@ -133,7 +134,7 @@ def drawn_together(
     draws.places, draws.slots = shape.expanded, shape.slots(hops)
     placed, place = PlacedHops(hops=hops, together=together, most=shape.edges), env.kernels("hops", index_t=dtype)
     each, shared = 32 // together, shape.shared(together, hops, index)
-    at_once, made = max(1, LAUNCH // max(shape.edges, 1)), []
+    at_once, made = max(1, SAMPLE.edge_launch // max(shape.edges, 1)), []
     for a in range(0, n, at_once):
         if a:
             env.backend.synchronize()

@@ -33,23 +33,16 @@ from graphdask.sample.biases import EdgeBiases, checked_biases
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Sampler, owners, routed
 from graphdask.sample.starts import Starts
+from graphdask.sample.tuning import SAMPLE
 
 MOST_STEPS = 2**31 - 64
 """Steps are counted in 32 bits."""
 MOST_WALKS = 1 << 62
 """Walks are numbered in 64 bits."""
-LAUNCH = {"cpu": (1 << 21, 1 << 21), "cuda": (1 << 24, 1 << 15)}
-"""Steps of a launch, and of one walker in it; the host checks the deadline in between."""
 WARPS = 16
 """Of few walkers, on a processor of a GPU."""
 TOGETHER = 8
 """Warps of a GPU that a walker by a reservoir has at most, as kernels/walks/together.cuh has it."""
-RESIDENT = 24
-"""Such warps that are on a processor of a GPU at the same time."""
-WAITING = 1 << 12
-"""Blocks of such a launch at most, for each processor."""
-BUDGET = 16
-"""Steps of a walker in a superstep over partitions."""
 
 
 class Walks(Samples):
@@ -193,7 +186,8 @@ class Walkers(Sampler[Any]):
         record = sum(index if of == INDEX else 8 for of in self.record_columns.values())
         visits = -(-n * (self.length + 1) // part.size) * (12 + index + (STEP if self.numbered else 0))
         there = min(n, -(-2 * n // part.size))  # some ranks have more of the walkers than others
-        travelling = there * (3 * record + min(BUDGET, self.length) * (12 + 2 * index + (2 * STEP * self.numbered)))
+        steps = min(SAMPLE.walk_steps, self.length)  # of a walker in a superstep
+        travelling = there * (3 * record + steps * (12 + 2 * index + (2 * STEP * self.numbered)))
         return walks // part.size + 2 * visits + travelling + index * part.num_slots + self.rows_memory(part)
 
     def init(self, part: Part, env: Environment) -> tuple[Any, Messages]:
@@ -295,7 +289,7 @@ def sent_to(part: Part, env: Environment, records: dict[str, Array], target: Arr
 
 def launches(device: str, walkers: int, length: int) -> Iterator[tuple[int, int, int, int]]:
     """First walker, last + 1, steps made and steps to have made, of launches one after the other."""
-    most, longest = LAUNCH[device]
+    most, longest = SAMPLE.walk_launch[device]
     steps = min(length, longest)
     batch = max(1, most // max(steps, 1))
     for a in range(0, walkers, batch):
@@ -321,9 +315,9 @@ def together_for(env: Environment, walkers: int) -> dict[str, int]:
     A block is one warp if there are many walkers, else it has as many threads as let all walkers run at the same time.
     Each walker has a block of its own, so that a finished walk frees its place for another block.
     """
-    warps = getattr(env.backend, "processors", 1) * RESIDENT // max(walkers, 1)
+    warps = getattr(env.backend, "processors", 1) * SAMPLE.walk_warps // max(walkers, 1)
     threads = 32 * min(max(warps, 1), TOGETHER)
-    return {"per_item": threads, "threads": threads, "per_processor": WAITING}
+    return {"per_item": threads, "threads": threads, "per_processor": SAMPLE.walk_blocks}
 
 
 def biases_of(part: Part, env: Environment, bias: str | None, method: str, degrees: Array | None = None) -> EdgeBiases:

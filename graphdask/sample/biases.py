@@ -30,14 +30,13 @@ from graphdask.kernels.choice.pick_pack import Picks
 from graphdask.kernels.common.tuning import BIAS_TILE as TILE
 from graphdask.kernels.common.tuning import SPARSE
 from graphdask.partition.part import Csr, Part, WeightFacts
+from graphdask.sample.tuning import SAMPLE
 
 KINDS = ("weight", "degree")
 METHODS = {"uniform": 0, "rejection": 1, "inverse": 2, "alias": 3, "reservoir": 6}
 """Names, and what kernels call them."""
 BITS = 59
 """Of degree times total in an alias table, and of the total elsewhere, at most."""
-MOST_DEGREE = (1 << 31) - 1
-"""Edges of a row at most; alias tables count them in 32 bits."""
 SMALLER = "scale the weights down, or give them as floats"
 REUSE = 1.0
 """Draws for each edge of the graph from which on an alias table pays."""
@@ -276,8 +275,8 @@ class _Maker:
         self.cuda = env.backend.name == "cuda"
         self.kernels = env.kernels("biases", index_t=index, bias_t=values.dtype)
         degrees = csr.indptr[1:] - csr.indptr[:-1]
-        if self.edges > MOST_DEGREE and int(degrees.max()) > MOST_DEGREE:
-            raise InputError(f"biases of a vertex with more than {MOST_DEGREE:,} edges cannot be drawn from")
+        if self.edges > SAMPLE.most_degree and int(degrees.max()) > SAMPLE.most_degree:
+            raise InputError(f"biases of a vertex with more than {SAMPLE.most_degree:,} edges cannot be drawn from")
         (rows,) = xp.nonzero(degrees)
         starts = xp.concatenate([csr.indptr[:-1][rows], csr.indptr[-1:]])
         cuts = xp.arange(0, self.edges, TILE, dtype=np.int64)

@@ -27,12 +27,11 @@ from graphdask.interface.parameters import documented
 from graphdask.kernels.common.tuning import ONE
 from graphdask.kernels.walks.walk_ends_pack import EndingWalks
 from graphdask.partition.part import Part
-from graphdask.sample._walkers import LAUNCH, checked_vertices, sent_to
+from graphdask.sample._walkers import checked_vertices, sent_to
 from graphdask.sample.result import Samples
 from graphdask.sample.sampler import Placement, Sampler, checked_placement, routed, sampled
+from graphdask.sample.tuning import SAMPLE
 
-BUDGET = 64
-"""Steps of a walker in a superstep."""
 LEAST_RESTART = 1e-6
 """So that a walk of 2^31 steps, which are counted in 32 bits, has a chance of e^-2000."""
 
@@ -117,7 +116,7 @@ class WalkEnds(Sampler[WalkEndsState]):
         instance, step = came["instance"], came["step"].copy()
         at = came["at"] - came["at"].dtype.type(part.first_position)
         kernels = env.kernels("walk_ends", index_t=at.dtype)
-        batch = max(1, LAUNCH[env.backend.name][0] // BUDGET)
+        batch = max(1, SAMPLE.walk_launch[env.backend.name][0] // SAMPLE.pagerank_steps)
         for begin in range(0, len(at), batch):
             if begin:
                 env.backend.synchronize()
@@ -125,9 +124,10 @@ class WalkEnds(Sampler[WalkEndsState]):
             some = slice(begin, min(begin + batch, len(at)))
             kernels.walk_ends(
                 some.stop - begin, EndingWalks(
-                    instance=instance[some], step=step[some], at=at[some], budget=BUDGET, each=self.walks,
-                    seed=self.seed, stop=np.uint64(min(ONE, round(self.restart * ONE))), starts=state.starts,
-                    homes=state.homes, indptr=csr.indptr, indices=csr.indices, ids=state.ids, owned=part.num_owned,
+                    instance=instance[some], step=step[some], at=at[some], budget=SAMPLE.pagerank_steps,
+                    each=self.walks, seed=self.seed, stop=np.uint64(min(ONE, round(self.restart * ONE))),
+                    starts=state.starts, homes=state.homes, indptr=csr.indptr, indices=csr.indices, ids=state.ids,
+                    owned=part.num_owned,
                 ),
             )  # fmt: skip
         over = step < 0

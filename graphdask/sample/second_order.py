@@ -28,7 +28,6 @@ from graphdask.kernels.walks.second_order_pack import FactorRows, PartSecondWalk
 from graphdask.partition.part import Part
 from graphdask.sample._arcs import arc_types, arcs_memory, arcs_of
 from graphdask.sample._walkers import (
-    BUDGET,
     PartState,
     Walkers,
     Walks,
@@ -44,6 +43,7 @@ from graphdask.sample._walkers import (
 from graphdask.sample.biases import checked_bias, method_for
 from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
 from graphdask.sample.starts import Starts
+from graphdask.sample.tuning import SAMPLE
 from graphdask.sample.walks import Rows
 
 MOST = 2.0**20
@@ -119,7 +119,7 @@ class SecondOrder(Walkers):
         self, part: Part, env: Environment, state: PartState, came: Mapping[str, Array]
     ) -> tuple[Array, Array, Array, dict[str, Array], Array | None]:
         xp, dtype, n = env.xp, part.vertex_map.dtype, len(came["at"])
-        path, made = xp.empty((n, min(BUDGET, self.length)), dtype), xp.empty(n, np.int32)
+        path, made = xp.empty((n, min(SAMPLE.walk_steps, self.length)), dtype), xp.empty(n, np.int32)
         target, of = xp.empty(n, dtype), state.rows
         edges = None if of.arcs is None else xp.empty(path.shape, np.int64)
         kernels = env.kernels("second_order", index_t=dtype, bias_t=of.biases.dtype, **arc_types(of.arcs))

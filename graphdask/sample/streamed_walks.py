@@ -22,7 +22,7 @@ from graphdask.kernels.common.compiling import clock
 from graphdask.kernels.walks.walk_pack import StreamedWalks
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._arcs import STEP, arc_types
-from graphdask.sample._walkers import LAUNCH, threads_for
+from graphdask.sample._walkers import threads_for
 from graphdask.sample.streamed import (
     PREPARING,
     HostRows,
@@ -34,6 +34,7 @@ from graphdask.sample.streamed import (
     record,
     report,
 )
+from graphdask.sample.tuning import SAMPLE
 from graphdask.sample.walks import METROPOLIS, FirstOrder, Rows
 
 READS = {"uniform": 1, "metropolis": 1, "alias": 1, "rejection": 4, "inverse": 10}
@@ -323,7 +324,7 @@ class _Run:
                 blocks[k] = max(1, round(PER_PROCESSOR * part_of))
             loads = np.array([active[k] / blocks[k] for k in chosen])
             self.imbalances.append(float(loads.std() / loads.mean()))
-        most, longest = LAUNCH[self.env.backend.name]
+        most, longest = SAMPLE.walk_launch[self.env.backend.name]
         self.lanes.fork(len(queues))
         for launch, (k, rows) in enumerate(queues.items()):
             queue = self.queue[rows]

@@ -31,12 +31,13 @@ from graphdask.partition.vertex_map import VertexMap
 from graphdask.sample._beyond_memory import refuse_beyond_memory
 from graphdask.sample._drawing import draw_kept, draw_successively, loads_of
 from graphdask.sample._edge_tables import biased_rows, edge_rows
-from graphdask.sample._fanouts import FEW, LAUNCH_WORDS, Fanouts
+from graphdask.sample._fanouts import FEW, Fanouts
 from graphdask.sample._taken import Taken, listed
 from graphdask.sample._together import neighbors_together
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import owners, routed
 from graphdask.sample.streamed import Streamed
+from graphdask.sample.tuning import SAMPLE
 
 CHUNK = 1 << 22
 """Vertices of a frontier in one launch: some tens of milliseconds."""
@@ -305,13 +306,13 @@ class Traversal(Fanouts[TraversalState]):
 
         `total` is the last of the loads, where that is known.
         """
-        if not len(loads) or (int(loads[-1]) if total is None else total) <= LAUNCH_WORDS:
+        if not len(loads) or (int(loads[-1]) if total is None else total) <= SAMPLE.tree_launch:
             for a in range(0, n, CHUNK):
                 yield a, min(a + CHUNK, n)
             return
         host, a = env.backend.to_host(loads), 0
         while a < n:
-            b = max(int(np.searchsorted(host, host[a] + LAUNCH_WORDS, side="right")) - 1, a + 1)
+            b = max(int(np.searchsorted(host, host[a] + SAMPLE.tree_launch, side="right")) - 1, a + 1)
             b = min(b, a + CHUNK, n)
             yield a, b
             a = b

@@ -26,7 +26,6 @@ from graphdask.kernels.walks.walk_pack import MovingRows, PartWalks, WholeWalks
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._arcs import arc_types, arcs_memory, arcs_of
 from graphdask.sample._walkers import (
-    BUDGET,
     PartState,
     Walkers,
     Walks,
@@ -43,6 +42,7 @@ from graphdask.sample.biases import EdgeBiases, checked_bias, method_for
 from graphdask.sample.sampler import Placement, checked_placement, numbered, sampled
 from graphdask.sample.starts import Starts
 from graphdask.sample.streamed import Streamed
+from graphdask.sample.tuning import SAMPLE
 
 METROPOLIS = 4
 """As kernels/walks/walk.py has it."""
@@ -147,7 +147,7 @@ class FirstOrder(Walkers):
     def advance(
         self, part: Part, env: Environment, state: PartState, came: Mapping[str, Array]
     ) -> tuple[Array, Array, Array, dict[str, Array], Array | None]:
-        return self.advance_over(state.rows, part, env, state, came, BUDGET)
+        return self.advance_over(state.rows, part, env, state, came, SAMPLE.walk_steps)
 
     def advance_over(
         self, of: Rows, part: Part, env: Environment, state: PartState, came: Mapping[str, Array], budget: int

@@ -20,16 +20,17 @@ from graphdask.kernels.common.compiling import clock
 from graphdask.kernels.common.queues_pack import QueueEntries
 from graphdask.partition.part import Csr
 from graphdask.sample._arcs import STEP
-from graphdask.sample._walkers import BUDGET, PartState, Walkers
+from graphdask.sample._walkers import PartState, Walkers
 from graphdask.sample.biases import EdgeBiases
 from graphdask.sample.streamed import record
+from graphdask.sample.tuning import SAMPLE
 from graphdask.stream.rows import ChunkEnvironment, StoredRows, per_vertex
 from graphdask.stream.shared import StreamedPart
 
 AT_HAND = 8
 """What a walker counts for where the chunk is in memory."""
-LAUNCHED = 40 + 12 * BUDGET
-"""Bytes of a walker, at most, besides its records, while it walks in a chunk."""
+LAUNCHED = 40
+"""Bytes of a walker, at most, besides its records and its steps, while it walks in a chunk."""
 
 
 def run(sampler: Walkers, part: StreamedPart, env: ChunkEnvironment) -> tuple[dict[str, Any], StoredRows, int]:
@@ -64,7 +65,8 @@ class _Run:
         fixed = per_vertex(part.store, asks) * part.num_vertices
         self.dtypes = {name: np.dtype(np.int32 if of == INDEX else of) for name, of in sampler.record_columns.items()}
         record_bytes = 28 + sum(dtype.itemsize for dtype in self.dtypes.values())
-        launched = LAUNCHED + 2 * record_bytes + 5 * STEP * BUDGET * sampler.numbered
+        of_step = 12 + 5 * STEP * sampler.numbered
+        launched = LAUNCHED + 2 * record_bytes + of_step * SAMPLE.walk_steps
         if on_device:  # where walks are
             record_bytes += (4 + STEP * sampler.numbered) * sampler.length + 8
         free = max(part.memory - fixed, 0) // 4  # for walkers; the rest is for chunks

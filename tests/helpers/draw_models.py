@@ -11,9 +11,9 @@ import graphdask as gd
 from graphdask.kernels.common.hash import hashed, key
 from graphdask.kernels.common.philox import DRAW_EDGE, DRAW_END, DRAW_FRONTIER, DRAW_NEIGHBOR, DRAW_TRIAL, philox
 from graphdask.kernels.neighbors.successive import MOST_REDRAWS
-from graphdask.sample._expand import TRIALS
 from graphdask.sample._fanouts import REDRAWN
 from graphdask.sample.spec import Spec
+from graphdask.sample.tuning import SAMPLE
 
 
 def pairs_of(seed, instance, tag, step=0, what=DRAW_NEIGHBOR):
@@ -80,9 +80,9 @@ def found(weights, number):
 
 def by_rejection(pairs, weights, k, bound):
     """Each of k draws has as many trials as there are at most, and its own blocks for all of them."""
-    pairs, chosen = [next(pairs) for _ in range(k * TRIALS)], []
+    pairs, chosen = [next(pairs) for _ in range(k * SAMPLE.trials)], []
     for s in range(k):
-        for first, second in pairs[s * TRIALS : (s + 1) * TRIALS]:
+        for first, second in pairs[s * SAMPLE.trials : (s + 1) * SAMPLE.trials]:
             place = first * len(weights) >> 64
             if second * bound >> 64 < weights[place] and place not in chosen:
                 chosen.append(place)

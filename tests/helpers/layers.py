@@ -40,7 +40,7 @@ LAYERS = (
 FIRST_OF_USERS = "plot"
 """From here on, packages use graphdask as its users do, by its public names."""
 
-EVERYWHERE = ("config", "errors", "execute", "interface", "version")
+EVERYWHERE = ("config", "errors", "execute", "interface", "tuning", "version")
 """Modules of the root, and the package `interface`, that every package may import; they import only each other."""
 
 EXECUTION = "execute"

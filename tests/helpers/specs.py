@@ -16,6 +16,9 @@ LEAST = 1e-4
 """Of the probability that what was drawn, or something further off, is drawn; seeds are fixed."""
 FIRE = 0.6
 COLUMNS = ("src", "dst", "hop", "instance")
+WITH_SUMS = {"sums_from_draws": 0.0}
+WITHOUT_SUMS = {"sums_from_draws": math.inf, "sums_from_biases": math.inf}
+"""Sizes of `SAMPLE` that make calls use sums of all biases, or never use them."""
 
 
 def by_weight(e):

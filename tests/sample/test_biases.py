@@ -18,6 +18,7 @@ from graphdask.kernels.choice import pick
 from graphdask.partition.part import WeightFacts
 from graphdask.sample import biases
 from graphdask.sample.biases import BITS, EdgeBiases, checked_biases, method_for
+from graphdask.sample.tuning import SAMPLE
 
 KINDS = pytest.mark.parametrize("bias", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
 INTEGERS = pytest.mark.parametrize("bias", [np.int32, np.int64])
@@ -292,8 +293,8 @@ def test_a_row_of_too_large_a_sum_is_refused_before_it_overflows(backend, method
     assert int(made.totals[0]) == (1 << 57) + len(light) - 1
 
 
-def test_rows_of_too_many_edges_are_refused(monkeypatch, backend):
-    monkeypatch.setattr(biases, "MOST_DEGREE", 3)
+def test_rows_of_too_many_edges_are_refused(tuned, backend):
+    tuned(SAMPLE, most_degree=3)
     made_on(backend, [0, 3, 6], np.ones(6, np.int32), "alias")
     with pytest.raises(InputError, match="more than 3 edges"):
         made_on(backend, [0, 2, 6], np.ones(6, np.int32), "alias")

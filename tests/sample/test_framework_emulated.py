@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 from emulated import emulated, stand_in
 from graphs import GRAPHS
-from specs import COLUMNS, by_degree, by_weight, same, second_order, specs
+from specs import COLUMNS, WITH_SUMS, WITHOUT_SUMS, by_degree, by_weight, same, second_order, specs
 
 import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
+from graphdask.partition.tuning import PARTITION
 from graphdask.program.translated import Translated
-from graphdask.sample import _choosing, _expand, _sums
+from graphdask.sample import _expand, _sums
 from graphdask.sample._steps import Framework
 from graphdask.sample.spec import Spec
+from graphdask.sample.tuning import SAMPLE
 
 NAMES = ["one vertex with a self-loop", "duplicates both ways", "isolated vertices", "star outward", "short path"]
 
@@ -46,9 +48,9 @@ def test_the_same_on_a_gpu(name, shape, kind, monkeypatch, rng):
     same(expected, gd.sample.run(on_gpu, spec, seeds, instances=6).verify())
 
 
-def test_the_same_on_a_gpu_after_too_few_trials_and_many_launches(monkeypatch):
+def test_the_same_on_a_gpu_after_too_few_trials_and_many_launches(monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
-    monkeypatch.setattr("graphdask.sample._expand.TRIALS", 2)
+    tuned(SAMPLE, trials=2)
     graph = made(hubs)
     calls = [
         Spec(edge_bias=by_weight, neighbor_size=5, depth=2, edge_bound=40),
@@ -58,19 +60,17 @@ def test_the_same_on_a_gpu_after_too_few_trials_and_many_launches(monkeypatch):
     ]
     for spec in calls:
         expected = gd.sample.run(graph.partition(1, device="cpu"), spec, [[0, 1], [7], [5, 6]])
-        with monkeypatch.context() as small:
-            small.setattr(_choosing, "LAUNCH", {"cpu": 100, "cuda": 500})
+        with SAMPLE.varied(candidate_launch={"cpu": 100, "cuda": 500}):
             for device in ("cpu", "cuda"):
                 same(expected, gd.sample.run(graph.partition(1, device=device), spec, [[0, 1], [7], [5, 6]]))
 
 
 @pytest.mark.slow
-def test_64_bit_vertex_numbers(monkeypatch):
+def test_64_bit_vertex_numbers(monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
     chosen = {name: specs(2)[name] for name in ("node2vec", "layer", "Metropolis-Hastings")}
     expected = {name: gd.sample.run(made(hubs, "floats"), spec, [0, 7, 5]) for name, spec in chosen.items()}
-    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
-        monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
+    tuned(PARTITION, narrow_ids=0)
     for name, spec in chosen.items():
         for device in ("cpu", "cuda"):
             found = gd.sample.run(made(hubs, "floats").partition(1, device=device), spec, [0, 7, 5])
@@ -170,17 +170,15 @@ WALKS = ["walk by weight", "walk by aliases", "node2vec", "restart", "walk from 
 
 
 @pytest.mark.slow
-def test_walks_of_many_steps_in_a_launch_are_those_made_step_by_step(monkeypatch):
+def test_walks_of_many_steps_in_a_launch_are_those_made_step_by_step(monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
     graph = made(hubs, "floats")
-    monkeypatch.setattr("graphdask.sample._expand.TRIALS", 3)
+    tuned(SAMPLE, trials=3)
     on_cpu, on_gpu = (graph.partition(1, device=device) for device in ("cpu", "cuda"))
     for name in WALKS:
         spec = specs(5)[name]
         found = [gd.sample.run(where, spec, np.arange(90)).verify() for where in (on_cpu, on_gpu)]
-        with monkeypatch.context() as slow:
-            slow.setattr("graphdask.sample._spec_walks.one_by_one", lambda sampler: False)
-            slow.setattr("graphdask.sample._sums.pays", lambda part, sampler: False)
+        with SAMPLE.varied(fused=False, **WITHOUT_SUMS):
             expected = gd.sample.run(graph.partition(1, device="cpu"), spec, np.arange(90))
         assert len(list(found[0].stats)) < len(list(expected.stats)), name
         for one in found:
@@ -206,14 +204,14 @@ ASKING = {
 @pytest.mark.slow
 @pytest.mark.parametrize("trials", [2, 128])
 @pytest.mark.parametrize("name", ASKING)
-def test_walks_that_ask_what_is_near_are_those_made_step_by_step(name, trials, monkeypatch):
+def test_walks_that_ask_what_is_near_are_those_made_step_by_step(name, trials, monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
-    monkeypatch.setattr("graphdask.sample._expand.TRIALS", trials)
+    tuned(SAMPLE, trials=trials)
     graph = made(hubs, "floats")
     found = gd.sample.run(graph.partition(1, device="cpu"), ASKING[name], np.arange(90), instances=200).verify()
     assert len(found.stats) < 5
     same(found, gd.sample.run(graph.partition(1, device="cuda"), ASKING[name], np.arange(90), instances=200))
-    monkeypatch.setattr("graphdask.sample._spec_walks.one_by_one", lambda sampler: False)
+    tuned(SAMPLE, fused=False)
     same(found, gd.sample.run(graph.partition(1, device="cpu"), ASKING[name], np.arange(90), instances=200))
 
 
@@ -232,17 +230,16 @@ KEYED = {
 
 @pytest.mark.parametrize("warps", [1, 3, 8])
 @pytest.mark.parametrize("name", KEYED)
-def test_walks_by_a_reservoir_are_those_made_step_by_step(name, warps, monkeypatch):
+def test_walks_by_a_reservoir_are_those_made_step_by_step(name, warps, monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
-    launched = {"per_item": 32 * warps, "threads": 32 * warps, "per_processor": 2}
-    monkeypatch.setattr("graphdask.sample._spec_walks.together_for", lambda env, walkers: launched)
-    monkeypatch.setattr("graphdask.sample._walkers.LAUNCH", {"cpu": (60, 3), "cuda": (60, 3)})  # in several launches
     graph, starts = made(hubs, "floats"), np.arange(40)
+    of_processor = warps * 20 // emulated().processors  # of a launch, which has 20 walkers
+    tuned(SAMPLE, walk_warps=of_processor, walk_blocks=2, walk_launch=(60, 3))
     found = gd.sample.run(graph.partition(1, device="cpu"), KEYED[name], starts).verify()
     assert found.stats.edges == len(found.src)
     assert len(found.stats) > 2
     same(found, gd.sample.run(graph.partition(1, device="cuda"), KEYED[name], starts))
-    monkeypatch.setattr("graphdask.sample._spec_walks.one_by_one", lambda sampler: False)
+    tuned(SAMPLE, fused=False)
     same(found, gd.sample.run(graph.partition(1, device="cpu"), KEYED[name], starts))
 
 
@@ -271,8 +268,7 @@ def test_sums_that_are_kept_change_no_edge(monkeypatch):
     for kind in ("integers", "floats"):
         graph = made(hubs, kind)
         for name in ("biased neighbours", "neighbours with replacement", "neighbours again until new"):
-            with monkeypatch.context() as without:
-                without.setattr("graphdask.sample._sums.pays", lambda part, sampler: False)
+            with SAMPLE.varied(**WITHOUT_SUMS):
                 expected = gd.sample.run(graph.partition(1, device="cpu"), specs(2)[name], np.arange(90))
             for device in ("cpu", "cuda"):
                 divided = graph.partition(1, device=device)
@@ -284,8 +280,7 @@ def test_sums_that_are_kept_change_no_edge(monkeypatch):
 def test_calls_that_draw_little_make_sums_once_they_have_looked_at_enough(per, monkeypatch):
     stand_in(monkeypatch, emulated())
     graph, spec = made(hubs), Spec(edge_bias=by_weight, neighbor_size=[2, 2], per=per)
-    with monkeypatch.context() as without:
-        without.setattr("graphdask.sample._sums.pays", lambda part, sampler: False)
+    with SAMPLE.varied(**WITHOUT_SUMS):
         expected = [gd.sample.run(graph.partition(1, device="cpu"), spec, [0, 3], seed=seed) for seed in range(12)]
     for device in ("cpu", "cuda"):
         made_in, divided = [], graph.partition(1, device=device)
@@ -308,8 +303,7 @@ def test_sums_that_do_not_fit_are_refused_at_once_and_cost_no_other_table(starts
     graph, spec = made(hubs), Spec(edge_bias=by_weight, neighbor_size=[1] * 9, revisit=True)
     divided, calls = graph.partition(1, device="cpu"), []
     gd.sample.run(divided, Spec(edge_bias=by_weight, select="alias", depth=1, replace=True), [0])
-    with monkeypatch.context() as without:
-        without.setattr(_sums, "pays", lambda part, sampler: False)
+    with SAMPLE.varied(**WITHOUT_SUMS):
         expected = [gd.sample.run(divided, spec, np.arange(starts), seed=seed) for seed in range(12)]
     memory, table = Framework.memory, _sums._alias_table
     monkeypatch.setattr(_sums, "memory", lambda rows: 1 << 60)
@@ -332,11 +326,11 @@ def huge(e):
 
 
 @pytest.mark.parametrize("device", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
-def test_layers_by_sums_that_are_kept_are_those_by_all_biases(device, monkeypatch):
+def test_layers_by_sums_that_are_kept_are_those_by_all_biases(device, monkeypatch, tuned):
     if device == "emulated":
         stand_in(monkeypatch, emulated())
     calls = {}
-    monkeypatch.setattr(_choosing, "LAUNCH", {"cpu": 1000, "cuda": 1000})
+    tuned(SAMPLE, candidate_launch=1000)
     layered = _expand.layered
 
     def counted(self, *arguments):
@@ -352,17 +346,15 @@ def test_layers_by_sums_that_are_kept_are_those_by_all_biases(device, monkeypatc
             {"neighbor_size": 4, "depth": 2, "direction": "in"},
         ):  # fmt: skip
             spec = Spec(edge_bias=bias, per="layer", **options)
-            with monkeypatch.context() as without:
-                without.setattr("graphdask.sample._sums.pays", lambda part, sampler: False)
+            with SAMPLE.varied(**WITHOUT_SUMS):
                 expected = gd.sample.run(graph.partition(1, device="cpu"), spec, seeds)
             assert not calls
-            with monkeypatch.context() as within:
-                within.setattr("graphdask.sample._sums.pays", lambda part, sampler: True)
+            with SAMPLE.varied(**WITH_SUMS):
                 divided = graph.partition(1, device="cpu" if device == "cpu" else "cuda")
                 same(expected, gd.sample.run(divided, spec, seeds))
             assert calls.pop("layered")
     for bias in (huge, by_weight):  # too large together, but each row's alone are not
-        monkeypatch.setattr("graphdask.sample._sums.pays", lambda part, sampler, bias=bias: bias is huge)
+        tuned(SAMPLE, **(WITH_SUMS if bias is huge else WITHOUT_SUMS))
         path = gd.from_edges([0, 1, 2], [3, 4, 5], [2**62] * 3).partition(
             1, device="cpu" if device == "cpu" else "cuda"
         )

@@ -14,6 +14,7 @@ from graphdask.errors import DeadlineExceeded, FunctionError, InputError, OverBu
 from graphdask.program.translate import translate
 from graphdask.program.translated import Translated
 from graphdask.sample.spec import Spec
+from graphdask.sample.tuning import SAMPLE
 
 
 @pytest.fixture
@@ -341,18 +342,17 @@ def test_failures_on_the_owner_of_a_vertex_name_the_line(graph, parts):
         assert (caught.value.path, caught.value.line) == (__file__, line_of(function) + below)
 
 
-def test_a_step_that_asks_for_more_than_there_is_memory(monkeypatch):
+def test_a_step_that_asks_for_more_than_there_is_memory(tuned):
     star = gd.from_edges(np.zeros(3000, np.int64), np.arange(1, 3001)).partition(1, device="cpu")
     spec = Spec(neighbor_size=lambda v: v.degree, depth=1)
     assert len(gd.sample.run(star, spec, [0], instances=10).src) == 30_000
-    monkeypatch.setattr("graphdask.sample._beyond_memory.LOOKED_AT", 30_000)
-    monkeypatch.setattr("graphdask.sample._choosing.EACH", 1 << 40)
+    tuned(SAMPLE, memory_asked_from=30_000, chosen_bytes=1 << 40)
     with pytest.raises(OverBudget, match=r"30,000 edges or vertices in step 0 need about .* GiB"):
         gd.sample.run(star, spec, [0], instances=10)
     apart = {"placement": "partitioned", "instances": 10}
     layer = Spec(edge_bias=lambda e: e.destination, neighbor_size=3, depth=1, per="layer")
     assert len(gd.sample.run(star.partition(2, device="cpu"), layer, [0], **apart).src) == 30
-    monkeypatch.setattr("graphdask.sample._layers_apart.OF_CANDIDATE", 1 << 40)
+    tuned(SAMPLE, candidate_bytes=1 << 40)
     with pytest.raises(OverBudget, match="sampling by a spec"):
         gd.sample.run(star.partition(2, device="cpu"), layer, [0], **apart)
 
@@ -372,9 +372,9 @@ def test_many_steps(graph):
         gd.sample.run(ring, grown, [0], placement="replicated")
 
 
-def test_a_deadline_is_kept_between_launches(graph, monkeypatch):
+def test_a_deadline_is_kept_between_launches(graph, tuned):
     import dask
 
-    monkeypatch.setattr("graphdask.sample._choosing.LAUNCH", {"cpu": 1})
+    tuned(SAMPLE, candidate_launch={"cpu": 1})
     with pytest.raises(DeadlineExceeded, match="passed its deadline"), dask.config.set({"graphdask.deadline": 1e-9}):
         gd.sample.run(graph, Spec(edge_bias=by_weight, depth=1), [0, 1, 2])

@@ -12,8 +12,8 @@ from specs import FIRE, Rows, agree, by_weight, metropolis, orders, restart, sec
 
 import graphdask as gd
 from graphdask.errors import FunctionError, InputError
-from graphdask.sample import _expand
 from graphdask.sample.spec import Spec
+from graphdask.sample.tuning import SAMPLE
 
 N = 6
 SRC = np.array([0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 4, 1])
@@ -276,8 +276,8 @@ def test_a_snowball_is_that_of_the_sampler():
         np.testing.assert_array_equal(getattr(one, column), getattr(other, column))
 
 
-def test_too_few_trials_change_no_law(monkeypatch):
-    monkeypatch.setattr(_expand, "TRIALS", 1)
+def test_too_few_trials_change_no_law(tuned):
+    tuned(SAMPLE, trials=1)
     law = Rows(N, SRC, DST, WEIGHTS).walks(second_order, 1, 3, onward)
     found = gd.sample.run(graph(), specs(3)["node2vec"], [1], instances=TRIALS)
     agree(paths(found, TRIALS), law)

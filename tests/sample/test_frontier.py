@@ -10,7 +10,7 @@ from walk_laws import LEAST_P, p_of_counts, p_of_independence
 
 import graphdask as gd
 from graphdask.errors import InputError, VerificationError, VertexNotFound
-from graphdask.sample import _walkers
+from graphdask.sample.tuning import SAMPLE
 
 NAMES = [
     "one vertex", "only self-loops", "duplicates both ways", "isolated vertices", "no edges", "star outward",
@@ -65,8 +65,7 @@ def test_long_runs_take_several_launches(device, monkeypatch):
     for name in ("dense random, undirected", "sparse random, directed"):
         graph = made(name)
         expected = drawn(graph.partition(1, device="cpu"), 4)
-        with monkeypatch.context() as small:
-            small.setattr(_walkers, "LAUNCH", dict.fromkeys(("cpu", "cuda"), (8, 4)))
+        with SAMPLE.varied(walk_launch=(8, 4)):
             same(drawn(graph.partition(1, device=device), 4), expected)
 
 

@@ -10,6 +10,7 @@ import graphdask as gd
 from graphdask.kernels.neighbors.hops_pack import NeighborHops, PlacedHops
 from graphdask.sample import _together
 from graphdask.sample._together import Shape
+from graphdask.sample.tuning import SAMPLE
 
 N = 120
 DEVICES = ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)]
@@ -79,7 +80,7 @@ def test_kernels_draw_what_goes_hop_by_hop(device, together):
 
 
 @pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
-def test_launch_after_launch_and_only_where_instances_are_small(device, monkeypatch):
+def test_launch_after_launch_and_only_where_instances_are_small(device, monkeypatch, tuned):
     if device == "emulated":
         stand_in(monkeypatch, emulated())
     launches = []
@@ -90,7 +91,7 @@ def test_launch_after_launch_and_only_where_instances_are_small(device, monkeypa
         return together(*arguments)
 
     monkeypatch.setattr(_together, "drawn_together", counted)
-    monkeypatch.setattr("graphdask.sample._together.LAUNCH", 60)
+    tuned(SAMPLE, edge_launch=60)
     on_cpu, on_gpu = (graph().partition(1, device=device) for device in ("cpu", "cuda"))
     seeds = np.arange(20)
     for fanouts, options, small in (

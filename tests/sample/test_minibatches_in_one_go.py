@@ -10,8 +10,9 @@ from graphs import GRAPHS
 import graphdask as gd
 from graphdask import execute
 from graphdask.errors import OverBudget
-from graphdask.sample import NeighborLoader, _minibatch_traversal
+from graphdask.sample import NeighborLoader
 from graphdask.sample._minibatch_traversal import MinibatchTraversal
+from graphdask.sample.tuning import SAMPLE
 
 OPTIONS = (
     ([3, 2, 4], {}),
@@ -73,7 +74,7 @@ def check(loader, expected, direction):
 
 @pytest.mark.parametrize("device", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("make", [*(pytest.param(GRAPHS[name], id=name) for name in SHAPES), hubs])
-def test_the_batches_of_neighbour_sampling(make, device, monkeypatch, only_in_one_go):
+def test_the_batches_of_neighbour_sampling(make, device, monkeypatch, only_in_one_go, tuned):
     n, src, dst, _ = make()[:4]
     weights = np.random.default_rng(9).integers(0, 5, len(src))
     on_cpu = gd.from_edges(src, dst, weights, num_vertices=n).partition(1, device="cpu")
@@ -83,7 +84,7 @@ def test_the_batches_of_neighbour_sampling(make, device, monkeypatch, only_in_on
         direction = ("in", "out")[number % 2]
         on_it = on_device(on_cpu, device, monkeypatch, number, id_width=(32, 64)[number % 3 == 1])
         # one launch; one for each batch
-        monkeypatch.setattr(_minibatch_traversal, "GROUP", (1 << 25, size * 85)[number % 4 == 0])
+        tuned(SAMPLE, minibatch_vertices=(1 << 25, size * 85)[number % 4 == 0])
         loader = NeighborLoader(on_it, fanouts, order, batch_size=size, direction=direction, **options)
         expected = gd.sample.neighbors(
             on_cpu, np.split(order, range(size, n, size)), fanouts, direction=direction, **options
@@ -92,7 +93,7 @@ def test_the_batches_of_neighbour_sampling(make, device, monkeypatch, only_in_on
 
 
 @pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
-def test_what_would_take_too_much_goes_hop_by_hop(device, monkeypatch):
+def test_what_would_take_too_much_goes_hop_by_hop(device, monkeypatch, tuned):
     n, src, dst, _ = hubs()
     on_cpu = gd.from_edges(src, dst, num_vertices=n).partition(1, device="cpu")
     on_gpu = on_device(on_cpu, device, monkeypatch)
@@ -100,7 +101,7 @@ def test_what_would_take_too_much_goes_hop_by_hop(device, monkeypatch):
     superstep = MinibatchTraversal.superstep
     monkeypatch.setattr(MinibatchTraversal, "superstep", lambda *a: asked.append(1) or superstep(*a))
     for fanouts, group in (([33], 1 << 25), ([-1, 2], 1 << 25), ([1] * 9, 1 << 25), ([4, 3], 200)):
-        monkeypatch.setattr(_minibatch_traversal, "GROUP", group)
+        tuned(SAMPLE, minibatch_vertices=group)
         one, other = (list(NeighborLoader(of, fanouts, batch_size=20)) for of in (on_cpu, on_gpu))
         assert asked, fanouts
         asked.clear()

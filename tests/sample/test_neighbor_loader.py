@@ -16,9 +16,10 @@ import graphdask as gd
 from graphdask import execute
 from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, MissingDependency, OverBudget, VertexNotFound
-from graphdask.sample import NeighborLoader, _minibatch_traversal
+from graphdask.sample import NeighborLoader
 from graphdask.sample._minibatches import drawn_batches, numbered_by_sorting
 from graphdask.sample.traversal import NumberedTraversal
+from graphdask.sample.tuning import SAMPLE
 
 ARRAYS = ("n_id", "edge_index", "e_id", "input_id")
 N = 60
@@ -97,7 +98,7 @@ def test_batches_are_instances_of_neighbour_sampling(graph):
 
 
 @pytest.mark.parametrize("name", ["scale-free", "duplicates both ways", "star outward", "only self-loops", "no edges"])
-def test_batches_drawn_in_one_go_are_those_of_neighbour_sampling(name, monkeypatch):
+def test_batches_drawn_in_one_go_are_those_of_neighbour_sampling(name, tuned):
     """Also where no room is left, and where a batch alone is larger than the room."""
     n, src, dst, directed = GRAPHS[name]()
     whole, order = gd.from_edges(src, dst, num_vertices=n, directed=directed), np.random.default_rng(4).permutation(n)
@@ -107,7 +108,7 @@ def test_batches_drawn_in_one_go_are_those_of_neighbour_sampling(name, monkeypat
         fanouts, replace = options["num_neighbors"], options.get("replace", False)
         expected = gd.sample.neighbors(whole, seeds, fanouts, replace=replace, seed=3)
         for room in (1, 1 << 21):
-            monkeypatch.setattr(_minibatch_traversal, "CALL_EDGES", room)
+            tuned(SAMPLE, minibatch_edges=room)
             loader.epoch, at = 0, 0
             for number, batch in enumerate(loader):
                 theirs = expected.subgraph(number)

@@ -12,6 +12,7 @@ from memory import OTHERS
 
 import graphdask as gd
 from graphdask.errors import InputError, VertexNotFound
+from graphdask.sample.tuning import SAMPLE
 
 NAMES = [
     "one vertex", "one vertex with a self-loop", "only self-loops", "only duplicates", "duplicates both ways",
@@ -393,23 +394,23 @@ def test_memory_is_announced_where_rows_are_skewed(call):
     assert peak < 1.1 * found.stats.memory + OTHERS
 
 
-def test_launches_are_cut_where_rows_are_long(monkeypatch):
+def test_launches_are_cut_where_rows_are_long(tuned):
     graph, seeds = skewed(), np.arange(4, 104)
     calls = [
         lambda: gd.sample.forest_fire(graph, seeds, 0.99, 2, bias="weight"),
         lambda: gd.sample.snowball(graph, seeds, 2),
     ]
     expected = [call() for call in calls]
-    monkeypatch.setattr("graphdask.sample.traversal.LAUNCH_WORDS", 700)
+    tuned(SAMPLE, tree_launch=700)
     for call, one in zip(calls, expected, strict=True):
         np.testing.assert_array_equal(call().dst, one.dst)
 
 
-def test_a_hop_that_comes_to_more_than_there_is_memory_for(monkeypatch):
+def test_a_hop_that_comes_to_more_than_there_is_memory_for(monkeypatch, tuned):
     graph = skewed()
     gd.sample.snowball(graph, [0], 1)
     monkeypatch.setattr("graphdask.sample.traversal.Traversal.memory", lambda *arguments: 0)
-    monkeypatch.setattr("graphdask.sample._beyond_memory.LOOKED_AT", 10_000)
+    tuned(SAMPLE, memory_asked_from=10_000)
     monkeypatch.setattr("graphdask.device.backend.CpuBackend.free_memory", lambda self: 10_000)
     with pytest.raises(gd.errors.OverBudget, match=r"edges or vertices in hop 1 need about"):
         gd.sample.snowball(graph, np.arange(500, 600), 2, placement="replicated")

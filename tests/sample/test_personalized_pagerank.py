@@ -12,7 +12,7 @@ from walk_laws import LEAST_P, p_of_counts
 
 import graphdask as gd
 from graphdask.errors import InputError, OverBudget, VerificationError, VertexNotFound
-from graphdask.sample import pagerank
+from graphdask.sample.tuning import SAMPLE
 
 NAMES = ["one vertex with a self-loop", "duplicates both ways", "star outward", "short path", "no edges", "scale-free"]
 COLUMNS = ("source", "vertex", "estimate", "instance")
@@ -48,14 +48,14 @@ def test_estimates_are_within_the_binomial_bounds_of_the_exact_ranks(directed, r
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_are_the_same_wherever_they_are_drawn(name, device, monkeypatch):
+def test_rows_are_the_same_wherever_they_are_drawn(name, device, monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
     n, src, dst, directed = GRAPHS[name]()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     sources = np.random.default_rng(1).integers(0, n, 5)
     for top in (None, 2):
         expected = draw(graph.partition(1, device="cpu"), sources, 30, top=top)
-        monkeypatch.setattr(pagerank, "BUDGET", 3)
+        tuned(SAMPLE, pagerank_steps=3)
         for parts, placement in ((1, "replicated"), (3, "replicated"), (3, "partitioned")):
             divided = graph.partition(parts, "random", "1-hop", device=device)
             found = draw(divided, sources, 30, top=top, placement=placement).verify()

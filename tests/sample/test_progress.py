@@ -7,7 +7,7 @@ import pytest
 
 import graphdask as gd
 from graphdask.gang import progress
-from graphdask.sample import _walkers
+from graphdask.sample.tuning import SAMPLE
 
 sample = gd.sample
 RING = gd.from_edges(np.arange(40), np.roll(np.arange(40), 1), np.ones(40, np.int64), directed=False)
@@ -30,7 +30,7 @@ DRAWN = {
 
 @pytest.mark.parametrize("placement", ["replicated", "partitioned", "streamed"])
 @pytest.mark.parametrize("name", DRAWN)
-def test_progress_while_it_runs(name, placement, monkeypatch, capsys):
+def test_progress_while_it_runs(name, placement, monkeypatch, tuned, capsys):
     reported: dict[int, list[tuple[int, int]]] = {}
     note = progress.Progress.note
 
@@ -41,7 +41,7 @@ def test_progress_while_it_runs(name, placement, monkeypatch, capsys):
 
     monkeypatch.setattr(progress.Progress, "note", noting)
     monkeypatch.setattr(progress, "DELAY", 0)
-    monkeypatch.setitem(_walkers.LAUNCH, "cpu", (80, 4))
+    tuned(SAMPLE, walk_launch=(80, 4))
     graph = RING.partition(2 if placement == "partitioned" else 1, device="cpu")
     found = DRAWN[name](graph, placement=placement, progress=True)
     shown = capsys.readouterr().err

@@ -13,6 +13,7 @@ from walk_laws import LEAST_P, adjacency, p_of_counts, stochastic
 import graphdask as gd
 from graphdask.errors import InputError, OverBudget, VerificationError
 from graphdask.sample import hops, induced
+from graphdask.sample.tuning import SAMPLE
 
 sample = gd.sample
 NAMES = ["one vertex with a self-loop", "duplicates both ways", "star outward", "isolated vertices", "scale-free"]
@@ -162,10 +163,10 @@ def test_planted_errors_are_found(placement):
         found.verify()
 
 
-def test_edges_that_memory_is_too_small_for_are_refused(monkeypatch):
+def test_edges_that_memory_is_too_small_for_are_refused(monkeypatch, tuned):
     graph = made("scale-free").partition(1, device="cpu")
     monkeypatch.setattr(induced, "edge_bytes", lambda dtype: 2**50)
-    monkeypatch.setattr("graphdask.sample._beyond_memory.LOOKED_AT", 1)
+    tuned(SAMPLE, memory_asked_from=1)
     with pytest.raises(OverBudget, match=r"GraphSAINT subgraphs: [\d,]+ edges or vertices in hop 0 need about .* GiB"):
         sample.saint_nodes(graph, 30)
 

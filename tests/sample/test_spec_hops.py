@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulated import emulated, stand_in
-from specs import COLUMNS, by_weight, coin, metropolis, same, second_order, uneven
+from specs import COLUMNS, WITH_SUMS, by_weight, coin, metropolis, same, second_order, uneven
 
 import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
 from graphdask.errors import FunctionError
 from graphdask.kernels.common.tuning import LOOKED_AT
+from graphdask.partition.tuning import PARTITION
 from graphdask.sample import _spec_hops, _steps
 from graphdask.sample.spec import Spec
+from graphdask.sample.tuning import SAMPLE
 
 DEVICES = ["twin", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)]
 SEEDS = [[0, 7], [], [5], *([v] for v in range(80, 90)), [4, 3, 2, 1]]
@@ -63,9 +65,8 @@ def fast(request, monkeypatch):
 
     def run(made, *arguments, **options):
         where = made.partition(1, device="cpu" if request.param == "twin" else "cuda")
-        with monkeypatch.context() as patched:
+        with monkeypatch.context() as patched, SAMPLE.varied(**WITH_SUMS):
             patched.setattr(_steps, "drawn", counted)
-            patched.setattr("graphdask.sample._sums.pays", lambda part, sampler: True)
             if request.param == "twin":
                 patched.setattr("graphdask.device.backend.Backend.shared_memory", 1 << 17)
             return gd.sample.run(where, *arguments, **options)
@@ -91,9 +92,9 @@ def test_the_same_as_step_by_step(fast, rng, kind, name):
 
 
 @pytest.mark.slow
-def test_the_same_for_many_instances_in_many_launches(fast, monkeypatch):
+def test_the_same_for_many_instances_in_many_launches(fast, tuned):
     run, counts = fast
-    monkeypatch.setattr("graphdask.sample._together.LAUNCH", 400)
+    tuned(SAMPLE, edge_launch=400)
     made = uneven()
     for name in ("uniform", "sums", "trials of the vertex before", "coins"):
         expected = gd.sample.run(made.partition(1, device="cpu"), SPECS[name], np.arange(90), instances=200)
@@ -103,9 +104,9 @@ def test_the_same_for_many_instances_in_many_launches(fast, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("star", [200, 300])
-def test_the_same_after_too_few_trials(fast, star, monkeypatch):
+def test_the_same_after_too_few_trials(fast, star, tuned):
     run, counts = fast
-    monkeypatch.setattr("graphdask.sample._expand.TRIALS", 2)
+    tuned(SAMPLE, trials=2)
     for kind in ("integers", "floats"):
         made = uneven(kind, star)
         for name in (name for name in SPECS if "trials" in name):
@@ -116,11 +117,10 @@ def test_the_same_after_too_few_trials(fast, star, monkeypatch):
 
 
 @pytest.mark.slow
-def test_64_bit_vertex_numbers(fast, monkeypatch):
+def test_64_bit_vertex_numbers(fast, tuned):
     names = ("uniform", "sums", "trials of the vertex before")
     expected = {name: gd.sample.run(uneven(), SPECS[name], SEEDS) for name in names}
-    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
-        monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
+    tuned(PARTITION, narrow_ids=0)
     run, counts = fast
     for name in names:
         found = run(uneven(), SPECS[name], SEEDS)

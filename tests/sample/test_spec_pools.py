@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulated import emulated, stand_in
-from specs import COLUMNS, by_degree, by_weight, coin, metropolis, same, second_order, uneven
+from specs import COLUMNS, WITH_SUMS, by_degree, by_weight, coin, metropolis, same, second_order, uneven
 
 import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
 from graphdask.errors import FunctionError
+from graphdask.partition.tuning import PARTITION
 from graphdask.sample import _spec_pools, _steps
 from graphdask.sample.spec import Spec
+from graphdask.sample.tuning import SAMPLE
 
 DEVICES = ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)]
 SEEDS = [[0, 7], [], [5], [3], [85], *([v, 0, v, 9] for v in range(6)), range(90), [4, 3, 2, 1]]
@@ -58,9 +60,8 @@ def run(request, monkeypatch):
             counts.append(_spec_pools.walked(*given) is not None)
             return _spec_pools.walked(*given)
 
-        with monkeypatch.context() as patched:
+        with monkeypatch.context() as patched, SAMPLE.varied(**WITH_SUMS):
             patched.setattr(_steps, "walked", counted)
-            patched.setattr("graphdask.sample._sums.pays", lambda part, sampler: True)
             divided = made.partition(1, device="cpu" if request.param == "cpu" else "cuda")
             found = gd.sample.run(divided, *arguments, **options)
         assert counts == [not gives_up]
@@ -70,8 +71,7 @@ def run(request, monkeypatch):
 
 
 def step_by_step(made, *arguments, **options):
-    with pytest.MonkeyPatch.context() as slow:
-        slow.setattr(_steps, "walked", lambda *given: None)
+    with SAMPLE.varied(fused=False):
         return gd.sample.run(made.partition(1, device="cpu"), *arguments, **options)
 
 
@@ -85,21 +85,20 @@ def test_the_same_as_step_by_step(run, name):
 
 
 @pytest.mark.slow
-def test_the_same_in_many_launches_and_by_64_bit_numbers(run, monkeypatch):
+def test_the_same_in_many_launches_and_by_64_bit_numbers(run, tuned):
     expected = step_by_step(uneven("floats"), SPECS["by floats"], SEEDS)
-    monkeypatch.setattr(_spec_pools, "LAUNCH", {"cpu": 2, "cuda": 2})
+    tuned(SAMPLE, pool_launch=2)
     same(expected, run(uneven("floats"), SPECS["by floats"], SEEDS))
     coins = step_by_step(uneven(), SPECS["coins"], SEEDS)
-    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
-        monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
+    tuned(PARTITION, narrow_ids=0)
     found = run(uneven(), SPECS["coins"], SEEDS)
     for column in COLUMNS:
         np.testing.assert_array_equal(getattr(found, column), getattr(coins, column))
 
 
 @pytest.mark.parametrize("star", [100, 300])
-def test_the_same_after_too_few_trials(run, star, monkeypatch):
-    monkeypatch.setattr("graphdask.sample._expand.TRIALS", 1)
+def test_the_same_after_too_few_trials(run, star, tuned):
+    tuned(SAMPLE, trials=1)
     made, spec = uneven("floats", star), Spec(vertex_bias=by_degree, edge_bias=by_weight, edge_bound=9.0, **POOLS)
     same(step_by_step(made, spec, SEEDS), run(made, spec, SEEDS, gives_up=star > 256))
 

@@ -15,7 +15,7 @@ from memory import OTHERS
 
 import graphdask as gd
 from graphdask.errors import DeadlineExceeded, InputError, OverBudget, Unsupported, VerificationError, VertexNotFound
-from graphdask.sample import _walkers
+from graphdask.sample.tuning import SAMPLE
 
 sample = gd.sample
 LENGTH = 21
@@ -125,12 +125,11 @@ def test_64_bit_numbers_give_the_same(kind, device, monkeypatch):
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("kind", ["simple", "reservoir", "node2vec", "node2vec, reservoir"])
-def test_long_walks_take_several_launches(kind, device, monkeypatch):
+def test_long_walks_take_several_launches(kind, device, monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
     graph = made("scale-free")
     expected = walk(graph.partition(1, device="cpu"), kind)
-    monkeypatch.setattr(_walkers, "LAUNCH", dict.fromkeys(("cpu", "cuda"), (24, 5)))
-    monkeypatch.setattr(_walkers, "BUDGET", 1)
+    tuned(SAMPLE, walk_launch=(24, 5), walk_steps=1)
     same(walk(graph.partition(1, device=device), kind), expected)
     same(walk(graph.partition(3, device=device), kind, placement="partitioned"), expected)
     assert len(walk(graph.partition(1, device=device), kind).stats) == 1 + 5 * 5

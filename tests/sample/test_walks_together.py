@@ -19,6 +19,7 @@ from graphdask.kernels.common.philox import DRAW_KEY, DRAW_WALK, philox
 from graphdask.kernels.walks.second_order_pack import PartSecondWalks, WholeSecondWalks
 from graphdask.kernels.walks.walk_pack import PartWalks, WholeWalks
 from graphdask.sample import _walkers
+from graphdask.sample.tuning import SAMPLE
 
 CPU, u64 = get_backend("cpu"), np.uint64
 SEED, FIRST, POISON = u64(2**64 - 5), 11, -77
@@ -234,11 +235,10 @@ def test_the_smallest_key_and_the_first_of_equal_ones(backend, launch, rare, rng
 @pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("resident", [0, 1 << 20], ids=["1 warp", "8 warps"])
 @pytest.mark.parametrize("directed", [False, True])
-def test_walks_of_a_graph_with_hubs(device, resident, directed, monkeypatch, rng):
+def test_walks_of_a_graph_with_hubs(device, resident, directed, monkeypatch, rng, tuned):
     if device == "emulated":
         stand_in(monkeypatch, emulated())
-    monkeypatch.setattr(_walkers, "RESIDENT", resident)
-    monkeypatch.setattr(_walkers, "LAUNCH", dict.fromkeys(("cpu", "cuda"), (30, 4)))
+    tuned(SAMPLE, walk_warps=resident, walk_launch=(30, 4))
     src = np.concatenate([np.zeros(1500, np.int64), np.full(140, 1), rng.integers(0, 60, 300)])
     dst = rng.integers(0, 60, len(src))
     graph = gd.from_edges(src, dst, rng.integers(0, 4, len(src)), num_vertices=60, directed=directed)
