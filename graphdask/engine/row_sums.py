@@ -1,11 +1,11 @@
 """Sums over the rows of a partition, x[j] or weight * x[j] over the edges of each, with rows of all lengths kept busy.
 
-A CPU goes from row to row. For a GPU rows of more than a few edges are cut into chunks, the longest first, so that
-neighbours take the same time, and edges are laid out as warps read them (graphdask.engine.slices), their weights as
-codes of few bytes where these hold them exactly (graphdask.engine.codes). Of a large graph what rows gather is
-taken to them by way of bins (graphdask.engine.bins) where x is float32; of float64, whose bins take twice the
-bytes, it is not worth it. The order of additions in a row depends on nothing but the row
-(kernels/pagerank/pagerank.py), so a sum has the same bits on every device and for every division of the graph.
+A CPU goes from row to row, each whole. For a GPU rows of more than a few edges are cut into chunks, the longest first,
+so that neighbours take the same time, and edges are laid out as warps read them (graphdask.engine.slices), their
+weights as codes of few bytes where these hold them exactly (graphdask.engine.codes). Of a large graph what rows gather
+is taken to them by way of bins (graphdask.engine.bins) where x is float32; of float64, whose bins take twice the bytes,
+it is not worth it. The order of additions in a row depends on nothing but the row (kernels/pagerank/pagerank.py), so a
+sum has the same bits on every device and for every division of the graph.
 
 Source: Sahu, Efficient GPU implementation of static and incrementally expanding DF-P PageRank (2024): separate kernels
 for low and high in-degree.
@@ -83,6 +83,12 @@ class Chunks:
             filled(xp, chunks, 0), filled(xp, targets, 0), filled(xp, many.astype(dtype), -1), first_chunk, len(number)
         )
 
+    @classmethod
+    def none(cls, dtype: Any) -> Chunks:
+        """No chunks, as of a CPU, which takes rows whole."""
+        nothing, none = np.empty(0, np.int64), np.empty(0, dtype)
+        return cls(nothing, none, none, np.zeros(1, np.int64), 0)
+
     def parted(self) -> tuple[tuple[Array, Array, Array], Chunks]:
         """First edges, lengths and targets of the chunks, and what is left without them."""
         there = self.chunks > 0
@@ -97,7 +103,9 @@ class Chunks:
 
     @staticmethod
     def memory(csr: Csr) -> tuple[int, int]:
-        """Bytes at most: of the lists, and while they are made."""
+        """Bytes at most: of the lists, and while they are made; none on a CPU."""
+        if not sliced(csr):
+            return 0, 0
         long = int((csr.indptr[1:] - csr.indptr[:-1] > FEW).sum())
         chunks = long + csr.num_edges // CHUNK
         kept = chunks * (8 + csr.indices.dtype.itemsize) + csr.num_edges // (CHUNK // 2) * 8
@@ -152,7 +160,7 @@ class Rows:
         kernels = env.kernels("pagerank", index_t=dtype, real_t=np.dtype(real), weight_t=weights.dtype)
         if place is not None and goes is not None and laid_out(csr, weighted):
             csr, place, goes = _in_order(kernels, csr, place, goes), None, None
-        long, indices = Chunks.of(xp, csr.indptr, dtype, goes), csr.indices
+        long, indices = Chunks.of(xp, csr.indptr, dtype, goes) if sliced(csr) else Chunks.none(dtype), csr.indices
         if place is not None:
             indices = xp.empty_like(csr.indices)
             kernels.pagerank_relabel(len(indices), csr.indices, place, indices)
@@ -201,17 +209,19 @@ class Rows:
         The sums of rows without edges must be 0, and stay 0. If `wanted`, one uint64, is given and 0, the content of
         `sums` is undefined afterwards.
         """
-        kernels, long = self.kernels, self.long
+        long = self.long
         if self.bins is not None:
             self.bins.sum(x, self.weights, self.unit, workspace[self._before :].view(x.dtype), sums, workspace, wanted)
-            self.bins.kernels.bins_sum_long(LANES * len(long.many), long.many, long.first_chunk, workspace, sums)
-            return
-        if self.slices is not None:
+        elif self.slices is not None:
             blocks = {**STAGING, "shared": self.hot * x.dtype.itemsize} if self.hot else {}
             self.slices.sum(x, self.hot, sums, workspace, blocks, wanted)
-            self.slices.kernels.slices_sum_long(LANES * len(long.many), long.many, long.first_chunk, workspace, sums)
-            return
-        weights = self.weights if len(self.weights) else None
+        else:
+            self._sum_as_they_stand(x, sums, workspace, wanted)
+        self.kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, workspace, sums)
+
+    def _sum_as_they_stand(self, x: Array, sums: Array, workspace: Array, wanted: Array | None) -> None:
+        """Write the sums of rows of one chunk, and those of the chunks of other rows."""
+        kernels, long, weights = self.kernels, self.long, self.weights if len(self.weights) else None
         edges = self.indices, weights, int(weights is not None), x
         kernels.pagerank_sum_chunks(
             LANES * len(long.chunks), RankRows(
@@ -221,7 +231,6 @@ class Rows:
             ),
         )  # fmt: skip
         kernels.pagerank_sum(self.csr.num_rows, self.csr.indptr, *edges, self.goes, int(len(self.goes) > 0), sums)
-        kernels.pagerank_sum_partials(LANES * len(long.many), long.many, long.first_chunk, workspace, sums)
 
 
 def binned(backend: Backend, edges: int, real: Any, length: int) -> Shape | None:

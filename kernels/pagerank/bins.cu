@@ -204,8 +204,3 @@ bins_sum(long long n, BinRows a) {
         gd_meet(team);
     }
 }
-
-extern "C" __global__ void bins_sum_long(long long n, const index_t *many, const long long *first_chunk,
-                                         const double *partial, double *sums) {
-    gd_sum_chunks(n, many, first_chunk, partial, sums);
-}

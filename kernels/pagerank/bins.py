@@ -9,7 +9,7 @@ sources       uint16 per place of a packet, those of in_segments one after the o
 item_segment  int32: the segment of each part of what there is to fill; item_packet, int32 and one more: where it begins
 chunks        int32: first edge, from the bin's first one on, times 256, plus number of edges less one; `targets` as in
               pagerank.py; first_chunk, int32 per bin and one more: which are the bin's
-partial       float64: sums of chunks of longer rows, of row i (of `many`) from first_chunk[i] to first_chunk[i + 1]
+partial       float64: sums of chunks of longer rows, which pagerank_sum_partials of pagerank.py adds up
 
 The order of additions in a row is that of lanes.py. Sums of rows without edges are not written.
 """
@@ -100,13 +100,3 @@ def bins_sum(n, a: BinRows):
             a.sums[a.goes[r]] = _sum_of(
                 first, length, a.places, a.weights, a.weighted, a.unit, a.x, a.hot, a.values, begin, lane
             )
-
-
-@twin
-def bins_sum_long(n, many, first_chunk, partial, sums):
-    lane = np.zeros(8)
-    for i in range(len(first_chunk) - 1):
-        lane[:] = 0.0
-        for c in range(first_chunk[i], first_chunk[i + 1]):
-            lane[(c - first_chunk[i]) & 7] += partial[c]
-        sums[many[i]] = tree(lane)

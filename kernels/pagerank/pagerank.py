@@ -13,8 +13,9 @@ goes     None, or uint64, one: 0 where nothing is to be summed; in `pagerank_sum
 
 The order of additions in a row is that of lanes.py. On a GPU `pagerank_sum` takes rows of up to 8 edges with a thread,
 `pagerank_sum_chunks` a chunk of any other with eight, and `pagerank_sum_partials` adds those of rows of several; they
-take edges as they stand; slices.py has them laid out. On a CPU there is nothing to balance: `pagerank_sum` does every
-row, and the twins of the other two do nothing.
+take edges as they stand; slices.py has them laid out. The sums of the chunks of row i of `rows` are `partial` from
+first_chunk[i] to first_chunk[i + 1]. On a CPU there is nothing to balance: `pagerank_sum` does every row, none is cut
+into chunks, and the twin of `pagerank_sum_chunks` does nothing.
 """
 
 import numpy as np
@@ -72,9 +73,14 @@ def pagerank_sum_chunks(n, a: RankRows):
     pass
 
 
-@by_python
+@twin
 def pagerank_sum_partials(n, rows, first_chunk, partial, sums):
-    pass
+    lane = np.zeros(8)
+    for i in range(len(first_chunk) - 1):
+        lane[:] = 0.0
+        for c in range(first_chunk[i], first_chunk[i + 1]):
+            lane[(c - first_chunk[i]) & 7] += partial[c]
+        sums[rows[i]] = tree(lane)
 
 
 @twin

@@ -125,11 +125,6 @@ extern "C" __global__ void slices_sum_rows(long long n, const long long *first, 
     else sum_rows<false>(n, first, count, goes, e, sums);
 }
 
-extern "C" __global__ void slices_sum_long(long long n, const index_t *many, const long long *first_chunk,
-                                           const double *partial, double *sums) {
-    gd_sum_chunks(n, many, first_chunk, partial, sums);
-}
-
 struct Placed {
     const index_t *indices, *place;
 

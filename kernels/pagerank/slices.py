@@ -9,7 +9,7 @@ first    int64 per slice and one more: the entries of a slice, which are those o
 n        32 for each slice
 place    index dtype: where in x what an edge points at stands
 goes     index dtype per row: where its sum goes. Sums of rows without edges are not written
-partial  float64: sums of chunks of longer rows, of row i (of `many`) from first_chunk[i] to first_chunk[i + 1]
+partial  float64: sums of chunks of longer rows, which pagerank_sum_partials of pagerank.py adds up
 """
 
 import numpy as np
@@ -64,16 +64,6 @@ def slices_sum_rows(n, first, count, goes, indices, weights, weighted, unit, x, 
     for row in range(count):
         begin, end = first[row // 32] + row % 32, first[row // 32 + 1]
         sums[goes[row]] = _sum_of(begin, end, 32, 1, indices, weights, weighted, unit, x, lane)
-
-
-@twin
-def slices_sum_long(n, many, first_chunk, partial, sums):
-    lane = np.zeros(8)
-    for i in range(len(first_chunk) - 1):
-        lane[:] = 0.0
-        for c in range(first_chunk[i], first_chunk[i + 1]):
-            lane[(c - first_chunk[i]) & 7] += partial[c]
-        sums[many[i]] = tree(lane)
 
 
 @twin
