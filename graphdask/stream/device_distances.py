@@ -23,6 +23,7 @@ from graphdask.stream.device_paths import DeviceFalling, DeviceSearch, DeviceSea
 from graphdask.stream.device_shared import OnDevice
 from graphdask.stream.on_device import THREADS, Flags, Run, lengths, padded
 from graphdask.stream.shared import EXCHANGE, StreamedPart, numbers_of
+from graphdask.stream.stopping import Unsent
 
 WIDE, SHARED = 40, 24 + EXCHANGE
 """Bytes of the device per vertex, by one rank and by several, with what the answer takes."""
@@ -139,10 +140,9 @@ class Tree:
     unsent: bool = False
 
 
-class DeviceOffers(OnDevice):
+class DeviceOffers(Unsent, OnDevice):
     """Each own row is offered as the parent of what its tight edges lead to."""
 
-    votes = 1
     value = np.int32
 
     def __init__(self, of: DeviceDistances, tight: Tight):
@@ -164,10 +164,6 @@ class DeviceOffers(OnDevice):
         """Return messages with the parents of vertices that other ranks own."""
         elsewhere, looked = self.tight.elsewhere(state.marks), self.tight.looked()
         return self.outgoing(part, state.marks, elsewhere, state.parent, active, frontier, looked)
-
-    def ends(self, state: Tree, votes: np.ndarray) -> bool:
-        state.unsent = bool(votes.any())
-        return False
 
     def take(self, state: Tree, positions: Array, parents: Array) -> None:
         """The smaller parents of those that stand there and those that others have seen."""

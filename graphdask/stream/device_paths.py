@@ -26,7 +26,7 @@ from graphdask.stream.device_search import in_place, labels_in_place
 from graphdask.stream.device_shared import OnDevice
 from graphdask.stream.on_device import Fall, Run
 from graphdask.stream.shared import EXCHANGE, StreamedPart
-from graphdask.stream.stopping import Stop
+from graphdask.stream.stopping import Stop, Unsent
 
 SEARCH, PATHS, SHARED = 20, 24, 12 + EXCHANGE
 """Bytes of the device per vertex of a search and of shortest paths by one rank, with what their answers take, which a
@@ -52,16 +52,12 @@ class DeviceSearchState:
     """Whether a rank still has values to send."""
 
 
-class DeviceFalling(OnDevice):
+class DeviceFalling(Unsent, OnDevice):
     """Labels that fall until no edge can lower one."""
 
-    votes = 1
-    """Whether values are left to send."""
     packed: bool
     beside_window: int
     """Bytes per vertex while there is a window."""
-
-    stop: Stop | None = None
 
     def __init__(self, run: Run, name: str, sources: Sequence[int], weighted: bool, stack: ExitStack):
         super().__init__(run, name, stack)
@@ -92,12 +88,6 @@ class DeviceFalling(OnDevice):
         label[place], fall.marks[place] = number if self.packed else 0, 1
         state = DeviceSearchState(label, fall, window)
         return state, self._swept(part, state, env)
-
-    def ends(self, state: DeviceSearchState, votes: np.ndarray) -> bool:
-        state.unsent = bool(votes[:, 0].any())
-        if self.stop is not None:
-            self.stop.take(votes[:, 1:])
-        return False
 
     def superstep(self, part: StreamedPart, state: DeviceSearchState, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
         assert state.fall is not None

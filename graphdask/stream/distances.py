@@ -33,6 +33,7 @@ from graphdask.stream.shared import (
     numbers_of,
     places,
 )
+from graphdask.stream.stopping import Unsent
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import cpu
 from graphdask.stream.window import Window
@@ -117,11 +118,10 @@ class Tree:
     hop: int = 0
 
 
-class Offers(Streaming):
+class Offers(Unsent, Streaming):
     """Each own row is offered as the parent of what its tight edges lead to."""
 
     columns: ClassVar[Mapping[str, Any]] = {"parent": np.int32}
-    votes = 1
 
     def __init__(self, of: Distances, pack: TightEdges, window: Window):
         super().__init__(of.name, of.stack)
@@ -163,10 +163,6 @@ class Offers(Streaming):
             slots[:0], slots, {"parent": BySlot(state.parent, part.own.begin)}, unsent, state.frontier, edges,  # type: ignore[dict-item]
             votes=(float(unsent),),
         )  # fmt: skip
-
-    def ends(self, state: Tree, votes: np.ndarray) -> bool:
-        state.unsent = bool(votes.any())
-        return False
 
     def superstep(self, part: StreamedPart, state: Tree, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
         for message in inbox.received:

@@ -21,6 +21,7 @@ from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Pri
 from graphdask.kernels.betweenness.falling_pack import COUNTS, FallingRows
 from graphdask.stream.chunked_rows import ChunkedRows
 from graphdask.stream.shared import StreamedPart
+from graphdask.stream.stopping import Unsent
 
 LEAST = 256
 """Vertices whose values a rank sends in a superstep, if there are so many."""
@@ -39,12 +40,10 @@ class FallingState:
     """Whether a rank still has values to send."""
 
 
-class FallingDistances(Primitive[FallingState]):
+class FallingDistances(Unsent, Primitive[FallingState]):
     """The primitive: the table of distances over slots, of which those of own vertices are right."""
 
     name = "search for betweenness by weight"
-    votes = 1
-    """Whether values are left to send."""
 
     def __init__(self, sources: Sequence[int], lanes: int, rows: ChunkedRows, types: Mapping[str, Any], hubs: int):
         """`sources` are one for each lane, or for fewer than there are; `rows` has the chunks; `types` are those of
@@ -84,10 +83,6 @@ class FallingDistances(Primitive[FallingState]):
         return Messages(
             none, ghosts, {"value": state.distance}, waiting or unsent, worked, edges, votes=(float(unsent),)
         )  # fmt: skip
-
-    def ends(self, state: FallingState, votes: np.ndarray) -> bool:
-        state.unsent = bool(votes.any())
-        return False
 
     def superstep(self, part: StreamedPart, state: FallingState, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
         kernels = env.kernels("falling", **self.types)

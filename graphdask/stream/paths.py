@@ -42,7 +42,7 @@ from graphdask.stream.shared import (
     part_of,
     places,
 )
-from graphdask.stream.stopping import Stop
+from graphdask.stream.stopping import Stop, Unsent
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Sweeps, cpu
 from graphdask.stream.window import Window
@@ -78,13 +78,8 @@ class Found:
     parent: np.ndarray
 
 
-class Falling(Streaming):
+class Falling(Unsent, Streaming):
     """Labels that fall until no edge can lower one."""
-
-    votes = 1
-    """Whether values are left to send."""
-
-    stop: Stop | None = None
 
     def __init__(self, part: StreamedPart, name: str, sources: np.ndarray, weighted: bool, stack: ExitStack):
         super().__init__(name, stack)
@@ -159,12 +154,6 @@ class Falling(Streaming):
             unsent or (state.sweeps.waiting and not self.once), worked, looked,
             votes=(float(unsent), *(() if stop is None else stop.vote(pack.labels, env))),
         )  # fmt: skip
-
-    def ends(self, state: Any, votes: np.ndarray) -> bool:
-        state.unsent = bool(votes[:, 0].any())
-        if self.stop is not None:
-            self.stop.take(votes[:, 1:])
-        return False
 
     def superstep(self, part: StreamedPart, state: Any, inbox: Inbox, env: Environment) -> Messages:  # type: ignore[override]
         kernels, labels = cpu().kernels("layered_paths"), state.pack.labels

@@ -116,3 +116,20 @@ class Stop:
         assert env.comm is not None
         beyond = distance > stopped_at(env.comm, env.backend, part, distance, self.targets, self.limit)
         distance[beyond], parent[beyond] = np.inf if distance.dtype.kind == "f" else -1, -1
+
+
+class Unsent:
+    """A base of primitives that send a limited number of values in a superstep, and may stop at a distance.
+
+    The first vote of a rank is whether it has values left to send, the others are those of `stop`.
+    """
+
+    votes = 1
+    stop: Stop | None = None
+
+    def ends(self, state: Any, votes: np.ndarray) -> bool:
+        """Take in the votes of all ranks; the run goes on."""
+        state.unsent = bool(votes[:, 0].any())
+        if self.stop is not None:
+            self.stop.take(votes[:, 1:])
+        return False
