@@ -285,12 +285,6 @@ class Framework(Traversal):
         sent = woven(env, sorted_columns, each, vertices.dtype, self.numbered)
         return Messages.of_records(sent, each * bounds, active=active)
 
-    def _to_homes(self, part: Part, env: Environment, instances: Array) -> np.ndarray:
-        """Bounds of what goes to each rank, of answers whose instances came in the order of the ranks."""
-        xp = env.xp
-        homes = xp.searchsorted(env.backend.from_host(self.homes(part.size)[1:-1]), instances, side="right")
-        return env.backend.to_host(xp.searchsorted(homes, xp.arange(part.size + 1), side="left"))
-
     def _lengths(self, part: Part, state: SpecState, inbox: Inbox, env: Environment) -> Messages:
         """Owners: the degrees of vertices."""
         number, indptr = inbox.records["number"], state.expander.rows.indptr
@@ -299,7 +293,7 @@ class Framework(Traversal):
             "number0": number[1::2], "number1": indptr[rows + 1] - indptr[rows], "vertex0": rows, "vertex1": rows,
             "other0": rows, "other1": rows,
         }  # fmt: skip
-        bounds = 2 * self._to_homes(part, env, number[0::2])
+        bounds = 2 * env.backend.to_host(self.bounds_of_homes(env, part.size, number[0::2]))
         records = woven(env, answers, 2, part.vertex_map.dtype, self.numbered)
         return Messages.of_records(records, bounds, active=len(rows) > 0, frontier=len(rows))
 
@@ -318,7 +312,7 @@ class Framework(Traversal):
         records = {"number": number[2::3][chosen.of_items], "vertex": chosen.dst, "other": put}
         if self.numbered:
             records["edge"] = expander.caller_rows(chosen.edges)
-        bounds = self._to_homes(part, env, chosen.instances)
+        bounds = env.backend.to_host(self.bounds_of_homes(env, part.size, chosen.instances))
         return Messages.of_records(records, bounds, active=edges > 0 or stays, frontier=len(rows), edges=edges)
 
     def _places(self, state: SpecState, env: Environment) -> Array:

@@ -136,7 +136,7 @@ class Layers(Traversal):
         items, keys, dst, caller_rows = self._keyed(part, state, env, rows, part.ids[rows], instances, self._hop(env))
         number = xp.empty(2 * len(items), np.int64)
         number[0::2], number[1::2] = places[items], keys.view(np.int64)
-        bounds = 2 * self._to_homes(part, env, instances[items])
+        bounds = 2 * env.backend.to_host(self.bounds_of_homes(env, part.size, instances[items]))
         records = {"number": number, "vertex": xp.repeat(dst, 2)}
         if caller_rows is not None:
             records["edge"] = xp.repeat(caller_rows, 2)
@@ -268,19 +268,13 @@ class Layers(Traversal):
         numbers = [inbox.records["number"][k::each] for k in range(each)]
         return numbers, inbox.records["vertex"][::each] - part.vertex_map.dtype.type(part.first_position)
 
-    def _to_homes(self, part: Part, env: Environment, instances: Array) -> np.ndarray:
-        """Bounds of the requests of each rank, which came in the order of the ranks."""
-        xp = env.xp
-        homes = xp.searchsorted(env.backend.from_host(self.homes(part.size)[1:-1]), instances, side="right")
-        return env.backend.to_host(xp.searchsorted(homes, xp.arange(part.size + 1), side="left"))
-
     def _lengths(self, part: Part, state: TraversalState, inbox: Inbox, env: Environment) -> Messages:
         """Owners: how long rows are."""
         (instances, places), rows = self._requests(part, inbox, 2)
         indptr = state.rows.indptr
         number = env.xp.empty(2 * len(places), np.int64)
         number[0::2], number[1::2] = places, indptr[rows + 1] - indptr[rows]
-        bounds = self._to_homes(part, env, instances)
+        bounds = env.backend.to_host(self.bounds_of_homes(env, part.size, instances))
         records = self._unnumbered(env, {"number": number, "vertex": env.xp.zeros(len(number), part.vertex_map.dtype)})
         return Messages.of_records(records, 2 * bounds, active=len(number) > 0, frontier=len(rows))
 
@@ -310,7 +304,7 @@ class Layers(Traversal):
         """Owners: the neighbours at these places."""
         (instances, edges, offsets), rows = self._requests(part, inbox, 3)
         places = state.rows.indptr[rows] + offsets
-        bounds = self._to_homes(part, env, instances)
+        bounds = env.backend.to_host(self.bounds_of_homes(env, part.size, instances))
         slots = state.rows.indices[places]
         records = {"number": env.xp.ascontiguousarray(edges), "vertex": ids_of_slots(part, env, slots)}
         if self.numbered:

@@ -131,6 +131,15 @@ class Sampler(Primitive[S]):
         """int64, shape (size + 1,): instances [homes[r], homes[r+1]) are at home on rank r."""
         return self.first + (np.arange(size + 1, dtype=object) * self.instances // size).astype(np.int64)
 
+    def bounds_of_homes(self, env: Environment, size: int, instances: Array) -> Array:
+        """int64, shape (size + 1,): [bounds[r], bounds[r+1]) are those of the instances at home on rank r.
+
+        The instances, integers, stand in the order of their homes.
+        """
+        xp = env.xp
+        homes = xp.searchsorted(env.backend.from_host(self.homes(size)[1:-1]), instances, side="right")
+        return xp.searchsorted(homes, xp.arange(size + 1), side="left")
+
 
 @dataclass
 class Planned:

@@ -230,9 +230,7 @@ class Traversal(Fanouts[TraversalState]):
         _, slots, places, offsets, numbers = self._draw(
             state, env, rows, part.ids[rows], instances, places, self._hop(env)
         )
-        homes = self.homes(part.size)[1:-1]
-        homes = xp.searchsorted(env.backend.from_host(homes), instances, side="right")
-        bounds = offsets[xp.searchsorted(homes, xp.arange(part.size + 1), side="left")]
+        bounds = offsets[self.bounds_of_homes(env, part.size, instances)]
         records = {"number": places, "vertex": ids_of_slots(part, env, slots)}
         if numbers is not None:
             records["edge"] = numbers
