@@ -14,7 +14,6 @@ typedef unsigned long long gd_u64;
 #define GD_DRAW_TARGET 1
 #define GD_DRAW_FRACTION 2
 #define GD_DRAW_AGAIN 4
-#define GD_DRAW_ENDPOINT 5
 #define GD_DRAW_REDRAW 16
 #define GD_DRAW_QUADRANTS 64  // and the next 7, one for each hash of an edge
 #define GD_DRAW_LABEL 72      // and the next 7, one for each round
