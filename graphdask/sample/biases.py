@@ -121,11 +121,6 @@ class EdgeBiases:
     """alias: int32 per edge: whose the rest is, counted from the row's first edge."""
 
     @property
-    def integral(self) -> bool:
-        """Whether biases are integers."""
-        return self.values is None or self.values.dtype.kind == "i"
-
-    @property
     def nbytes(self) -> int:
         """Bytes of what was made here, so not of the graph's weights."""
         made = 0 if self.kind != "degree" or self.values is None else self.values.nbytes

@@ -61,7 +61,7 @@ def test_greatest_biases_are_those_of_the_rows(rng, backend, bias):
 def test_totals_of_integers_are_exact(rng, backend, bias, method):
     indptr, weights = biased_rows(rng, bias)
     made = made_on(backend, indptr, weights, method)
-    assert made.integral
+    assert made.values.dtype == bias
     assert made.totals.tolist() == [int(weights[edges].sum(dtype=np.int64)) for edges in row_slices(indptr)]
     assert not made.shifts.any()
 
@@ -101,7 +101,7 @@ def exact_units(weights, shift):
 def test_floats_are_rounded_to_units_of_their_row(rng, backend, bias):
     indptr, weights = biased_rows(rng, bias, (1, 2, 31, 33, 1025), 40)
     made = made_on(backend, indptr, weights, "inverse")
-    assert not made.integral
+    assert made.values.dtype == bias
     for row, edges in enumerate(row_slices(indptr)):
         units = np.diff(np.concatenate([[0], made.prefix[edges].astype(object)]))
         assert units.tolist() == exact_units(weights[edges], made.shifts[row])
@@ -216,7 +216,7 @@ def test_degrees_of_neighbours_are_biases(rng, backend, method):
 
 def test_without_biases_there_are_no_tables(backend):
     made = tables(backend, csr_of(backend, [0, 2, 2], None), None)
-    assert (made.method, made.values, made.integral, made.nbytes) == ("uniform", None, True, 0)
+    assert (made.method, made.values, made.nbytes) == ("uniform", None, 0)
     assert EdgeBiases.memory(csr_of(CPU, [0, 2, 2], None), None) == 0
 
 
