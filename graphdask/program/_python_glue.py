@@ -32,8 +32,8 @@ class PythonGlue:
             "from graphdask.kernels.choice.selection import caller_id as program_name",
             "from graphdask.kernels.functions.generated import compiled",
             "from graphdask.kernels.functions.user import failed",
-            "from graphdask.kernels.program.exact import add_float, add_integer, clear, exact_value, of_ordered",
-            "from graphdask.kernels.program.exact import ordered, take_least",
+            "from graphdask.kernels.common.ordered import of_ordered, ordered",
+            "from graphdask.kernels.program.exact import add_float, add_integer, clear, exact_value, take_least",
             "from graphdask.kernels.program.program_pack import Program",
         ]
         for function in of.functions:

@@ -6,17 +6,13 @@
 // any more stay on the list: a thread that reads two equal ends goes on. Of any two offers the lesser one stays, so the
 // forest depends neither on the order of the list nor on that of the threads.
 // After Fallin, Gonzalez, Seo and Burtscher, A high-performance MST implementation for GPUs (2023).
+#include "common/ordered.cuh"
 #include "common/rows.cuh"
 #include "forest/forest_pack.py"
 
 #define GD_NONE 0x7fffffffffffffffLL
 #define GD_MANY 4    // edges that a thread has on their way at a time
 #define GD_STEPS 32  // from parent to parent, before a slot waits for the next launch
-
-__device__ __forceinline__ long long ordered(double value) {
-    const long long bits = __double_as_longlong(value + 0.0);  // makes 0.0 of -0.0
-    return bits >= 0 ? bits : bits ^ 0x7fffffffffffffffLL;
-}
 
 __device__ __forceinline__ long long row_at(const Growing &a, long long edge) {
     return a.rows ? (long long)a.rows[edge] : a.wide_rows[edge];
@@ -25,8 +21,8 @@ __device__ __forceinline__ long long row_at(const Growing &a, long long edge) {
 __device__ __forceinline__ long long key_at(const Growing &a, long long edge) {
     if (a.ints) return a.ints[edge];
     if (a.longs) return a.longs[edge];
-    if (a.floats) return ordered(a.floats[edge]);
-    if (a.doubles) return ordered(a.doubles[edge]);
+    if (a.floats) return gd_ordered(a.floats[edge]);
+    if (a.doubles) return gd_ordered(a.doubles[edge]);
     return row_at(a, edge);
 }
 

@@ -17,18 +17,12 @@ list. The order of the list does not change the forest, because no two edges are
 
 import numpy as np
 
+from graphdask.kernels.common.ordered import ordered
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.forest.forest_pack import Growing
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 NONE = 2**63 - 1
-
-
-@twin
-def _ordered(value):
-    """The integer that stands for a float: 0.0 and -0.0 are equal, and others are in the order of their values."""
-    bits = np.float64(value + 0.0).view(np.int64)
-    return bits if bits >= 0 else bits ^ np.int64(0x7FFFFFFFFFFFFFFF)
 
 
 @twin
@@ -47,9 +41,9 @@ def _key(rows, wide_rows, ints, longs, floats, doubles, edge):
     if longs is not None:
         return longs[edge]
     if floats is not None:
-        return _ordered(np.float64(floats[edge]))
+        return ordered(np.float64(floats[edge]))
     if doubles is not None:
-        return _ordered(doubles[edge])
+        return ordered(doubles[edge])
     return _row(rows, wide_rows, edge)
 
 

@@ -1,6 +1,7 @@
 // Exact sums of numbers in words of 32 bits: the order in which numbers are added does not matter. Twin: exact.py, which
 // says what the words are.
 #pragma once
+#include "common/ordered.cuh"
 
 #define GD_BINS 70
 
@@ -98,18 +99,7 @@ __device__ inline double gd_exact_value(const long long *sum) {
     return __longlong_as_double((long long)(bits | (unsigned long long)negative << 63));
 }
 
-// An integer for each float that is not NaN, in the same order.
-__device__ __forceinline__ long long gd_ordered(double x) {
-    const long long bits = __double_as_longlong(__dadd_rn(x, 0.0));
-    return bits >= 0 ? bits : bits ^ 0x7fffffffffffffffLL;
-}
-
-// The float of such an integer; of one that no float has, `none`.
-__device__ __forceinline__ double gd_of_ordered(long long key, double none) {
-    const double value = __longlong_as_double(key >= 0 ? key : key ^ 0x7fffffffffffffffLL);
-    return value == value ? value : none;
-}
-
+// Integers are in their own order.
 __device__ __forceinline__ long long gd_ordered(long long x) { return x; }
 __device__ __forceinline__ long long gd_ordered(unsigned char x) { return x; }
 __device__ __forceinline__ long long gd_ordered(signed char x) { return x; }

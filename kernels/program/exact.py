@@ -113,17 +113,3 @@ def exact_value(sums, k):
             bits = np.uint64(2047) << np.uint64(52)
     value = np.int64(bits).view(np.float64)
     return -value if carry < 0 else value
-
-
-@twin
-def of_ordered(key, none):
-    """The float of such an integer as `ordered` gives; of one that no float has, `none`."""
-    value = np.int64(key if key >= 0 else key ^ np.int64(0x7FFFFFFFFFFFFFFF)).view(np.float64)
-    return value if value == value else none
-
-
-@twin
-def ordered(x):
-    """An integer for each float that is not NaN, in the same order."""
-    bits = np.float64(x + 0.0).view(np.int64)
-    return bits if bits >= 0 else bits ^ np.int64(0x7FFFFFFFFFFFFFFF)

@@ -9,9 +9,10 @@ do not depend on the order.
 import numpy as np
 
 from graphdask.kernels.common.bitmap import has_bit, set_bit, u64
+from graphdask.kernels.common.ordered import of_ordered
 from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
 from graphdask.kernels.common.twin import twin
-from graphdask.kernels.program.exact import exact_value, of_ordered
+from graphdask.kernels.program.exact import exact_value
 from graphdask.kernels.program.program_default import (
     MACROS,
     apply,
