@@ -22,7 +22,7 @@ from graphdask.errors import FormatError, GraphdaskWarning, InputError, outside,
 from graphdask.graph.graph import Graph
 from graphdask.graph.placing import Columns, columns_given
 from graphdask.io import EdgeList, edges_for_graph
-from graphdask.io._asked import VERTEX, asked_columns
+from graphdask.io._asked import asked_columns
 from graphdask.io._estimate import within_memory_of_files
 from graphdask.io.addresses import joined, local_files
 from graphdask.partition.device_ids import number_on_device
@@ -342,9 +342,11 @@ def read_graph(
         them. `ids="str"` takes ids as names even where they look like numbers.
     edge_columns : list of str or bool, optional
         More columns to keep with the edges, by name. True: all that the file has, but those with names of graphdask's
-        own (`src`, `dst`, `weight`, `edge`). Default: none. Parquet has them.
+        own (`src`, `dst`, `weight`, `edge`). Default: none. Parquet and native files have
+        them.
     vertex_columns : list of str or bool, optional
-        Columns to keep with the vertices, by name; True: all. Default: none. A folder that `Graph.write` made has them.
+        Columns to keep with the vertices, by name; True: all. Default: none. Native files and folders that
+        `Graph.write` made have them.
     header, skip_rows, na_values : optional
         Whether the first line of a text is a header, lines to pass over before it, and words that stand for a missing
         id; see `graphdask.io.read_edges`. `report` says what was decided of the header.
@@ -422,7 +424,9 @@ def graph_of_file(
             own,
         )
         if any(table is not None for table in more):
-            graph = _with_columns(graph, *more)
+            from graphdask.graph.from_frame import with_columns_read  # it imports pyarrow
+
+            graph = with_columns_read(graph, *more)
     except FormatError:
         raise
     except InputError as error:
@@ -435,16 +439,3 @@ def graph_of_file(
             stacklevel=outside(),
         )
     return graph
-
-
-def _with_columns(graph: Graph, edges: Any, vertices: Any) -> Graph:
-    """The graph with the columns that were read with it."""
-    from graphdask.graph.arrow_tables import plain_values  # they import pyarrow
-    from graphdask.graph.attached import attached, table_of_edges, table_of_vertices
-
-    of_vertices = table_of_vertices("vertex_columns", vertices, VERTEX)
-    name = f"vertex_columns: column {VERTEX!r}"
-    ids = None if of_vertices is None else checked_ids(name, plain_values(name, of_vertices[VERTEX]))
-    of_edges = table_of_edges("edge_columns", edges, None, 0 if edges is None else edges.num_rows)
-    with_them: Graph = attached(graph, of_edges, of_vertices, VERTEX, ids)
-    return with_them

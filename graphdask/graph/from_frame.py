@@ -13,6 +13,7 @@ from graphdask.graph.attached import attached, table_of_edges, table_of_vertices
 from graphdask.graph.construct import checked_ids, checked_treatment, checked_weights, from_edges
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import Own
+from graphdask.io._asked import VERTEX
 from graphdask.partition.ids import check_same_kind
 
 
@@ -125,3 +126,13 @@ def from_edges_with_columns(
     weights = None if weights is None else checked_weights(weights, len(source), names[2])
     graph = from_edges(source, destination, weights, num_vertices, vertices=vertices, **options)
     return attached(graph, of_edges, of_vertices, vertex_id, own)
+
+
+def with_columns_read(graph: Graph, edges: Any, vertices: Any) -> Graph:
+    """Return the graph with the columns of edges and of vertices, or None, that were read with it."""
+    of_vertices = table_of_vertices("vertex_columns", vertices, VERTEX)
+    name = f"vertex_columns: column {VERTEX!r}"
+    ids = None if of_vertices is None else checked_ids(name, plain_values(name, of_vertices[VERTEX]))
+    of_edges = table_of_edges("edge_columns", edges, None, 0 if edges is None else edges.num_rows)
+    with_them: Graph = attached(graph, of_edges, of_vertices, VERTEX, ids)
+    return with_them

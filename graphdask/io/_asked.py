@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+import numpy as np
+
 from graphdask.errors import FormatError, InputError, shown
 
 from ._formats import FORMATS, Format
@@ -74,6 +76,40 @@ def beside(table: Any, more: Any) -> Any:
     import pyarrow as pa
 
     return pa.table([*table.columns, *more.columns], schema=pa.schema([*table.schema, *more.schema]))
+
+
+def with_ids(table: Any, ids: np.ndarray) -> Any:
+    """Return columns of vertices with the ids of these before them."""
+    import pyarrow as pa
+
+    column = pa.array(ids.tolist(), pa.string()) if ids.dtype.kind in "OTU" else pa.array(ids)
+    return table.add_column(0, VERTEX, column)
+
+
+def once_each(table: Any) -> Any:
+    """Return columns of vertices with one row for each, where several files have the same row of it, or one of nulls.
+
+    Raises
+    ------
+    InputError
+        For a vertex with two rows that differ.
+    """
+    import pyarrow as pa
+
+    empty = np.ones(table.num_rows, bool)
+    for name in table.column_names:
+        empty &= table[name].is_null().to_numpy() if name != VERTEX else True
+    table = table.filter(pa.array(~empty)) if empty.any() else table
+    ids = table[VERTEX].to_numpy()
+    _, first, place = np.unique(ids.astype(object) if ids.dtype.kind in "OTU" else ids, True, True)
+    if len(first) == len(ids):
+        return table
+    again = np.flatnonzero(first[place] != np.arange(len(ids)))
+    one, other = (table.take(rows).to_pylist() for rows in (first[place[again]], again))
+    for row, (before, after) in enumerate(zip(one, other, strict=True)):
+        if before != after and repr(before) != repr(after):  # NaN
+            raise InputError(f"vertex_columns: the files have different rows of the vertex {ids[again[row]]}")
+    return table.take(np.sort(first))
 
 
 def joined_columns(tables: Sequence[Any], names: Sequence[str], what: str) -> Any:

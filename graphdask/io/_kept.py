@@ -149,10 +149,11 @@ def warn_of_columns(edges: Iterable[str], vertices: Iterable[str], target: objec
     if lost:
         from ._formats import FORMATS
 
-        keeping = ", ".join(known.name for known in FORMATS.values() if known.holds_edge_columns and known.writes)
-        _warn(f"{target}: {' and '.join(lost)} are not written; columns of edges are kept by {keeping}, and those of "
-              "vertices by a folder of parts, as far as they hold their types; G.to_arrow and G.to_frame give all as "
-              "tables")  # fmt: skip
+        able = [known for known in FORMATS.values() if known.writes]
+        of_edges = ", ".join(known.name for known in able if known.holds_edge_columns)
+        of_vertices = ", ".join(known.name for known in able if known.holds_vertex_columns)
+        _warn(f"{target}: {' and '.join(lost)} are not written; columns of edges are kept by {of_edges}, and those of "
+              f"vertices by {of_vertices} and a folder of parts; G.to_arrow and G.to_frame give tables")  # fmt: skip
 
 
 def _warn(text: str) -> None:

@@ -7,10 +7,11 @@ of graphdask state the columns as an Arrow IPC stream without rows, in Base64, b
 from __future__ import annotations
 
 import base64
-import io
 from typing import Any
 
 from graphdask.errors import FormatError
+
+from ._ipc import as_bytes, of_bytes, without_rows
 
 MOST_CATEGORIES = 1 << 20
 """Bytes of categories up to which they are stated; beyond, those that rows hold come back."""
@@ -20,26 +21,22 @@ def stated(table: Any) -> str:
     """Return the types of columns, and their categories, as text."""
     import pyarrow as pa
 
-    out = io.BytesIO()
-    arrays = [column.slice(0, 0).combine_chunks() for column in table.columns]
-    arrays = [array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array for array in arrays]
-    if sum(array.dictionary.nbytes for array in arrays if pa.types.is_dictionary(array.type)) > MOST_CATEGORIES:
-        arrays = [pa.array([], array.type) for array in arrays]
-    with pa.ipc.new_stream(out, table.schema) as stream:
-        stream.write_batch(pa.RecordBatch.from_arrays(arrays, schema=table.schema))
-    return base64.b64encode(out.getvalue()).decode()
+    none = pa.Table.from_batches([without_rows(table)])
+    coded = [column.chunk(0).dictionary for column in none.columns if pa.types.is_dictionary(column.type)]
+    if sum(words.nbytes for words in coded) > MOST_CATEGORIES:
+        none = none.schema.empty_table()
+    return base64.b64encode(as_bytes(none).tobytes()).decode()
 
 
 def read_stated(text: Any, path: Any) -> Any:
     """Return the table without rows that a text states; None for no text."""
-    import pyarrow as pa
-
     if text is None:
         return None
     try:
-        return pa.ipc.open_stream(base64.b64decode(text, validate=True)).read_all()
-    except (ValueError, TypeError, OSError, pa.ArrowException) as error:
+        data = base64.b64decode(text, validate=True)
+    except (ValueError, TypeError) as error:
         raise FormatError(f"the columns that graphdask stated are damaged ({error})", path) from None
+    return of_bytes(data, "the columns", path)
 
 
 def restored(table: Any, like: Any, path: Any) -> Any:

@@ -22,7 +22,7 @@ import numpy as np
 from graphdask.errors import InputError, MissingDependency, WriteError, shown
 from graphdask.partition.ids import check_same_kind
 
-from ._asked import joined_columns
+from ._asked import joined_columns, once_each
 from ._formats import detect_format
 from ._open import binary
 from .edges import EdgeList
@@ -332,4 +332,6 @@ def joined(lists: Sequence[EdgeList], names: Sequence[str]) -> EdgeList:
         what: joined_columns([getattr(each, what) for each in lists], names, what)
         for what in ("edge_columns", "vertex_columns")
     }
+    if more["vertex_columns"] is not None:
+        more["vertex_columns"] = once_each(more["vertex_columns"])
     return EdgeList(src, dst, column("weights"), column("times"), vertices, first.directed, report, **more)

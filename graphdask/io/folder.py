@@ -17,7 +17,7 @@ import numpy as np
 from graphdask.errors import FormatError, InputError
 
 from . import _put
-from ._asked import VERTEX, Asked, beside, joined_columns, refuse_columns
+from ._asked import VERTEX, Asked, beside, joined_columns, picked, refuse_columns, with_ids
 from ._columns import Request
 from ._formats import FORMATS
 from ._open import existing_file
@@ -210,8 +210,9 @@ def _joined(arrays: list[Any], dtype: np.dtype | None, reading: Reading) -> Any:
 def _vertices(folder: Path, record: dict[str, Any], asked: Asked) -> tuple[np.ndarray, Any]:
     """The ids of the vertices, and a table of these and the columns that are asked for."""
     stated = record["vertices"]
-    if asked and "columns" not in stated:
-        raise FormatError("vertex_columns: the graph was written without columns of vertices", folder)
+    if "columns" not in stated:
+        picked("vertex_columns", asked, (), (), folder)
+        asked = False
     if "first" in stated:
         ids = consecutive_vertices(stated["first"], stated["count"], folder / MANIFEST)
     else:
@@ -221,16 +222,13 @@ def _vertices(folder: Path, record: dict[str, Any], asked: Asked) -> tuple[np.nd
 
 def _columns_of(folder: Path, ids: np.ndarray, asked: Asked) -> Any:
     """Columns of the vertices that have these ids, with the ids."""
-    import pyarrow as pa
-
     from .parquet import read_columns
 
     file = _inside(folder, VERTICES)
     table = read_columns(existing_file(file), asked, "vertex_columns")
     if table.num_rows != len(ids):
         raise FormatError(f"{table.num_rows} vertices, but {len(ids)} were written", file)
-    column = pa.array(ids.tolist(), pa.string()) if ids.dtype.kind in "OTU" else pa.array(ids)
-    return table.add_column(0, VERTEX, column)
+    return with_ids(table, ids)
 
 
 def _stored_ids(folder: Path, record: dict[str, Any]) -> np.ndarray:

@@ -5,7 +5,8 @@ noticed, as in PNG), uint32 version, uint32 length of the JSON text, uint64 size
 the JSON text, 4 bytes zero, the JSON text; then each array at a multiple of 64 bytes. The JSON text gives for
 each array its name, dtype, length and offset, and `directed` and `report`; and where the vertices are
 consecutive ids, `vertex_range`: the first and their number. Strings are UTF-8 in `NAME.bytes`,
-cut at `NAME.offsets`.
+cut at `NAME.offsets`. More columns of edges and of vertices are Arrow IPC streams, in `edge_columns` and
+`vertex_columns`; the latter have the ids in a column `vertex`, or are in the order of the vertices.
 
 From version 2 on, the CRC-32 of the header covers its first 24 bytes as well. The last array, `checksums`, uint32, has
 the CRC-32 of each page of 1 MiB of the arrays before it, in the order of the JSON text (the last page of an array is
@@ -27,7 +28,9 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError
 
+from ._asked import VERTEX, Asked, picked, with_ids
 from ._columns import Request
+from ._ipc import as_bytes, of_bytes
 from ._open import existing_file, reading
 from ._pages import CheckedMap, Checksums, PageChecks, pages_of
 from ._table import string_array
@@ -66,6 +69,9 @@ def write_native(edges: EdgeList, stream: IO[bytes]) -> None:
     for name, values in arrays.items():
         if values.dtype.str not in _DTYPES:
             raise InputError(f"{name} is of type {values.dtype}; .gdg holds int64, int32, float64 and float32")
+    for name, table in (("edge_columns", edges.edge_columns), ("vertex_columns", _of_vertices(edges))):
+        if table is not None:
+            arrays[name] = as_bytes(table)
     report = {key: value for key, value in edges.report.items() if isinstance(value, (str, int, float, bool, list))}
     columns = {name: (values.dtype.str, len(values)) for name, values in arrays.items()}
     header, offsets = native_header(columns, edges.directed, report)
@@ -79,6 +85,37 @@ def write_native(edges: EdgeList, stream: IO[bytes]) -> None:
         sums.end()
     stream.write(bytes(offsets[CHECKSUMS] - stream.tell()))
     stream.write(sums.table())
+
+
+def _of_vertices(edges: EdgeList) -> Any:
+    """The columns of the vertices, without their ids where they are in the order of the vertices."""
+    table = edges.vertex_columns
+    if table is None or edges.vertices is None or table.num_rows != len(edges.vertices):
+        return table
+    ids = table[VERTEX].to_numpy()
+    return table.drop_columns([VERTEX]) if np.array_equal(ids.astype(edges.vertices.dtype), edges.vertices) else table
+
+
+def _table(data: Any, what: str, asked: Asked, values: dict[str, Any], file: Path) -> Any:
+    """The columns that are asked for, of what `_of_vertices` and `as_bytes` gave."""
+    if data is None:
+        picked(what, asked, (), (), file)
+        return None
+    table = of_bytes(data, f"the {what.replace('_', ' ')}", file)
+    names = picked(what, asked, table.column_names, (), file)
+    if what == "edge_columns":
+        _check_rows(table, what, values["src"], file)
+        return table.select(names)
+    if VERTEX in table.column_names:
+        return table.select([VERTEX, *names])
+    _check_rows(table, what, values["vertices"], file)
+    return with_ids(table.select(names), values["vertices"])
+
+
+def _check_rows(table: Any, what: str, ids: Any, file: Path) -> None:
+    rows = 0 if ids is None else len(ids)
+    if table.num_rows != rows:
+        raise FormatError(f"{what} has {table.num_rows:,} rows, and there are {rows:,} ids", file)
 
 
 def native_header(
@@ -120,6 +157,8 @@ def read_native(path: str | os.PathLike[str], request: Request, spill: bool = Fa
     header, version, size = header_of(file)
     arrays: dict[str, Any] = {name: _map(file, size, name, entry) for name, entry in header["arrays"].items()}
     taken = [name for name in _NAMES if name != "weights" or request.weights is not False]
+    asked = {"edge_columns": request.edge_columns, "vertex_columns": request.vertex_columns}
+    taken += [name for name, names in asked.items() if names]
     if version == UNCHECKED:
         header["report"]["checksums"] = False
     else:
@@ -138,6 +177,8 @@ def read_native(path: str | os.PathLike[str], request: Request, spill: bool = Fa
     if values["vertices"] is None and header.get("vertex_range"):
         values["vertices"] = stated_vertices(header["vertex_range"], file)
     directed = header["directed"] if request.directed is None else request.directed
+    for name, names in asked.items():
+        values[name] = _table(arrays.get(name), name, names, values, file) if names else None
     return EdgeList(**values, directed=directed, report={**header["report"], "format": "native", "bytes": size})
 
 

@@ -159,7 +159,7 @@ def join_parts(parts: Sequence[Path], target: Path, content: Content) -> None:
 
 def part_bytes(part: Path) -> int:
     """Size of a part, or of the columns that it is made of so far; 0 where there is none."""
-    files = [part] if part.exists() else [_column(part, name) for name in ("src", "dst", "weight")]
+    files = [part] if part.exists() else [_column(part, name) for name in ("src", "dst", "weight", "edge_columns")]
     return sum(file.stat().st_size for file in files if file.exists())
 
 
@@ -240,13 +240,26 @@ class _RawPart(PartFile):
         super().__init__(path, content)
         self._alone = alone
         self._files = [_column(path, name).open("wb") for name in content.columns]
+        self._more: Any = None
+        if content.edge_columns is not None:
+            import pyarrow as pa
+
+            from ._ipc import without_rows
+
+            self._files.append(_column(path, "edge_columns").open("wb"))
+            self._more = pa.ipc.new_stream(self._files[-1], content.edge_columns.schema)
+            self._more.write_batch(without_rows(content.edge_columns))
 
     def write(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, more: Any = None) -> None:
         columns = [self.content.translated(src), self.content.translated(dst), weights]
-        for file, column in zip(self._files, columns, strict=False):
+        for file, column in zip(self._files, columns[: len(self.content.columns)], strict=False):
             file.write(np.ascontiguousarray(column).data)
+        if self._more is not None:
+            self._more.write_table(more)
 
     def finish(self) -> None:
+        if self._more is not None:
+            self._more.close()
         self.close()
         if self._alone:
             _assemble([self.path], self.path, self.content)
@@ -261,10 +274,10 @@ class _WholePart(PartFile):
 
     def __init__(self, path: Path, content: Content):
         super().__init__(path, content)
-        self._blocks: list[tuple[Any, Any, Any]] = []
+        self._blocks: list[tuple[Any, ...]] = []
 
     def write(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, more: Any = None) -> None:
-        self._blocks.append((src, dst, weights))
+        self._blocks.append((src, dst, weights, more))
 
     def finish(self) -> None:
         from .native import write_native
@@ -278,6 +291,14 @@ class _WholePart(PartFile):
             weights = np.concatenate([empty, *(block[2] for block in self._blocks)])
         ids = self.content.ids
         edges = EdgeList(ids.to_caller(src), ids.to_caller(dst), weights, None, ids.values, self.content.directed)
+        if self.content.edge_columns is not None:
+            import pyarrow as pa
+
+            edges.edge_columns = pa.concat_tables([self.content.edge_columns, *(block[3] for block in self._blocks)])
+        if self.content.vertex_columns is not None:
+            from ._asked import with_ids
+
+            edges.vertex_columns = with_ids(self.content.vertex_columns, ids.values)
         if self.content.format == "npz":
             write_npz(edges, self.path)
             return
@@ -297,9 +318,15 @@ def _assemble(parts: Sequence[Path], target: Path, content: Content) -> None:
     arrays = list(zip(content.columns, names, dtypes, strict=True))
     extra = {} if content.ids.table is None else {"vertices": content.ids.values}
     if content.format == "native":
+        from ._ipc import as_bytes
         from .native import CHECKSUMS, native_header
 
-        columns = {name: (dtype.str, length) for _, name, dtype in arrays}
+        if content.edge_columns is not None:
+            size = sum(_column(part, "edge_columns").stat().st_size for part in parts)
+            arrays.append(("edge_columns", "edge_columns", np.dtype(np.uint8)))
+        if content.vertex_columns is not None:
+            extra["vertex_columns"] = as_bytes(content.vertex_columns)
+        columns = {name: (dtype.str, size if name == "edge_columns" else length) for _, name, dtype in arrays}
         columns |= {name: (values.dtype.str, len(values)) for name, values in extra.items()}
         header, offsets = native_header(columns, content.directed, {}, content.vertex_range)
         with target.open("wb") as out:

@@ -13,7 +13,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +142,8 @@ def _write_part(context: RankContext, blocks: Iterator[Edges], plan: WritePlan, 
     edges = 0
     more: list[Any]
     with readable(plan.target):
-        file = open_part(path, plan.content, alone=not plan.single or plan.files == 1, first=number == 0)
+        content = plan.content if plan.single else replace(plan.content, vertex_columns=None)  # beside the parts
+        file = open_part(path, content, alone=not plan.single or plan.files == 1, first=number == 0)
         try:
             for step, (src, dst, weights, *more) in enumerate(blocks):
                 context.comm.check()

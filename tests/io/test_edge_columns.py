@@ -14,7 +14,11 @@ from graphdask.errors import FormatError, GraphdaskWarning, InputError
 from graphdask.io import read_edges
 
 EDGES, VERTICES = 60, 12
-KEEPS_BOTH = {"parquet folder": ("graph", "parquet")}
+KEEPS_BOTH = {
+    "parquet folder": ("graph", "parquet"),
+    "native": ("graph.gdg", None),
+    "native folder": ("graph", "native"),
+}
 KEEPS_EDGES = {"parquet": ("graph.parquet", None)} | KEEPS_BOTH
 SHAPES = {
     "directed": {},
@@ -163,8 +167,11 @@ def test_what_a_file_does_not_hold_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"edge_columns=\['x'\]: matrixmarket holds no columns of edges; .*parquet"):
         gd.read_graph(tmp_path / "graph.mtx", edge_columns=["x"])
     gd.read_graph(file).write(tmp_path / "plain", "parquet")
-    with pytest.raises(FormatError, match="written without columns of vertices"):
-        gd.read_graph(tmp_path / "plain", vertex_columns=True)
+    gd.read_graph(file).write(tmp_path / "plain.gdg")
+    for plain in (tmp_path / "plain", tmp_path / "plain.gdg"):
+        assert not gd.read_graph(plain, vertex_columns=True).vertex_columns
+        with pytest.raises(FormatError, match="vertex_columns: there is no column 'name'; the file has none"):
+            gd.read_graph(plain, vertex_columns=["name"])
 
 
 def test_columns_that_a_file_does_not_keep_are_named_in_a_warning(tmp_path):
@@ -176,6 +183,47 @@ def test_columns_that_a_file_does_not_keep_are_named_in_a_warning(tmp_path):
     assert list(gd.read_graph(tmp_path / "graph.parquet", edge_columns=True).edge_columns) == ["x"]
     with pytest.warns(GraphdaskWarning, match="the edge columns span, x and the vertex columns name are not written"):
         G.write(tmp_path / "graph.npz")
+
+
+def test_a_native_file_of_other_columns_is_read_as_before(tmp_path):
+    G = made()
+    G.write(tmp_path / "graph.gdg")
+    edges = read_edges(tmp_path / "graph.gdg")
+    assert edges.edge_columns is None
+    assert edges.vertex_columns is None
+    assert edges.src.tolist() == ends()[0].tolist()
+    table = read_edges(tmp_path / "graph.gdg", vertex_columns=["int8"]).vertex_columns
+    assert table.column_names == ["vertex", "int8"]
+    assert table["vertex"].to_pylist() == list(range(VERTICES))
+
+
+def test_several_native_files_have_a_row_for_each_vertex_once(tmp_path):
+    names = {"id": [0, 1, 2], "name": ["a", "b", "c"], "x": [1.0, float("nan"), 2.0]}
+    gd.from_edges([0, 1], [1, 2], vertex_columns=names).write(tmp_path / "1.gdg")
+    gd.from_edges(
+        [2, 1],
+        [5, 0],
+        vertex_columns={**names, "id": [2, 1, 5], "name": ["c", "b", "f"], "x": [2.0, float("nan"), 0.0]},
+    ).write(tmp_path / "2.gdg")
+    H = gd.read_graph(tmp_path / "*.gdg", vertex_columns=True)
+    assert H.to_frame("vertices").name.tolist() == ["a", "b", "c", "f"]
+    gd.from_edges([2], [1], vertex_columns={"id": [2, 1], "name": ["z", "b"], "x": [2.0, float("nan")]}).write(
+        tmp_path / "3.gdg"
+    )
+    with pytest.raises(InputError, match="the files have different rows of the vertex 2"):
+        gd.read_graph(tmp_path / "*.gdg", vertex_columns=True)
+
+
+def test_damaged_columns_of_a_native_file_are_refused(tmp_path):
+    file = tmp_path / "graph.gdg"
+    made().write(file)
+    data = bytearray(file.read_bytes())
+    place = data.index(b"k1, ")
+    data[place] ^= 1
+    file.write_bytes(data)
+    gd.read_graph(file)
+    with pytest.raises(FormatError, match="_columns is damaged: the checksum"):
+        gd.read_graph(file, edge_columns=True, vertex_columns=True)
 
 
 def test_a_damaged_statement_of_columns_is_refused(tmp_path):
