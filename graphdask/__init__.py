@@ -29,7 +29,7 @@ _HOME = {
     "from_dask_dataframe": "graph.adapters",
     "from_edges": "graph.construct",
     "from_frame": "graph.from_frame",
-    "from_frames": "graph.typed",
+    "from_frames": "graph.from_frames",
     "from_networkx": "graph.adapters",
     "from_scipy": "graph.adapters",
     "jaccard": "similarity.similarity",

@@ -15,6 +15,7 @@ from graphdask.dynamic.batch_frames import as_columns, frame_edges, is_frame
 from graphdask.errors import InputError, shown
 from graphdask.graph.construct import checked_ids, checked_weights
 from graphdask.graph.graph import Graph, checked_graph
+from graphdask.graph.typed import TypedGraph
 from graphdask.interface.kinds import Own
 from graphdask.kernels.common.compiling import Timer
 from graphdask.partition.changes import MOST_VERTICES, Batch, ChangedSource, Insertions, Log, no_batch
@@ -82,7 +83,7 @@ class DynamicGraph(ColumnsOfBatches, Graph):  # type: ignore[override]
     Raises
     ------
     InputError
-        Where G is no Graph, or has more than 2,400,000,000 vertices.
+        Where G is no Graph, has types, or has more than 2,400,000,000 vertices.
 
     Notes
     -----
@@ -105,6 +106,8 @@ class DynamicGraph(ColumnsOfBatches, Graph):  # type: ignore[override]
 
     def __init__(self, G: Graph):
         base = checked_graph(G).present
+        if isinstance(base, TypedGraph):
+            raise InputError("a dynamic graph has no types of vertices and edges; give it G.without_types()")
         if base.num_vertices > MOST_VERTICES:
             raise InputError(f"a dynamic graph has {MOST_VERTICES:,} vertices at most, and G has {base.num_vertices:,}")
         self.base, self.directed, self.plan = base, base.directed, base.plan

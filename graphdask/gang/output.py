@@ -33,7 +33,7 @@ from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import whole
 from graphdask.io import detect_format
 from graphdask.io._formats import refuse_packed
-from graphdask.io._kept import warn_of_columns, warn_of_lost
+from graphdask.io._kept import warn_of_columns, warn_of_lost, warn_of_types
 from graphdask.io._open import COMPRESSION_SUFFIXES
 from graphdask.io._output_paths import output_path
 from graphdask.io._put import special
@@ -220,6 +220,7 @@ def _write(graph: Graph, order: Order, client: Any, config: Config) -> Written:
         edges = None if graph.merge else graph.source.num_edges
         warn_of_lost(order.target, order.content, _without_place(graph, order.content), edges)
     warn_of_columns(*lost_columns(graph, order.content), order.target)
+    warn_of_types(getattr(graph, "vertex_types", ()), getattr(graph, "edge_types", ()), order.target)
     made_of_it: Written = found
     return made_of_it
 

@@ -58,9 +58,10 @@ class Attributes:
             return table
         return table.take(pyarrow.array(rows))
 
-    def only(self, rows: np.ndarray) -> Attributes:
-        """Return the columns of these rows alone."""
-        return replace(self, table=self.take(rows, self.table.column_names).combine_chunks())
+    def only(self, rows: np.ndarray, names: Sequence[str] | None = None) -> Attributes:
+        """Return the columns of these rows alone; `names` are those of some columns."""
+        names = self.table.column_names if names is None else names
+        return replace(self, table=self.take(rows, names).combine_chunks())
 
     def of_vertices(self, ids: VertexIds, names: Sequence[str], numbers: np.ndarray | None = None) -> pyarrow.Table:
         """Return the rows of vertices of a graph, which has these ids; by default of all, in the order of the ids."""

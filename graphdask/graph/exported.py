@@ -32,8 +32,19 @@ def to_scipy(graph: Any, client: Any, progress: bool | None) -> Any:
     return matrix
 
 
-def to_networkx(graph: Any, weight: Any, multigraph: bool | None, client: Any, progress: bool | None) -> Any:
-    """Carry out `Graph.to_networkx`."""
+def to_networkx(
+    graph: Any,
+    weight: Any,
+    multigraph: bool | None,
+    client: Any,
+    progress: bool | None,
+    nodes: list[Any] | None = None,
+    attributes: list[dict[str, Any]] | None = None,
+) -> Any:
+    """Carry out `Graph.to_networkx`.
+
+    `nodes` are those of the vertices, by default the caller's ids, and `attributes` of the edges, in their order.
+    """
     try:
         import networkx
     except ImportError as error:
@@ -41,7 +52,8 @@ def to_networkx(graph: Any, weight: Any, multigraph: bool | None, client: Any, p
     rows, columns, weights = _numbered_edges(graph, client, progress)
     parallel = _first_parallel(rows, columns, graph.directed)
     if multigraph is False and parallel is not None:
-        u, v = (shown(end) for end in graph.ids.to_caller(np.array(parallel)).tolist())
+        ends = graph.ids.to_caller(np.array(parallel)).tolist() if nodes is None else [nodes[end] for end in parallel]
+        u, v = map(shown, ends)
         raise InputError(
             f"multigraph=False, but there are parallel edges from {u} to {v}; leave multigraph= out, or make the graph "
             f"with multi_edges='merge'"
@@ -54,13 +66,16 @@ def to_networkx(graph: Any, weight: Any, multigraph: bool | None, client: Any, p
         (True, True): networkx.MultiDiGraph,
     }
     g = kinds[bool(graph.directed), several]()
-    ids = graph.vertex_ids.tolist()
+    ids = graph.vertex_ids.tolist() if nodes is None else nodes
     g.add_nodes_from(ids)
-    ends = zip(map(ids.__getitem__, rows.tolist()), map(ids.__getitem__, columns.tolist()), strict=True)
-    if weights is None:
-        g.add_edges_from(ends)
+    pairs = zip(map(ids.__getitem__, rows.tolist()), map(ids.__getitem__, columns.tolist()), strict=True)
+    if weights is not None:
+        values = [{weight: value} for value in weights.tolist()]
+        attributes = values if attributes is None else [a | b for a, b in zip(attributes, values, strict=True)]
+    if attributes is None:
+        g.add_edges_from(pairs)
     else:
-        g.add_edges_from((u, v, {weight: value}) for (u, v), value in zip(ends, weights.tolist(), strict=True))
+        g.add_edges_from((u, v, facts) for (u, v), facts in zip(pairs, attributes, strict=True))
     return g
 
 

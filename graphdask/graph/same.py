@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from graphdask.graph.graph import checked_graph
-from graphdask.graph.typed import EdgeType, TypedGraph
+from graphdask.graph.type_names import EdgeType
+from graphdask.graph.typed import TypedGraph
 
 
 def same_graph(G: Any, H: Any, *, client: Any = None, progress: bool | None = None) -> bool:
@@ -77,11 +78,11 @@ def _same_types(first: TypedGraph, second: TypedGraph) -> bool:
 
 def _edges_of(graph: TypedGraph, kind: EdgeType) -> list[np.ndarray]:
     """Sources, destinations and weights of the edges of a type, counted within the types of the ends, sorted."""
-    rows, weights = graph.rows_of(kind), graph.edge_weights[kind]
+    rows = graph.rows_of(kind)
     firsts = dict(zip(graph.vertex_types, graph.vertex_bounds.tolist(), strict=False))
-    src, dst, _ = graph.edges()
+    src, dst, weights = graph.edges()
     ends = [src[rows] - firsts[kind[0]], dst[rows] - firsts[kind[2]]]
-    return _sorted(ends if weights is None else [*ends, weights])
+    return _sorted(ends if weights is None else [*ends, weights[rows]])
 
 
 def _same_ids(first: Any, second: Any) -> bool:

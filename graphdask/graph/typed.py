@@ -10,41 +10,44 @@ type of the vertices that they leave, a name, and the type of those that they le
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from graphdask.errors import InputError, shown
-from graphdask.graph.arrow_tables import TABLES, arrow_table, plain_values
-from graphdask.graph.construct import checked_ids, checked_weights
+from graphdask.errors import InputError
 from graphdask.graph.graph import Graph
-from graphdask.interface.kinds import Own, flag, whole
+from graphdask.graph.type_names import EdgeType, VertexNumbers, checked_vertex_type, found_type, turned_types
+from graphdask.graph.typed_columns import TypedColumns
+from graphdask.interface.kinds import Own
 from graphdask.interface.suggest import public
-from graphdask.partition.conversions import class_of
 from graphdask.partition.given import given_array
-from graphdask.partition.ids import VertexIds, check_same_kind
+from graphdask.partition.ids import VertexIds
+from graphdask.partition.reversed import reversed_source
 from graphdask.partition.sources import ArraySource
-
-EdgeType = tuple[str, str, str]
-"""Type of the sources, name, type of the destinations."""
-REVERSE = "rev_"
-"""What the name of a type of reversed edges begins with, as PyTorch Geometric names them."""
+from graphdask.partition.vertex_map import Plan
 
 
 @public
 @dataclass(eq=False)
-class TypedGraph(Graph):
+class TypedGraph(TypedColumns, Graph):  # type: ignore[misc]
     """A directed graph with types of vertices and of edges, made by `graphdask.from_frames`.
 
-    As a Graph its vertices have the numbers 0 to `num_vertices` - 1; `number` and `named` convert them.
+    As a Graph its vertices have the numbers 0 to `num_vertices` - 1; `number` and `named` convert them. Algorithms,
+    `edges`, `edge_blocks`, `to_scipy`, `to_dask_dataframe` and `to_dask_array` have these numbers. `subgraph` and
+    `reverse` keep types; `to_arrow`, `to_frame`, `to_networkx` and `head` have types and the caller's ids.
     """
 
     vertex_ids_by_type: Mapping[str, VertexIds] = field(default_factory=dict)
-    edge_weights: Mapping[EdgeType, np.ndarray | None] = field(default_factory=dict)
+    edge_types: tuple[EdgeType, ...] = ()
+    """Types of edges: type of the sources, name, type of the destinations."""
     edge_bounds: tuple[int, ...] = (0,)
     """Where the edges of each type begin among all, and their number."""
+    columns_of_edges: Mapping[EdgeType, tuple[str, ...]] = field(default_factory=dict)
+    """Names of the columns that edges of a type have; in `edge_attributes` other edges have nulls."""
+    columns_of_vertices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Names of the columns that vertices of a type have; in `vertex_attributes` other vertices have nulls."""
     of_one: dict[EdgeType, Graph] = field(default_factory=dict, repr=False, init=False)
     """The graphs of one type of edges that were asked for."""
     numbered: Graph | None = field(default=None, repr=False, init=False)
@@ -54,11 +57,6 @@ class TypedGraph(Graph):
     def vertex_types(self) -> tuple[str, ...]:
         """Names of the types of vertices, in the order of their numbers."""
         return tuple(self.vertex_ids_by_type)
-
-    @property
-    def edge_types(self) -> tuple[EdgeType, ...]:
-        """Types of edges: type of the sources, name, type of the destinations."""
-        return tuple(self.edge_weights)
 
     @property
     def vertex_bounds(self) -> np.ndarray:
@@ -114,17 +112,7 @@ class TypedGraph(Graph):
         InputError
             If there is none, or several have the name.
         """
-        parts = tuple(name) if isinstance(name, tuple | list) else (name,)
-        if not all(isinstance(part, str) for part in parts):
-            raise InputError(f"{shown(name)} is no type of edges; it is a name, or three")
-        if parts in self.edge_weights:
-            return parts  # type: ignore[return-value]
-        found = [kind for kind in self.edge_types if kind[1:2] == parts]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise InputError(f"{shown(name)} names {len(found)} types of edges: {_listed(found)}; give one of these")
-        raise InputError(f"{shown(name)} is no type of edges of this graph; there are {_listed(self.edge_types)}")
+        return found_type(self.edge_types, name)
 
     def of_type(self, name: Any) -> Graph:
         """Return the graph of all vertices and the edges of one type, whose rows begin at 0.
@@ -136,13 +124,15 @@ class TypedGraph(Graph):
         """
         kind = self.edge_type(name)
         if kind not in self.of_one:
-            place, whole_graph = self.edge_types.index(kind), self.source
-            assert isinstance(whole_graph, ArraySource)
-            share = slice(*self.edge_bounds[place : place + 2])
-            source = ArraySource(
-                self.num_vertices, whole_graph.src[share], whole_graph.dst[share], self.edge_weights[kind]
-            )
-            self.of_one[kind] = Graph(source, self.ids, True, {"edges_read": source.num_edges}, self.plan)
+            share, every, names = self.rows_of(kind), self.source, self.columns_of_edges.get(kind, ())
+            assert isinstance(every, ArraySource)
+            weights = None if every.weights is None else every.weights[share]
+            source = ArraySource(self.num_vertices, every.src[share], every.dst[share], weights)
+            columns = self.edge_attributes.only(np.arange(share.start, share.stop), names) if names else None
+            self.of_one[kind] = Graph(
+                source, self.ids, True, {"edges_read": source.num_edges}, self.plan, edge_attributes=columns,
+                vertex_attributes=self.vertex_attributes,
+            )  # fmt: skip
         return self.of_one[kind]
 
     def rows_of(self, name: Any) -> slice:
@@ -152,15 +142,100 @@ class TypedGraph(Graph):
 
     def without_types(self) -> Graph:
         """Return the same vertices, by their numbers, and edges as a plain graph."""
-        return Graph(self.source, self.ids, True, dict(self.report), self.plan)
+        return Graph(
+            self.source, self.ids, True, dict(self.report), self.plan, edge_attributes=self.edge_attributes,
+            vertex_attributes=self.vertex_attributes,
+        )  # fmt: skip
 
     def to_undirected(self, *, multi_edges: Own[str] = "keep") -> Graph:
-        """Return the plain graph without the directions of its edges, as `Graph.to_undirected`."""
+        """Return the plain graph without types and without the directions of its edges, as `Graph.to_undirected`.
+
+        An undirected edge has no type of sources, so types are left out. Rows of edges and numbers of vertices stay.
+        """
         return self.without_types().to_undirected(multi_edges=multi_edges)
 
-    def reverse(self) -> Graph:
-        """Return the plain graph with all edges turned round; `from_frames(reverse=True)` adds types of such edges."""
-        return self.without_types().reverse()
+    def reverse(self) -> TypedGraph:
+        """Return the graph with all edges turned round.
+
+        The type (a, name, b) becomes (b, "rev_" + name, a), and (a, "rev_" + name, b) becomes (b, name, a). Rows of
+        edges, weights and columns stay.
+
+        Raises
+        ------
+        InputError
+            If two types would become one.
+        """
+        types = turned_types(self.edge_types)
+        columns = {kind: self.columns_of_edges[old] for old, kind in types.items() if old in self.columns_of_edges}
+        return replace(
+            self, source=reversed_source(self.source), report=dict(self.report), edge_types=tuple(types.values()),
+            columns_of_edges=columns, built=None, replicas=None, on_host=None,
+        )  # fmt: skip
+
+    def subgraph(self, vertices: Any, *, client: Any = None, progress: bool | None = None) -> TypedGraph:
+        """Return the graph of some vertices and of all edges between these, with all types and columns.
+
+        Parameters
+        ----------
+        vertices : mapping of str to array of ids, or array of int
+            By type: the caller's ids; a type that is left out gives no vertices. Or numbers of vertices.
+        client, progress
+            As for a Graph.
+
+        Returns
+        -------
+        TypedGraph
+            In this process. Types without vertices or edges are there too. Edges of a type stand as in this graph.
+
+        Raises
+        ------
+        VertexNotFound
+            If one of them is not a vertex.
+
+        Examples
+        --------
+        >>> import graphdask as gd
+        >>> G = gd.from_frames({("user", "rates", "item"): (["ann", "bob", "bob"], [7, 7, 9])})
+        >>> G.subgraph({"user": ["bob"], "item": [7, 9]})
+        <TypedGraph: vertices 1 user, 2 item; edges 2 user rates item>
+        """
+        if isinstance(vertices, Mapping):
+            given = [self.number(name, ids).reshape(-1) for name, ids in vertices.items()]
+            vertices = np.concatenate([np.zeros(0, np.int64), *given])
+        made: TypedGraph = super().subgraph(vertices, client=client, progress=progress)
+        return made
+
+    def restricted(self, vertices: np.ndarray, rows: np.ndarray) -> TypedGraph:
+        """Return the graph of some vertices and some edges between these, with all types.
+
+        Parameters
+        ----------
+        vertices : int64 array
+            Numbers, ascending and each once.
+        rows : int64 array
+            Rows of edges, each once.
+        """
+        rows, source, bounds = np.sort(rows), self.source, self.vertex_bounds
+        assert isinstance(source, ArraySource)
+        src, dst = (np.searchsorted(vertices, end[rows]) for end in (source.src, source.dst))
+        shares = np.searchsorted(vertices, bounds)
+        named = {
+            name: VertexIds.of_sorted(ids.to_caller(vertices[a:b] - first)) if b > a else VertexIds(0)
+            for (name, ids), a, b, first in zip(
+                self.vertex_ids_by_type.items(), shares[:-1], shares[1:], bounds[:-1], strict=True
+            )
+        }
+        weights = None if source.weights is None else source.weights[rows]
+        ids = VertexNumbers(len(vertices), types=self.vertex_types)
+        edges, columns = self.edge_attributes, self.vertex_attributes
+        return replace(
+            self, source=ArraySource(len(vertices), src, dst, weights), ids=ids, vertex_ids_by_type=named,
+            report={"edges_read": len(rows), "vertices": len(vertices), "self_loops": int((src == dst).sum())},
+            edge_bounds=tuple(np.searchsorted(rows, self.edge_bounds).tolist()),
+            edge_attributes=None if edges is None else edges.only(rows),
+            vertex_attributes=None if columns is None else replace(columns.only(vertices), ids=ids),
+            plan=Plan(), built=None, replicas=None, on_host=None,
+        )  # fmt: skip
 
     def with_type_numbers(self) -> Graph:
         """Return the same graph as a plain one whose weights are the places of types in `edge_types`, int32."""
@@ -186,167 +261,3 @@ class TypedGraph(Graph):
             f"{size:,} {source} {name} {end}" for (source, name, end), size in zip(self.edge_types, sizes, strict=True)
         )
         return f"<TypedGraph: vertices {vertices}; edges {edges}>"
-
-
-def checked_vertex_type(G: TypedGraph, name: Any, where: str = "") -> str:
-    """Return the name, or raise InputError if no vertices have this type; `where` is before the reason."""
-    if not isinstance(name, str) or name not in G.vertex_ids_by_type:
-        there = ", ".join(G.vertex_types)
-        raise InputError(f"{where}{shown(name)} is no type of vertices of this graph; there are {there}")
-    return name
-
-
-def _listed(kinds: Sequence[EdgeType]) -> str:
-    return ", ".join(map(str, kinds))
-
-
-def from_frames(
-    edges: Mapping[EdgeType, Any],
-    src: str = "src",
-    dst: str = "dst",
-    weight: str | None = None,
-    *,
-    vertices: Mapping[str, Any] | None = None,
-    reverse: bool = False,
-) -> TypedGraph:
-    """Make one graph of several tables of edges, each of a type of its own.
-
-    Parameters
-    ----------
-    edges : mapping of (str, str, str) to table
-        By type: the type of the vertices that edges leave, a name, the type of those that they lead to. A table is a
-        data frame or whatever has an Arrow stream, or a pair of arrays, or an array of shape (2, m), sources first.
-    src, dst : str
-        Columns of the edges' ends: whole numbers or strings, of one kind for each type of vertices.
-    weight : str, optional
-        Column of the weights, in the tables that have it.
-    vertices : mapping of str to int or array, optional
-        By type: the number of vertices, which are 0 to that - 1, or all ids, isolated vertices included. Default:
-        those that edges name.
-    reverse : bool
-        Add for each type (a, name, b) the reversed edges as the type (b, "rev_" + name, a), unless a is b.
-
-    Returns
-    -------
-    TypedGraph
-
-    Raises
-    ------
-    InputError
-        For a key that is not three names, a column that is not there, ids of different kinds in one type of vertices,
-        an edge to a vertex that `vertices` leaves out, or a type of vertices that no edges have.
-
-    Examples
-    --------
-    >>> import graphdask as gd
-    >>> G = gd.from_frames({
-    ...     ("user", "rates", "item"): (["ann", "bob"], [7, 9]), ("user", "knows", "user"): (["ann"], ["bob"]),
-    ... })
-    >>> G
-    <TypedGraph: vertices 2 user, 2 item; edges 2 user rates item, 1 user knows user>
-    >>> G.number("item", [9])
-    array([3])
-    >>> gd.bfs(G, G.number("user", "ann")).depth.tolist()
-    [0, 1, 1, 2]
-    """
-    if not isinstance(edges, Mapping) or not edges:
-        raise InputError(f"edges={shown(edges)} is not a mapping of types of edges to tables, one at least")
-    flag("reverse", reverse)
-    ends: dict[EdgeType, tuple[np.ndarray, np.ndarray]] = {}
-    weights: dict[EdgeType, np.ndarray | None] = {}
-    for given, table in edges.items():
-        kind = _checked_type(given)
-        one, other, values = _columns(f"edges[{kind}]", table, src, dst, weight)
-        ends[kind] = checked_ids(f"{src} of {kind}", one), checked_ids(f"{dst} of {kind}", other)
-        if len(ends[kind][0]) != len(ends[kind][1]):
-            raise InputError(f"edges[{kind}] has {len(ends[kind][0])} sources and {len(ends[kind][1])} destinations")
-        weights[kind] = checked_weights(values, len(ends[kind][0]), f"{weight} of {kind}")
-    named = _vertices_of(ends, vertices)
-    firsts = dict(zip(named, np.cumsum([0, *(ids.count for ids in named.values())]).tolist(), strict=False))
-    numbers: dict[EdgeType, tuple[np.ndarray, np.ndarray]] = {}
-    for (a, name, b), (one, other) in ends.items():
-        numbers[a, name, b] = _numbers(named[a], a, one) + firsts[a], _numbers(named[b], b, other) + firsts[b]
-        if reverse and a != b:
-            turned = b, REVERSE + name, a
-            if turned in ends:
-                raise InputError(f"reverse=True makes the type {turned}, which edges has too; leave one of them out")
-            numbers[turned], weights[turned] = numbers[a, name, b][::-1], weights[a, name, b]
-    kinds = list(numbers)
-    bounds = np.cumsum([0, *(len(numbers[kind][0]) for kind in kinds)]).tolist()
-    total = sum(ids.count for ids in named.values())
-    one, other = (np.concatenate([numbers[kind][end] for kind in kinds]) for end in (0, 1))
-    source = ArraySource(total, one, other, _joined([weights[kind] for kind in kinds]))
-    report = {"edges_read": len(one), "vertices": total, "self_loops": int(np.count_nonzero(one == other))}
-    return TypedGraph(
-        source, VertexIds(total), True, report, vertex_ids_by_type=named,
-        edge_weights={kind: weights[kind] for kind in kinds}, edge_bounds=tuple(bounds),
-    )  # fmt: skip
-
-
-def _checked_type(given: Any) -> EdgeType:
-    if not isinstance(given, tuple) or len(given) != 3 or not all(isinstance(part, str) and part for part in given):
-        raise InputError(
-            f"{shown(given)} is no type of edges; it is a tuple of the type of the sources, a name, and the type of "
-            f"the destinations"
-        )
-    return given
-
-
-def _columns(what: str, table: Any, src: str, dst: str, weight: str | None) -> tuple[Any, Any, Any]:
-    """Sources, destinations, and weights or None, of a data frame, a pair of arrays or an array of two rows."""
-    if isinstance(table, tuple | list) and len(table) == 2 and not isinstance(table[0], str):
-        return table[0], table[1], None
-    if getattr(table, "ndim", None) == 2 and not hasattr(table, "columns"):
-        array = given_array(what, table)
-        if len(array) == 2:
-            return array[0], array[1], None
-    if not (isinstance(table, Mapping) or hasattr(table, "columns") or hasattr(table, "__arrow_c_stream__")):
-        raise InputError(
-            f"{what} is a {class_of(table)}; it is {TABLES}, a pair of arrays, or an array of shape (2, m)"
-        )
-    columns = arrow_table(what, table)
-    names = [src, dst]
-    if weight is not None and weight in columns.column_names:
-        names.append(weight)
-    columns = arrow_table(what, columns, names)
-    values = [plain_values(f"{what}: column {name!r}", columns[name]) for name in names]
-    return values[0], values[1], values[2] if len(values) > 2 else None
-
-
-def _joined(weights: list[np.ndarray | None]) -> np.ndarray | None:
-    """The weights of all edges, if all types have them."""
-    there = [values for values in weights if values is not None]
-    return np.concatenate(there) if len(there) == len(weights) else None
-
-
-def _numbers(ids: VertexIds, name: str, given: np.ndarray) -> np.ndarray:
-    return ids.to_internal(given, f"vertex of type {name!r}") if len(given) else np.zeros(0, np.int64)
-
-
-def _vertices_of(
-    ends: Mapping[EdgeType, tuple[np.ndarray, np.ndarray]], vertices: Mapping[str, Any] | None
-) -> dict[str, VertexIds]:
-    """The ids of each type of vertices, in the order in which the types are named."""
-    found: dict[str, list[np.ndarray]] = {}
-    for (a, _, b), (one, other) in ends.items():
-        found.setdefault(a, []).append(one)
-        found.setdefault(b, []).append(other)
-    if vertices is not None and not isinstance(vertices, Mapping):
-        raise InputError(f"vertices={shown(vertices)} is not a mapping of types to their vertices")
-    given = dict(vertices or {})
-    for name in given:
-        if name not in found:
-            raise InputError(f"vertices has the type {shown(name)}, which no type of edges has")
-    made = {}
-    for name, arrays in found.items():
-        stated = given.get(name)
-        if stated is None:
-            filled = [array for array in arrays if len(array)]
-            for array in filled[1:]:
-                check_same_kind(filled[0], array)
-            made[name] = VertexIds.of_sorted(np.unique(np.concatenate(filled)) if filled else np.zeros(0, np.int64))
-        elif isinstance(stated, int | np.integer) and not isinstance(stated, bool):
-            made[name] = VertexIds(whole(f"vertices[{name!r}]", stated))
-        else:
-            made[name] = VertexIds.of_sorted(np.unique(checked_ids(f"vertices[{name!r}]", stated)))
-    return made

@@ -156,6 +156,14 @@ def warn_of_columns(edges: Iterable[str], vertices: Iterable[str], target: objec
               f"vertices by {of_vertices} and a folder of parts; G.to_arrow and G.to_frame give tables")  # fmt: skip
 
 
+def warn_of_types(vertices: Iterable[str], edges: Iterable[Any], target: object) -> None:
+    """Warn that a file does not have the types of vertices and of edges, nor the caller's ids."""
+    if vertices or edges:
+        _warn(f"{target}: the types of vertices and edges and the ids of {', '.join(vertices)} are not written, and "
+              "vertices are numbers from 0 on; G.to_frame(kind, of_type=name) has the edges or vertices of a "
+              "type with their ids")  # fmt: skip
+
+
 def _warn(text: str) -> None:
     warnings.warn(GraphdaskWarning(text), stacklevel=outside())
 

@@ -17,7 +17,8 @@ from graphdask.device.arrays import is_array
 from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.graph.typed import EdgeType, TypedGraph
+from graphdask.graph.type_names import EdgeType
+from graphdask.graph.typed import TypedGraph
 from graphdask.interface.kinds import checked_seed, choice, whole
 from graphdask.interface.parameters import documented
 from graphdask.partition.given import given_array, given_sequence

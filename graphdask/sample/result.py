@@ -13,6 +13,7 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.errors import GraphdaskError, MissingDependency
+from graphdask.graph.columns import GraphColumns
 from graphdask.graph.graph import Graph
 from graphdask.interface.suggest import public
 from graphdask.io.outputs import FolderOutput, folder_output, readable_write
@@ -246,7 +247,7 @@ class Samples(DaskValues):
     def _of_edges(self, name: str) -> np.ndarray:
         """Values of a column of the graph for the edges, in the shape of `edge`."""
         edge = self.edge
-        return self.graph.edge_column(name, edge.reshape(-1)).reshape(edge.shape)
+        return GraphColumns.edge_column(self.graph, name, edge.reshape(-1)).reshape(edge.shape)  # one with types too
 
     def to_frame(self, columns: Any = ()) -> Any:
         """Return a pandas DataFrame with the columns; a 2-D array becomes a column of lists.

@@ -19,7 +19,8 @@ import numpy as np
 
 from graphdask.errors import InputError, VerificationError, shown
 from graphdask.graph.graph import Graph
-from graphdask.graph.typed import EdgeType, TypedGraph, checked_vertex_type
+from graphdask.graph.type_names import EdgeType, checked_vertex_type
+from graphdask.graph.typed import TypedGraph
 from graphdask.interface.suggest import public
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.traversal import Traversal

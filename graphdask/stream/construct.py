@@ -34,7 +34,7 @@ from graphdask.display.phases import OF_GRAPH, part_of, phase, progress_over
 from graphdask.errors import InputError, OverBudget, Unsupported, shown
 from graphdask.graph.graph import Graph
 from graphdask.io._estimate import estimated_edges
-from graphdask.io._kept import warn_of_columns
+from graphdask.io._kept import warn_of_columns, warn_of_types
 from graphdask.io.addresses import local_file
 from graphdask.io.outputs import file_output
 from graphdask.partition.blocks import parse_size
@@ -204,6 +204,7 @@ def build(
     target = out.target
     if not isinstance(G, str | os.PathLike):
         warn_of_columns(getattr(G, "edge_columns", ()), getattr(G, "vertex_columns", ()), target)
+        warn_of_types(getattr(G, "vertex_types", ()), getattr(G, "edge_types", ()), target)
     budget = parse_size(memory, "memory")
     size = chunk_for(budget) if chunk is None else parse_size(chunk, "chunk", LEAST)
     before = OF_GRAPH if isinstance(G, str | os.PathLike) else ()

@@ -10,6 +10,7 @@ import numpy as np
 
 from graphdask.graph.construct import from_edges
 from graphdask.graph.graph import Graph
+from graphdask.graph.typed import TypedGraph
 from graphdask.interface.kinds import whole
 from graphdask.results.result import Kept
 from graphdask.sample.result import Samples
@@ -122,7 +123,7 @@ class SubgraphResult(Ordered):
         return self._members[1]
 
     def to_graph(self, instance: int = 0) -> Graph:
-        """Return a subgraph as a Graph with the caller's ids, isolated vertices, weights and columns included.
+        """Return a subgraph as a Graph with the caller's ids, isolated vertices, weights, columns and types included.
 
         Parameters
         ----------
@@ -144,6 +145,8 @@ class SubgraphResult(Ordered):
         number = whole("instance", instance, 0, self.sampler.instances - 1)
         edges = slice(*self.edge_offsets[number : number + 2])
         vertices = slice(*self.vertex_offsets[number : number + 2])
+        if isinstance(self.graph, TypedGraph):
+            return self.graph.restricted(self._members[0][vertices].astype(np.int64), self.edge[edges])
         weight = self.weight
         graph = from_edges(
             self.src[edges], self.dst[edges], None if weight is None else weight[edges],

@@ -46,14 +46,29 @@ def test_algorithms_run_on_it_as_on_any_graph(graph, parts):
     assert depth.tolist() == gd.bfs(plain, 1).depth.tolist()
 
 
-def test_what_turns_edges_round_leaves_a_plain_graph(graph):
-    dst = graph.edges().dst
-    for found in (graph.reverse(), graph.to_undirected(), graph.without_types()):
+def test_what_has_no_directions_or_types_is_a_plain_graph(graph):
+    for found in (graph.to_undirected(), graph.without_types()):
         assert type(found) is gd.Graph
         assert found.num_edges == 10
-    assert graph.reverse().edges().src.tolist() == dst.tolist()
     assert gd.connected_components(graph.to_undirected()).label.tolist() == [0, 0, 2, 0, 0, 2, 0]
-    assert graph.degrees("in").tolist() == np.bincount(dst, minlength=7).tolist()
+    assert graph.degrees("in").tolist() == np.bincount(graph.edges().dst, minlength=7).tolist()
+    with pytest.raises(InputError, match=r"has no types of vertices and edges; give it G.without_types\(\)"):
+        gd.DynamicGraph(graph)
+    assert gd.DynamicGraph(graph.without_types()).num_vertices == 7
+
+
+def test_reversed_edges_have_the_types_of_reversed_edges(graph):
+    turned = graph.reverse()
+    assert turned.edge_types == (
+        ("item", "rev_rates", "user"), ("user", "rates", "item"), ("user", "rev_knows", "user"),
+    )  # fmt: skip
+    for kind, other in zip(graph.edge_types, turned.edge_types, strict=True):
+        one, two = graph.of_type(kind).edges(), turned.of_type(other).edges()
+        assert (one.src.tolist(), one.dst.tolist()) == (two.dst.tolist(), two.src.tolist())
+    assert gd.same_graph(turned.reverse(), graph)
+    clash = gd.from_frames({("a", "x", "a"): ([1], [2]), ("a", "rev_rev_x", "a"): ([2], [1])})
+    with pytest.raises(InputError, match=r"would both be \('a', 'rev_x', 'a'\)"):
+        clash.reverse()
 
 
 def test_a_graph_of_one_type_has_all_vertices_and_rows_of_its_own_table(graph):
@@ -72,11 +87,12 @@ def test_tables_are_frames_arrow_pairs_or_arrays_of_two_rows():
     frame = pd.DataFrame({"u": src, "v": dst, "w": weight})
     tables = [frame, pa.Table.from_pandas(frame), frame.convert_dtypes()]
     for table in tables:
-        G = gd.from_frames({("a", "x", "b"): table, ("b", "y", "a"): (dst, src)}, "u", "v", "w")
+        other = {"u": dst, "v": src, "w": weight + 4}
+        G = gd.from_frames({("a", "x", "b"): table, ("b", "y", "a"): other}, "u", "v", "w")
         assert G.edges().src.tolist() == [0, 1, 1, 2, 2, 3]
         assert G.of_type("x").edges().weights.tolist() == weight.tolist()
-        assert not G.of_type("y").weighted
-        assert not G.weighted
+        assert G.of_type("y").edges().weights.tolist() == (weight + 4).tolist()
+        assert G.edges().weights.tolist() == [*weight, *weight + 4]
     G = gd.from_frames({("a", "x", "b"): np.stack([src, dst])})
     assert G.edges().dst.tolist() == [2, 2, 3]
     G = gd.from_frames({("a", "x", "b"): frame}, "u", "v", "w", reverse=True)
@@ -99,7 +115,10 @@ def test_isolated_vertices_by_number_or_by_ids():
         (({("a", "x", "b"): ([1, 2], [3])},), "2 sources and 1 destinations"),
         (({("a", "x", "b"): pd.DataFrame({"src": [1]})},), r"has no column 'dst'; it has src"),
         (({("a", "x", "b"): 3},), "it is a data frame of pandas"),
-        (({("a", "x", "b"): ([1], ["p"]), ("b", "y", "a"): ([2], [1])},), "not of one kind"),
+        (
+            ({("a", "x", "b"): ([1], ["p"]), ("b", "y", "a"): ([2], [1])},),
+            r"ids of vertices of type 'b' are not of one kind: the destinations",
+        ),
         (({("a", "x", "b"): ([-1], [3])},), "is negative"),
     ],
 )
@@ -153,7 +172,7 @@ def test_the_same_weights_are_those_of_each_type():
     frame = pd.DataFrame({"u": [1, 2, 2], "v": [5, 5, 6], "w": [0.5, 1.0, 2.0]})
 
     def made(weight, values=(0.5, 1.0, 2.0)):
-        tables = {("a", "x", "b"): frame.assign(w=values), ("b", "y", "a"): ([5], [1])}
+        tables = {("a", "x", "b"): frame.assign(w=values), ("b", "y", "a"): {"u": [5], "v": [1], "w": [0.0]}}
         return gd.from_frames(tables, "u", "v", weight)
 
     assert gd.same_graph(made("w"), made("w"))

@@ -364,6 +364,7 @@ LEFT_OUT: dict[str, str] = {
     "Translated.cuda": ENGINE,
     "Translated.error": ENGINE,
     "Translated.refused": ENGINE,
+    "TypedGraph.restricted": ENGINE,
 }
 """What is public by its name and has no base call, with the reason."""
 

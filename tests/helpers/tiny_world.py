@@ -33,7 +33,8 @@ class World:
     @cached_property
     def T(self) -> gd.TypedGraph:
         """With types."""
-        return gd.from_frames({("a", "x", "b"): ([0, 1], [3, 2])})
+        edges, sizes = {"src": [0, 1], "dst": [3, 2], "t": [7, 8]}, {"id": [2, 3], "size": [1, 2]}
+        return gd.from_frames({("a", "x", "b"): edges}, vertices={"b": sizes}, edge_columns=["t"])
 
     @property
     def D(self) -> gd.DynamicGraph:
