@@ -5,63 +5,27 @@ Source: Fey, Lenssen, Fast graph representation learning with PyTorch Geometric 
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph
-from graphdask.graph.typed import TypedGraph, checked_vertex_type
+from graphdask.graph.type_names import checked_vertex_type
+from graphdask.graph.typed import TypedGraph
 from graphdask.interface.suggest import public
 from graphdask.partition.conversions import class_of
 from graphdask.partition.given import given_array
-from graphdask.sample._loading import Fields, Loader, Ways, each_once
-from graphdask.sample._minibatches import checked_rows, rows_of
+from graphdask.sample._loading import Loader, Ways, each_once
+from graphdask.sample._minibatches import rows_of
+from graphdask.sample._typed_batches import CONVERT, TypedBatch, by_vertex_type, checked_columns
 from graphdask.sample.hops import typed_options
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import Placement, drawn
 from graphdask.sample.traversal import Traversal
 from graphdask.sample.typed import TypedNeighborhoods, drawn_by_type
-
-
-@dataclass(repr=False)
-class TypedBatch(Fields):
-    """One minibatch of a graph with types. Arrays are NumPy's, or tensors of PyTorch."""
-
-    input_type: str
-    """The type of the seeds."""
-    n_id: Mapping[str, Any]
-    """By type of vertices: the caller's ids, int64 or strings; of the type of the seeds, seeds first."""
-    edge_index: Mapping[Any, Any]
-    """By type of edges: int64, shape (2, edges), numbers of the source and the destination among those of their types,
-    as messages go."""
-    e_id: Mapping[Any, Any]
-    """By type of edges: int64, the row of each edge in the table of its type; without `edge_rows` no type has one."""
-    batch_size: int
-    """How many seeds there are."""
-    input_id: Any
-    """int64, shape (batch_size,): place of each seed among the input vertices."""
-    num_sampled_nodes: Mapping[str, list[int]]  # type: ignore[assignment]
-    """By type of vertices: seeds, then the vertices that each hop reached first."""
-    num_sampled_edges: Mapping[Any, list[int]]
-    """By type of edges: edges of each hop."""
-    x: Mapping[str, Any]
-    """By type of vertices: rows of `x`."""
-    y: Mapping[str, Any]
-    """By type of vertices: rows of `y`."""
-
-    @property
-    def num_nodes(self) -> int:
-        """Vertices of the batch, of all types."""
-        return sum(map(sum, self.num_sampled_nodes.values()))
-
-    def __repr__(self) -> str:
-        vertices = ", ".join(f"{sum(sizes):,} {name}" for name, sizes in self.num_sampled_nodes.items())
-        edges = ", ".join(f"{sum(sizes):,} {' '.join(kind)}" for kind, sizes in self.num_sampled_edges.items())
-        return f"TypedBatch({self.batch_size} seeds of type {self.input_type!r}; vertices {vertices}; edges {edges})"
 
 
 @dataclass
@@ -105,6 +69,10 @@ class TypedNeighborLoader(Loader):
         0 to 2**64 - 1.
     x, y : mapping of str to array with a row for each vertex of the type, in the order of `G.ids_of(type)`, optional
         A batch gets the rows of its vertices.
+    vertex_columns : mapping of str to list of str, optional
+        By type: names of columns of the graph, of which a batch gets the rows of its vertices.
+    edge_columns : mapping of types of edges to list of str, optional
+        By type: names of columns of the graph, of which a batch gets the rows of its edges; needs `edge_rows`.
     transform : callable, optional
         Called with each batch, of the kind that `output` says; what it returns is the batch. With `prefetch` it is
         called in another thread.
@@ -165,6 +133,8 @@ class TypedNeighborLoader(Loader):
         seed: int = 0,
         x: Mapping[str, Any] | None = None,
         y: Mapping[str, Any] | None = None,
+        vertex_columns: Mapping[str, Any] | None = None,
+        edge_columns: Mapping[Any, Any] | None = None,
         transform: Callable[[Any], Any] | None = None,
         output: str = "arrays",
         prefetch: int = 1,
@@ -190,7 +160,8 @@ class TypedNeighborLoader(Loader):
                 f"output={shown(output)} is for ids that are whole numbers; those of the type {names[0]!r} are strings"
             )
         self._input_type, self._seeds = _input_of(G, input_nodes)
-        self._attributes = _by_vertex_type(G, "x", x), _by_vertex_type(G, "y", y)
+        self._attributes = by_vertex_type(G, "x", x), by_vertex_type(G, "y", y)
+        self._columns = checked_columns(G, vertex_columns, edge_columns, output, self._numbered)
         self._divide(len(self._seeds), 1, batches_per_run)
 
     def __repr__(self) -> str:
@@ -233,17 +204,20 @@ class TypedNeighborLoader(Loader):
             {name: rows_of(values, sample.places[name][nodes[name]]) for name, values in given.items()}
             for given in self._attributes
         )
+        rows = {kind: sample.edge[kind][here] for kind, here in edges.items()} if self._numbered else {}
         return TypedBatch(
             input_type=self._input_type,
             n_id={name: sample.nodes[name][here].copy() for name, here in nodes.items()},
             edge_index={kind: np.stack([end[kind][here] for end in ends]) for kind, here in edges.items()},
-            e_id={kind: sample.edge[kind][here].copy() for kind, here in edges.items()} if self._numbered else {},
+            e_id={kind: own.copy() for kind, own in rows.items()},
             batch_size=len(drawn.input_id),
             input_id=drawn.input_id,
             num_sampled_nodes={name: sizes[place].tolist() for name, sizes in sample.node_sizes.items()},
             num_sampled_edges={kind: sizes[place].tolist() for kind, sizes in sample.edge_sizes.items()},
             x=x,
             y=y,
+            vertex_columns=self._columns.of_vertices({name: sample.places[name][nodes[name]] for name in nodes}),
+            edge_columns=self._columns.of_edges(rows),
         )
 
 
@@ -273,52 +247,3 @@ def _input_of(G: TypedGraph, given: Any) -> tuple[str, np.ndarray]:
         return name, G.number(name, every[asked])
     numbers = G.number(name, asked)
     return name, each_once("input_nodes", asked, numbers)
-
-
-def _by_vertex_type(G: TypedGraph, name: str, given: Any) -> dict[str, Any]:
-    """Arrays of attributes by type of vertices."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise InputError(f"{name} is a {class_of(given)}; it is a mapping of types of vertices to arrays")
-    return {
-        checked_vertex_type(G, kind, f"{name}: "): checked_rows(f"{name}[{shown(kind)}]", values, G.count(kind))
-        for kind, values in given.items()
-    }
-
-
-def _to_torch(batch: TypedBatch) -> TypedBatch:
-    """A batch with tensors, which share the memory of its arrays."""
-    from_dlpack = importlib.import_module("torch").from_dlpack
-
-    def tensors(values: Mapping[Any, Any]) -> dict[Any, Any]:
-        return {kind: from_dlpack(value) if hasattr(value, "__dlpack__") else value for kind, value in values.items()}
-
-    return replace(
-        batch, input_id=from_dlpack(batch.input_id), n_id=tensors(batch.n_id), edge_index=tensors(batch.edge_index),
-        e_id=tensors(batch.e_id), x=tensors(batch.x), y=tensors(batch.y),
-    )  # fmt: skip
-
-
-def _to_pyg(batch: TypedBatch) -> Any:
-    """A torch_geometric.data.HeteroData of it."""
-    data = importlib.import_module("torch_geometric.data").HeteroData()
-    tensors = _to_torch(batch)
-    for name, ids in tensors.n_id.items():
-        data[name].n_id, data[name].num_nodes = ids, sum(batch.num_sampled_nodes[name])
-        data[name].num_sampled_nodes = list(batch.num_sampled_nodes[name])
-        for attribute, rows in (("x", tensors.x), ("y", tensors.y)):
-            if name in rows:
-                data[name][attribute] = rows[name]
-    data[batch.input_type].input_id, data[batch.input_type].batch_size = tensors.input_id, batch.batch_size
-    for kind, index in tensors.edge_index.items():
-        data[kind].edge_index, data[kind].num_sampled_edges = index, list(batch.num_sampled_edges[kind])
-        if kind in tensors.e_id:
-            data[kind].e_id = tensors.e_id[kind]
-    return data
-
-
-CONVERT: dict[str, Callable[[TypedBatch], Any]] = {
-    "arrays": lambda batch: batch, "torch": _to_torch, "pyg": _to_pyg,
-}  # fmt: skip
-"""By the kind of output."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
@@ -135,3 +137,46 @@ def test_names_as_ids_and_what_is_refused(graph):
             loader(graph, [1], "user", **options)
     with pytest.raises(VertexNotFound, match="vertex of type 'user' 7"):
         loader(graph, [1], ("user", [7]))
+
+
+def test_batches_have_rows_of_columns(tables):
+    src, dst = tables[RATES]
+    rates = {"src": src, "dst": dst, "stars": np.arange(200) % 7, "note": [f"n{row}" for row in range(200)]}
+    users = {"id": np.arange(139, 99, -1), "age": np.arange(40), "name": [f"u{id}" for id in range(139, 99, -1)]}
+    G = gd.from_frames({RATES: rates, KNOWS: tables[KNOWS]}, reverse=True, edge_columns=["stars", "note"],
+                       vertices={"user": users, "item": 30})  # fmt: skip
+    wanted = {"vertex_columns": {"user": ["age", "name"]}, "edge_columns": {RATES: ["stars"], "rev_rates": ["note"]}}
+    for batch in gd.sample.TypedNeighborLoader(G, FANOUTS, "user", batch_size=9, **wanted):
+        users_of = batch.n_id["user"]
+        assert batch.vertex_columns["user"]["age"].tolist() == (139 - users_of).tolist()
+        assert batch.vertex_columns["user"]["name"].tolist() == [f"u{id}" for id in users_of]
+        assert batch.edge_columns[RATES]["stars"].tolist() == (batch.e_id[RATES] % 7).tolist()
+        assert batch.edge_columns[BACK]["note"].tolist() == [f"n{row}" for row in batch.e_id[BACK]]
+        assert list(batch.edge_columns) == [RATES, BACK]
+    for options, message in (
+        (
+            {"vertex_columns": {"user": ["size"]}},
+            r"vertex_columns\['user'\]: name: vertices of type 'user' have",
+        ),
+        ({"vertex_columns": {"shop": ["age"]}}, "vertex_columns: 'shop' is no type of vertices"),
+        ({"vertex_columns": ["age"]}, "vertex_columns is a list; it is a mapping of types"),
+        ({"edge_columns": {"knows": ["stars"]}}, r"edge_columns\['knows'\]: .*no column 'stars'"),
+        ({"edge_columns": {"rates": "stars"}}, r"edge_columns\['rates'\]='stars' is not a list of names"),
+        ({"edge_columns": {"rates": ["stars"]}, "edge_rows": False}, "leave edge_rows=False out"),
+    ):
+        with pytest.raises(InputError, match=message):
+            gd.sample.TypedNeighborLoader(G, FANOUTS, "user", **options)
+
+
+@pytest.mark.skipif(find_spec("torch_geometric") is None, reason="PyTorch Geometric is not installed")
+def test_a_heterodata_has_columns_as_fields():
+    users, rates = {"id": [1, 2], "age": [5, 6]}, {"src": [1, 2], "dst": [7, 8], "stars": [0.5, 1.5]}
+    G = gd.from_frames({RATES: rates}, vertices={"user": users}, edge_columns=["stars"])
+    (data,) = gd.sample.TypedNeighborLoader(
+        G, [-1], "item", batch_size=2, vertex_columns={"user": ["age"]}, edge_columns={"rates": ["stars"]}, output="pyg"
+    )
+    assert data["user"].age.tolist() == [5, 6]
+    assert data[RATES].stars.tolist() == [0.5, 1.5]
+    named = gd.from_frames({RATES: rates}, vertices={"user": {"id": [1, 2], "name": ["a", "b"]}})
+    with pytest.raises(InputError, match="no tensor holds the column 'name'"):
+        gd.sample.TypedNeighborLoader(named, [-1], "item", vertex_columns={"user": ["name"]}, output="pyg")

@@ -1,0 +1,181 @@
+"""A minibatch of a graph with types: what it holds, in arrays, tensors or a HeteroData, and rows of columns.
+
+Source: Fey, Lenssen, Fast graph representation learning with PyTorch Geometric (2019), for the shape of a batch.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from graphdask.errors import InputError, shown
+from graphdask.graph.arrow_tables import checked_names
+from graphdask.graph.type_names import EdgeType, checked_vertex_type, found_type
+from graphdask.graph.typed import TypedGraph
+from graphdask.partition.conversions import class_of
+from graphdask.sample._loading import Fields
+from graphdask.sample._minibatches import checked_rows, rows_of
+
+OF_BATCHES = (
+    "x", "y", "n_id", "e_id", "edge_index", "num_nodes", "num_sampled_nodes", "num_sampled_edges", "input_id",
+    "batch_size", "batch", "seed_time",
+)  # fmt: skip
+"""Names of what batches have."""
+
+
+@dataclass(repr=False)
+class TypedBatch(Fields):
+    """One minibatch of a graph with types. Arrays are NumPy's, or tensors of PyTorch."""
+
+    input_type: str
+    """The type of the seeds."""
+    n_id: Mapping[str, Any]
+    """By type of vertices: the caller's ids, int64 or strings; of the type of the seeds, seeds first."""
+    edge_index: Mapping[Any, Any]
+    """By type of edges: int64, shape (2, edges), numbers of the source and the destination among those of their types,
+    as messages go."""
+    e_id: Mapping[Any, Any]
+    """By type of edges: int64, the row of each edge in the table of its type; without `edge_rows` no type has one."""
+    batch_size: int
+    """How many seeds there are."""
+    input_id: Any
+    """int64, shape (batch_size,): place of each seed among the input vertices."""
+    num_sampled_nodes: Mapping[str, list[int]]  # type: ignore[assignment]
+    """By type of vertices: seeds, then the vertices that each hop reached first."""
+    num_sampled_edges: Mapping[Any, list[int]]
+    """By type of edges: edges of each hop."""
+    x: Mapping[str, Any]
+    """By type of vertices: rows of `x`."""
+    y: Mapping[str, Any]
+    """By type of vertices: rows of `y`."""
+    vertex_columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By type of vertices: rows of the columns that were asked for, by name."""
+    edge_columns: Mapping[Any, Mapping[str, Any]] = field(default_factory=dict)
+    """By type of edges: rows of the columns that were asked for, by name."""
+
+    @property
+    def num_nodes(self) -> int:
+        """Vertices of the batch, of all types."""
+        return sum(map(sum, self.num_sampled_nodes.values()))
+
+    def __repr__(self) -> str:
+        vertices = ", ".join(f"{sum(sizes):,} {name}" for name, sizes in self.num_sampled_nodes.items())
+        edges = ", ".join(f"{sum(sizes):,} {' '.join(kind)}" for kind, sizes in self.num_sampled_edges.items())
+        return f"TypedBatch({self.batch_size} seeds of type {self.input_type!r}; vertices {vertices}; edges {edges})"
+
+
+def by_vertex_type(G: TypedGraph, name: str, given: Any) -> dict[str, Any]:
+    """Arrays of attributes by type of vertices."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InputError(f"{name} is a {class_of(given)}; it is a mapping of types of vertices to arrays")
+    return {
+        checked_vertex_type(G, kind, f"{name}: "): checked_rows(f"{name}[{shown(kind)}]", values, G.count(kind))
+        for kind, values in given.items()
+    }
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns that batches have, as arrays with a row for each vertex or edge of a type."""
+
+    vertices: Mapping[str, Mapping[str, Any]]
+    edges: Mapping[EdgeType, Mapping[str, Any]]
+
+    def of_vertices(self, places: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """Rows of the vertices of a batch, by type and name."""
+        return _rows(self.vertices, places)
+
+    def of_edges(self, rows: Mapping[EdgeType, Any]) -> dict[EdgeType, dict[str, Any]]:
+        """Rows of the edges of a batch, by type and name."""
+        return _rows(self.edges, rows)
+
+
+def _rows(columns: Mapping[Any, Mapping[str, Any]], rows: Mapping[Any, Any]) -> dict[Any, dict[str, Any]]:
+    return {kind: {name: rows_of(own[name], rows[kind]) for name in own} for kind, own in columns.items()}
+
+
+def checked_columns(G: TypedGraph, vertex_columns: Any, edge_columns: Any, output: str, edge_rows: bool) -> Columns:
+    """Return the columns of a graph that batches have.
+
+    Raises
+    ------
+    InputError
+        For a type or a column that is not there, a name of what batches have already, and columns that no tensor holds
+        where batches are tensors; for columns of edges without rows of edges.
+    """
+    if edge_columns is not None and not edge_rows:
+        raise InputError("edge_columns= are found by the rows of edges; leave edge_rows=False out")
+    made: list[dict[Any, dict[str, Any]]] = []
+    sides: tuple[tuple[str, Any, Any, Any], ...] = (
+        ("vertex_columns", vertex_columns, checked_vertex_type, G.vertex_column),
+        ("edge_columns", edge_columns, lambda G, kind, where: found_type(G.edge_types, kind, where), G.edge_column),
+    )
+    for what, given, of_type, values in sides:
+        if given is not None and not isinstance(given, Mapping):
+            raise InputError(f"{what} is a {class_of(given)}; it is a mapping of types to names of columns")
+        columns: dict[Any, dict[str, Any]] = {}
+        for key, names in (given or {}).items():
+            kind, label = of_type(G, key, f"{what}: "), f"{what}[{shown(key)}]"
+            columns[kind] = {}
+            for name in checked_names(label, names):
+                if name in OF_BATCHES:
+                    raise InputError(f"{label}: batches have {name!r} of their own; rename the column")
+                try:
+                    column = values(kind, name)
+                except InputError as error:
+                    raise InputError(f"{label}: {error}") from None
+                if output != "arrays" and column.dtype.kind not in "biuf":
+                    raise InputError(
+                        f"{label}: no tensor holds the column {name!r}, whose values are of the dtype {column.dtype}; "
+                        f"convert it to numbers without missing values, or take output='arrays'"
+                    )
+                columns[kind][name] = column
+        made.append(columns)
+    return Columns(*made)
+
+
+def _to_torch(batch: TypedBatch) -> TypedBatch:
+    """A batch with tensors, which share the memory of its arrays."""
+    from_dlpack = importlib.import_module("torch").from_dlpack
+
+    def tensors(values: Mapping[Any, Any]) -> dict[Any, Any]:
+        return {kind: from_dlpack(value) if hasattr(value, "__dlpack__") else value for kind, value in values.items()}
+
+    return replace(
+        batch, input_id=from_dlpack(batch.input_id), n_id=tensors(batch.n_id), edge_index=tensors(batch.edge_index),
+        e_id=tensors(batch.e_id), x=tensors(batch.x), y=tensors(batch.y),
+        vertex_columns={name: tensors(rows) for name, rows in batch.vertex_columns.items()},
+        edge_columns={kind: tensors(rows) for kind, rows in batch.edge_columns.items()},
+    )  # fmt: skip
+
+
+def _to_pyg(batch: TypedBatch) -> Any:
+    """A torch_geometric.data.HeteroData of it."""
+    data = importlib.import_module("torch_geometric.data").HeteroData()
+    tensors = _to_torch(batch)
+    for name, ids in tensors.n_id.items():
+        data[name].n_id, data[name].num_nodes = ids, sum(batch.num_sampled_nodes[name])
+        data[name].num_sampled_nodes = list(batch.num_sampled_nodes[name])
+        for attribute, rows in (("x", tensors.x), ("y", tensors.y)):
+            if name in rows:
+                data[name][attribute] = rows[name]
+    data[batch.input_type].input_id, data[batch.input_type].batch_size = tensors.input_id, batch.batch_size
+    for kind, index in tensors.edge_index.items():
+        data[kind].edge_index, data[kind].num_sampled_edges = index, list(batch.num_sampled_edges[kind])
+        if kind in tensors.e_id:
+            data[kind].e_id = tensors.e_id[kind]
+    for columns in (tensors.vertex_columns, tensors.edge_columns):
+        for kind, rows in columns.items():
+            for name, values in rows.items():
+                data[kind][name] = values
+    return data
+
+
+CONVERT: dict[str, Callable[[TypedBatch], Any]] = {
+    "arrays": lambda batch: batch, "torch": _to_torch, "pyg": _to_pyg,
+}  # fmt: skip
+"""By the kind of output."""
