@@ -131,6 +131,12 @@ def cuda_devices() -> tuple[int, str]:
         return 0, str(error)
 
 
+@cache
+def lacking(*packages: str) -> str:
+    """The first of some packages that is not installed, or nothing."""
+    return next((name for name in packages if importlib.util.find_spec(name) is None), "")
+
+
 def devices_needed(item: pytest.Item) -> int:
     """Devices that the markers of a test ask for: gpu 1, multigpu 2, multigpu(4) 4."""
     several = item.get_closest_marker("multigpu")
@@ -178,6 +184,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             found, why = cuda_devices()
             reason = f"needs {needed} CUDA device{'s' * (needed > 1)}, found {found}" + (f" ({why})" if why else "")
             item.add_marker(pytest.mark.skip(reason=reason))
+        if item.get_closest_marker("learn") is not None and (package := lacking("torch", "torch_geometric")):
+            item.add_marker(pytest.mark.skip(reason=f"needs {package}, which the extra 'learn' installs"))
     shuffle(items, shared="PYTEST_XDIST_WORKER" in os.environ)
 
 

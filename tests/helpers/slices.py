@@ -3,8 +3,9 @@
 Cases of a matrix, which is a test with several, and tests with one of the markers TURNS are divided into SLICES slices,
 or as many as there are cases. Slices that follow each other hold every case between them. A slice has the cases of the
 same types in all matrices, first those of narrow ids: what kernels cost is compiling them, for each combination of
-types again. Cases that need a GPU are a matrix of their own, so that a slice has others too. A run takes one slice
-where it runs the whole suite; `pytest --all`, and a run of named files, of `-k` or of a marker, take all.
+types again. Cases that need a GPU are a matrix of their own, so that a slice has others too. Tests with the
+marker `learn` are all in slice LEARN, so that one run in ten installs PyTorch for them. A run takes one slice where it
+runs the whole suite; `pytest --all`, and a run of named files, of `-k` or of a marker, take all.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 SLICES = 10
+LEARN = 5
+"""The slice of all tests that need PyTorch Geometric; .ci/run installs it for this one."""
 TYPES = re.compile(r"(?<![a-z0-9])(?:(?:u?int|float)(?:8|16|32|64)|(?:32|64)-bit)(?![a-z0-9])")
 """In the name of a case."""
 ON_GPUS = ("gpu", "multigpu")
@@ -62,7 +65,7 @@ def _groups(items: Iterable[pytest.Item]) -> Iterator[tuple[list[str], int]]:
     cases: dict[tuple[str, str, bool], list[str]] = defaultdict(list)
     turns = []
     for item in items:
-        if _marked(item, ["quiet"]):
+        if _marked(item, ["quiet", "learn"]):
             continue
         if _marked(item, TURNS):
             turns.append(item.nodeid)
@@ -80,7 +83,8 @@ def left_out(items: Iterable[pytest.Item]) -> set[str]:
     number = os.environ.get(VARIABLE, "all")
     if number == "all":
         return set()
-    out: set[str] = set()
+    items = list(items)
+    out = {item.nodeid for item in items if _marked(item, ["learn"]) and int(number) != LEARN}
     turn = 7 * int(number) % SLICES  # ids have other bits after one or two slices
     for names, parts in _groups(items):
         part = turn * parts // SLICES

@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 
 import pytest
+import slices
 from quiet import hold, load, processors
 from source_tree import ROOT
 
@@ -36,6 +37,10 @@ def test_order(i): ...
 @pytest.mark.slow
 @pytest.mark.parametrize("i", range(3))
 def test_long(i): ...
+
+@pytest.mark.learn
+@pytest.mark.parametrize("i", range(2))
+def test_learning(i): ...
 """
 WHOLE = ("-o", "testpaths=tests", "-n", "0")
 
@@ -50,7 +55,8 @@ def run(tmp_path_factory):
     shutil.copy(ROOT / "tests" / "helpers" / "slices.py", folder / "helpers")
     (folder / "tests" / "test_rules.py").write_text(TESTS)
     (folder / "tests" / "test_more.py").write_text("def test_more(): ...\n")
-    settings = "[pytest]\npythonpath = helpers\nmarkers =\n    gpu: one\n    multigpu: several\n    slow: long\n"
+    markers = "    gpu: one\n    multigpu: several\n    slow: long\n    learn: PyTorch\n"
+    settings = f"[pytest]\npythonpath = helpers\nmarkers =\n{markers}"
     (folder / "pytest.ini").write_text(settings)
     command = [
         sys.executable,
@@ -144,6 +150,13 @@ def test_ten_slices_hold_every_test(run):
         seen.update(re.findall(r"::(test_long\[\d\]) PASSED", printed))
     assert seen.keys() == {*map(str, range(20)), "test_more", *(f"test_long[{i}]" for i in range(3))}
     assert [seen["test_more"], seen["test_long[0]"], seen["test_long[1]"]] == [10, 1, 1]
+
+
+def test_tests_of_pytorch_are_in_the_slice_that_installs_it(run):
+    assert f"\n  *{slices.LEARN} | all) step" in (ROOT / ".ci" / "run").read_text()
+    for number in (slices.LEARN, slices.LEARN + 1):
+        said = re.findall(r"::(test_learning\[\d\]) (?:PASSED|SKIPPED)", run(7, *WHOLE, number=str(number)))
+        assert sorted(said) == ["test_learning[0]", "test_learning[1]"] * (number == slices.LEARN)
 
 
 @pytest.mark.parametrize("options", [(*WHOLE, "--all"), (*WHOLE, "-m", "not gpu"), ("tests/test_rules.py",)])

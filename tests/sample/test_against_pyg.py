@@ -12,13 +12,16 @@ import pytest
 import graphdask as gd
 from graphdask.sample import LinkNeighborLoader
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
+REASON = "needs PyTorch Geometric, which the extra 'learn' installs"
+torch = pytest.importorskip("torch", reason=REASON)
+pytest.importorskip("torch_geometric", reason=REASON)
 
 from torch_geometric.data import Data  # noqa: E402
 from torch_geometric.loader import LinkLoader  # noqa: E402
 from torch_geometric.sampler import BaseSampler, NegativeSampling, SamplerOutput  # noqa: E402
 from torch_geometric.sampler.neighbor_sampler import edge_sample  # noqa: E402
+
+pytestmark = pytest.mark.learn
 
 N = 12
 RNG = np.random.default_rng(31)

@@ -82,6 +82,7 @@ def test_what_is_no_cluster_is_refused(graph):
         ClusterLoader(graph, LABELS, placement=gd.sample.Streamed(partitions=2))
 
 
+@pytest.mark.learn
 def test_data_of_pytorch_geometric_are_valid(graph):
     torch = pytest.importorskip("torch")
     pytest.importorskip("torch_geometric")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -187,21 +185,6 @@ def test_rows_of_x_and_transforms(graph):
     assert batch.y.tolist() == batch.n_id.tolist()
     assert "src_index" not in repr(batch)
     assert repr(loader) == "<LinkNeighborLoader: 1 batches of 23 of 23 links, neighbours [2], no negatives>"
-
-
-def test_data_of_pytorch_geometric_have_the_fields_of_links(graph, monkeypatch):
-    modules = {
-        "torch": SimpleNamespace(from_dlpack=np.from_dlpack),
-        "torch_geometric": None,
-        "torch_geometric.data": SimpleNamespace(Data=lambda **values: values),
-    }
-    monkeypatch.setattr("graphdask.sample._minibatches.importlib", SimpleNamespace(import_module=modules.__getitem__))
-    for options in KINDS:
-        found = LinkNeighborLoader(graph, [2], LINKS, batch_size=9, output="pyg", **options)
-        for data, batch in zip(found, LinkNeighborLoader(graph, [2], LINKS, batch_size=9, **options), strict=True):
-            names = [name for name in FIELDS if getattr(batch, name) is not None]
-            assert data.keys() == {*names, "num_nodes"}
-            assert all(np.array_equal(data[name], getattr(batch, name)) for name in names)
 
 
 def test_a_loader_of_no_links(graph):

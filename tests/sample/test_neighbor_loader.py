@@ -326,6 +326,7 @@ def test_torch_is_asked_for_only_where_it_is_needed(graph, monkeypatch):
         NeighborLoader(gd.from_edges(["a"], ["b"]), [1], output="torch")
 
 
+@pytest.mark.learn
 def test_tensors_have_the_values_of_the_arrays(graph):
     torch = pytest.importorskip("torch")
     x = torch.arange(N * 2).reshape(N, 2)
@@ -354,6 +355,7 @@ def test_tensors_of_a_graph_on_a_gpu_are_there_too(graph):
         assert mine.x.equal(mine.n_id)
 
 
+@pytest.mark.learn
 def test_data_of_pytorch_geometric_have_what_its_own_loader_gives(graph):
     pytest.importorskip("torch_geometric")
     for batch in NeighborLoader(graph, [-1, -1], INPUT, batch_size=6, output="pyg", x=np.ones((N, 2))):

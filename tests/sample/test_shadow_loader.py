@@ -158,6 +158,7 @@ def test_what_cannot_be_drawn_is_refused(graph):
         ShaDowLoader(graph, 2, 2, placement=gd.sample.Streamed(partitions=2))
 
 
+@pytest.mark.learn
 def test_batches_of_pytorch_geometric_have_the_fields_of_its_own(graph):
     torch = pytest.importorskip("torch")
     data = pytest.importorskip("torch_geometric.data")

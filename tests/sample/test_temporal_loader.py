@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from emulated import emulated, stand_in
 
 import graphdask as gd
 from graphdask.errors import InputError, Unsupported
-from graphdask.sample import NeighborLoader, _minibatches
+from graphdask.sample import NeighborLoader
 
 RNG = np.random.default_rng(11)
 N = 40
@@ -138,19 +136,20 @@ def test_a_loader_without_edges_or_hops():
     assert (batch.n_id.tolist(), batch.batch.tolist(), batch.edge_index.tolist()) == ([0, 1, 2], [0, 1, 2], [[0], [0]])
 
 
-def test_data_of_pytorch_geometric_say_whose_each_vertex_is(graph, monkeypatch):
-    modules = {
-        "torch": SimpleNamespace(from_dlpack=np.from_dlpack),
-        "torch_geometric": None,
-        "torch_geometric.data": SimpleNamespace(Data=lambda **values: values),
-    }
-    monkeypatch.setattr(_minibatches, "importlib", SimpleNamespace(import_module=modules.__getitem__))
-    loader = NeighborLoader(graph, [2], INPUT, batch_size=23, input_time=INPUT_TIME, output="pyg")
-    ((data,), (batch,)) = loader, NeighborLoader(graph, [2], INPUT, batch_size=23, input_time=INPUT_TIME)
-    loader.epoch = 0
-    assert data.keys() >= {"edge_index", "n_id", "e_id", "input_id", "batch_size", "batch", "seed_time"}
-    for name in ARRAYS:
-        assert data[name].tolist() == getattr(batch, name).tolist()
+@pytest.mark.learn
+def test_data_of_pytorch_geometric_say_whose_each_vertex_is(graph):
+    torch = pytest.importorskip("torch")
+    data = pytest.importorskip("torch_geometric.data")
+    options = {"batch_size": 7, "input_time": INPUT_TIME}
+    plain = NeighborLoader(graph, [2, 2], INPUT, **options)
+    for found, batch in zip(NeighborLoader(graph, [2, 2], INPUT, output="pyg", **options), plain, strict=True):
+        assert isinstance(found, data.Data)
+        assert found.validate()
+        assert set(found.keys()) == {*ARRAYS, "batch_size", "num_nodes", "num_sampled_nodes", "num_sampled_edges"}
+        for name in ARRAYS:
+            assert found[name].dtype == torch.int64
+            assert found[name].tolist() == getattr(batch, name).tolist()
+        assert (found.num_nodes, found.num_edges) == (batch.num_nodes, len(batch.e_id))
 
 
 @pytest.mark.parametrize(

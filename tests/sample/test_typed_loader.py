@@ -92,6 +92,7 @@ def test_attributes_are_those_of_the_vertices_and_a_transform_is_applied(graph):
     assert repr(loader) == "<TypedNeighborLoader: 2 batches of 4 of 10 vertices of type 'item'>"
 
 
+@pytest.mark.learn
 def test_a_batch_of_pytorch_geometric_has_its_fields(graph):
     torch = pytest.importorskip("torch")
     geometric = pytest.importorskip("torch_geometric")
