@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from graphdask.graph.construct import checked_weights
 from graphdask.graph.graph import Graph
 from graphdask.partition.given import given_array
 from graphdask.partition.sources import ArraySource
+
+if TYPE_CHECKING:  # pyarrow takes long to import
+    import pyarrow
 
 
 def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> Graph:
@@ -37,7 +41,7 @@ def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> G
         if not G.weighted:
             raise InputError(f"the edges of this graph carry no weights to be read as {name}; give {name}=")
         dtype = G.source.weight_dtype
-    elif not isinstance(values, str) and not _are_here(G):
+    elif not isinstance(values, str) and not arrays_of_edges(G):
         raise InputError(
             f"{name}= are numbers of the edges in the order of the arrays that a graph was made of, and this graph's "
             f"are made on the workers; make it with from_edges, name a column of its edges, or let the file's weights "
@@ -68,7 +72,7 @@ def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> G
     return G
 
 
-def _are_here(G: Graph) -> bool:
+def arrays_of_edges(G: Graph) -> bool:
     """Whether the edges are arrays of this process, one for each edge."""
     return isinstance(G.source, ArraySource) and not G.merge
 
@@ -76,7 +80,7 @@ def _are_here(G: Graph) -> bool:
 def _brought(G: Graph) -> Graph:
     """The graph as it is now, made of arrays of its edges in this process; each edge keeps its row."""
     G = G.present
-    if _are_here(G):
+    if arrays_of_edges(G):
         return G
     src, dst, weights, rows = G._edges_and_rows()
     assert G.edge_attributes is not None
@@ -86,15 +90,50 @@ def _brought(G: Graph) -> Graph:
     return replace(G, source=source, merge=False)
 
 
-def _check_column(G: Graph, name: str, column: str) -> None:
-    """Raise InputError unless the edges have a column of numbers or dates of this name."""
+def column_numbers(name: str, column: str, values: pyarrow.ChunkedArray, where: Callable[[int], str]) -> np.ndarray:
+    """Numbers of a column; dates and durations as whole numbers in the unit of their type, truth values as 0 and 1.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument, for messages.
+    where : callable
+        Says of a place among the values what is there.
+
+    Raises
+    ------
+    InputError
+        If the column has another type, or a value is missing.
+    """
     import pyarrow
 
     of = pyarrow.types
-    numbers = [
-        each for each, kind in G.edge_columns.items()
-        if of.is_integer(kind) or of.is_floating(kind) or of.is_boolean(kind) or of.is_temporal(kind)
-    ]  # fmt: skip
+    if not is_numeric(values.type):
+        raise InputError(f"{name}={shown(column)}: the column is of the type {values.type}; give numbers or dates")
+    if values.null_count:
+        first = int(np.flatnonzero(values.is_null().to_numpy())[0])
+        raise InputError(
+            f"{name}={shown(column)}: {where(first)} of the column is missing; fill it in, or leave it out"
+        )
+    if of.is_boolean(values.type):
+        values = values.cast(pyarrow.int64())
+    elif of.is_temporal(values.type):
+        width = pyarrow.int32() if values.type.bit_width == 32 else pyarrow.int64()
+        values = values.cast(width).cast(pyarrow.int64())
+    return values.to_numpy()
+
+
+def is_numeric(kind: pyarrow.DataType) -> bool:
+    """Whether a column of a type has numbers, truth values, dates or durations."""
+    import pyarrow
+
+    of = pyarrow.types
+    return bool(of.is_integer(kind) or of.is_floating(kind) or of.is_boolean(kind) or of.is_temporal(kind))
+
+
+def _check_column(G: Graph, name: str, column: str) -> None:
+    """Raise InputError unless the edges have a column of numbers or dates of this name."""
+    numbers = [each for each, kind in G.edge_columns.items() if is_numeric(kind)]
     if column not in numbers:
         kind = G.edge_columns.get(column)
         wrong = "the edges have no such column" if kind is None else f"the column is of the type {kind}"
@@ -104,20 +143,10 @@ def _check_column(G: Graph, name: str, column: str) -> None:
 
 
 def _of_column(G: Graph, name: str, column: str) -> np.ndarray:
-    """Values of a column for the edges of a graph of arrays, in their order; dates and durations as whole numbers."""
-    import pyarrow
-
-    of = pyarrow.types
+    """Values of a column for the edges of a graph of arrays, in their order."""
     assert isinstance(G.source, ArraySource)
+    assert G.edge_attributes is not None
     rows = G.source.rows
     rows = np.arange(G.source.num_edges) if rows is None else rows
     values = G.edge_attributes.take(rows, [column])[column]
-    if values.null_count:
-        first = int(rows[np.flatnonzero(values.is_null().to_numpy())[0]])
-        raise InputError(f"{name}={shown(column)}: row {first} of the column is missing; fill it in, or leave it out")
-    if of.is_boolean(values.type):
-        values = values.cast(pyarrow.int64())
-    elif of.is_temporal(values.type):
-        width = pyarrow.int32() if values.type.bit_width == 32 else pyarrow.int64()
-        values = values.cast(width).cast(pyarrow.int64())
-    return values.to_numpy()
+    return column_numbers(name, column, values, lambda place: f"row {int(rows[place])}")

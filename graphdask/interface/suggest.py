@@ -56,7 +56,7 @@ ARGUMENTS = {
     "personalization personalize": "personalize personalized personalization reset",
     "start": "nstart initial initial_ranks",
     "G": "g graph",
-    "seed": "random_state rng random_seed",
+    "seed": "random_state rng random_seed generator",
     "walks_per_start": "num_walks n_walks walks number_walks",
     "length depth": "walk_length path_length num_steps steps max_depth hops",
     "input_nodes": "node_idx",
@@ -76,9 +76,10 @@ ARGUMENTS = {
     "self_loops": "loops selfloops",
     "multi_edges": "multigraph duplicates parallel_edges",
     "normalized": "normalised norm normalize",
-    "prefetch": "num_workers prefetch_factor persistent_workers filter_per_worker",
+    "prefetch": "num_workers prefetch_factor persistent_workers",
     "bias": "weight_attr",
-    "times": "time_attr is_sorted",
+    "times": "time_attr",
+    "subgraph_type": "directed",
     "client workers": "n_jobs nprocs num_workers n_workers threads",
     "output": "o out",
     "workers": "w j n np jobs",
@@ -88,6 +89,16 @@ ARGUMENTS = {
     "progress": "verbose",
 }
 """What other packages call arguments, by their names here: the first that a function has is meant."""
+NOT_NEEDED = {
+    "is_sorted": "edges may stand in any order; leave it out",
+    "filter_per_worker": "a thread of this process takes the rows of x and y, ahead of their use as prefetch= says; "
+    "leave it out",
+    "transform_sampler_output": "transform= is called with the batch and may change its edges; rows of x and y are "
+    "taken before",
+    "neighbor_sampler": "give the options of the draws to the loader itself",
+    "pin_memory": "batches of a graph on a GPU are made there; leave it out",
+}
+"""Arguments of other packages that nothing here stands for, and why."""
 
 
 def names() -> dict[str, str]:
@@ -262,6 +273,8 @@ def _misfit(function: Any, name: str, method: bool, args: tuple[Any, ...], given
     has = f"it has {', '.join(names)}" if names else "it has none"
     for each in given:
         if each not in names:
+            if each in NOT_NEEDED:
+                return ArgumentError(f"{name} has no argument {each}=; {NOT_NEEDED[each]}")
             found = meant_argument(each, [other for other in names if other not in given])
             if found is not None:
                 return ArgumentError(f"{name} has no argument {each}=; did you mean {found}=?")

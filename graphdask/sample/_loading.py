@@ -22,6 +22,7 @@ from graphdask.graph.edge_values import with_edge_values
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import choice, flag, whole
 from graphdask.sample._bidirectional import bidirectional_batches
+from graphdask.sample._column_names import is_of_vertices, times_of_vertices, with_times_of_vertices
 from graphdask.sample._induced_batches import induced_batches
 from graphdask.sample._minibatch_traversal import MinibatchTraversal
 from graphdask.sample._minibatches import CONVERT, Drawn, checked_output, checked_rows, drawn_batches, rows_of
@@ -158,13 +159,24 @@ class Loader:
         """A batch, whose fields `common` all loaders have."""
         raise NotImplementedError
 
-    def _see(self, given: tuple[str, Any], inputs: tuple[int, str], times: Any, strategy: Any) -> Seen | None:
-        """What inputs see; `given` is the argument that says their times. The graph gets the times of its edges."""
+    def _see(
+        self, given: tuple[str, Any], inputs: tuple[int, str], times: Any, time_attr: Any, strategy: Any,
+        vertices: np.ndarray | None = None,
+    ) -> Seen | None:  # fmt: skip
+        """What inputs see; `given` is the argument that says their times. The graph gets the times of its edges.
+
+        Inputs that are vertices have the times of these, if `time_attr` is a column of vertices and none are given.
+        """
         (name, limits), (count, what) = given, inputs
+        if times is not None and time_attr is not None:
+            raise InputError("times and time_attr exclude each other; give one of them")
+        of_vertices = times_of_vertices(self.graph, time_attr) if is_of_vertices(self.graph, time_attr) else None
+        if limits is None and of_vertices is not None and vertices is not None:
+            limits = of_vertices[vertices]
         last = checked_strategy("temporal_strategy", strategy, self._options["replace"])
         if limits is None:
-            if times is not None or last:
-                option = "times" if times is not None else "temporal_strategy='last'"
+            if times is not None or time_attr is not None or last:
+                option = "times" if times is not None else "time_attr" if time_attr else "temporal_strategy='last'"
                 raise InputError(f"{option} says nothing without {name}=, the time of each {what}")
             return None
         for option, none in (("bias", None), ("method", "auto")):
@@ -175,7 +187,12 @@ class Loader:
             raise InputError(f"subgraph_type='induced' has edges of all times; leave it out, or {name}")
         if isinstance(self._placement, Streamed):
             refuse_partitions(NumberedTemporal.name, self._placement)
-        self.graph = with_edge_values(self.graph, "times", times)
+        if of_vertices is not None:
+            direction = self._options["direction"]
+            self.graph = with_times_of_vertices(self.graph, time_attr, of_vertices, direction)
+        else:
+            given_as = "times" if time_attr is None else "time_attr"
+            self.graph = with_edge_values(self.graph, given_as, times if time_attr is None else time_attr)
         plural = "input vertices" if what == "input vertex" else f"{what}s"
         return Seen(checked_limits(name, limits, count, plural, self.graph.source.weight_dtype), last)
 

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.errors import InputError
-from graphdask.graph.graph import Graph
+from graphdask.errors import InputError, shown
+from graphdask.graph.graph import Graph, checked_graph
 from graphdask.graph.typed import TypedGraph
 from graphdask.interface.kinds import flag
 from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
+from graphdask.sample._column_names import is_of_vertices, weighted_by
 from graphdask.sample._link_ends import Blocks, distinct
 from graphdask.sample._loading import Fields, Loader, Run, Ways
 from graphdask.sample._minibatches import Drawn
@@ -108,8 +109,10 @@ class LinkNeighborLoader(Loader):
         Links of a batch, without negatives; the last one has what is left.
     shuffle, drop_last : bool
         As for `NeighborLoader`, of links.
-    replace, bias, method, direction, seed, times, temporal_strategy
+    replace, bias, weight_attr, method, direction, seed, times, temporal_strategy
         As for `NeighborLoader`.
+    time_attr : str, optional
+        As for `NeighborLoader`; a column of the vertices only without negatives.
     x, y, transform, output, prefetch, batches_per_run, edge_rows, placement, client
         As for `NeighborLoader`.
 
@@ -180,10 +183,12 @@ class LinkNeighborLoader(Loader):
         drop_last: bool = False,
         replace: bool = False,
         bias: str | None = None,
+        weight_attr: str | None = None,
         method: str = "auto",
         direction: str = "in",
         seed: int = 0,
         times: Any = None,
+        time_attr: str | None = None,
         temporal_strategy: str = "uniform",
         x: Any = None,
         y: Any = None,
@@ -199,6 +204,7 @@ class LinkNeighborLoader(Loader):
             batch_size, shuffle, drop_last, placement, client, edge_rows, x, y, transform, output, prefetch,
             batches_per_run, subgraph_type,
         )  # fmt: skip
+        G, bias = weighted_by(checked_graph(G), weight_attr, bias, edge_label_time is not None or time_attr is not None)
         self._prepare(
             G, num_neighbors, ways, replace=replace, bias=bias, direction=direction, method=method, seed=seed
         )  # fmt: skip
@@ -212,7 +218,14 @@ class LinkNeighborLoader(Loader):
             self._negatives.check(G, self._links[0])
         count = len(self._links[0])
         self._labels = _checked_labels(edge_label, count, asked)
-        self._seen = self._see(("edge_label_time", edge_label_time), (count, "link"), times, temporal_strategy)
+        if asked is not None and is_of_vertices(G, time_attr):
+            raise InputError(
+                f"time_attr={shown(time_attr)} is a column of the vertices, and negatives would have ends of any time; "
+                f"name a column of the edges, or leave neg_sampling out"
+            )
+        self._seen = self._see(
+            ("edge_label_time", edge_label_time), (count, "link"), times, time_attr, temporal_strategy
+        )  # fmt: skip
         self._divide(count, 2 if asked is None else self._seeds_of(1), batches_per_run)
 
     def __repr__(self) -> str:

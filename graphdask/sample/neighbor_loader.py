@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError
-from graphdask.graph.graph import Graph
+from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import flag
 from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
+from graphdask.sample._column_names import is_of_vertices, weighted_by
 from graphdask.sample._loading import Fields, Loader, Run, Ways, each_once
 from graphdask.sample._minibatches import Drawn
 from graphdask.sample.sampler import Placement
@@ -81,6 +82,9 @@ class NeighborLoader(Loader):
         Leave out a last batch of fewer than `batch_size`.
     replace, bias, method
         As for `neighbors`.
+    weight_attr : str, optional
+        Draw neighbours with the probabilities that a column of the edges says, one of `G.edge_columns`, or "weight" for
+        the weights of `G`; as `bias="weight"` does of `G.with_weights(weight_attr)`.
     direction : {"in", "out"}
         `in`: vertices that edges come from are drawn, and messages go along the edges. `out`: the other way round.
     seed : int
@@ -91,6 +95,10 @@ class NeighborLoader(Loader):
     times : array-like of int or float, shape (G.num_edges,), or str, optional
         The time of each edge, in the order of `G.edges()`, of a graph made from arrays; or the name of one of its
         `edge_columns`, dates being whole numbers in the unit of their type. Default: the weights of `G`.
+    time_attr : str, optional
+        The name of a column of the edges, as `times` may be, or of one of `G.vertex_columns` of a directed graph: every
+        edge then has the time of the neighbour that is drawn along it, and `input_time` defaults to the times of the
+        input vertices.
     temporal_strategy : {"uniform", "last"}
         Of the edges that a seed sees, any or the latest; of edges of one time those to larger ids are later.
     subgraph_type : {"directional", "bidirectional", "induced"}
@@ -153,8 +161,7 @@ class NeighborLoader(Loader):
     Disjoint or with times every seed has a neighbourhood of its own, and `batch` says whose each vertex is. Vertices
     and edges of a batch stand hop by hop, in each hop in the order of the seeds. Seed s of epoch e, counted from 0, is
     instance e * (seeds of an epoch) + s of `neighbors` or `temporal_neighbors`. The latter
-    is what `NeighborLoader` of PyTorch Geometric gives with a `time_attr` of edges; for times of vertices, give every
-    edge that of the vertex it comes from.
+    is what `NeighborLoader` of PyTorch Geometric gives with a `time_attr`.
 
     A pass that is left early ends its threads; that waits for the run that they are at.
 
@@ -193,11 +200,13 @@ class NeighborLoader(Loader):
         drop_last: bool = False,
         replace: bool = False,
         bias: str | None = None,
+        weight_attr: str | None = None,
         method: str = "auto",
         direction: str = "in",
         seed: int = 0,
         input_time: Any = None,
         times: Any = None,
+        time_attr: str | None = None,
         temporal_strategy: str = "uniform",
         subgraph_type: str = "directional",
         disjoint: bool = False,
@@ -215,13 +224,17 @@ class NeighborLoader(Loader):
             batch_size, shuffle, drop_last, placement, client, edge_rows, x, y, transform, output, prefetch,
             batches_per_run, subgraph_type,
         )  # fmt: skip
+        G, bias = weighted_by(checked_graph(G), weight_attr, bias, input_time is not None or time_attr is not None)
         self._prepare(
             G, num_neighbors, ways, replace=replace, bias=bias, direction=direction, method=method, seed=seed
         )  # fmt: skip
-        self._disjoint = flag("disjoint", disjoint) or input_time is not None
+        in_time = input_time is not None or is_of_vertices(G, time_attr)
+        self._disjoint = flag("disjoint", disjoint) or in_time
         self._input = _input_vertices(G, input_nodes, self._disjoint)
         count = len(self._input)
-        self._seen = self._see(("input_time", input_time), (count, "input vertex"), times, temporal_strategy)
+        self._seen = self._see(
+            ("input_time", input_time), (count, "input vertex"), times, time_attr, temporal_strategy, self._input
+        )  # fmt: skip
         self._divide(count, 1, batches_per_run)
 
     def __repr__(self) -> str:

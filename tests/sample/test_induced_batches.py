@@ -95,13 +95,3 @@ def test_without_meaning_it_is_refused(graph):
         NeighborLoader(graph, [2], input_time=1, times=np.ones(150), subgraph_type="induced")
     with pytest.raises(Unsupported, match="induced subgraphs of a streamed graph"):
         NeighborLoader(graph, [2], subgraph_type="induced", placement=gd.sample.Streamed(partitions=2))
-
-
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [("num_workers", "prefetch"), ("filter_per_worker", "prefetch"), ("weight_attr", "bias"), ("time_attr", "times")],
-)
-def test_an_argument_of_pytorch_geometric_is_answered_with_ours(graph, given, meant):
-    for loader in (NeighborLoader, LinkNeighborLoader):
-        with pytest.raises(InputError, match=f"no argument {given}=; did you mean {meant}=?"):
-            loader(graph, [2], **{given: 1})
