@@ -54,7 +54,8 @@ class Fields:
         return sum(self.num_sampled_nodes)
 
     def __repr__(self) -> str:
-        shapes = (f"{f.name}={_shown(getattr(self, f.name))}" for f in fields(self))  # type: ignore[arg-type]
+        shown_fields = [f for f in fields(self) if f.repr]  # type: ignore[arg-type]
+        shapes = (f"{f.name}={_shown(getattr(self, f.name))}" for f in shown_fields)
         return f"{type(self).__name__}({', '.join(text for text in shapes if not text.endswith('=None'))})"
 
 
@@ -257,6 +258,7 @@ class Loader:
             "n_id": drawn.n_id, "edge_index": drawn.edge_index, "e_id": drawn.e_id, "batch": drawn.batch,
             "num_sampled_nodes": drawn.num_sampled_nodes, "num_sampled_edges": drawn.num_sampled_edges,
             "x": rows_of(self._x, drawn.numbers), "y": rows_of(self._y, drawn.numbers),
+            "direction": self._options["direction"],
         }  # fmt: skip
         made = CONVERT[self._output](self._made(drawn, common))
         return made if self._transform is None else self._transform(made)

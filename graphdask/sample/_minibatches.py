@@ -254,6 +254,15 @@ def rows_of(values: Any, numbers: Array) -> Any:
     return values[module_of(values).asarray(numbers) if on_gpu(values) else on_host(numbers)]
 
 
+def as_tensor(values: Any) -> Any:
+    """A tensor that shares the memory of an array; a tensor itself."""
+    return (
+        values
+        if type(values).__module__.split(".")[0] == "torch"
+        else importlib.import_module("torch").from_dlpack(values)
+    )
+
+
 def to_torch(batch: Any) -> Any:
     """A batch with tensors, which share the memory of its arrays."""
     from_dlpack = importlib.import_module("torch").from_dlpack
@@ -265,7 +274,7 @@ def to_pyg(batch: Any) -> Any:
     """A torch_geometric.data.Data of it, or another class there that batches of its kind are."""
     data = getattr(importlib.import_module("torch_geometric.data"), batch.PYG)
     tensors = to_torch(batch)
-    of = {field.name: getattr(tensors, field.name) for field in fields(tensors)}
+    of = {field.name: getattr(tensors, field.name) for field in fields(tensors) if field.repr}
     return data(num_nodes=batch.num_nodes, **{name: value for name, value in of.items() if value is not None})
 
 

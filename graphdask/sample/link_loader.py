@@ -9,7 +9,7 @@ Source: Fey, Lenssen, Fast graph representation learning with PyTorch Geometric 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -21,6 +21,7 @@ from graphdask.graph.typed import TypedGraph
 from graphdask.interface.kinds import flag
 from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
+from graphdask.sample._blocks import Layered
 from graphdask.sample._column_names import is_of_vertices, weighted_by
 from graphdask.sample._link_ends import Blocks, distinct
 from graphdask.sample._loading import Fields, Loader, Run, Ways
@@ -30,7 +31,7 @@ from graphdask.sample.sampler import Placement
 
 
 @dataclass(repr=False)
-class LinkBatch(Fields):
+class LinkBatch(Layered, Fields):
     """One minibatch of links. Arrays are NumPy's, or CuPy's where the graph is on a GPU; or tensors of PyTorch."""
 
     n_id: Any
@@ -67,6 +68,8 @@ class LinkBatch(Fields):
     """Rows of `y` for the vertices."""
     batch: Any = None
     """int64, shape (nodes,): number in the batch of the link that each vertex was reached for; where disjoint."""
+    direction: str = field(default="in", repr=False)
+    """The `direction` of the loader; neither shown nor in `Data` of PyTorch Geometric."""
 
 
 @public

@@ -11,7 +11,7 @@ representation learning with PyTorch Geometric (2019), for the shape of a batch.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import flag
 from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
+from graphdask.sample._blocks import Layered
 from graphdask.sample._column_names import is_of_vertices, weighted_by
 from graphdask.sample._loading import Fields, Loader, Run, Ways, each_once
 from graphdask.sample._minibatches import Drawn
@@ -28,7 +29,7 @@ from graphdask.sample.sampler import Placement
 
 
 @dataclass(repr=False)
-class Batch(Fields):
+class Batch(Layered, Fields):
     """One minibatch. Arrays are NumPy's, or CuPy's where the graph is on a GPU; or tensors of PyTorch."""
 
     n_id: Any
@@ -55,6 +56,8 @@ class Batch(Fields):
     """int64, shape (nodes,): number of the seed that each vertex was reached from; disjoint or with times only."""
     seed_time: Any = None
     """int64 or float64, shape (batch_size,): the time of each seed; with times only."""
+    direction: str = field(default="in", repr=False)
+    """The `direction` of the loader; neither shown nor in `Data` of PyTorch Geometric."""
 
 
 @public

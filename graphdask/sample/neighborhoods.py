@@ -24,6 +24,8 @@ class Block:
     """Number of the vertex that gathers, below num_dst, for each edge."""
     col: np.ndarray
     """Number of the neighbour, below num_src."""
+    e_id: np.ndarray | None = None
+    """Row of each edge in what the graph was made of; None of samples, and of batches without these rows."""
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,7 @@ class ShaDowLoader(NeighborLoader):
 
     def _made(self, drawn: Drawn, common: dict[str, Any]) -> Any:
         of_roots = rows_of(common["y"], drawn.beside["root_n_id"])
-        del common["num_sampled_nodes"], common["num_sampled_edges"], common["y"]
+        del common["num_sampled_nodes"], common["num_sampled_edges"], common["y"], common["direction"]
         return ShaDowBatch(batch_size=drawn.num_sampled_nodes[0], y=of_roots, **drawn.beside, **common)
 
 
