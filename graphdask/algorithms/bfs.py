@@ -282,20 +282,12 @@ class BreadthFirstSearch(Primitive[BfsState]):
         for turn, csr in enumerate(scanned):
             search.indptr, search.indices = csr.indptr, csr.indices
             search.hubs = state.hubs.fit(min(state.count, csr.num_edges // HUB))
-            self._visit(part, state, here, turn, env)
+            state.kernels.bfs_push(state.count, here, turn, search)
+            if self.either_way or not 0 <= state.weight <= HUB:  # the frontier may have rows that are deferred
+                state.kernels.bfs_push_hubs(HUB_THREADS, turn, search)
         state.kernels.bfs_settle(min(part.num_slots, HUB_THREADS), state.level, search)
         found = state.read(env)
         return self._messages(state, found, found[AT.here], found[AT.edges], env)
-
-    def _visit(self, part: Part, state: BfsState, here: Array, turn: int, env: Environment) -> None:
-        """Queue what the frontier, which is in `here`, reaches, with the smallest id that reaches it."""
-        state.kernels.bfs_push(state.count, here, turn, state.search)
-        if self._has_hubs(state):
-            state.kernels.bfs_push_hubs(HUB_THREADS, turn, state.search)
-
-    def _has_hubs(self, state: BfsState) -> bool:
-        """Whether the frontier may have rows that are deferred."""
-        return self.either_way or not 0 <= state.weight <= HUB
 
     def _pull(self, part: Part, state: BfsState, env: Environment) -> Messages:
         csr, kernels, search = part.inward, state.kernels, state.search

@@ -22,7 +22,7 @@ import numpy as np
 from graphdask.bench.analysis import gap
 from graphdask.bench.analysis.algorithms import Algorithm, chosen
 from graphdask.bench.analysis.anew import forget_tables
-from graphdask.bench.analysis.choices import AS_GIVEN, CHOICES, UNFUSED, Choice, search_unfused
+from graphdask.bench.analysis.choices import AS_GIVEN, CHOICES, UNFUSED, Choice, paths_unfused
 from graphdask.bench.analysis.graphs import Case, Facts, cases, input_edges, weighted
 from graphdask.bench.analysis.peers import PEERS, Edges
 from graphdask.bench.analysis.peers import measure as measure_peer
@@ -273,7 +273,7 @@ def _measured(
     def once(source: Any) -> Any:
         where = {**plan.where, **choice.where}
         if not choice.fused:
-            return search_unfused(algorithm.function, graph, source, **where)
+            return paths_unfused(graph, source, **where)
         return algorithm.run(graph, source, **where)
 
     def memory() -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Breadth-first search: push and pull, several ranks in one launch, advance and filter apart."""
+"""Breadth-first search: push and pull, several ranks in one launch."""

@@ -43,17 +43,14 @@ template <bool constant> struct Push {
     unsigned long long *own_count, *ghost_count;  // the second is null where there are no ghosts
     Queue<index_t> *own, *ghosts;
 
-    // The vertex with the id *by leads to v.
-    __device__ __forceinline__ void reach(index_t v, const index_t *by) const {
+    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
+        const index_t v = __ldcs(a.indices + edge);  // once only: the caches are for bits and parents
         if (constant ? gd_constant_bit(a.seen, v) : gd_bit(a.seen, v)) return;
-        const index_t id = *by;
+        const index_t id = a.ids[row];
         if (!(id < *(volatile index_t *)(a.parent + v))) return;
         if (gd_atomic_min(a.parent + v, id) != bfs_none<index_t>::id) return;
         if (v < a.owned) own->push(v);
         else ghosts->push(v);
-    }
-    __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        reach(__ldcs(a.indices + edge), a.ids + row);  // once only: the caches are for bits and parents
     }
     __device__ __forceinline__ void flush(bool all) const {
         own->flush(a.own_queue, own_count, all);

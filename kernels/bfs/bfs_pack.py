@@ -1,10 +1,10 @@
-"""What bfs.py, bfs.cu and the unfused kernels work on, and by what bfs_team.cu chooses how to go on."""
+"""What bfs.py and bfs.cu work on, and by what bfs_team.cu chooses how to go on."""
 
 from graphdask.kernels.common.packs import Counters, Pack
 
 COUNTS = Counters(
     "SearchCounts", "here", "unvisited", "next", "ghosts", "left", "hubs", "hubs_in", "edges", "weight", "levels",
-    "visited", "listed", "led", "cycle[6]",
+    "visited", "listed", "cycle[6]",
 )  # fmt: skip
 """Counters of a superstep; the last kernel of each prepares those of the next one. `here` and `unvisited` come first.
 
@@ -19,7 +19,6 @@ weight      out-edges of the next level's own vertices, and LONG_ROW_MARK for ea
 levels      levels that bfs_levels has gone through
 visited     vertices of all of them
 listed      entries listed by bfs_result
-led         edges that bfs_advance has written down
 cycle       bfs_levels: length and weight of what three levels find, one after the other
 """
 
@@ -40,7 +39,6 @@ class Search(Pack):
     hubs = "index_t *", "deferred rows"
     counters = COUNTS, "those of this superstep"
     after = COUNTS, "those of the next superstep"
-    led = "index_t *", "two entries for each edge of the frontier (bfs_unfused.py)"
     arrived = "unsigned long long *", "of the barrier in `bfs_levels`"
     targets = "const index_t *", "own vertices after which `bfs_levels` stops"
     num_targets = "long long", "their number; 0 where it stops after none"

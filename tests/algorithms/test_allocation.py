@@ -24,7 +24,7 @@ from reference import (
 
 import graphdask as gd
 from graphdask.algorithms.bfs import SMALL
-from graphdask.bench.analysis.choices import search_unfused
+from graphdask.bench.analysis.choices import paths_unfused
 from graphdask.engine import buffers
 from graphdask.engine.buffers import Allocation, Buffer, Growth
 from graphdask.errors import InputError, OverBudget, Unsupported
@@ -194,9 +194,9 @@ def test_growths_are_counted_where_a_level_is_larger_than_the_estimate(parts):
 def test_the_bytes_of_a_state_are_those_of_its_arrays():
     graph = of(lambda: two_stars(9_998), 1)
     stats = gd.bfs(graph, 0, direction="push").stats  # depth, parent, two queues, long rows; bits; counters
-    assert stats.allocated_start == 5 * 10_000 * 4 + 313 * 4 + 39 * 8
+    assert stats.allocated_start == 5 * 10_000 * 4 + 313 * 4 + 37 * 8
     stats = gd.bfs(graph, 0, direction="push", allocation="just-enough").stats  # which grows in one queue, for leaves
-    assert stats.allocated_start == (2 * 10_000 + 2 * buffers.LEAST + 19_996 // 4_096) * 4 + 313 * 4 + 39 * 8
+    assert stats.allocated_start == (2 * 10_000 + 2 * buffers.LEAST + 19_996 // 4_096) * 4 + 313 * 4 + 37 * 8
     assert stats.allocated_end == stats.allocated_start + (9_999 - buffers.LEAST) * 4  # all but the one found
     assert stats.to_dict()["growths"] == stats.growths == 1
 
@@ -288,9 +288,7 @@ def test_on_a_long_path_just_enough_takes_far_less_and_what_it_announces(parts):
 
 
 @pytest.mark.parametrize("allocation", ["maximal", "just-enough", 0.8])
-@pytest.mark.parametrize(
-    "name", ["bfs", "not fused", "sssp", "sssp not fused", "components", "label_propagation", "strong", "core"]
-)
+@pytest.mark.parametrize("name", ["bfs", "sssp", "sssp not fused", "components", "label_propagation", "strong", "core"])
 @pytest.mark.usefixtures("alone")
 def test_what_was_announced_with_what_has_grown_is_the_peak(name, allocation):
     n = 100_000
@@ -299,9 +297,8 @@ def test_what_was_announced_with_what_has_grown_is_the_peak(name, allocation):
     graph = gd.from_edges(src, dst, num_vertices=n, directed=name == "strong").partition(1, device="cpu").persist()
     calls = {
         "bfs": lambda: gd.bfs(graph, 0, allocation=allocation),
-        "not fused": lambda: search_unfused("bfs", graph, 0, allocation=allocation),
         "sssp": lambda: gd.sssp(graph, 0, allocation=allocation),
-        "sssp not fused": lambda: search_unfused("sssp", graph, 0, allocation=allocation),
+        "sssp not fused": lambda: paths_unfused(graph, 0, allocation=allocation),
         "components": lambda: gd.connected_components(graph, allocation=allocation),
         "label_propagation": lambda: gd.label_propagation(graph, 2, allocation=allocation),
         "strong": lambda: gd.strongly_connected_components(graph, allocation=allocation),

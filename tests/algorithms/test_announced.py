@@ -12,7 +12,7 @@ from memory import DevicePeak
 
 import graphdask as gd
 from graphdask.algorithms import _community_levels, louvain, triangles
-from graphdask.bench.analysis.choices import search_unfused
+from graphdask.bench.analysis.choices import paths_unfused
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm import outgoing
 from graphdask.engine import row_sums
@@ -22,8 +22,7 @@ from graphdask.partition import neighbours
 CALLS = {
     "bfs": lambda graph, start: gd.bfs(graph, start),
     "sssp": lambda graph, start: gd.sssp(graph, start),
-    "bfs not fused": lambda graph, start: search_unfused("bfs", graph, start),
-    "sssp not fused": lambda graph, start: search_unfused("sssp", graph, start),
+    "sssp not fused": lambda graph, start: paths_unfused(graph, start),
     "components": lambda graph, start: gd.connected_components(graph),
     "betweenness": lambda graph, start: gd.betweenness(graph, [start, start + 1]),
     "core": lambda graph, start: gd.core_number(graph),

@@ -12,7 +12,7 @@ from typing import Any
 
 from graphdask import execute
 from graphdask.algorithms.sssp import search_from
-from graphdask.bench.analysis.unfused import UnfusedPaths, UnfusedSearch
+from graphdask.bench.analysis.unfused import UnfusedPaths
 
 
 @dataclass(frozen=True)
@@ -44,18 +44,11 @@ CHOICES = (
     Choice("fixed", where={"allocation": "fixed"}),
     Choice("not fused", fused=False),
 )
-UNFUSED = ("bfs-push", "sssp", "sssp-float32")
+UNFUSED = ("sssp", "sssp-float32")
 """The algorithms whose advance and filter can be separate kernels; a pull has no filter."""
 
 
-def search_unfused(
-    function: str, G: Any, source: Any, delta: float | None = None, client: Any = None, **where: Any
-) -> Any:
-    """Run `bfs`, pushing, or `sssp` with advance and filter as separate kernels.
-
-    A buffer between them stores where the edges of a level or step lead. The answer is the same.
-    """
+def paths_unfused(G: Any, source: Any, delta: float | None = None, client: Any = None, **where: Any) -> Any:
+    """Run `sssp` with advance and filter as separate kernels, and a buffer between them; the answer is the same."""
     start = int(G.ids.to_internal(source, "source"))
-    if function == "bfs":
-        return execute.run(G, UnfusedSearch((start,)), client=client, **where)
     return execute.run(G, search_from(G, (start,), delta, client, False, kind=UnfusedPaths), client=client, **where)

@@ -1,4 +1,4 @@
-"""Breadth-first search and shortest paths with advance and filter as separate kernels, which the benchmark compares.
+"""Shortest paths with advance and filter as separate kernels, which the benchmark compares.
 
 An advance stores where every edge of the frontier leads, and a filter reads that. This takes more launches, and arrays
 as long as these edges, up to all edges. The answers are the same.
@@ -14,55 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._bfs_state import BfsState
 from graphdask.algorithms._sssp_state import SsspState, Work
-from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, Buffer
 from graphdask.engine.loop import HUB_THREADS, Environment, Messages
 from graphdask.engine.team import Peers
-from graphdask.kernels.common.tuning import LONG_ROW_MARK
 from graphdask.kernels.sssp.sssp_pack import COUNTS
 from graphdask.kernels.sssp.sssp_unfused_pack import Stepping
 from graphdask.partition.part import Part
 
 AT = COUNTS.place
-
-
-@dataclass(kw_only=True)
-class UnfusedSearchState(BfsState):
-    led: Buffer
-    """Where edges of the frontier lead and the ids of what they are of, two entries for each."""
-
-
-class UnfusedSearch(BreadthFirstSearch):
-    """A search that pushes level by level."""
-
-    def memory_on(self, part: Part, env: Environment) -> int:
-        return super().memory_on(part, env) + part.out.indices.itemsize * env.allocation.first(2 * part.out.num_edges)
-
-    def _peers(self, part: Part, env: Environment) -> Peers | None:
-        return None
-
-    def _is_small(self, part: Part, state: BfsState, env: Environment) -> bool:
-        return False
-
-    def init(self, part: Part, env: Environment) -> tuple[BfsState, Messages]:
-        state, messages = super().init(part, env)
-        what = "the array between advance and filter of BFS, two entries for each edge of a level,"
-        led = env.buffer(what, 2 * part.out.num_edges, part.vertex_map.dtype)
-        return UnfusedSearchState(**vars(state), led=led), messages
-
-    def _visit(self, part: Part, state: BfsState, here: Array, turn: int, env: Environment) -> None:
-        assert isinstance(state, UnfusedSearchState)
-        kernels, search = env.kernels("bfs_unfused", index_t=part.vertex_map.dtype), state.search
-        search.led = state.led.fit(2 * (state.weight % LONG_ROW_MARK)) if env.allocation.partial else state.led.array
-        kernels.bfs_advance(state.count, here, search)
-        if self._has_hubs(state):
-            kernels.bfs_advance_hubs(HUB_THREADS, search)
-        kernels.bfs_filter(min(len(search.led) // 2, HUB_THREADS), search)
-        search.release("led")
 
 
 @dataclass
