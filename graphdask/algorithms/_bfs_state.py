@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from graphdask.algorithms._targets import Targets
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, Buffer, put_aside, reachable
@@ -20,12 +22,24 @@ NO_LIMIT = 1 << 62
 """The level at which a search stops that has no limit."""
 
 
+def nothing_reached(part: Part, env: Environment, depths: int, parents: int) -> Search:
+    """Return what kernels work on before a search, with so many depths and parents of the first slots."""
+    xp, dtype, few = env.xp, part.vertex_map.dtype, part.ghosts is not None
+    return Search(
+        indptr=part.out.indptr, indices=part.out.indices, out_indptr=part.out.indptr, ids=part.ids,
+        seen=xp.zeros((part.num_slots + 31) // 32, np.uint32), depth=xp.full(depths, -1, dtype),
+        parent=xp.full(parents, -1, dtype), owned=part.num_owned, slots=part.num_slots,
+        ghosts=part.ghosts if few else part.ids[:0], few=int(few), first=part.first_position,
+        vertices=part.num_vertices, plain=int(type(part.vertex_map) is VertexMap), targets=part.ids[:0], num_targets=0,
+    )  # fmt: skip
+
+
 @dataclass
 class BfsState:
     depth: Array
     """Per slot, -1 where not reached."""
     parent: Array
-    """Per slot, the id of the parent; the largest integer where there is none; -2 - slot where a pull found it."""
+    """Per slot, the id of the parent, -1 where there is none (and kernels/bfs/bfs.py)."""
     seen: Array
     """uint32 words, a bit per slot: reached, and settled."""
     queues: tuple[Buffer, Buffer]
@@ -85,18 +99,12 @@ class BfsState:
 
     def answer(self, part: Part, env: Environment) -> dict[str, Array]:
         """Return depths and parents of the own vertices, parents as ids."""
-        owned, plain = part.num_owned, type(part.vertex_map) is VertexMap
-        depth, parent, few = self.depth[:owned], self.parent[:owned], part.ghosts is not None
-        lists = self.pulled and not plain and env.size > 1
-        listed = self.hubs.array
-        if lists and len(listed) < owned:
-            listed = env.xp.empty(owned, depth.dtype)
-        self.kernels.bfs_result(
-            owned, part.ghosts if few else part.ids[:0], int(few), part.first_position, part.num_vertices, int(plain),
-            listed, self.search,
-        )  # fmt: skip
-        if lists:
-            places = listed[: self.search.read_counters(env.backend).listed]
+        owned = part.num_owned
+        depth, parent = self.depth[:owned], self.parent[:owned]
+        self.left = None
+        self.search.release("left")
+        if self.pulled and env.size > 1 and type(part.vertex_map) is not VertexMap:
+            places = env.xp.flatnonzero(parent < -1)
             parent[places] = part.vertex_map.to_id(env.backend, -2 - parent[places])
         columns = {"depth": (depth, self.depth), "parent": (parent, self.parent)}
         return {name: column if len(of) == owned else column.copy() for name, (column, of) in columns.items()}

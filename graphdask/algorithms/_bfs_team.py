@@ -14,7 +14,7 @@ from graphdask.engine.direction import ALPHA, BETA, Direction
 from graphdask.engine.loop import Environment, Superstep
 from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
 from graphdask.kernels.bfs import bfs_team as at
-from graphdask.kernels.bfs.bfs_pack import Levels
+from graphdask.kernels.bfs.bfs_pack import Levels, RankSearch, Search
 from graphdask.kernels.common.team import END_DONE
 from graphdask.kernels.common.tuning import PULL_FEW
 from graphdask.partition.part import Part
@@ -33,25 +33,12 @@ def most_aside(part: Part) -> int:
     return most if part.inward is None else max(most, min(part.num_owned, part.inward.num_edges // PULL_FEW))
 
 
-def search_arrays(
-    part: Part,
-    depth: Array,
-    parent: Array,
-    seen: Array,
-    queues: tuple[Array, Array],
-    waiting: tuple[Array, Array] | None,
-    ghost_queue: Array,
-    long_rows: Array,
-) -> dict[int, Array | None]:
-    """Return the arrays of the kernel by the places of kernels/bfs/bfs_team.py; `waiting` is None if it never pulls."""
+def rank_search(part: Part, search: Search, **arrays: Any) -> RankSearch:
+    """Return what the kernel works on, of what a search works on and of further arrays by name."""
     inward = part.inward
-    return {
-        at.INDPTR: part.out.indptr, at.INDICES: part.out.indices, at.IDS: part.ids,
-        at.IN_INDPTR: inward and inward.indptr, at.IN_INDICES: inward and inward.indices,
-        at.DEPTH: depth, at.PARENT: parent, at.SEEN: seen, at.QUEUES: queues[0], at.QUEUES + 1: queues[1],
-        at.WAITING: waiting and waiting[0], at.WAITING + 1: waiting and waiting[1], at.GHOST_QUEUE: ghost_queue,
-        at.LONG_ROWS: long_rows,
-    }  # fmt: skip
+    if inward is not None:
+        arrays |= {"in_indptr": inward.indptr, "in_indices": inward.indices}
+    return RankSearch(**{name: getattr(search, name) for name in Search.field_types} | arrays)
 
 
 def _areas(part: Part) -> Areas:
@@ -68,16 +55,16 @@ class TeamSearch(TeamRun):
         search that only pushes and has begun: how many vertices the frontier has, in the queue of the level, and how
         many edges these have.
     direction : Direction
-    arrays : dict of int to array or None
-        By the places of kernels/bfs/bfs_team.py, without the counters and the bits of claimed vertices.
+    search : RankSearch
+        Without rows, sources and the bits of claimed vertices.
     levels : int, optional
         The number of levels after which the search stops, even if it could reach more vertices.
     level : int, optional
         The level of the frontier. Default: 0.
     deepest : int, optional
         The level at which the search ends.
-    targets : array, optional
-        Slots of those targets that this rank owns: the search ends when all targets of all ranks are reached.
+    has_targets : bool, optional
+        Whether the search ends when all targets of all ranks are reached.
     """
 
     name = "BFS"
@@ -101,11 +88,11 @@ class TeamSearch(TeamRun):
         env: Environment,
         sources: Array | tuple[int, int],
         direction: Direction,
-        arrays: dict[int, Array | None],
+        search: RankSearch,
         levels: int | None = None,
         level: int = 0,
         deepest: int = NO_LIMIT,
-        targets: Array | None = None,
+        has_targets: bool = False,
     ):
         dtype = part.vertex_map.dtype
         self.weight = sources[1] if isinstance(sources, tuple) else None
@@ -117,25 +104,21 @@ class TeamSearch(TeamRun):
             words.append(np.zeros(len(sources), np.int64))
             words[1].view(dtype)[: len(sources)] = sources
         self.words = env.backend.from_host(np.concatenate(words))
-        begins = None if isinstance(sources, tuple) else sources
-        if isinstance(sources, np.ndarray):
-            begins = self.words[counters.size :]
-        self.claims, claimed = np.inf, None
+        search.rows = self.words
+        if not isinstance(sources, tuple):
+            search.sources = self.words[counters.size :] if isinstance(sources, np.ndarray) else sources
+        self.claims = np.inf
         if part.inward is not None:
             self.claims = max(CLAIM_LEAST, part.num_vertices // CLAIM_SHARE)
-            claimed = env.xp.empty((part.num_slots + 31) // 32, np.uint32)
+            search.claimed = env.xp.empty((part.num_slots + 31) // 32, np.uint32)
         kernel = env.kernels("bfs_team", cooperative=True, index_t=dtype).bfs_team
-        ends = None
-        if targets is not None:
-            ends = env.xp.concatenate([env.xp.full(1, len(targets), dtype), targets])
-        own = {**arrays, at.CLAIMED: claimed, at.COUNTERS: self.words, at.SOURCES: begins, at.TARGETS: ends}
-        super().__init__(memory, part, env, kernel, own)
+        super().__init__(memory, part, env, kernel, search)
         self.direction, self.level, self.pulled = direction, level, False
         self.stops = levels is not None
         self.plan = Levels(
             most=min(levels or MOST_STEPS, MOST_STEPS), may_pull=("push", "auto", "pull").index(direction.mode),
             vertices=float(direction.num_vertices), alpha=ALPHA, beta=BETA, claims=float(self.claims),
-            deepest=deepest, has_targets=int(targets is not None),
+            deepest=deepest, has_targets=int(has_targets),
         )  # fmt: skip
 
     @staticmethod
@@ -170,15 +153,16 @@ def search_together(
     part: Part, state: BfsState, memory: TeamMemory, sources: Any, env: Environment, levels: int | None = None
 ) -> TeamSearch:
     """Go through all levels, or some."""
-    waiting, owned = None, part.num_owned
+    search, waiting = state.search, {}
     if state.direction.mode != "push":
-        of_list = "what is left for BFS to pull", owned, part.vertex_map.dtype
-        waiting = env.buffer(*of_list).array, env.buffer(*of_list).array
-    arrays = search_arrays(
-        part, state.depth, state.parent, state.seen, (state.queues[0].array, state.queues[1].array), waiting,
-        state.ghost_queue.array, state.hubs.fit(most_aside(part)),
+        of_list = "what is left for BFS to pull", part.num_owned, part.vertex_map.dtype
+        waiting = {name: env.buffer(*of_list).array for name in ("waiting_0", "waiting_1")}
+    search.assign(
+        indptr=part.out.indptr, indices=part.out.indices, ghost_queue=state.ghost_queue.array,
+        hubs=state.hubs.fit(most_aside(part)),
     )  # fmt: skip
-    targets = None if state.targets is None else state.targets.own
-    team = TeamSearch(memory, part, env, sources, state.direction, arrays, levels, state.level, state.limit, targets)
+    rank = rank_search(part, search, queue_0=state.queues[0].array, queue_1=state.queues[1].array, **waiting)
+    has_targets = state.targets is not None
+    team = TeamSearch(memory, part, env, sources, state.direction, rank, levels, state.level, state.limit, has_targets)
     team.run()
     return team

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._bfs_team import TeamSearch, most_aside, search_arrays
+from graphdask.algorithms._bfs_state import nothing_reached
+from graphdask.algorithms._bfs_team import TeamSearch, most_aside, rank_search
 from graphdask.device.backend import Array
 from graphdask.engine.direction import Direction
 from graphdask.engine.loop import Environment
@@ -107,14 +108,12 @@ def flood(part: Part, env: Environment) -> Array | None:
     if degree.max() < 1:
         return None
     starts = int(degree.argmax()) == part.rank
-    seen = xp.empty((slots + 31) // 32, np.uint32)
-    label, link = xp.empty(owned, dtype), xp.empty(slots + 1, dtype)
-    env.kernels("bfs", index_t=dtype).bfs_init(slots, owned, label, link, seen)
-    queues, waiting = ((xp.empty(owned, dtype), xp.empty(owned, dtype)) for _ in range(2))
-    ghost_queue, long_rows = xp.empty(slots - owned, dtype), xp.empty(most_aside(part), dtype)
-    arrays = search_arrays(part, label, link, seen, queues, waiting, ghost_queue, long_rows)
+    search = nothing_reached(part, env, owned, slots + 1)
+    search.ghost_queue, search.hubs = xp.empty(slots - owned, dtype), xp.empty(most_aside(part), dtype)
+    lists = {name: xp.empty(owned, dtype) for name in ("queue_0", "queue_1", "waiting_0", "waiting_1")}
     team = Flood(
-        part, env, int(memory.heard[:, 2].sum()), memory=memory, sources=slot[part.rank :][: int(starts)], arrays=arrays
-    )
+        part, env, int(memory.heard[:, 2].sum()), memory=memory, sources=slot[part.rank :][: int(starts)],
+        search=rank_search(part, search, **lists),
+    )  # fmt: skip
     team.run()
-    return label if team.ends[at.END_FINISHED] else None
+    return search.depth if team.ends[at.END_FINISHED] else None

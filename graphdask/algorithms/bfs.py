@@ -39,7 +39,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._bfs_state import NO_LIMIT, BfsState, search_memory, team_search_memory
+from graphdask.algorithms._bfs_state import NO_LIMIT, BfsState, nothing_reached, search_memory, team_search_memory
 from graphdask.algorithms._bfs_team import TeamSearch, search_together
 from graphdask.algorithms._sources import given_sources, given_targets, own_places
 from graphdask.algorithms._targets import Targets, target_votes
@@ -54,7 +54,7 @@ from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import choice, whole
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
-from graphdask.kernels.bfs.bfs_pack import COUNTS, Search
+from graphdask.kernels.bfs.bfs_pack import COUNTS
 from graphdask.kernels.common.tuning import HUB, LONG_ROW_MARK, PULL_FEW
 from graphdask.partition.part import Csr, Part
 from graphdask.results.result import Result
@@ -152,15 +152,10 @@ class BreadthFirstSearch(Primitive[BfsState]):
         direction = Direction(self.direction if self._can_pull(part) else "push", part.num_vertices)
         peers = self._peers(part, env)
         memory = None if peers is None or env.size == 1 else TeamSearch.memory(peers, part, env)
-        depths = slots if memory is None else owned
-        depth, parent, seen = xp.empty(depths, dtype), xp.empty(slots, dtype), xp.empty((slots + 31) // 32, np.uint32)
-        search = Search(
-            out_indptr=part.out.indptr, ids=part.ids, seen=seen, depth=depth, parent=parent, owned=owned, slots=slots,
-            counters=counters[: len(COUNTS)], after=counters[len(COUNTS) : -1], arrived=counters[-1:],
-            targets=part.ids[:0], num_targets=0,
-        )  # fmt: skip
+        search = nothing_reached(part, env, slots if memory is None else owned, slots)
+        search.assign(counters=counters[: len(COUNTS)], after=counters[len(COUNTS) : -1], arrived=counters[-1:])
         state = BfsState(
-            depth=depth, parent=parent, seen=seen,
+            depth=search.depth, parent=search.parent, seen=search.seen,
             queues=(env.buffer("a level of BFS", owned, dtype), env.buffer("a level of BFS", owned, dtype)),
             ghost_queue=env.buffer("a level of BFS, of ghosts,", slots - owned, dtype),
             hubs=env.scratch("BFS's list of long rows", owned, dtype, put_aside(part.out)),
@@ -169,10 +164,8 @@ class BreadthFirstSearch(Primitive[BfsState]):
             limit=NO_LIMIT if self.depth_limit is None else self.depth_limit,
             targets=Targets.of(part, env, self.targets),
         )  # fmt: skip
-        if state.targets is not None and env.size == 1:
-            search.targets, search.num_targets = state.targets.own, state.targets.count
-        kernels = state.kernels
-        kernels.bfs_init(slots, depths, state.depth, state.parent, state.seen)
+        if state.targets is not None:
+            search.targets, search.num_targets = state.targets.own, len(state.targets.own)
         sources = self.own_sources(part, env)
         state.count = len(sources)
         if memory is not None:
@@ -181,7 +174,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
             return state, Messages(part.ids[:0], part.ids[:0], {}, False)
         if state.count:
             search.own_queue = state.queues[0].fit(state.count)
-            kernels.bfs_start(state.count, env.backend.from_host(sources), search)
+            state.kernels.bfs_start(state.count, env.backend.from_host(sources), search)
             state.weight = state.read(env)[AT.weight]
         found = state.direction.votes(state.count, state.weight % LONG_ROW_MARK, part.out.num_edges)
         votes = (*found, *state.target_votes(env))

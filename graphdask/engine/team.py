@@ -19,6 +19,7 @@ from graphdask.comm.protocol import PeerMemory, Peers
 from graphdask.device.backend import Array
 from graphdask.engine.loop import AGREED, Environment, Superstep
 from graphdask.kernels.common import team as at
+from graphdask.kernels.common.packs import Pack
 from graphdask.partition.part import Part
 
 __all__ = ["Peers", "TeamMemory", "TeamRun"]
@@ -163,8 +164,8 @@ class TeamRun(ABC):
     env : Environment
     kernel : callable
         The kernel, which takes rows, their length, and `numbers`.
-    own : dict of int to array or None
-        What the kernel wants besides, by the place in the row.
+    own : Pack, or dict of int to array or None
+        What the kernel wants besides: a pack that begins at OWN, or arrays by their places in the row.
     """
 
     name: str
@@ -173,7 +174,9 @@ class TeamRun(ABC):
     kinds: ClassVar[tuple[str, ...]]
     """By the kind of a superstep, how the values that ranks send are coded."""
 
-    def __init__(self, memory: TeamMemory, part: Part, env: Environment, kernel: Any, own: Mapping[int, Array | None]):
+    def __init__(self, memory: TeamMemory, part: Part, env: Environment, kernel: Any, own: Pack | Mapping[int, Any]):
+        if isinstance(own, Pack):
+            own = {at.OWN + place: getattr(own, name) for place, name in enumerate(own.field_types)}
         self.peers, self.env, self.kernel = memory.peers, env, kernel
         self.ends = np.zeros(at.END_WORDS, np.int64)
         """What the last launch left."""
@@ -182,7 +185,7 @@ class TeamRun(ABC):
         row = self.row = np.zeros(max(own) + 1, np.int64)
         row[: at.OWN] = memory.row
         for place, array in own.items():
-            row[place] = 0 if array is None else env.backend.address(array)
+            row[place] = array if isinstance(array, int) else 0 if array is None else env.backend.address(array)
         row[at.LOG] = env.backend.address(self.log)
 
     @abstractmethod

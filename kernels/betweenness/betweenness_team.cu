@@ -262,12 +262,12 @@ struct Batch {
         team.barrier();
     }
     __device__ __forceinline__ bool share(long long level, unsigned long long shown, StepCounts *next) {
-        const gd_count began = gd_nanoseconds(), waited = team.waited;
-        tell(level, shown, next);
-        if (!team.meet(votes(), agreed)) return false;
-        take(level);
-        team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
-        return true;
+        return team.exchange([&] {
+            tell(level, shown, next);
+            if (!team.meet(votes(), agreed)) return false;
+            take(level);
+            return true;
+        });
     }
 };
 

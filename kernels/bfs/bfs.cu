@@ -1,5 +1,5 @@
 // Breadth-first search, push and pull. In a push, a slot that an earlier level has reached costs a look at its bit; for
-// the others `parent` alone decides: it is lowered by an atomic minimum, and whoever replaces the largest integer has
+// the others `parent` alone decides: it is lowered by an atomic minimum, and whoever replaces -1 has
 // reached the slot first and puts it into a queue. So a parent is the smallest id of all vertices of the level before
 // that reach it, and does not depend on who comes first. What the queues hold is settled by the next kernel, since bits
 // must not change while others look at them. In a pull a vertex has one thread, and rows are in the order of ids.
@@ -12,28 +12,6 @@
 __device__ __forceinline__ void bfs_turn(const Search &a, unsigned long long here, unsigned long long unvisited = 0) {
     if (blockIdx.x == 0 && threadIdx.x < sizeof(SearchCounts) / sizeof(unsigned long long))
         ((unsigned long long *)a.after)[threadIdx.x] = threadIdx.x == 0 ? here : threadIdx.x == 1 ? unvisited : 0;
-}
-
-struct alignas(16) bfs_chunk {
-    index_t of[16 / sizeof(index_t)];
-};
-
-extern "C" __global__ void bfs_init(long long n, long long depths, index_t *depth, index_t *parent, unsigned int *seen) {
-    const int each = 16 / sizeof(index_t);
-    const long long chunks = n / each;
-    bfs_chunk unreached, none;
-    for (int i = 0; i < each; i++) {
-        unreached.of[i] = -1;
-        none.of[i] = bfs_none<index_t>::id;
-    }
-    const long long whole = depths / each;
-    GD_FOR(i, chunks) {
-        ((bfs_chunk *)parent)[i] = none;
-        if (i < whole) ((bfs_chunk *)depth)[i] = unreached;
-    }
-    GD_FOR(i, n - chunks * each) parent[chunks * each + i] = bfs_none<index_t>::id;
-    GD_FOR(i, depths - whole * each) depth[whole * each + i] = -1;
-    GD_FOR(i, (n + 31) / 32) seen[i] = 0;
 }
 
 extern "C" __global__ void bfs_start(long long n, const index_t *sources, Search a) {
@@ -71,17 +49,6 @@ extern "C" __global__ void bfs_visit(long long n, const index_t *slots, const in
     }, [&](bool all) { own.flush(a.own_queue, &a.counters->here, all); });
 }
 
-// Whether all targets have a depth, at the end of a level; all threads of a block call it. A block that is ahead may give
-// depths of the next level meanwhile; these count as none.
-__device__ __forceinline__ bool bfs_all_reached(const Search &a, long long level) {
-    int left = 0;
-    for (long long i = threadIdx.x; i < a.num_targets; i += blockDim.x) {
-        const index_t depth = *(volatile index_t *)(a.depth + a.targets[i]);
-        left |= depth < 0 || depth > level;
-    }
-    return !__syncthreads_or(left);
-}
-
 // Levels of few edges, one after the other, while the blocks of a cooperative launch wait for each other. A warp takes
 // up to 32 rows, whose edges its lanes share; nobody meets but at the barrier after a level. Of three places for the
 // length and the weight of what a level finds, one is filled, the one before is read, and the third is cleared: nobody
@@ -115,7 +82,7 @@ extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *o
         weight = *(volatile long long *)(found + 1);
         if (count == 0 || done == most || count > bound || weight > bound) break;
         if (weight > floor && weight * alpha > unexplored) break;
-        if (a.num_targets && bfs_all_reached(a, level)) break;
+        if (a.num_targets && bfs_all_reached(a.targets, a.num_targets, a.depth, level)) break;
         edges += weight;
         unexplored -= weight;
         index_t *const here = own_queue;
@@ -159,23 +126,4 @@ extern "C" __global__ void bfs_mark(long long n, Search a) {
     const long long count = (long long)a.counters->next;
     GD_FOR(i, count) gd_set_bit(a.seen, a.own_queue[i]);
     bfs_turn(a, (unsigned long long)count, a.counters->left);
-}
-
-extern "C" __global__ void bfs_result(long long n, const index_t *ghosts, long long few, long long first,
-                                      long long vertices, long long plain, index_t *listed, Search a) {
-    __shared__ Queue<index_t> places;
-    places.open();
-    gd_for_list(n, [&](long long v) {
-        const index_t found = a.parent[v];
-        if (a.depth[v] < 0) {
-            a.parent[v] = -1;
-        } else if (found < -1) {
-            const long long slot = -2 - (long long)found;
-            const bool mine = slot < a.owned;
-            long long position = first + (few && !mine ? (long long)ghosts[slot - a.owned] : slot);
-            if (position >= vertices) position -= vertices;
-            a.parent[v] = plain ? (index_t)position : mine ? a.ids[slot] : (index_t)(-2 - position);
-            if (!plain && !mine) places.push((index_t)v);
-        }
-    }, [&](bool all) { places.flush(listed, &a.counters->listed, all); });
 }

@@ -8,9 +8,14 @@
 #define BFS_LONG 1024
 #define BFS_MARK 1099511627776
 
-template <class T> struct bfs_none;
-template <> struct bfs_none<int> { static constexpr int id = 0x7fffffff; };
-template <> struct bfs_none<long long> { static constexpr long long id = 0x7fffffffffffffffLL; };
+// Lower the parent of a slot to an id; whether the slot had none. That is -1, the largest number without a sign.
+__device__ __forceinline__ bool bfs_lower(int *parent, int id) {
+    return (unsigned int)*(volatile int *)parent > (unsigned int)id && atomicMin((unsigned int *)parent, (unsigned int)id) == ~0u;
+}
+__device__ __forceinline__ bool bfs_lower(long long *parent, long long id) {
+    typedef unsigned long long word;
+    return (word) * (volatile long long *)parent > (word)id && atomicMin((word *)parent, (word)id) == ~0ULL;
+}
 
 __device__ __forceinline__ unsigned long long bfs_weight(const long long *indptr, index_t v) {
     const unsigned long long edges = (unsigned long long)(indptr[v + 1] - indptr[v]);
@@ -46,9 +51,7 @@ template <bool constant> struct Push {
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
         const index_t v = __ldcs(a.indices + edge);  // once only: the caches are for bits and parents
         if (constant ? gd_constant_bit(a.seen, v) : gd_bit(a.seen, v)) return;
-        const index_t id = a.ids[row];
-        if (!(id < *(volatile index_t *)(a.parent + v))) return;
-        if (gd_atomic_min(a.parent + v, id) != bfs_none<index_t>::id) return;
+        if (!bfs_lower(a.parent + v, a.ids[row])) return;
         if (v < a.owned) own->push(v);
         else ghosts->push(v);
     }
@@ -71,14 +74,34 @@ struct Visit {
 
     // Whether this is the first that reaches it.
     __device__ __forceinline__ bool reach(index_t v, index_t id, long long level) const {
-        const index_t before = *(volatile index_t *)(depth + v), lowest = *(volatile index_t *)(parent + v);
-        if ((before != -1 && before != (index_t)level) || !(id < lowest)) return false;
-        if (gd_atomic_min(parent + v, id) != bfs_none<index_t>::id) return false;
+        const index_t before = *(volatile index_t *)(depth + v);
+        if ((before != -1 && before != (index_t)level) || !bfs_lower(parent + v, id)) return false;
         *(volatile index_t *)(depth + v) = (index_t)level;
         gd_set_bit(seen, v);
         return true;
     }
 };
+
+// The id of the vertex that a slot is of; -2 - position if the id of a ghost does not follow from its position.
+__device__ __forceinline__ index_t bfs_id(const Search &a, index_t slot) {
+    const bool mine = slot < a.owned;
+    if (mine && !a.plain) return a.ids[slot];
+    long long position = a.first + (a.few && !mine ? (long long)a.ghosts[slot - a.owned] : (long long)slot);
+    if (position >= a.vertices) position -= a.vertices;
+    return (index_t)(a.plain ? position : -2 - position);
+}
+
+// Whether all targets have a depth, at the end of a level; all threads of a block call it. A block that is ahead may give
+// depths of the next level meanwhile; these count as none.
+__device__ __forceinline__ bool bfs_all_reached(const index_t *targets, long long count, const index_t *depth,
+                                                long long level) {
+    int left = 0;
+    for (long long i = threadIdx.x; i < count; i += blockDim.x) {
+        const index_t found = *(const volatile index_t *)(depth + targets[i]);
+        left |= found < 0 || found > level;
+    }
+    return !__syncthreads_or(left);
+}
 
 // Edges that one thread scans before it leaves the rest of the row to a warp (common/tuning.py).
 #define BFS_FEW 64
@@ -92,7 +115,7 @@ template <bool queues> struct Pull {
 
     __device__ __forceinline__ unsigned long long found(index_t v, long long edge) const {
         a.depth[v] = (index_t)level;
-        a.parent[v] = -2 - a.indices[edge];
+        a.parent[v] = bfs_id(a, a.indices[edge]);
         return bfs_weight(a.out_indptr, v);
     }
     // Search the rows of a list; one that has not ended after BFS_FEW edges is deferred.

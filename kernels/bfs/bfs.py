@@ -1,9 +1,8 @@
 """Breadth-first search, push and pull: twins of bfs.cu.
 
 depth    index dtype per slot, -1 where not reached yet
-parent   index dtype per slot, the smallest id among the vertices of the level before that reach it; the largest
-         integer while there is none
-         (bfs_pull writes -2 - slot instead of an id)
+parent   index dtype per slot, the smallest id among the vertices of the level before that reach it; -1 while there is
+         none (bfs_pull: -2 - position for a ghost whose id does not follow from its position)
 seen     uint32 words, a bit per slot that is settled; constant in a push and in a pull. Neighbours of a vertex that is
          not reached are not settled or of the level before, so that in a pull these bits are the frontier.
 The CUDA kernels defer rows of many edges to a second launch (`*_hubs`). They have no twins.
@@ -51,14 +50,6 @@ def _settle(own, found, level, a: Search):
 
 
 @twin
-def bfs_init(n, depths, depth, parent, seen):
-    """Nothing is reached; n is the number of slots, the first `depths` of which have a depth."""
-    depth[:depths] = -1
-    parent[:n] = np.iinfo(parent.dtype).max
-    seen[: (n + 31) // 32] = 0
-
-
-@twin
 def bfs_start(n, sources, a: Search):
     """Reach the sources, distinct slots of own vertices, and make them the frontier."""
     for i in range(n):
@@ -71,7 +62,7 @@ def bfs_start(n, sources, a: Search):
 @twin
 def _push(count, frontier, own_queue, own, ghost, a: Search):
     """Queue what the frontier reaches behind what there is; return the lengths of the queues and the scanned edges."""
-    none, edges = np.iinfo(a.parent.dtype).max, 0
+    edges = 0
     for i in range(count):
         u = frontier[i]
         first, last, by = a.indptr[u], a.indptr[u + 1], a.ids[u]
@@ -81,9 +72,9 @@ def _push(count, frontier, own_queue, own, ghost, a: Search):
             if has_bit(a.seen, v):
                 continue
             before = a.parent[v]
-            if by < before:
+            if u64(by) < u64(before):  # -1 is the largest number without a sign
                 a.parent[v] = by
-                if before == none:
+                if before == -1:
                     if v < a.owned:
                         own_queue[own] = v
                         own += 1
@@ -118,10 +109,10 @@ def bfs_visit(n, slots, parents, level, a: Search):
     own = a.counters.here
     for i in range(n):
         v, before = slots[i], a.parent[slots[i]]
-        if (a.depth[v] != -1 and a.depth[v] != level) or parents[i] >= before:
+        if (a.depth[v] != -1 and a.depth[v] != level) or -1 < before <= parents[i]:
             continue
         a.parent[v] = parents[i]
-        if before == np.iinfo(a.parent.dtype).max:
+        if before == -1:
             a.depth[v] = level
             set_bit(a.seen, v)
             if v < a.owned:
@@ -186,6 +177,18 @@ def bfs_unvisited(n, a: Search):
 
 
 @twin
+def _id(slot, a: Search):
+    """Return the id of the vertex that a slot is of; -2 - position if that of a ghost does not follow from it."""
+    mine = slot < a.owned
+    if mine and not a.plain:
+        return a.ids[slot]
+    position = a.first + (a.ghosts[slot - a.owned] if a.few and not mine else slot)
+    if position >= a.vertices:
+        position -= a.vertices
+    return position if a.plain else -2 - position
+
+
+@twin
 def bfs_pull(n, unvisited, level, a: Search):
     """Reach the unvisited vertices that have an in-neighbour in `seen`; list the others in `left`.
 
@@ -208,7 +211,7 @@ def bfs_pull(n, unvisited, level, a: Search):
         if e < last:
             edges += u64(1)
             a.depth[v] = level
-            a.parent[v] = -2 - a.indices[e]
+            a.parent[v] = _id(a.indices[e], a)
             weight += _weight(a.out_indptr, v)
             a.own_queue[own] = v
             own += u64(1)
@@ -226,30 +229,3 @@ def bfs_mark(n, a: Search):
     for i in range(a.counters.next):
         set_bit(a.seen, a.own_queue[i])
     _turn(a.counters.next, a.counters.left, a)
-
-
-@twin
-def bfs_result(n, ghosts, few, first, vertices, plain, listed, a: Search):
-    """Make ids of the parents that a pull found, and -1 of those that there are not.
-
-    Positions are ids if `plain`; else those of ghosts stay, as -2 - position, and their places are listed. With `few`,
-    `ghosts` has the cyclic positions of the ghosts; else they are their slots.
-    """
-    count = a.counters.listed
-    for v in range(n):
-        if a.depth[v] < 0:
-            a.parent[v] = -1
-        elif a.parent[v] < -1:
-            slot = -2 - a.parent[v]
-            position = first + (ghosts[slot - a.owned] if few and slot >= a.owned else slot)
-            if position >= vertices:
-                position -= vertices
-            if plain:
-                a.parent[v] = position
-            elif slot < a.owned:
-                a.parent[v] = a.ids[slot]
-            else:
-                a.parent[v] = -2 - position
-                listed[count] = v
-                count += 1
-    a.counters.listed = count

@@ -1,10 +1,10 @@
-"""What bfs.py and bfs.cu work on, and by what bfs_team.cu chooses how to go on."""
+"""What bfs.py and bfs.cu work on, and what bfs_team.cu works on and by what it chooses how to go on."""
 
 from graphdask.kernels.common.packs import Counters, Pack
 
 COUNTS = Counters(
     "SearchCounts", "here", "unvisited", "next", "ghosts", "left", "hubs", "hubs_in", "edges", "weight", "levels",
-    "visited", "listed", "cycle[6]",
+    "visited", "cycle[6]",
 )  # fmt: skip
 """Counters of a superstep; the last kernel of each prepares those of the next one. `here` and `unvisited` come first.
 
@@ -18,7 +18,6 @@ edges       scanned edges; bfs_levels: except those of its first level
 weight      out-edges of the next level's own vertices, and LONG_ROW_MARK for each that has more than LONG_ROW
 levels      levels that bfs_levels has gone through
 visited     vertices of all of them
-listed      entries listed by bfs_result
 cycle       bfs_levels: length and weight of what three levels find, one after the other
 """
 
@@ -33,6 +32,11 @@ class Search(Pack):
     parent = "index_t *", "per slot: the smallest id of the vertices that reach it (bfs.py)"
     owned = "long long", "the number of own vertices"
     slots = "long long", "the number of slots; there are ghosts if it is larger"
+    ghosts = "const index_t *", "if there are `few` ghosts, the cyclic position of each; else these are the slots"
+    few = "long long", "1 if there are ghosts of few vertices, 0 if of all"
+    first = "long long", "the position of the first own vertex"
+    vertices = "long long", "the number of vertices, and of positions"
+    plain = "long long", "1 if positions are ids"
     own_queue = "index_t *", "own vertices that are reached"
     ghost_queue = "index_t *", "ghosts that are reached"
     left = "index_t *", "own vertices with in-edges that are not reached"
@@ -42,6 +46,18 @@ class Search(Pack):
     arrived = "unsigned long long *", "of the barrier in `bfs_levels`"
     targets = "const index_t *", "own vertices after which `bfs_levels` stops"
     num_targets = "long long", "their number; 0 where it stops after none"
+
+
+class RankSearch(Search):
+    in_indptr = "const long long *", "where the row of in-edges begins, if it pulls or claims"
+    in_indices = "const index_t *", "the slots that they come from"
+    queue_0 = "index_t *", "room for all own vertices: the frontier of every other level"
+    queue_1 = "index_t *", "likewise, of the levels between"
+    waiting_0 = "index_t *", "if it pulls, room for all own vertices: those that a pull has to look for"
+    waiting_1 = "index_t *", "likewise, of the levels between"
+    claimed = "unsigned int *", "if it claims, room for a bit per slot"
+    rows = "unsigned long long *", "rows of counters (bfs_team.py)"
+    sources = "const index_t *", "distinct own vertices where the search begins"
 
 
 class Levels(Pack):

@@ -47,49 +47,47 @@ enum { PUSHES, PULLS, CLAIMS };
 
 struct TeamSearch {
     Team team;
-    const long long *row;
+    const RankSearch &mine;
     Queue<index_t> *own, *others;
     gd_count *agreed;
     bool has_targets;
 
-    __device__ __forceinline__ index_t *ids_at(int field) const { return (index_t *)row[field]; }
-    __device__ __forceinline__ index_t *queue(long long level) const { return ids_at(QUEUES + (int)(level & 1)); }
-    __device__ __forceinline__ index_t *waiting(long long level) const { return ids_at(WAITING + (int)(level & 1)); }
-    __device__ __forceinline__ gd_count *counters(long long level) const {
-        return (gd_count *)row[COUNTERS] + level % 3 * BFS_ROW;
-    }
-    __device__ __forceinline__ unsigned int *seen() const { return (unsigned int *)row[SEEN]; }
-    __device__ __forceinline__ unsigned int *claimed() const { return (unsigned int *)row[CLAIMED]; }
+    __device__ __forceinline__ index_t *queue(long long level) const { return level & 1 ? mine.queue_1 : mine.queue_0; }
+    __device__ __forceinline__ index_t *waiting(long long level) const { return level & 1 ? mine.waiting_1 : mine.waiting_0; }
+    __device__ __forceinline__ gd_count *counters(long long level) const { return mine.rows + level % 3 * BFS_ROW; }
     __device__ __forceinline__ gd_count read(const gd_count *counter) const { return team.read(counter); }
+    __device__ __forceinline__ long long words() const { return (mine.slots + 31) / 32; }
 
-    // What it works on in a level; a pull scans in-edges.
-    __device__ __forceinline__ Search arrays(long long level, int indptr = INDPTR, int indices = INDICES) const {
-        return Search{(const long long *)row[indptr], ids_at(indices), (const long long *)row[INDPTR], ids_at(IDS), seen(),
-                      ids_at(DEPTH), ids_at(PARENT), row[ROW_OWNED], 0, queue(level), ids_at(GHOST_QUEUE), waiting(level),
-                      ids_at(LONG_ROWS)};
+    // What it works on in a level that pushes; one that pulls scans in-edges.
+    __device__ __forceinline__ Search pushes(long long level) const {
+        Search a = *(const Search *)&mine;
+        a.own_queue = queue(level);
+        a.left = waiting(level);
+        return a;
+    }
+    __device__ __forceinline__ Search pulls(long long level) const {
+        Search a = pushes(level);
+        a.indptr = mine.in_indptr;
+        a.indices = mine.in_indices;
+        return a;
     }
     GD_PHASE void start() {
         const long long count = (long long)read(counters(0) + FOUND);
-        gd_add(bfs_settle_all<true>(arrays(0), count, ids_at(SOURCES), 0, 0), counters(0) + WEIGHT);
-        vote_targets(counters(0));
+        gd_add(bfs_settle_all<true>(pushes(0), count, mine.sources, 0, 0), counters(0) + WEIGHT);
+        vote_targets(counters(0), 0);
     }
     // Vote whether all own targets have a depth: the least of all ranks is 1 if they are reached. All blocks call it when
     // they have set their depths, before the meeting.
-    GD_PHASE void vote_targets(gd_count *votes) const {
+    GD_PHASE void vote_targets(gd_count *votes, long long level) const {
         if (!has_targets) return;
         team.barrier();
         if (blockIdx.x) return;
-        const index_t *const targets = ids_at(TARGETS), *const depth = ids_at(DEPTH);
-        const long long count = (long long)targets[0];
-        int left = 0;
-        for (long long i = threadIdx.x; i < count; i += blockDim.x)
-            left |= *(const volatile index_t *)(depth + targets[1 + i]) < 0;
-        left = __syncthreads_or(left);
-        if (threadIdx.x == 0) *(volatile gd_count *)(votes + TEAM_LEAST) = (gd_count)!left;
+        const bool reached = bfs_all_reached(mine.targets, mine.num_targets, mine.depth, level);
+        if (threadIdx.x == 0) *(volatile gd_count *)(votes + TEAM_LEAST) = (gd_count)reached;
     }
     // What a push has queued gets its depth and its bit, and owners are told of their ghosts.
     GD_PHASE void settle(long long level, gd_count *next) {
-        const Search a = arrays(level);
+        const Search a = pushes(level);
         gd_add(bfs_settle_all<false>(a, (long long)read(next + FOUND), a.own_queue, 0, level), next + WEIGHT);
         team.tell_owners<index_t, index_t>(LISTS, (long long)read(next + GHOSTS), a.ghost_queue, next, SENT,
                                            [&](index_t v) {
@@ -99,7 +97,7 @@ struct TeamSearch {
     }
     // Own vertices that other ranks reached in this level.
     GD_PHASE void take_in(long long level, gd_count *next) {
-        const Search a = arrays(level);
+        const Search a = pushes(level);
         const Visit visit{a.depth, a.parent, a.seen};
         gd_count weight = 0;
         team.take_reported<index_t, index_t>(LISTS, agreed, [&](index_t v, index_t parent) {
@@ -110,13 +108,13 @@ struct TeamSearch {
         gd_add(weight, next + WEIGHT);
     }
     GD_PHASE void list_unvisited(long long level, gd_count *here) {
-        const Search a = arrays(level, IN_INDPTR);
+        const Search a = pulls(level);
         gd_list(a.owned, [&](long long v) { return !gd_bit(a.seen, v) & (a.indptr[v + 1] > a.indptr[v]); }, *others,
                 a.left, here + LEFT);
     }
     // The search of rows in this level; who finds a parent is queued, unless that has been done.
     template <bool queues> __device__ __forceinline__ Pull<queues> pulling(long long level, gd_count *next) const {
-        return Pull<queues>{arrays(level, IN_INDPTR, IN_INDICES), level, next + FOUND, next + LEFT,
+        return Pull<queues>{pulls(level), level, next + FOUND, next + LEFT,
                             next + (queues ? HUBS : ASIDE), next + EDGES, next + WEIGHT};
     }
     GD_PHASE void pull(long long level, const gd_count *here, gd_count *next) {
@@ -134,47 +132,43 @@ struct TeamSearch {
     __device__ __forceinline__ void mark(long long level, const gd_count *next) {
         const index_t *const found = queue(level);
         const long long count = (long long)read(next + FOUND);
-        GD_FOR(i, count) gd_set_bit(seen(), found[i]);
+        GD_FOR(i, count) gd_set_bit(mine.seen, found[i]);
     }
     template <class Body>
     __device__ __forceinline__ void visit_edges(long long level, const gd_count *here, gd_count *next, const Body &body) {
-        const Search a = arrays(level);
+        const Search a = pushes(level);
         gd_for_all_edges((long long)read(here + FOUND), (const index_t *)queue(level - 1), a.indptr, a.hubs, next + HUBS,
                          next + EDGES, body, [&] { team.barrier(); });
     }
     GD_PHASE bool push(long long level, const gd_count *here, gd_count *next) {
-        visit_edges(level, here, next, Push<false>{arrays(level), next + FOUND, next + GHOSTS, own, others});
+        visit_edges(level, here, next, Push<false>{pushes(level), next + FOUND, next + GHOSTS, own, others});
         settle(level, next);
-        vote_targets(next);
+        vote_targets(next, level);
         if (!team.meet(next, agreed)) return false;
-        if (agreed[SENT] == 0) return true;
-        const gd_count began = gd_nanoseconds(), waited = team.waited;
-        take_in(level, next);
-        vote_targets(next);
-        const bool fine = team.meet(next, agreed);
-        team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
-        return fine;
+        return agreed[SENT] == 0 || team.exchange([&] {
+            take_in(level, next);
+            vote_targets(next, level);
+            return team.meet(next, agreed);
+        });
     }
     __device__ __forceinline__ bool tell(gd_count *votes) {
-        const gd_count began = gd_nanoseconds(), waited = team.waited;
-        team.tell_bits<index_t>(BITS, seen());
-        if (!team.meet(votes, agreed)) return false;
-        team.take_bits(BITS, seen());
-        team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
-        return true;
+        return team.exchange([&] {
+            team.tell_bits<index_t>(BITS, mine.seen);
+            if (!team.meet(votes, agreed)) return false;
+            team.take_bits(BITS, mine.seen);
+            return true;
+        });
     }
     // Claim what the frontier's edges lead to.
     GD_PHASE void claim(long long level, const gd_count *here, gd_count *next) {
-        unsigned int *const bits = claimed();
-        const long long words = (row[ROW_BOUNDS + team.size] + 31) / 32;
-        GD_FOR(w, words) bits[w] = seen()[w];
+        GD_FOR(w, words()) mine.claimed[w] = mine.seen[w];
         team.barrier();
-        visit_edges(level, here, next, Claim{ids_at(INDICES), bits});
+        visit_edges(level, here, next, Claim{mine.indices, mine.claimed});
     }
     // Queue what was claimed, and let it find its parents.
     GD_PHASE void find_parents(long long level, gd_count *next) {
-        const unsigned int *const bits = seen(), *const mine = claimed();
-        gd_list(row[ROW_OWNED], [&](long long v) { return gd_bit(mine, v) & !gd_bit(bits, v); }, *own, queue(level),
+        const unsigned int *const seen = mine.seen, *const claimed = mine.claimed;
+        gd_list(mine.owned, [&](long long v) { return gd_bit(claimed, v) & !gd_bit(seen, v); }, *own, queue(level),
                 next + FOUND);
         team.barrier();
         pulling<false>(level, next).search((long long)read(next + FOUND), queue(level), own, others);
@@ -183,26 +177,25 @@ struct TeamSearch {
     }
     __device__ __forceinline__ bool claim_and_tell(long long level, const gd_count *here, gd_count *next) {
         claim(level, here, next);
-        if (team.size > 1) {
-            const gd_count began = gd_nanoseconds(), waited = team.waited;
-            team.tell_owner_bits(LISTS, claimed());
+        const bool fine = team.size == 1 || team.exchange([&] {
+            team.tell_owner_bits(LISTS, mine.claimed);
             if (!team.meet(next, agreed)) return false;
-            team.take_owner_bits<index_t>(LISTS, claimed());
-            team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
-        }
+            team.take_owner_bits<index_t>(LISTS, mine.claimed);
+            return true;
+        });
+        if (!fine) return false;
         find_parents(level, next);
-        const long long words = (row[ROW_BOUNDS + team.size] + 31) / 32;
-        GD_FOR(w, words) seen()[w] = claimed()[w];
-        team.tell_bits<index_t>(BITS, claimed());
-        vote_targets(next);
+        GD_FOR(w, words()) mine.seen[w] = mine.claimed[w];
+        team.tell_bits<index_t>(BITS, mine.claimed);
+        vote_targets(next, level);
         if (!team.meet(next, agreed)) return false;
-        team.take_bits(BITS, seen());
+        team.take_bits(BITS, mine.seen);
         return true;
     }
     __device__ __forceinline__ bool pull_and_tell(long long level, const gd_count *here, gd_count *next) {
         pull(level, here, next);
         mark(level, next);
-        vote_targets(next);
+        vote_targets(next, level);
         if (!team.meet(next, agreed)) return false;
         return agreed[FOUND] == 0 || tell(next);
     }
@@ -215,7 +208,7 @@ bfs_team(long long n, const long long *rows, long long row_words, Levels a) {
     own.open();
     others.open();
     const long long *const row = rows + blockIdx.y * row_words;
-    TeamSearch search{Team(row), row, &own, &others, agreed, a.has_targets != 0};
+    TeamSearch search{Team(row), bfs_rank(row), &own, &others, agreed, a.has_targets != 0};
     const bool leads = search.team.leads();
     int way = (int)(a.ways & 3), last = (int)(a.ways >> 2);  // of this level, and of the one before
     bool done = false, fine = true;

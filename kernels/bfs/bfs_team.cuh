@@ -4,11 +4,8 @@
 #include "bfs/bfs.cuh"
 #include "common/team.cuh"
 
-// After what every team has. COUNTERS: rows of BFS_ROW words.
-enum {
-    INDPTR = ROW_OWN, INDICES, IN_INDPTR, IN_INDICES, IDS, DEPTH, PARENT, SEEN, QUEUES, GHOST_QUEUE = QUEUES + 2,
-    WAITING, LONG_ROWS = WAITING + 2, CLAIMED, COUNTERS, SOURCES, TARGETS
-};
+// After what every team has.
+__device__ __forceinline__ const RankSearch &bfs_rank(const long long *row) { return *(const RankSearch *)(row + ROW_OWN); }
 #define BFS_ROW (TEAM_VOTES + 4)
 // Where it stopped, for the next launch; and the areas for what a rank is told.
 enum { END_WAYS = END_OWN, END_UNEXPLORED, END_FOUND };

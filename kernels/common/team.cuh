@@ -198,6 +198,13 @@ struct Team {
         }
         flush(true);
     }
+    // Call body(), in which ranks exchange something, and count its time without that of waiting; returns what it returns.
+    template <class Body> __device__ __forceinline__ auto exchange(const Body &body) {
+        const gd_count began = gd_nanoseconds(), before = waited;
+        const auto result = body();
+        exchanged += gd_nanoseconds() - began - (waited - before);
+        return result;
+    }
     // Write to every rank the bits of the vertices that it holds ghosts of.
     template <class Index> GD_PHASE void tell_bits(int area, const unsigned int *bits) {
         const int lane = threadIdx.x & 31;

@@ -31,10 +31,10 @@ struct HookOutside {
         if (gd_bit(seen, v)) {
             v = (index_t)slots;
         } else if (v >= owned) {  // whoever meets a ghost first makes it a leaf of the row's tree
-            const index_t none = bfs_none<index_t>::id, ghost = v;
+            const index_t ghost = v;
             v = *(volatile index_t *)(link + ghost);
-            if (v == none) v = gd_atomic_cas(link + ghost, none, find_root(row, link));
-            if (v == none) {
+            if (v == -1) v = gd_atomic_cas(link + ghost, (index_t)-1, find_root(row, link));
+            if (v == -1) {
                 ghosts->push(ghost);
                 return;
             }
@@ -46,20 +46,18 @@ struct HookOutside {
 
 struct Finish {
     Team team;
-    const long long *row;
+    const RankSearch &search;  // whose arrays get another meaning (components_team.py)
     Queue<index_t> *queue;
     gd_count *agreed;
-    long long owned, slots, outside, turn;
+    long long outside, turn;
     gd_count least;  // the label of what was reached
     index_t whole;   // the root of its tree
 
-    __device__ __forceinline__ index_t *ids_at(int field) const { return (index_t *)row[field]; }
-    __device__ __forceinline__ index_t *label() const { return ids_at(DEPTH); }
-    __device__ __forceinline__ index_t *link() const { return ids_at(PARENT); }
-    __device__ __forceinline__ index_t *outside_rows() const { return ids_at(QUEUES); }
-    __device__ __forceinline__ unsigned int *seen() const { return (unsigned int *)row[SEEN]; }
-    __device__ __forceinline__ gd_count *votes() const { return (gd_count *)row[COUNTERS] + (VOTES + turn % 3) * BFS_ROW; }
-    __device__ __forceinline__ gd_count *counters() const { return (gd_count *)row[COUNTERS] + COUNTED * BFS_ROW; }
+    __device__ __forceinline__ index_t *label() const { return search.depth; }
+    __device__ __forceinline__ index_t *link() const { return search.parent; }
+    __device__ __forceinline__ index_t *outside_rows() const { return search.queue_0; }
+    __device__ __forceinline__ gd_count *votes() const { return search.rows + (VOTES + turn % 3) * BFS_ROW; }
+    __device__ __forceinline__ gd_count *counters() const { return search.rows + COUNTED * BFS_ROW; }
     __device__ __forceinline__ gd_count counted(int which) const { return team.read(counters() + which); }
 
     __device__ __forceinline__ bool meet() {
@@ -78,14 +76,14 @@ struct Finish {
     }
     // List the rows outside, each of them a tree, and find the least id of the others. Who has no edges has its label.
     GD_PHASE void sort_out() {
-        const long long *const indptr = (const long long *)row[INDPTR], *const other = (const long long *)row[IN_INDPTR];
-        const index_t *const ids = ids_at(IDS);
-        const unsigned int *const bits = seen();
+        const long long *const indptr = search.indptr, *const other = search.in_indptr;
+        const index_t *const ids = search.ids;
+        const unsigned int *const bits = search.seen;
         gd_count mine = ~0ULL;
         const long long threads = (long long)gridDim.x * blockDim.x;
-        for (long long begin = (long long)blockIdx.x * blockDim.x; begin < owned; begin += threads) {
+        for (long long begin = (long long)blockIdx.x * blockDim.x; begin < search.owned; begin += threads) {
             const long long v = begin + threadIdx.x;
-            if (v < owned) {
+            if (v < search.owned) {
                 const index_t id = ids[v];
                 if (gd_bit(bits, v)) {
                     mine = min(mine, (gd_count)id);
@@ -100,17 +98,16 @@ struct Finish {
             queue->flush(outside_rows(), votes() + NEWS, false);
         }
         queue->flush(outside_rows(), votes() + NEWS, true);
-        if (team.leads()) link()[slots] = (index_t)slots;
+        if (team.leads()) link()[search.slots] = (index_t)search.slots;
         vote_least(mine);
     }
-    GD_PHASE void hook_rows(int indptr_at, int indices_at, int hubs) {
-        const long long *const indptr = (const long long *)row[indptr_at];
-        const HookOutside body{ids_at(indices_at), seen(), link(), ids_at(GHOST_QUEUE), owned, slots, counters(), queue};
-        gd_for_all_edges(outside, (const index_t *)outside_rows(), indptr, ids_at(LONG_ROWS), counters() + hubs,
+    GD_PHASE void hook_rows(const long long *indptr, const index_t *indices, int hubs) {
+        const HookOutside body{indices, search.seen, link(), search.ghost_queue, search.owned, search.slots, counters(), queue};
+        gd_for_all_edges(outside, (const index_t *)outside_rows(), indptr, search.hubs, counters() + hubs,
                          counters() + EDGES, body, [&] { team.barrier(); });
     }
     __device__ __forceinline__ index_t root_of(index_t v) const {
-        return gd_bit(seen(), v) ? whole : find_root(v, link());
+        return gd_bit(search.seen, v) ? whole : find_root(v, link());
     }
     // Give each tree its least id.
     GD_PHASE void label_trees() {
@@ -118,14 +115,14 @@ struct Finish {
         gd_count mine = ~0ULL;
         GD_FOR(i, outside) {
             const index_t v = rows[i], root = find_root(v, link());
-            if (root == whole) mine = min(mine, (gd_count)ids_at(IDS)[v]);
-            else if (root != v) gd_atomic_min(label() + root, ids_at(IDS)[v]);
+            if (root == whole) mine = min(mine, (gd_count)search.ids[v]);
+            else if (root != v) gd_atomic_min(label() + root, search.ids[v]);
         }
         vote_least(mine);
         if (team.leads()) atomicAdd(votes() + NEWS, counted(GHOSTS));
     }
     GD_PHASE void tell() {
-        team.tell_owners<index_t, index_t>(LISTS, (long long)counted(GHOSTS), ids_at(GHOST_QUEUE), votes(), SENT,
+        team.tell_owners<index_t, index_t>(LISTS, (long long)counted(GHOSTS), search.ghost_queue, votes(), SENT,
                                            [&](index_t v) {
                                                const index_t root = find_root(v, link());
                                                return root == whole ? (index_t)least : *(volatile index_t *)(label() + root);
@@ -142,9 +139,9 @@ struct Finish {
         gd_add(news, votes() + NEWS);
     }
     GD_PHASE void write_labels() {
-        const unsigned int *const bits = seen();
+        const unsigned int *const bits = search.seen;
         const index_t *const rows = outside_rows();
-        GD_FOR(v, owned) {
+        GD_FOR(v, search.owned) {
             if (gd_bit(bits, v)) label()[v] = (index_t)least;
         }
         GD_FOR(i, outside) {
@@ -155,37 +152,39 @@ struct Finish {
     }
     // Owners tell of what was reached, where an edge may lead there from outside and a ghost lack its bit.
     __device__ __forceinline__ bool complete_bits() {
-        team.tell_bits<index_t>(BITS, seen());
+        team.tell_bits<index_t>(BITS, search.seen);
         if (!meet()) return false;
-        team.take_bits(BITS, seen());
+        team.take_bits(BITS, search.seen);
         return true;
     }
     // 1 where all have their labels, 0 where so many rounds are too few, 2 where a meeting failed.
     __device__ __forceinline__ int run(bool closed, long long most, gd_count *sent) {
         sort_out();
         if (!meet()) return 2;
-        outside = (long long)team.read((gd_count *)row[COUNTERS] + VOTES * BFS_ROW + NEWS);
+        outside = (long long)team.read(search.rows + VOTES * BFS_ROW + NEWS);
         gd_count news = agreed[NEWS];
         if (news && team.size > 1 && !closed && !complete_bits()) return 2;
         if (news) {
-            hook_rows(INDPTR, INDICES, OUT_HUBS);
-            if (row[IN_INDPTR] != row[INDPTR]) hook_rows(IN_INDPTR, IN_INDICES, IN_HUBS);
-            whole = find_root((index_t)slots, link());
+            hook_rows(search.indptr, search.indices, OUT_HUBS);
+            if (search.in_indptr != search.indptr) hook_rows(search.in_indptr, search.in_indices, IN_HUBS);
+            whole = find_root((index_t)search.slots, link());
             label_trees();
             if (!meet()) return 2;
             news = agreed[NEWS];
-            const gd_count began = gd_nanoseconds(), waited = team.waited;
-            for (long long round = 0; news; round++) {
-                if (round == most) return 0;
-                tell();
-                if (!meet()) return 2;
-                *sent += counted(GHOSTS);
-                const gd_count before = least;
-                take();
-                if (!meet()) return 2;
-                news = agreed[NEWS] + (least < before);
-            }
-            team.exchanged += gd_nanoseconds() - began - (team.waited - waited);
+            const int ended = team.exchange([&] {
+                for (long long round = 0; news; round++) {
+                    if (round == most) return 0;
+                    tell();
+                    if (!meet()) return 2;
+                    *sent += counted(GHOSTS);
+                    const gd_count before = least;
+                    take();
+                    if (!meet()) return 2;
+                    news = agreed[NEWS] + (least < before);
+                }
+                return 1;
+            });
+            if (ended != 1) return ended;
         }
         write_labels();
         return 1;
@@ -198,8 +197,7 @@ components_team(long long n, const long long *rows, long long row_words, double 
     __shared__ gd_count agreed[TEAM_VOTES];
     queue.open();
     const long long *const row = rows + blockIdx.y * row_words;
-    Finish finish{Team(row, true), row, &queue, agreed, row[ROW_OWNED], 0, 0, 0, ~0ULL, (index_t)-1};
-    finish.slots = row[ROW_BOUNDS + finish.team.size];
+    Finish finish{Team(row, true), bfs_rank(row), &queue, agreed, 0, 0, ~0ULL, (index_t)-1};
     const bool leads = finish.team.leads();
     volatile gd_count *const ends = finish.team.ends();
     const gd_count steps = ends[END_STEPS], done = ends[END_DONE], began = gd_nanoseconds();
@@ -209,7 +207,7 @@ components_team(long long n, const long long *rows, long long row_words, double 
         return;
     }
     gd_count sent = 0;
-    const int finished = finish.run(done == 1 && row[IN_INDPTR] == row[INDPTR], most, &sent);
+    const int finished = finish.run(done == 1 && finish.search.in_indptr == finish.search.indptr, most, &sent);
     if (leads) {
         ends[END_FINISHED] = finished == 1;
         if (finished == 2) ends[END_DONE] = 2;

@@ -1,12 +1,12 @@
 """Connected components by the GPUs of a host together: the arguments of components_team.cu, which follows bfs_team.cu.
 
-It takes the arguments that describe a rank to the search (bfs_team.py), whose arrays get another meaning:
+It takes what describes a rank to the search (`RankSearch`, bfs_pack.py), whose arrays get another meaning:
 
-DEPTH          the labels, in the end
-PARENT         links of trees of slots, one slot longer; before, the largest integer where not reached
-QUEUES         rows outside what was reached, in the first of the two
-GHOST_QUEUE    ghosts that these have edges to
-COUNTERS       from row VOTES on three rows that ranks vote from, LEAST of them all ones, and a row of counters
+depth        the labels, in the end
+parent       links of trees of slots, one slot longer; before, -1 where not reached
+queue_0      rows outside what was reached
+ghost_queue  ghosts that these have edges to
+rows         from row VOTES on three rows that ranks vote from, LEAST of them all ones, and a row of counters
 
 END_FINISHED says whether all vertices have their labels. They do not if the search has reached too little, or if a
 component of the rows outside leads from rank to rank more often than there are rounds.

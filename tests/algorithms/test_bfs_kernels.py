@@ -18,8 +18,8 @@ HUB = pytest.mark.parametrize("hub", [False, True])
 REPEAT = pytest.mark.parametrize("repeat", range(3))
 
 
-def none(dtype):
-    return np.iinfo(dtype).max
+NONE = -1
+"""The parent of a slot that is not reached."""
 
 
 def bits(slots, count=SLOTS):
@@ -59,7 +59,7 @@ class World:
         self.indptr, self.indices = random_rows(rng, OWNED, SLOTS, dtype, hub)
         self.ids = rng.permutation(1000)[:OWNED].astype(dtype)
         self.depth = rng.choice([-1, -1, -1, 0, LEVEL - 1], SLOTS).astype(dtype)
-        self.parent = np.where(self.depth >= 0, rng.integers(0, 1000, SLOTS), none(dtype)).astype(dtype)
+        self.parent = np.where(self.depth >= 0, rng.integers(0, 1000, SLOTS), NONE).astype(dtype)
         if hub:  # the long row is looked at
             self.depth[np.diff(self.indptr).argmax()] = LEVEL - 1
         self.seen = bits(np.flatnonzero(self.depth >= 0))
@@ -69,23 +69,11 @@ class World:
         return self.indices[self.indptr[u] : self.indptr[u + 1]]
 
 
-@pytest.mark.parametrize("slots", [1, 3, 31, 32, 33, 1027, 5000])
-def test_a_search_begins_with_nothing_reached(backend, dtype, slots):
-    depths = slots * 2 // 3
-    depth, parent = poisoned(dtype, depths + 1, slots + 1)
-    seen = np.full((slots + 31) // 32 + 1, 0xABCD, np.uint32)
-    Launch(backend, "bfs", dtype)(slots, depths, depth, parent, seen, names=("bfs_init",))
-    assert (depth[:-1] == -1).all()
-    assert (parent[:-1] == none(dtype)).all()
-    assert (seen[:-1] == 0).all()
-    assert (depth[-1], parent[-1], seen[-1]) == (POISON, POISON, 0xABCD)
-
-
 @HUB
 def test_sources_are_reached(backend, dtype, rng, hub):
     world = World(rng, dtype, hub)
     sources = np.unique(np.append(rng.integers(0, OWNED, 9), np.diff(world.indptr).argmax())).astype(dtype)
-    depth, parent, (queue,) = np.full(SLOTS, -1, dtype), np.full(SLOTS, none(dtype), dtype), poisoned(dtype, OWNED)
+    depth, parent, (queue,) = np.full(SLOTS, -1, dtype), np.full(SLOTS, NONE, dtype), poisoned(dtype, OWNED)
     seen, (now, after) = bits([]), counters_with()
     Launch(backend, "bfs", dtype)(
         len(sources), sources, Search(
@@ -97,7 +85,7 @@ def test_sources_are_reached(backend, dtype, rng, hub):
     assert np.flatnonzero(depth != -1).tolist() == sources.tolist()
     assert (depth[sources] == 0).all()
     np.testing.assert_array_equal(parent[sources], world.ids[sources])
-    assert (np.delete(parent, sources) == none(dtype)).all()
+    assert (np.delete(parent, sources) == NONE).all()
     np.testing.assert_array_equal(seen, bits(sources))
     assert COUNTS.of(now).weight == weight_of(world.indptr, sources)
     check_turn(after, len(sources))
@@ -120,7 +108,7 @@ def test_a_push_and_what_it_settles(backend, dtype, rng, turn, repeat, hub):
         for v in world.row(u):
             if depth[v] == -1:
                 reached.add(int(v))
-                expected[v] = min(expected[v], world.ids[u])
+                expected[v] = world.ids[u] if expected[v] == NONE else min(expected[v], world.ids[u])
     launch = Launch(backend, "bfs", dtype)
     launch(
         len(frontier) + 300, frontier, turn, Search(
@@ -159,7 +147,10 @@ def test_arrivals_of_this_level_are_taken_in(backend, dtype, rng, repeat):
     expected_depth, expected_parent, reached = depth.copy(), parent.copy(), set()
     for v, p in zip(arrived, parents, strict=True):
         if depth[v] in (-1, LEVEL):
-            expected_depth[v], expected_parent[v] = LEVEL, min(expected_parent[v], p)
+            expected_depth[v], expected_parent[v] = (
+                LEVEL,
+                p if expected_parent[v] == NONE else min(expected_parent[v], p),
+            )
         if depth[v] == -1:
             reached.add(int(v))
     (own,), (now, _) = poisoned(dtype, OWNED + 3), counters_with(here=3)
@@ -199,8 +190,18 @@ def test_ghosts_in_a_bitmap_are_settled(backend, dtype, rng, first, universe):
 
 @HUB
 @REPEAT
-def test_a_pull_and_what_it_settles(backend, dtype, rng, repeat, hub):
+@pytest.mark.parametrize(("few", "plain"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_a_pull_and_what_it_settles(backend, dtype, rng, repeat, hub, few, plain):
+    """With the ids of parents, but for a ghost whose id does not follow from its position."""
+    vertices, first = 300, 250
+    ghosts = np.sort(rng.choice(np.arange(OWNED, vertices), SLOTS - OWNED, replace=False)).astype(dtype)
     world = World(rng, dtype)
+
+    def parent_of(slot):
+        cyclic = int(ghosts[slot - OWNED]) if few and slot >= OWNED else int(slot)
+        position = (first + cyclic) % vertices
+        return position if plain else world.ids[slot] if slot < OWNED else -2 - position
+
     indptr, depth, parent, seen = world.indptr, world.depth, world.parent, world.seen
     out_indptr = random_rows(rng, OWNED, SLOTS, dtype, hub)[0]
     if hub:  # the only hit stands at the end of a long row, and another long row has none
@@ -223,11 +224,12 @@ def test_a_pull_and_what_it_settles(backend, dtype, rng, repeat, hub):
         edges += hits[0] + 1 if len(hits) else len(world.row(v))
         if len(hits):
             found.append(v)
-            expected_depth[v], expected_parent[v] = LEVEL, -2 - world.row(v)[hits[0]]
+            expected_depth[v], expected_parent[v] = LEVEL, parent_of(world.row(v)[hits[0]])
     launch(
         OWNED, left, LEVEL, Search(
             indptr=indptr, indices=world.indices, out_indptr=out_indptr, seen=seen, depth=depth, parent=parent,
-            own_queue=own, left=remaining, hubs=hubs, counters=now,
+            own_queue=own, left=remaining, hubs=hubs, counters=now, ids=world.ids, owned=OWNED, slots=SLOTS,
+            ghosts=ghosts if few else ghosts[:0], few=few, first=first, vertices=vertices, plain=plain,
         ), names=("bfs_pull", "bfs_pull_hubs"),
     )  # fmt: skip
     np.testing.assert_array_equal(depth, expected_depth)
@@ -250,7 +252,7 @@ def test_a_pull_finds_the_first_hit_wherever_it_stands(backend, dtype, which):
     owned, slots, settled = len(rows), len(rows) + 40, len(rows) + 33
     indptr = np.concatenate([[0], np.cumsum([length for length, _ in rows])]).astype(np.int64)
     indices = np.full(indptr[-1], slots - 1, dtype)
-    depth, parent = np.full(slots, -1, dtype), np.full(slots, none(dtype), dtype)
+    depth, parent = np.full(slots, -1, dtype), np.full(slots, NONE, dtype)
     depth[settled] = LEVEL - 1
     for v, (_, hit) in enumerate(rows):
         row = indices[indptr[v] : indptr[v + 1]]
@@ -264,13 +266,14 @@ def test_a_pull_finds_the_first_hit_wherever_it_stands(backend, dtype, which):
     launch(
         owned, left, LEVEL, Search(
             indptr=indptr, indices=indices, out_indptr=indptr, seen=seen, depth=depth, parent=parent, own_queue=own,
-            left=remaining, hubs=hubs, counters=now,
+            left=remaining, hubs=hubs, counters=now, ids=indices[:0], owned=owned, slots=slots, ghosts=indices[:0],
+            few=0, first=0, vertices=slots, plain=1,
         ), names=("bfs_pull", "bfs_pull_hubs"),
     )  # fmt: skip
     found = [v for v, (length, hit) in enumerate(rows) if hit < length]
     assert (depth[found] == LEVEL).all()
     assert (depth[:owned] == LEVEL).sum() == len(found)
-    assert (parent[found] == -2 - settled).all()
+    assert (parent[found] == settled).all()
     check_queue(own, COUNTS.of(now).next, found)
     assert COUNTS.of(now).edges == sum(min(hit + 1, length) for length, hit in rows)
 
@@ -347,7 +350,7 @@ def test_one_launch_goes_through_levels_until_a_bound(backend, dtype, rng, shape
         if targets and set(targets) <= set().union(*frontiers[: done + 1]):
             break
         edges, rest = edges + weight, rest - weight
-    depth, parent, seen = np.full(n, -1, dtype), np.full(n, none(dtype), dtype), bits([source], n)
+    depth, parent, seen = np.full(n, -1, dtype), np.full(n, NONE, dtype), bits([source], n)
     depth[source], parent[source] = LEVEL, ids[source]
     here, there = poisoned(dtype, n, n)
     here[0] = source
@@ -363,7 +366,7 @@ def test_one_launch_goes_through_levels_until_a_bound(backend, dtype, rng, shape
     for level, vertices in enumerate(frontiers[: done + 1]):
         expected[vertices] = LEVEL + level
     np.testing.assert_array_equal(depth, expected)
-    np.testing.assert_array_equal(parent, [tree[v] if expected[v] >= 0 else none(dtype) for v in range(n)])
+    np.testing.assert_array_equal(parent, [tree[v] if expected[v] >= 0 else NONE for v in range(n)])
     np.testing.assert_array_equal(seen, bits(np.flatnonzero(expected >= 0), n))
     last = there if done % 2 else here
     assert sorted(last[: len(found)].tolist()) == sorted(found)
@@ -371,40 +374,6 @@ def test_one_launch_goes_through_levels_until_a_bound(backend, dtype, rng, shape
     assert (ends.next, ends.weight, ends.edges, ends.levels) == (len(found), weight, edges, done)
     assert ends.visited == sum(map(len, frontiers[:done]))
     check_turn(after, len(found))
-
-
-@pytest.mark.parametrize("plain", [0, 1])
-@pytest.mark.parametrize("few", [0, 1])
-def test_parents_that_a_pull_found_become_ids(backend, dtype, rng, few, plain):
-    vertices, first = 300, 250
-    depth = rng.integers(-1, 4, OWNED).astype(dtype)
-    parent = np.where(rng.random(OWNED) < 0.6, -2 - rng.integers(0, SLOTS, OWNED), rng.integers(0, 99, OWNED))
-    parent = np.where(depth < 0, none(dtype), parent).astype(dtype)
-    ids = rng.permutation(1000)[:OWNED].astype(dtype)
-    ghosts = np.sort(rng.choice(np.arange(OWNED, vertices), SLOTS - OWNED, replace=False)).astype(dtype)
-    expected, places = parent.copy(), []
-    for v in range(OWNED):
-        slot = -2 - int(parent[v])
-        cyclic = int(ghosts[slot - OWNED]) if few and slot >= OWNED else slot
-        position = (first + cyclic) % vertices
-        if depth[v] < 0:
-            expected[v] = -1
-        elif parent[v] >= 0:
-            pass
-        elif plain:
-            expected[v] = position
-        elif slot < OWNED:
-            expected[v] = ids[slot]
-        else:
-            expected[v] = -2 - position
-            places.append(v)
-    (listed,), (now, _) = poisoned(dtype, OWNED), counters_with()
-    Launch(backend, "bfs", dtype)(
-        OWNED, ghosts if few else ids[:0], few, first, vertices, plain, listed,
-        Search(depth=depth, parent=parent, ids=ids, owned=OWNED, counters=now), names=("bfs_result",),
-    )  # fmt: skip
-    np.testing.assert_array_equal(parent, expected)
-    check_queue(listed, COUNTS.of(now).listed, places)
 
 
 def test_no_work_changes_nothing(backend, dtype):
