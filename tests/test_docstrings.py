@@ -49,6 +49,42 @@ def test_public_functions_state_parameters_and_errors(name):
         assert re.search(rf"^(.+, )?{parameter}(, .+)?( : .+)?$", text, re.MULTILINE), parameter
 
 
+LOADERS = [name for name in gd.sample.__all__ if name.endswith("Loader")]
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_loaders_state_each_parameter_once(name):
+    text = inspect.getdoc(getattr(gd.sample, name)).partition("Attributes\n")[0]
+    described = [
+        each for line in re.findall(r"^(\w+(?:, \w+)*)(?: : .+)?$", text, re.MULTILINE) for each in line.split(", ")
+    ]
+    taken = list(inspect.signature(getattr(gd.sample, name)).parameters)
+    assert [each for each in described if each in taken] == sorted(taken, key=described.index)
+    assert [each for each in described if each not in taken] == ["Parameters"]
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_loaders_state_the_errors_of_runs(name):
+    text = inspect.getdoc(getattr(gd.sample, name))
+    for error in ("InputError", "MissingDependency", "OverBudget", "PeerLost"):
+        assert len(re.findall(rf"^{error}$", text, re.MULTILINE)) == 1, error
+
+
+def test_of_two_shared_entries_the_first_is_taken_and_self_is_none():
+    class Search:
+        def of(self, start, client=None):
+            """Search.
+
+            Parameters
+            ----------
+            start : int
+            """
+
+    made = parameters.described(Search.of, "client : Client\n    Ours.\nclient : Client\n    Theirs.\n")
+    expected = ["Search.", "", "Parameters", "----------", "start : int", "client : Client", "    Ours."]
+    assert inspect.getdoc(made).split("\n") == expected
+
+
 def test_a_docstring_is_completed_from_the_table():
     def search(G, start, *, exchange=None, client=None, progress=None):
         """Search a graph.

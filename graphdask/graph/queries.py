@@ -7,6 +7,7 @@ on disk this process reads the chunks that the question needs.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +16,20 @@ from graphdask import execute
 from graphdask.errors import InputError, shown
 from graphdask.graph.exported import first_edges, to_networkx, to_scipy
 from graphdask.interface.kinds import choice, flag, whole
+from graphdask.interface.parameters import described
 from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
 from graphdask.partition.queries import DIRECTIONS
 from graphdask.partition.reversed import reversed_source
+
+ASKING = """
+client : distributed.Client, optional
+    Where the graph is, or is to be. Default: the active client, or this process if there is none.
+progress : bool, optional
+    Show a progress bar while the partitions are built.
+"""
+"""Parameters of questions that the ranks answer."""
+_asking = partial(described, shared=ASKING)
 
 
 class EdgeValues(NamedTuple):
@@ -46,6 +57,7 @@ class GraphQueries:
         """True, also without vertices: a graph is an object and no sequence."""
         return True
 
+    @_asking
     def degrees(self: Any, direction: str = "out", *, client: Any = None, progress: bool | None = None) -> np.ndarray:
         """Return the degree of every vertex.
 
@@ -54,10 +66,6 @@ class GraphQueries:
         direction : {"out", "in", "both"}
             Which edges of a vertex count in a directed graph. An undirected graph has no directions: each of them gives
             its degree.
-        client : distributed.Client, optional
-            Where the graph is, or is to be. Default: the active client, or this process if there is none.
-        progress : bool, optional
-            Show a progress bar while the partitions are built.
 
         Returns
         -------
@@ -82,6 +90,7 @@ class GraphQueries:
         found: np.ndarray = execute.degrees(self, checked_direction(direction), client=client, progress=progress)
         return found
 
+    @_asking
     def neighbors(
         self: Any, vertex: Any, direction: str = "out", *, client: Any = None, progress: bool | None = None
     ) -> np.ndarray:
@@ -93,10 +102,6 @@ class GraphQueries:
             The caller's id of a vertex.
         direction : {"out", "in", "both"}
             Along the edges, against them, or both. An undirected graph has no directions.
-        client : distributed.Client, optional
-            Where the graph is, or is to be. Default: the active client, or this process if there is none.
-        progress : bool, optional
-            Show a progress bar while the partitions are built.
 
         Returns
         -------
@@ -125,6 +130,7 @@ class GraphQueries:
         found: np.ndarray = self.ids.to_caller(numbers)
         return found
 
+    @_asking
     def has_edge(self: Any, u: Any, v: Any, *, client: Any = None, progress: bool | None = None) -> Any:
         """Return whether there is an edge from u to v, from the partitions that own the vertices u.
 
@@ -132,10 +138,6 @@ class GraphQueries:
         ----------
         u, v : int, str, or array of vertex ids
             The caller's ids; arrays of one shape, or an array and one vertex.
-        client : distributed.Client, optional
-            Where the graph is, or is to be. Default: the active client, or this process if there is none.
-        progress : bool, optional
-            Show a progress bar while the partitions are built.
 
         Returns
         -------
@@ -169,6 +171,7 @@ class GraphQueries:
         found = (counts > 0).reshape(src.shape)
         return found if found.ndim else bool(found)
 
+    @_asking
     def edge(
         self: Any, u: Any, v: Any, *, edge_rows: bool = True, client: Any = None, progress: bool | None = None
     ) -> EdgeValues:
@@ -181,10 +184,6 @@ class GraphQueries:
         edge_rows : bool
             True, the default: the first call reads or generates the edges again for the rows of all of them, which then
             stay with the partitions. False: only the weights.
-        client : distributed.Client, optional
-            Where the graph is, or is to be. Default: the active client, or this process if there is none.
-        progress : bool, optional
-            Show a progress bar while the partitions are built.
 
         Returns
         -------
@@ -211,6 +210,7 @@ class GraphQueries:
         rows = flag("edge_rows", edge_rows)
         return EdgeValues(*execute.edge_values(self, *ends, rows, client=client, progress=progress))
 
+    @_asking
     def subgraph(self: Any, vertices: Any, *, client: Any = None, progress: bool | None = None) -> Any:
         """Return the graph of some vertices and of all edges between these.
 
@@ -218,8 +218,6 @@ class GraphQueries:
         ----------
         vertices : array of vertex ids
             Each counts once.
-        client : distributed.Client, optional
-            Where the graph is, or is to be. Default: the active client, or this process if there is none.
         progress : bool, optional
             Show a progress bar.
 

@@ -2,7 +2,8 @@
 
 The docstring of a function decorated with `documented` describes what is its own. When the module is imported, the
 parameters that it leaves out are added from `SHARED`, in the order of the signature, and errors of a run from `ERRORS`.
-`help` and `inspect.getdoc` show the whole.
+`described` adds those of a family of functions or classes that shares others. `help` and `inspect.getdoc` show the
+whole.
 """
 
 from __future__ import annotations
@@ -72,15 +73,41 @@ def _section(doc: str, title: str) -> tuple[str, str, str]:
 
 def documented(function: F) -> F:
     """Add to a docstring the parameters and errors of `SHARED` and `ERRORS` that it leaves out."""
-    if function.__doc__ is None:  # python -OO
-        return function
-    before, own, after = _section(inspect.cleandoc(function.__doc__), "Parameters")
-    described = {name: entry for names, entry in _entries(own) for name in names}
-    described |= {name: entry for (name,), entry in _entries(SHARED) if name not in described}
-    entries = dict.fromkeys(described[name] for name in inspect.signature(function).parameters)
-    before, own, after = _section("\n".join((before + "\n".join(entries), "", after)), "Raises")
-    errors = dict.fromkeys([entry for _, entry in _entries(own)])
-    raised = {name for names, _ in _entries(own) for name in names}
-    errors |= dict.fromkeys(entry for (name,), entry in _entries(ERRORS) if name not in raised)
-    function.__doc__ = "\n".join((before + "\n".join(errors), "", after)).rstrip() + "\n"
-    return function
+    return described(function, SHARED, ERRORS)
+
+
+def described(target: F, shared: str, errors: str = "") -> F:
+    """Add to the docstring of a function or a class the parameters and errors of two texts that it leaves out.
+
+    Parameters
+    ----------
+    target : function or class
+        Its docstring has a section Parameters, and with errors a section Raises.
+    shared : str
+        Entries of parameters, as `SHARED` has them; of a name that stands there twice the first.
+    errors : str
+        Entries of errors.
+
+    Raises
+    ------
+    KeyError
+        If a parameter is described nowhere.
+    """
+    if target.__doc__ is None:  # python -OO
+        return target
+    before, own, after = _section(inspect.cleandoc(target.__doc__), "Parameters")
+    entries: dict[str, str] = {}
+    for text in (own, shared):
+        for names, entry in _entries(text):
+            for name in names:
+                entries.setdefault(name, entry)
+    taken = [name for name in inspect.signature(target).parameters if name != "self"]
+    made = "\n".join((before + "\n".join(dict.fromkeys(entries[name] for name in taken)), "", after))
+    if errors:
+        before, own, after = _section(made, "Raises")
+        raised = {name for names, _ in _entries(own) for name in names}
+        all_errors = dict.fromkeys([entry for _, entry in _entries(own)])
+        all_errors |= dict.fromkeys(entry for (name,), entry in _entries(errors) if name not in raised)
+        made = "\n".join((before + "\n".join(all_errors), "", after))
+    target.__doc__ = made.rstrip() + "\n"
+    return target

@@ -24,6 +24,7 @@ from graphdask.interface.kinds import choice, flag, whole
 from graphdask.sample._bidirectional import bidirectional_batches
 from graphdask.sample._column_names import is_of_vertices, times_of_vertices, with_times_of_vertices
 from graphdask.sample._induced_batches import induced_batches
+from graphdask.sample._loader_parameters import described_loader
 from graphdask.sample._minibatch_traversal import MinibatchTraversal
 from graphdask.sample._minibatches import CONVERT, Drawn, checked_output, checked_rows, drawn_batches, rows_of
 from graphdask.sample.hops import checked_options, checked_sizes
@@ -112,6 +113,10 @@ class Loader:
     _seen: Seen | None = None
     _disjoint = False
     """Whether every seed has a neighbourhood of its own."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        described_loader(cls)
 
     def _prepare(self, G: Graph, num_neighbors: Sequence[int], ways: Ways, **options: Any) -> None:
         """Check the options that all loaders have."""

@@ -68,12 +68,8 @@ class ClusterLoader(Loader):
         Clusters of a batch; the last one has what is left.
     shuffle : bool
         Put the clusters in another order in every epoch. Default: the order of their labels.
-    drop_last : bool
-        Leave out a last batch of fewer than `batch_size`.
     seed : int
         0 to 2**64 - 1; of the order.
-    x, y, transform, output, prefetch, batches_per_run, edge_rows, placement, client
-        As for `NeighborLoader`.
 
     Attributes
     ----------
@@ -84,8 +80,6 @@ class ClusterLoader(Loader):
     ------
     InputError
         For labels that are not one whole number for each vertex, and for an argument value that is not allowed.
-    MissingDependency
-        Without PyTorch or PyTorch Geometric, where `output` asks for them.
 
     References
     ----------

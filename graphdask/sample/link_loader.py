@@ -87,8 +87,6 @@ class LinkNeighborLoader(Loader):
     Parameters
     ----------
     G : Graph
-    num_neighbors : sequence of int
-        Neighbours of a vertex at each hop; -1 for all of them.
     edge_label_index : array of vertex ids, shape (2, links), optional
         Sources and destinations of the links that batches are made for; of a TypedGraph their numbers. Default: all
         edges of the graph, in the order of `G.edges()`, where an undirected edge stands once.
@@ -104,20 +102,12 @@ class LinkNeighborLoader(Loader):
         `NegativeSampling` is accepted too. Default: none are drawn.
     neg_sampling_ratio : float, optional
         The same as `neg_sampling=NegativeSampling("binary", ratio)`; 0 for no negatives.
-    subgraph_type : {"directional", "bidirectional", "induced"}
-        As for `NeighborLoader`.
     disjoint : bool
         Give every end of a link and of a negative vertices of its own.
     batch_size : int
         Links of a batch, without negatives; the last one has what is left.
-    shuffle, drop_last : bool
-        As for `NeighborLoader`, of links.
-    replace, bias, weight_attr, method, direction, seed, times, temporal_strategy
-        As for `NeighborLoader`.
     time_attr : str, optional
         As for `NeighborLoader`; a column of the vertices only without negatives.
-    x, y, transform, output, prefetch, batches_per_run, edge_rows, placement, client
-        As for `NeighborLoader`.
 
     Attributes
     ----------
@@ -134,8 +124,6 @@ class LinkNeighborLoader(Loader):
         vertex that could be drawn, or if every pair is an edge.
     OverBudget
         If the rows for `only_non_edges=True` do not fit into the memory of this process.
-    MissingDependency
-        Without PyTorch or PyTorch Geometric, where `output` asks for them.
 
     Notes
     -----

@@ -72,66 +72,21 @@ class NeighborLoader(Loader):
     Parameters
     ----------
     G : Graph
-    num_neighbors : sequence of int
-        Neighbours of a vertex at each hop; -1 for all of them.
     input_nodes : array of vertex ids, or of bool with an element for each vertex, optional
         The vertices that batches are made for, each once; disjoint or with times as often as wanted.
         Default: all.
     batch_size : int
         Input vertices of a batch; the last one has what is left.
-    shuffle : bool
-        Put the input vertices in another order in every epoch.
-    drop_last : bool
-        Leave out a last batch of fewer than `batch_size`.
-    replace, bias, method
-        As for `neighbors`.
-    weight_attr : str, optional
-        Draw neighbours with the probabilities that a column of the edges says, one of `G.edge_columns`, or "weight" for
-        the weights of `G`; as `bias="weight"` does of `G.with_weights(weight_attr)`.
-    direction : {"in", "out"}
-        `in`: vertices that edges come from are drawn, and messages go along the edges. `out`: the other way round.
-    seed : int
-        0 to 2**64 - 1.
     input_time : number, or array-like with one for each input vertex, optional
         The time of each input vertex, in the unit of `times`. With it neighbours are drawn as by `temporal_neighbors`:
         along edges that are not later than the time of the seed that they are reached from, at every hop.
-    times : array-like of int or float, shape (G.num_edges,), or str, optional
-        The time of each edge, in the order of `G.edges()`, of a graph made from arrays; or the name of one of its
-        `edge_columns`, dates being whole numbers in the unit of their type. Default: the weights of `G`.
     time_attr : str, optional
         The name of a column of the edges, as `times` may be, or of one of `G.vertex_columns` of a directed graph: every
         edge then has the time of the neighbour that is drawn along it, and `input_time` defaults to the times of the
         input vertices.
-    temporal_strategy : {"uniform", "last"}
-        Of the edges that a seed sees, any or the latest; of edges of one time those to larger ids are later.
-    subgraph_type : {"directional", "bidirectional", "induced"}
-        Which edges a batch has. `directional`: those along which neighbours were drawn. `bidirectional`: these and
-        their reverses, each pair of vertices once in each direction, in the order of the numbers of their destinations
-        and sources; a reverse has the `e_id` of the edge that was drawn. `induced`: all edges of the
-        graph between vertices of the batch, in the order of the ids of their sources and destinations; with `disjoint`,
-        between those of each seed, which are the subgraphs of ShaDow. Not with times.
     disjoint : bool
         Give every seed a neighbourhood with vertices of its own, as with times; input vertices may then be there more
         than once. Default: the seeds of a batch share the vertices that they reach.
-    x, y : array with a row for each vertex, in the order of `G.vertex_ids`, optional
-        A batch gets the rows of its vertices, where the values are: in an array of NumPy or CuPy, a memory map, or a
-        tensor. Others, such as data frames, become arrays.
-    transform : callable, optional
-        Called with each batch, of the kind that `output` says; what it returns is the batch. With `prefetch` it is
-        called in another thread.
-    output : {"arrays", "torch", "pyg"}
-        What batches hold: arrays as they were made; tensors; or a `torch_geometric.data.Data` of tensors. Tensors share
-        the arrays' memory.
-    prefetch : int
-        Runs that are made ahead, in a thread; with 0 everything happens when a batch is asked for.
-    batches_per_run : int, optional
-        Batches that are drawn together. Default: as many as have about 8 million edges. It changes no batch.
-    edge_rows : bool
-        Whether batches have `e_id`. For the first batch the workers find the row of every edge: they make the edges
-        again, and keep 4 bytes for each stored edge, or 8 if there are 2^31 edges or more. A streamed file holds the
-        rows if it was built with `edge_rows=True`.
-    placement, client
-        As for `neighbors`.
 
     Attributes
     ----------
@@ -145,8 +100,6 @@ class NeighborLoader(Loader):
     InputError
         For an argument value that is not allowed, an input vertex that is there twice, an `x` of another length, times
         that are NaN or not one for each edge or input vertex, and for a bias with times.
-    MissingDependency
-        Without PyTorch or PyTorch Geometric, where `output` asks for them.
     Unsupported
         With times, for a `Streamed` placement that speaks of partitions. When batches are made, for a graph that does
         not know the rows of its edges, if they are not left out.

@@ -78,16 +78,8 @@ class ShaDowLoader(NeighborLoader):
         The roots, as often as wanted. Default: all vertices.
     batch_size : int
         Roots of a batch; the last one has what is left.
-    shuffle : bool
-        Put the roots in another order in every epoch.
-    drop_last : bool
-        Leave out a last batch of fewer than `batch_size`.
-    replace, bias, method, direction, seed
-        As for `NeighborLoader`.
     x, y : array with a row for each vertex, in the order of `G.vertex_ids`, optional
         A batch gets the rows of `x` of its vertices, and those of `y` of its roots.
-    transform, prefetch, batches_per_run, edge_rows, placement, client
-        As for `NeighborLoader`.
     output : {"arrays", "torch", "pyg"}
         What batches hold: arrays as they were made; tensors; or a `torch_geometric.data.Batch` of tensors. Tensors
         share the arrays' memory.
@@ -103,8 +95,6 @@ class ShaDowLoader(NeighborLoader):
         For a root that is none of the graph.
     InputError
         For an argument value that is not allowed, and an `x` of another length.
-    MissingDependency
-        Without PyTorch or PyTorch Geometric, where `output` asks for them.
     Unsupported
         For a `Streamed` placement that speaks of partitions. When batches are made, for a graph that does not know the
         rows of its edges, if they are not left out.
