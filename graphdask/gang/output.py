@@ -37,6 +37,7 @@ from graphdask.io._kept import warn_of_columns, warn_of_lost, warn_of_types
 from graphdask.io._open import COMPRESSION_SUFFIXES
 from graphdask.io._output_paths import output_path
 from graphdask.io._put import special
+from graphdask.io._text_columns import warn_of_column_types
 from graphdask.io.folder import unfinished_name
 from graphdask.io.outputs import FileOutput, file_output
 from graphdask.io.parts import SUFFIXES, TEXT, Content
@@ -221,6 +222,9 @@ def _write(graph: Graph, order: Order, client: Any, config: Config) -> Written:
         warn_of_lost(order.target, order.content, _without_place(graph, order.content), edges)
     warn_of_columns(*lost_columns(graph, order.content), order.target)
     warn_of_types(getattr(graph, "vertex_types", ()), getattr(graph, "edge_types", ()), order.target)
+    if order.content.format == "csv" and order.content.edge_columns is not None and graph.edge_attributes is not None:
+        kept = graph.edge_attributes.table.select(order.content.edge_columns.column_names)
+        warn_of_column_types(kept, graph.weighted, f"{order.target}: ")
     made_of_it: Written = found
     return made_of_it
 

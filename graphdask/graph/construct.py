@@ -342,8 +342,8 @@ def read_graph(
         them. `ids="str"` takes ids as names even where they look like numbers.
     edge_columns : list of str or bool, optional
         More columns to keep with the edges, by name. True: all that the file has, but those with names of graphdask's
-        own (`src`, `dst`, `weight`, `edge`). Default: none. Parquet and native files have
-        them.
+        own (`src`, `dst`, `weight`, `edge`). Default: none. Parquet, native files and text
+        with a header have them.
     vertex_columns : list of str or bool, optional
         Columns to keep with the vertices, by name; True: all. Default: none. Native files and folders that
         `Graph.write` made have them.

@@ -382,7 +382,7 @@ class Graph(GraphQueries, GraphColumns, DaskGraph):
             For each thing that a single file does not keep: vertices without edges (CSV; edge lists and Parquet where
             ids are not consecutive), the type of 32-bit weights (CSV), and that ids are names where some look like
             numbers or missing ids (CSV). A folder of parts, NPZ and the native format keep all of this.
-            Parquet and the native format keep columns of edges; the latter, and folders, those of vertices.
+            Parquet, native and CSV files keep columns of edges; native files and folders those of vertices.
 
         Notes
         -----

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -145,6 +145,14 @@ def choose(names: Sequence[str] | None, count: int, request: Request, path: Any,
     if direction in (picked[0], picked[1], weight, time):
         direction = None
     return Chosen(picked[0], picked[1], None if request.weights is False else weight, time, direction)
+
+
+def without_asked_time(chosen: Chosen, names: Sequence[str], request: Request) -> Chosen:
+    """The same, without a time that is asked for as a column of edges, and not as times."""
+    if chosen.time is None or request.times or not request.edge_columns:
+        return chosen
+    asked = isinstance(request.edge_columns, bool) or names[chosen.time] in request.edge_columns
+    return replace(chosen, time=None) if asked else chosen
 
 
 def _unclear(names: Sequence[str], pairs: Sequence[tuple[int, int]], path: Any, line: int | None) -> FormatError:

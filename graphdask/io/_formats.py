@@ -42,6 +42,7 @@ FORMATS: dict[str, Format] = {
             True,
             True,
             "text, 'source target [weight]' a line, # or % comments (SNAP, KONECT)",
+            True,
         ),
         Format(
             "csv",
@@ -49,8 +50,9 @@ FORMATS: dict[str, Format] = {
             True,
             True,
             "comma, semicolon or tab separated, with or without header",
+            True,
         ),
-        Format("temporal", (), False, True, "edge list with times: 'source target [weight] time'"),
+        Format("temporal", (), False, True, "edge list with times: 'source target [weight] time'", True),
         Format("adjlist", (".adjlist", ".adj"), False, True, "text, a vertex and its neighbours a line"),
         Format("matrixmarket", (".mtx", ".mm"), True, True, "Matrix Market coordinate file"),
         Format("metis", (".graph", ".metis"), True, True, "METIS graph file"),

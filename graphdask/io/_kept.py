@@ -134,6 +134,12 @@ def columns_lost(table: Any, kind: str, format: str, single: bool = True) -> lis
         format = "parquet"  # of the table of the vertices
     elif not (known.holds_edge_columns if kind == "edge" else known.holds_vertex_columns):
         return list(table.column_names)
+    if format in ("edgelist", "temporal"):  # whose headers are read, but none is written
+        return list(table.column_names)
+    if format == "csv":
+        from ._text_columns import lost_in_csv
+
+        return lost_in_csv(table)
     if format == "parquet":
         from .parquet import unwritable
 
@@ -150,7 +156,7 @@ def warn_of_columns(edges: Iterable[str], vertices: Iterable[str], target: objec
         from ._formats import FORMATS
 
         able = [known for known in FORMATS.values() if known.writes]
-        of_edges = ", ".join(known.name for known in able if known.holds_edge_columns)
+        of_edges = ", ".join(known.name for known in able if known.holds_edge_columns and known.name != "edgelist")
         of_vertices = ", ".join(known.name for known in able if known.holds_vertex_columns)
         _warn(f"{target}: {' and '.join(lost)} are not written; columns of edges are kept by {of_edges}, and those of "
               f"vertices by {of_vertices} and a folder of parts; G.to_arrow and G.to_frame give tables")  # fmt: skip

@@ -20,7 +20,7 @@ ROWS = 1000
 """Lines below the first one that are examined, at most."""
 TEXT_IDS = "# Ids: text"
 _OWN_NAMES = ("FromNodeId", "ToNodeId")
-_OWN = re.compile(rb'"src","dst"(,"weight")?(,"time")?(,"directed")?\Z')
+_OWN = re.compile(rb'"src","dst"(,"weight")?(,"time")?(,"directed")?(,"([^"]|"")*")*\Z')
 
 
 @dataclass

@@ -7,14 +7,17 @@ column `directed` of zeros says that its edges have no direction.
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import numpy as np
 
 from graphdask.display.phases import phase
 
+from ._asked import beside
 from ._kept import is_text
 from ._layout import TEXT_IDS
+from ._text_columns import as_written
 from .edges import EdgeList
 
 COMPILED_ROWS = 100_000
@@ -73,6 +76,7 @@ def edgelist_header(
 def write_csv(edges: EdgeList, stream: Any) -> None:
     """Write CSV with a header: src, dst, and weight, time, directed where they are needed."""
     table = with_direction(table_of(edges), edges.directed)
+    table = table if edges.edge_columns is None else beside(table, as_written(edges.edge_columns))
     stream.write(csv_header(table.column_names))
     write_lines(table, stream, ",")
 
@@ -88,7 +92,7 @@ def with_direction(table: Any, directed: bool | None) -> Any:
 
 def csv_header(columns: list[str]) -> bytes:
     """The first line."""
-    return (",".join(f'"{name}"' for name in columns) + "\n").encode()
+    return (",".join('"' + name.replace('"', '""') + '"' for name in columns) + "\n").encode()
 
 
 def write_lines(table: Any, stream: Any, delimiter: str) -> None:
@@ -100,9 +104,13 @@ def write_lines(table: Any, stream: Any, delimiter: str) -> None:
     if delimiter == "," and table.num_rows and _looks_whole(table):
         stream.write(_first_row(table))
         table = table.slice(1)
-    rows, whole = table.num_rows, all(pa.types.is_integer(field.type) for field in table.schema)
+    rows = table.num_rows
+    whole = all(
+        pa.types.is_integer(column.type) and column.type != pa.uint64() and not column.null_count
+        for column in table.columns
+    )
     if rows < COMPILED_ROWS or table.num_columns > 3 or not whole:
-        strings = any(pa.types.is_string(field.type) for field in table.schema)
+        strings = any(pa.types.is_string(field.type) or pa.types.is_large_string(field.type) for field in table.schema)
         quoting = "needed" if strings and delimiter == "," else "none"
         csv.write_csv(table, stream, csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=quoting))
         return
@@ -129,7 +137,7 @@ def _with_negative_zeros(table: Any) -> Any:
     for place, column in enumerate(table.columns):
         if not pa.types.is_floating(column.type):
             continue
-        values = column.to_numpy()
+        values = column.to_numpy()  # nulls become NaN
         negative = np.signbit(values) & (values == 0)
         if negative.any():
             texts = compute.if_else(pa.array(negative), "-0.0", compute.cast(column, pa.string()))
@@ -142,11 +150,20 @@ def _looks_whole(table: Any) -> bool:
     import pyarrow as pa
 
     floats = [column[0].as_py() for column in table.columns if pa.types.is_floating(column.type)]
-    return any(value.is_integer() for value in floats)
+    return any(value is not None and value.is_integer() for value in floats)
 
 
 def _first_row(table: Any) -> bytes:
     """The first row with a point in its floats."""
-    values = [column[0].as_py() for column in table.columns]
-    quoted = ('"' + value.replace('"', '""') + '"' if isinstance(value, str) else repr(value) for value in values)
-    return (",".join(quoted) + "\n").encode()
+    from pyarrow import csv
+
+    fields = []
+    for name in table.column_names:
+        value = table[name][0].as_py()
+        if isinstance(value, float | int) and not isinstance(value, bool):
+            fields.append(repr(value).encode())
+            continue
+        out = io.BytesIO()
+        csv.write_csv(table.select([name]).slice(0, 1), out, csv.WriteOptions(include_header=False))
+        fields.append(out.getvalue().rstrip(b"\n"))
+    return b",".join(fields) + b"\n"

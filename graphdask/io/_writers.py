@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,7 @@ def _write_file(edges: EdgeList, path: str | os.PathLike[str], format: str | Non
     refuse_compressed(path, chosen)
     out = file_output(path, overwrite)
     _check(edges, chosen.name)
+    edges = kept_columns(edges, chosen.name, out.path)
     _refuse_beyond_disk(edges, path, chosen.name)
     if chosen.name == "parquet":
         from .parquet import write_parquet
@@ -107,7 +109,35 @@ def _refuse_beyond_disk(edges: EdgeList, path: str | os.PathLike[str], name: str
 def text_writer(edges: EdgeList, name: str) -> Any:
     """What writes edges to a stream in this format, once they are known to fit it."""
     _check(edges, name)
-    return _text_writer(name)
+    writer, kept = _text_writer(name), kept_columns(edges, name, "the stream")
+
+    def write(_: EdgeList, stream: Any) -> None:
+        writer(kept, stream)
+
+    return write
+
+
+def kept_columns(edges: EdgeList, name: str, target: object) -> EdgeList:
+    """The edges with the columns that the format holds, once it has been warned of the others."""
+    from . import _kept
+    from ._asked import VERTEX
+
+    of_edges, of_vertices = edges.edge_columns, edges.vertex_columns
+    if of_edges is None and of_vertices is None:
+        return edges
+    lost: list[list[str]] = [[], []]
+    if of_edges is not None:
+        lost[0] = _kept.columns_lost(of_edges.slice(0, 0), "edge", name)
+        of_edges = of_edges.drop_columns(lost[0]) if len(lost[0]) < of_edges.num_columns else None
+    if of_vertices is not None:
+        lost[1] = _kept.columns_lost(of_vertices.drop_columns([VERTEX]).slice(0, 0), "vertex", name)
+        of_vertices = of_vertices.drop_columns(lost[1]) if len(lost[1]) + 1 < of_vertices.num_columns else None
+    _kept.warn_of_columns(lost[0], lost[1], target)
+    if name == "csv" and of_edges is not None:
+        from ._text_columns import warn_of_column_types
+
+        warn_of_column_types(of_edges, edges.weights is not None)
+    return replace(edges, edge_columns=of_edges, vertex_columns=of_vertices)
 
 
 def _check(edges: EdgeList, name: str) -> None:

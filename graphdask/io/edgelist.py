@@ -18,7 +18,7 @@ import numpy as np
 
 from graphdask.errors import FormatError, GraphdaskWarning, outside
 
-from ._columns import Chosen, Request, choose, count_infinite, is_number, look_like_times
+from ._columns import Chosen, Request, choose, count_infinite, is_number, look_like_times, without_asked_time
 from ._foreign import relation_between, sign_of_an_edge
 from ._header import NUMBER_LIKE
 from ._layout import TEXT_IDS, Layout, look, shown
@@ -26,6 +26,7 @@ from ._lines import DIRECTION, ID, SKIP, TEXT, VALUE, Columns, declared_number
 from ._open import Source
 from ._spill import SpilledColumn, release, slices
 from ._table import Reading, line_of_row, read_table
+from ._text_columns import columns_of_text
 from .edges import EdgeList, consecutive_vertices
 
 _DECLARED = re.compile(r"Nodes:\s*([0-9][0-9,]*)\s+Edges:\s*([0-9][0-9,]*)", re.IGNORECASE)
@@ -63,10 +64,16 @@ def read_edgelist(path: str | os.PathLike[str], request: Request, reading: Readi
         report["third_column"] = "not numbers" if weights is None else "weights"
         if weights is not None and look_like_times(weights):
             report["third_column"], weights, unread = "times", None, unread + 1
+    more = None
+    if request.edge_columns:
+        bare = part.comments + part.blank_lines == 0
+        more = columns_of_text(source, layout, request, chosen, len(arrays[chosen.src]), bare)
+        unread -= sum(kind == SKIP for name, kind in zip(layout.names or (), columns.kinds, strict=True)
+                      if name in more.column_names)  # fmt: skip
     if unread:
         report["unread_columns"] = unread
     report |= count_infinite(weights)
-    edges = EdgeList(arrays[chosen.src], arrays[chosen.dst], weights, times, report=report)
+    edges = EdgeList(arrays[chosen.src], arrays[chosen.dst], weights, times, report=report, edge_columns=more)
     if chosen.direction is not None:
         edges.directed = _one_direction(arrays[chosen.direction], source, columns, layout)
         release(arrays[chosen.direction], reading.spill)
@@ -89,6 +96,7 @@ def _columns(layout: Layout, request: Request, source: Source) -> tuple[Columns,
         chosen = replace(chosen, weight=2)
     if chosen.time is not None and not request.times and not _numeric(layout, chosen.time):
         chosen = replace(chosen, time=None)  # dates, which are no numbers
+    chosen = without_asked_time(chosen, names or (), request) if names else chosen
     kind = None if request.directed is not None else _direction_kind(layout, chosen.direction)
     if kind is None:
         chosen = replace(chosen, direction=None)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from graphdask.errors import FormatError, GraphdaskError, InputError
 
 from ._asked import Asked, beside, picked
 from ._budget import budget
-from ._columns import Chosen, Request, choose, count_infinite
+from ._columns import Chosen, Request, choose, count_infinite, without_asked_time
 from ._missing_names import check_names, check_numbers
 from ._open import existing_file
 from ._parquet_pages import Pages, check_columns, check_pages
@@ -106,11 +105,7 @@ def choose_of(schema: Any, request: Request, file: Path) -> Chosen:
     chosen = choose([schema.names[place] for place in places], len(places), request, file)
     found = (chosen.src, chosen.dst, chosen.weight, chosen.time, chosen.direction)
     chosen = Chosen(*(None if place is None else places[place] for place in found))  # type: ignore[arg-type]
-    if chosen.time is not None and not request.times and request.edge_columns:
-        name = schema.names[chosen.time]
-        if isinstance(request.edge_columns, bool) or name in request.edge_columns:
-            chosen = replace(chosen, time=None)
-    return chosen
+    return without_asked_time(chosen, schema.names, request)
 
 
 def restored_columns(table: Any, schema: Any, file: Path) -> Any:

@@ -21,8 +21,10 @@ import numpy as np
 
 from graphdask.partition.ids import VertexIds
 
+from ._asked import beside
 from ._kept import refuse_names
 from ._pages import Checksums, Summed
+from ._text_columns import as_written
 from ._text_out import csv_header, edgelist_header, vertices_line, with_direction, write_lines
 from .edges import EdgeList
 
@@ -104,8 +106,6 @@ class Content:
 
     def with_columns(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, more: Any) -> Any:
         """A block as a table, with its columns of edges."""
-        from ._asked import beside
-
         table = self.table(src, dst, weights)
         return table if more is None else beside(table, more)
 
@@ -188,7 +188,8 @@ class _TextPart(PartFile):
     def _header(self) -> bytes:
         content = self.content
         if content.format == "csv":
-            return csv_header(content.columns + ["directed"] * (not content.directed))
+            more = [] if content.edge_columns is None else content.edge_columns.column_names
+            return csv_header(content.columns + ["directed"] * (not content.directed) + more)
         counts = [vertices_line(content.vertex_range)]
         further = [name.title() for name in content.columns[2:]]
         return edgelist_header(content.directed, counts, not content.ids.are_numbers, further, content.weight_dtype)
@@ -197,6 +198,8 @@ class _TextPart(PartFile):
         table = self.content.table(src, dst, weights)
         if self.content.format == "csv":
             table = with_direction(table, self.content.directed)
+        if more is not None:
+            table = beside(table, as_written(more))
         write_lines(table, self._stream, self._delimiter)
 
     def finish(self) -> None:
@@ -213,7 +216,6 @@ class _ParquetPart(PartFile):
         super().__init__(path, content)
         from pyarrow import parquet
 
-        from ._asked import beside
         from .parquet import column_options, schema_metadata
 
         more, schema = content.edge_columns, content.nothing().schema

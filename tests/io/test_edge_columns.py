@@ -234,3 +234,103 @@ def test_a_damaged_statement_of_columns_is_refused(tmp_path):
     parquet.write_table(table.replace_schema_metadata({b"graphdask": stated}), file)
     with pytest.raises(FormatError, match="the columns that graphdask stated are damaged"):
         gd.read_graph(file, edge_columns=True)
+
+
+FLAT = {
+    "int64": pa.array([5, None, 2**62]), "float64": pa.array([-0.0, 1.0, None]), "bool": pa.array([True, None, False]),
+    "string": pa.array(["NA", "", None]), "words": pa.array(['a "b", c', "#x", " d"]),
+    "date": pa.array([0, None, 3], pa.date32()),
+    "time": pa.array([0, None, 3], pa.timestamp("s")), "clock": pa.array([0, None, 3], pa.time32("s")),
+    "nothing": pa.nulls(3), "float_nan": pa.array([float("inf"), 0.5, 2.0]), "a \"name\"": pa.array([1, 2, 3]),
+}  # fmt: skip
+"""Columns that CSV gives back as they were."""
+
+
+@pytest.mark.parametrize("name", ["graph.csv", "graph.csv.gz", "graph/"])
+@pytest.mark.parametrize("weights", [None, [1.0, 2.0, 3.0], [3, 2, 1]], ids=["unweighted", "floats", "integers"])
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("names", [False, True], ids=["numbers", "names"])
+def test_csv_keeps_columns(name, weights, directed, names, tmp_path):
+    src, dst = (["a", "b", "b"], ["b", "b", "c"]) if names else ([0, 1, 1], [1, 1, 2])
+    G = gd.from_edges(src, dst, weights, directed=directed, edge_columns=FLAT)
+    G.write(f"{tmp_path}/{name}", "csv")
+    H = gd.read_graph(tmp_path / name, edge_columns=True)
+    assert gd.same_graph(G, H)
+    assert same_columns(H.to_arrow(columns=list(FLAT)), G.to_arrow())
+    some = gd.read_graph(tmp_path / name, edge_columns=["words", "time"])
+    assert some.edge_column("words").tolist() == FLAT["words"].to_pylist()
+    assert not gd.read_graph(tmp_path / name).edge_columns
+    if name == "graph.csv":
+        frame = pd.read_csv(tmp_path / name, keep_default_na=False, na_values={"int64": [""]})
+        assert frame.words.tolist() == FLAT["words"].to_pylist()
+        assert list(frame.columns)[-len(FLAT) :] == list(FLAT)
+
+
+def test_csv_keeps_values_whose_types_it_does_not_say(tmp_path):
+    columns = table_of_types(EDGES)
+    G = gd.from_edges(*ends(), edge_columns=columns)
+    with pytest.warns(GraphdaskWarning) as said:
+        G.write(tmp_path / "graph.csv")
+    texts = [str(each.message) for each in said]
+    assert any("the edge columns duration, binary, list, struct are not written" in text for text in texts)
+    assert any(
+        "the types of the columns int8, uint64, float32, large_string, category, ordered," in text for text in texts
+    )
+    H = gd.read_graph(tmp_path / "graph.csv", edge_columns=True)
+    for name in ("int8", "category", "ordered", "date64", "timestamp_ns", "string", "bool", "float64", "decimal"):
+        assert H.to_arrow()[name].to_pylist() == columns[name].to_pylist(), name
+    assert np.array_equal(H.edge_column("float32").astype(np.float32), columns["float32"].to_numpy())
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".txt.gz"])
+def test_a_text_gives_the_columns_that_pandas_reads(suffix, tmp_path):
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({
+        "source": rng.integers(0, 9, 400), "target": rng.integers(0, 9, 400), "weight": rng.random(400),
+        "day": pd.to_datetime("2026-01-01") + pd.to_timedelta(rng.integers(0, 99, 400), unit="D"),
+        "kind": rng.choice(["a", "b"], 400), "n": rng.integers(0, 9, 400),
+    })  # fmt: skip
+    file = tmp_path / f"calls{suffix}"
+    frame.to_csv(file, index=False, sep="," if suffix == ".csv" else "\t")
+    G = gd.read_graph(file, edge_columns=["day", "kind", "n"], weights=True)
+    assert G.edges().weights.tolist() == frame.weight.tolist()
+    assert G.edge_column("n").tolist() == frame.n.tolist()
+    assert G.edge_column("kind").tolist() == frame.kind.tolist()
+    assert (G.edge_column("day").astype("datetime64[ns]") == frame.day.to_numpy()).all()
+    assert list(gd.read_graph(file, edge_columns=True).edge_columns) == ["day", "kind", "n"]
+
+
+def test_rows_of_text_are_those_of_the_edges(tmp_path):
+    file = tmp_path / "graph.csv"
+    file.write_text("a,b,x\n# one\n0,1,5\n\n1,2,6\n   \n# 3,4,7\n2,3,8\n")
+    G = gd.read_graph(file, edge_columns=["x"], comment="#", header=True)
+    assert G.to_arrow().to_pydict() == {"src": [0, 1, 2], "dst": [1, 2, 3], "x": [5, 6, 8]}
+    (tmp_path / "snap.txt").write_text("# Undirected graph\n# FromNodeId ToNodeId Sign\n0 1 -1\n# more\n1 2 1\n")
+    G = gd.read_graph(tmp_path / "snap.txt", edge_columns=["Sign"])
+    assert G.edge_column("Sign").tolist() == [-1, 1]
+    assert not G.directed
+    file.write_text("0,1,5\n1,2,6\n")
+    with pytest.raises(FormatError, match="the file has no header that names its columns; header=True"):
+        gd.read_graph(file, edge_columns=True)
+    file.write_bytes(b"\xef\xbb\xbfsrc,dst,x\r\n0,1,5\r\n1,2,\r\n")
+    assert gd.read_graph(file, edge_columns=True).to_arrow()["x"].to_pylist() == [5, None]
+    for number, part in enumerate(["src,dst,x\n0,1,\n", "src,dst,x\n1,2,7\n", "src,dst,x\n"]):
+        (tmp_path / f"part{number}.csv").write_text(part)
+    assert gd.read_graph(tmp_path / "part*.csv", edge_columns=True).to_arrow()["x"].to_pylist() == [None, 7]
+    (tmp_path / "one.txt").write_text("src dst x\n0 1 5\n1  2 6\n")
+    with pytest.raises(FormatError, match="edge_columns: CSV parse error"):
+        gd.read_graph(tmp_path / "one.txt", edge_columns=["x"])
+
+
+def test_names_that_csv_would_read_as_others_are_warned_of(tmp_path):
+    columns = {"w": [1, 2], "directed": [0, 1], "target": [3, 4], "code": ["1", "2"]}
+    G = gd.from_edges([0, 1], [1, 2], edge_columns=columns, directed=False)
+    with pytest.warns(GraphdaskWarning) as said:
+        G.write(tmp_path / "graph.csv")
+    texts = " ".join(str(each.message) for each in said)
+    assert "the edge columns directed, target are not written" in texts
+    assert "that w are no weights; read it with weights=False" in texts
+    assert "the types of the columns code" in texts
+    H = gd.read_graph(tmp_path / "graph.csv", edge_columns=True, weights=False)
+    assert list(H.edge_columns) == ["w", "code"]
+    assert gd.same_graph(G, H)

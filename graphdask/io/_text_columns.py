@@ -1,0 +1,213 @@
+"""More columns of edges in text with a header, which Arrow reads in a second pass and writes beside the ends.
+
+Arrow infers the types: whole numbers, floats, truth values, dates, times, and strings. An empty field is null, and so
+are words such as `NA`, but for `nan`, which is a float; quoted fields are strings as they are.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from typing import IO, Any
+
+from graphdask.errors import FormatError, GraphdaskWarning, outside
+
+from ._asked import picked
+from ._budget import budget
+from ._columns import WEIGHT_NAMES, Chosen, Request
+from ._header import find_ends
+from ._layout import Layout
+from ._lines import Marker, split
+from ._open import Source
+
+_BOM = b"\xef\xbb\xbf"
+NULLS = ["", "#N/A", "#N/A N/A", "#NA", "N/A", "NA", "NULL", "n/a", "null", "None", "<NA>"]
+BLOCK = 1 << 22
+"""Bytes that Arrow parses at a time."""
+_LIKE_OTHERS = re.compile(r"[+-]?(\d|\.\d|inf|nan)|true|false", re.IGNORECASE)
+"""How strings begin that Arrow may read as another type."""
+
+
+def columns_of_text(source: Source, layout: Layout, request: Request, chosen: Chosen, rows: int, bare: bool) -> Any:
+    """Return the columns that are asked for, of a text whose other columns were read as so many rows.
+
+    `bare`: there are neither comments nor blank lines among the rows.
+
+    Raises
+    ------
+    FormatError
+        If there is no header, a column is not there, or Arrow finds other rows.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    if layout.names is None:
+        raise FormatError(
+            "edge_columns: the file has no header that names its columns; header=True says that the first line is one",
+            source.path,
+        )
+    roles = (chosen.src, chosen.dst, chosen.weight, chosen.time, chosen.direction)
+    taken = {layout.names[place] for place in roles if place is not None}
+    names = picked("edge_columns", request.edge_columns, layout.names, taken, source.path)
+    if not names:
+        return pa.table({"": pa.nulls(rows)}).select([])
+    if not rows:
+        return pa.table({name: pa.nulls(0) for name in names})
+    if source.compression is None:
+        budget().refuse_bytes(source.size, "its text takes")
+    twice = {name for name in layout.names if layout.names.count(name) > 1}
+    called = [f"{name}#{place}" if name in twice else name for place, name in enumerate(layout.names)]
+    tab = any("\t" in each for each in layout.comments[-1:]) or _has_tab(source, layout)
+    delimiter = (layout.delimiter or (b"\t" if tab else b" ")).decode()
+    try:
+        with source.open() as stream:
+            table = csv.read_csv(
+                _After(stream, layout, bare),
+                read_options=csv.ReadOptions(column_names=called, block_size=BLOCK),
+                parse_options=csv.ParseOptions(delimiter=delimiter),
+                convert_options=csv.ConvertOptions(
+                    include_columns=names, null_values=NULLS, strings_can_be_null=True, quoted_strings_can_be_null=False
+                ),
+            )
+    except pa.ArrowException as error:
+        raise FormatError(f"edge_columns: {str(error)[:300]}", source.path) from None
+    if table.num_rows != rows:
+        raise FormatError(
+            f"edge_columns: Arrow finds {table.num_rows:,} rows, and there are {rows:,} edges", source.path
+        )
+    budget().refuse_bytes(table.nbytes, "the columns of its edges take")
+    return table
+
+
+def _has_tab(source: Source, layout: Layout) -> bool:
+    head, _ = source.head(min(layout.skip + (1 << 12), 1 << 20))
+    return b"\t" in head[layout.skip :].split(b"\n")[0]
+
+
+class _After(io.RawIOBase):
+    """What is below the header of a text; unless it is `bare`, without comments and blank lines."""
+
+    def __init__(self, stream: IO[bytes], layout: Layout, bare: bool):
+        self._stream, self._layout = stream, layout
+        head = stream.read(len(_BOM))
+        self._head = head[len(_BOM) :] if head == _BOM else head
+        left = layout.skip
+        self._head, left = self._head[left:], max(left - len(self._head), 0)
+        while left and (some := stream.read(min(left, 1 << 20))):
+            left -= len(some)
+        self._lines = None if bare else self._data()
+
+    def _data(self) -> Iterator[bytes]:
+        text = io.BufferedReader(_Joined(self._head, self._stream))  # type: ignore[arg-type]
+        for line in text:
+            for each in line.splitlines(keepends=True):
+                tokens = split(each.rstrip(b"\r\n"), self._layout.delimiter, self._layout.comment)
+                if not isinstance(tokens, Marker):
+                    yield each
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if self._lines is not None:
+            found, length = [], 0
+            while (size < 0 or length < size) and (line := next(self._lines, b"")):
+                found.append(line)
+                length += len(line)
+            data = b"".join(found)
+            if 0 <= size < length:
+                self._lines = _before(data[size:], self._lines)
+                data = data[:size]
+            return data
+        data, self._head = self._head, b""
+        return data or self._stream.read(size)
+
+
+def _before(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from rest
+
+
+class _Joined(io.RawIOBase):
+    """Some bytes, and a stream after them."""
+
+    def __init__(self, first: bytes, stream: IO[bytes]):
+        self._first, self._stream = first, stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._first[: len(buffer)]
+        self._first = self._first[len(data) :]
+        data = data or self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def lost_in_csv(table: Any) -> list[str]:
+    """Return names of columns that CSV has no place for: by their types, or by names that would be others there."""
+    import pyarrow as pa
+
+    of, lost = pa.types, []
+    for field in table.schema:
+        kind, name = field.type, field.name
+        value = kind.value_type if of.is_dictionary(kind) else kind
+        held = of.is_boolean(value) or of.is_integer(value) or of.is_float32(value) or of.is_float64(value)
+        held = held or of.is_string(value) or of.is_large_string(value) or of.is_null(value) or of.is_date(value)
+        held = held or of.is_timestamp(value) or of.is_time(value) or of.is_decimal(value)
+        ends = find_ends(["src", "dst", name])
+        clear = ends is not None and (ends.src, ends.dst) == (0, 1) and not ends.rivals
+        if (
+            not held
+            or not clear
+            or name == "directed"
+            or name != name.strip()
+            or re.search(r"[\r\n]", name)
+            or not name
+        ):
+            lost.append(name)
+    return lost
+
+
+def as_written(table: Any) -> Any:
+    """Return columns in the types in which Arrow writes them as text."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(field.type.value_type))
+    return table
+
+
+def warn_of_column_types(table: Any, weighted: bool, where: str = "") -> None:
+    """Warn of columns that are read back as another type, or as weights."""
+    import pyarrow as pa
+
+    same = (
+        pa.int64(),
+        pa.float64(),
+        pa.bool_(),
+        pa.string(),
+        pa.date32(),
+        pa.timestamp("s"),
+        pa.time32("s"),
+        pa.null(),
+    )
+    others = [field.name for field in table.schema if field.type not in same]
+    for name in table.column_names:
+        if name not in others and pa.types.is_string(table.schema.field(name).type):
+            first = next((value.as_py() for value in table[name] if value.is_valid), "")
+            others += [name] if _LIKE_OTHERS.match(first) else []
+    if others:
+        _warn(f"{where}csv does not say the types of the columns {', '.join(others)}: they are read back as what their "
+              "values look like; Parquet and .gdg say them")  # fmt: skip
+    named = [name for name in table.column_names if name.lower() in WEIGHT_NAMES]
+    if named and not weighted:
+        _warn(f"{where}csv does not say that {', '.join(named)} are no weights; read it with weights=False")
+
+
+def _warn(text: str) -> None:
+    warnings.warn(GraphdaskWarning(text), stacklevel=outside())
