@@ -60,7 +60,7 @@ def with_times_of_vertices(G: Graph, time_attr: str, of_vertices: np.ndarray, di
     if not arrays_of_edges(G):
         raise InputError(
             f"time_attr={shown(time_attr)} is a column of the vertices, and the edges of this graph are made on the "
-            f"workers; make it with from_edges or from_frame, or name a column of the edges"
+            f"workers, or batches have changed them; make it with from_edges or name a column of the edges"
         )
     ends: Any = G.source.src if direction == "in" else G.source.dst  # type: ignore[attr-defined]
     return with_edge_values(G, "time_attr", of_vertices[on_host(ends)])

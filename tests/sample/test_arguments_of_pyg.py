@@ -141,8 +141,11 @@ def test_times_of_vertices_that_there_cannot_be_are_refused():
     G = gd.from_edges(["a"], ["b"], vertex_columns={"born": pyarrow.array([1, None])})
     with pytest.raises(InputError, match="time_attr='born': vertex b of the column is missing; fill it in"):
         NeighborLoader(G, [2], time_attr="born")
-    with pytest.raises(InputError, match="the edges of this graph are made on the workers"):
-        NeighborLoader(dataclasses.replace(made(), merge=True), [2], time_attr="born")
+    changed = gd.DynamicGraph(gd.from_edges([0], [1], vertex_columns={"born": [1, 2]}))
+    changed.update(insert=([1], [0]))
+    for graph in (dataclasses.replace(made(), merge=True), changed.present):
+        with pytest.raises(InputError, match="are made on the workers, or batches have changed them"):
+            NeighborLoader(graph, [2], time_attr="born")
 
 
 @pytest.mark.parametrize("loader", [*LOADERS, ShaDowLoader])
@@ -174,6 +177,7 @@ def test_arguments_that_other_loaders_have_are_answered():
         ShaDowLoader(made(), 2, 2, weight_attr="w")
 
 
+@pytest.mark.learn
 def test_every_argument_of_pytorch_geometric_is_there_or_answered():
     theirs = pytest.importorskip("torch_geometric.loader")
     for ours in (NeighborLoader, LinkNeighborLoader, ShaDowLoader, ClusterLoader):

@@ -116,6 +116,7 @@ def test_batches_without_edges_or_vertices():
     assert [batch.e_id.tolist() for batch in made] == [[], [0]]
 
 
+@pytest.mark.learn
 @pytest.mark.parametrize("kind", KINDS)
 def test_edges_are_those_of_pytorch_geometric(graph, kind):
     torch = pytest.importorskip("torch")

@@ -127,7 +127,7 @@ def test_dgl_is_given_the_blocks(graph, monkeypatch):
 @pytest.mark.parametrize("output", ["arrays", "torch"])
 def test_layers_of_dgl_compute_powers_of_the_matrix(graph, output):
     torch = pytest.importorskip("torch")
-    dgl = pytest.importorskip("dgl")
+    dgl = pytest.importorskip("dgl", reason="needs DGL, which is built for few versions of PyTorch")
     loader = NeighborLoader(graph, [-1, -1], INPUT, batch_size=5, output=output)
     expected = (np.linalg.matrix_power(gathered(graph.directed, "in"), 2) @ np.arange(N))[INPUT]
     for batch in loader:
