@@ -27,21 +27,25 @@ CUDA_CAST = {"int": "(long long)({})", "float": "(double)({})", "bool": "(({}) !
 CAST = {"int": "np.int64({})", "float": "np.float64({})", "bool": "({} != 0)"}
 
 
-def ending_of(of: Definition, until: Callable[[Any], Any] | None) -> Function | None:
-    """The function `until` translated; None where there is none, or where only Python can say what it gives."""
+def ending_of(of: Definition, until: Callable[[Any], Any] | None) -> tuple[Function | None, str | None]:
+    """The function `until` translated, or else why only Python can call it, as a clause after "because"; None and None
+    where there is none."""
     aggregates = ((each.name, each.kind, value_of(of, k)) for k, each in enumerate(of.aggregates))
     places = {name: Place(Field(name, kind), value, "run") for name, kind, value in aggregates}
     for name in ("active", "superstep"):
         places[name] = Place(Field(name, "int"), name, "run")
     if until is None:
-        return None
+        return None, None
     try:
         code = translate(until, {name: place.field.type for name, place in places.items()}, "bool")
-    except FunctionError:
-        return None
-    if code.python is None or INEXACT.search(code.python):
-        return None
-    return Function("until_of_caller", code, places)
+    except FunctionError as error:
+        return None, error.reason if error.line is None else f"{error.reason} (line {error.line})"
+    if code.python is None:
+        return None, "it is CUDA C++"
+    found = INEXACT.search(code.python)
+    if found:
+        return None, f"the last digits of {found[1]} may not be those of Python"
+    return Function("until_of_caller", code, places), None
 
 
 def value_of(of: Definition, k: int) -> str:
@@ -93,7 +97,7 @@ def cuda_ending(of: Definition, ending: Function | None) -> str:
     know = ["long long *const integers = (long long *)a.integers;", *known, "return looks;"]
     looks, made = ["return false;"], ""
     if ending is not None:
-        made = ending.code.cuda(ending.name)
+        made = f"#define GD_UNTIL 1\n{ending.code.cuda(ending.name)}"
         places = [ending.places[name] for name in read]
         given = [CUDA_CAST[place.field.type].format(place.expression) for place in places]
         looks = [

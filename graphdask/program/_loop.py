@@ -30,14 +30,11 @@ SINGLE = 64
 
 
 def may_loop(program: Any, rows: list[Csr], env: Environment) -> bool:
-    """Whether the host has nothing to do between supersteps: a CPU adds up aggregates and asks a translated `until`."""
-    of, until = program.definition, program.until
+    """Whether the host has nothing to do between supersteps: kernels add up aggregates and ask a translated `until`."""
     if not program.resident or env.size > 1 or len(rows) > 1:
         return False
-    if env.backend.name == "cpu":
-        asks = until is None or program.ending is not None
-        return asks and (of.pushes or program.sums_values(env))
-    return until is None and of.pushes and not of.aggregates
+    asks = program.until is None or program.ending is not None
+    return asks and (program.definition.pushes or (env.backend.name == "cpu" and program.sums_values(env)))
 
 
 @dataclass
@@ -79,7 +76,7 @@ def make_loop(program: Any, part: Part, state: Any, env: Environment) -> None:
     pack, rows, on_cpu = state.pack, state.rows[0], env.backend.name == "cpu"
     pack.assign(**fields_of_edges(program.definition, rows))
     functions = program.written
-    if on_cpu and program.ending is not None:
+    if program.ending is not None:
         functions = written(program.definition, program.ending)
         pack.failure_of_until = env.xp.zeros(1, np.int32)
     if not program.definition.pushes:

@@ -68,7 +68,7 @@ class VertexProgram(Primitive[ProgramState]):
     ):
         self.definition, self.active, self.first, self.most, self.until = definition, active, first, most, until
         self.names, self.base, self.directed = names, base, directed
-        self.ending, of = ending_of(definition, until), definition
+        (self.ending, self.why_called), of = ending_of(definition, until), definition
         self.reads = columns_read(definition, directed)
         if of.pushes:
             self.columns = {"message0": of.message_dtypes[0], "counted": np.int32}  # type: ignore[misc]

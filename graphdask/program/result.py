@@ -23,6 +23,8 @@ class ProgramResult(Result):
     def __init__(self, graph: Graph, primitive: Any, parts: Kept, built: Any, stats: Stats):
         super().__init__(graph, primitive, parts, built, stats)
         stats.chosen = primitive.definition.chosen
+        if primitive.why_called is not None:
+            stats.chosen["until"] = f"called by Python after every superstep, because {primitive.why_called}"
 
     @property
     def columns(self) -> tuple[str, ...]:  # type: ignore[override]

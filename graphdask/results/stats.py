@@ -73,7 +73,8 @@ class Stats:
     chosen: dict[str, Any] = field(default_factory=dict)
     """Of PageRank of a dynamic graph: `method`, which was done, `steps`, iterations by method, `frontier_tol` and
     `prune_tol`. Of a program: whether `messages` are "pushed" along the edges of the vertices that send, or "pulled" by
-    each vertex along its edges, and `because` of what. Empty for other runs."""
+    each vertex along its edges, and `because` of what; where only Python can call `until`, that it does, and why. Empty
+    for other runs."""
     ranks_detail: list[list[Superstep]] = field(default_factory=list, repr=False)
     """Per rank, its own supersteps."""
 
@@ -170,6 +171,8 @@ class Stats:
         ]
         if "messages" in self.chosen:
             lines.insert(1, f"messages are {self.chosen['messages']}, because {self.chosen['because']}")
+        if "until" in self.chosen:
+            lines.insert(2, f"until is {self.chosen['until']}")
         for step in self.supersteps[:40]:
             lines.append(
                 f"{step['superstep']:>9} {step['frontier']:>12,} {step['edges']:>14,} {step['messages']:>12,} "

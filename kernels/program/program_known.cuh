@@ -1,5 +1,9 @@
-// Values of aggregates that a team computes from the words of all ranks, without the host.
+// Values of aggregates that are computed from the words of all ranks, without the host.
 #pragma once
+
+#ifndef GD_UNTIL
+#define GD_UNTIL 0  // whether there is a function `until` that says where the run ends
+#endif
 
 #if GD_AGGREGATES
 // Begin the words of this rank anew; one block does this.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -200,6 +201,24 @@ def test_statistics_say_how_messages_came_and_why(name, messages, because):
     found = gd.run(gd.from_edges([0, 1], [1, 2], [1.0, 2.0]), program, **{**arguments, "max_supersteps": 0})
     assert found.stats.chosen == {"messages": messages, "because": because}
     assert f"messages are {messages}, because {because}" in repr(found.stats)
+
+
+UNTIL_OF_PYTHON = [
+    (lambda a: print() or a.superstep > 3, r".*\bprint\b.*"),
+    (lambda a: 2.0**a.superstep > 5.0, "the last digits of power may not be those of Python"),
+    (lambda a: [a.superstep > 3][0], ".*"),
+]
+
+
+@pytest.mark.parametrize(("until", "why"), UNTIL_OF_PYTHON, ids=["print", "power", "list"])
+def test_statistics_say_why_python_calls_until(until, why):
+    program, arguments = programs()["hops"]
+    found = gd.run(gd.from_edges([0, 1], [1, 2]), program, until=until, **arguments)
+    said = found.stats.chosen["until"]
+    assert re.fullmatch(f"called by Python after every superstep, because {why}", said)
+    assert f"until is {said}" in repr(found.stats)
+    translated = gd.run(gd.from_edges([0, 1], [1, 2]), program, until=lambda a: a.superstep > 3, **arguments)
+    assert "until" not in translated.stats.chosen
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,16 @@ def test_states_have_the_bits_of_pushed_messages(device, name, pulls):
     assert pulls or (device == "cpu" and "active" in how)  # there the loop goes on, whose twin pulls by itself
 
 
+def test_until_is_asked_after_every_superstep(device, pulls):
+    program, how, dtype = PROGRAMS["silent"]
+    G = graph(dtype)
+    expected = gd.run(G.partition(3), program, until=lambda a: a.superstep >= 3 and a.active > 0, **how)
+    found = gd.run(G.partition(1, device=device), program, until=lambda a: a.superstep >= 3 and a.active > 0, **how)
+    assert found.iterations == expected.iterations == 3
+    np.testing.assert_array_equal(found.x, expected.x)
+    assert pulls
+
+
 def test_along_a_path_and_where_no_float_holds_the_weights_messages_are_pushed(device, pulls):
     path = gd.from_edges(np.arange(40), np.arange(1, 41), directed=False).partition(1, device=device)
     assert gd.run(path, HOPS, active=0, init={"depth": {0: 0}}).depth.tolist() == list(range(41))

@@ -1,4 +1,4 @@
-"""Many supersteps of a program in one call on a CPU: aggregates and `until` as if Python came between supersteps."""
+"""Many supersteps of a program in one call of a kernel: aggregates and `until` as if Python came between supersteps."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from emulated import emulated, stand_in
 from plain_programs import Plain
 
 import graphdask as gd
@@ -15,10 +16,28 @@ from graphdask.program import _loop
 LENGTH = 300
 
 
-@pytest.fixture(autouse=True)
-def one_call(monkeypatch):
-    """From the first superstep on."""
+@pytest.fixture(params=["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)], autouse=True)
+def device(request, monkeypatch):
+    """Where a call goes through many supersteps, from the first one on."""
     monkeypatch.setattr(_loop, "SINGLE", 0)
+    if request.param == "emulated":
+        stand_in(monkeypatch, emulated())
+    return "cpu" if request.param == "cpu" else "cuda"
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The supersteps of each call of the kernel."""
+    seen, take = [], _loop.Loop.take
+
+    def counted(self, state):
+        before = state.done
+        found = take(self, state)
+        seen.append(state.done - before)
+        return found
+
+    monkeypatch.setattr(_loop.Loop, "take", counted)
+    return seen
 
 
 def path():
@@ -38,10 +57,10 @@ def hops(**more):
 FROM = {"active": [0], "init": {"depth": {0: 0}}}
 
 
-def both(program, **how):
+def both(device, program, **how):
     """On one rank in one call, and on three, superstep by superstep."""
     graph = path()
-    one = gd.run(graph.partition(1, device="cpu"), program, **FROM, **how)
+    one = gd.run(graph.partition(1, device=device), program, **FROM, **how)
     three = gd.run(graph.partition(3, by="random", device="cpu"), program, **FROM, **how)
     assert (one.iterations, one.aggregates) == (three.iterations, three.aggregates)
     for name in one.columns:
@@ -53,10 +72,25 @@ def both(program, **how):
     return one
 
 
-def test_a_translated_until_ends_the_run_in_its_superstep():
-    found = both(hops(until=lambda a: a.superstep >= 70 and a.active == 1))
+def test_a_translated_until_ends_the_run_in_its_superstep(device):
+    found = both(device, hops(until=lambda a: a.superstep >= 70 and a.active == 1))
     assert found.iterations == 70
     assert found.depth.tolist() == [*range(71), *([-1] * (LENGTH - 71))]
+
+
+@pytest.mark.parametrize("most", [None, 0, 1, 20])
+def test_a_call_goes_on_where_the_last_one_ended(most, device, calls, monkeypatch):
+    monkeypatch.setattr(_loop, "MOST_STEPS", 7)
+    program = hops(
+        aggregate={"most": ("max", lambda old, new: new.depth), "sum": ("sum", lambda old, new: new.x)},
+        until=lambda a: a.most == 40 or a.sum == 0.0,
+    )
+    expected = gd.run(path().partition(3, device="cpu"), program, max_supersteps=most, **FROM)
+    found = gd.run(path().partition(1, device=device), program, max_supersteps=most, **FROM)
+    assert found.iterations == expected.iterations == (40 if most is None else most)
+    assert found.aggregates == expected.aggregates
+    np.testing.assert_array_equal(found.depth, expected.depth)
+    assert (max(calls), sum(calls)) == (min(7, found.iterations), found.iterations)
 
 
 KINDS = {
@@ -84,14 +118,15 @@ KINDS = {
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_until_reads_aggregates_of_each_kind(name):
+def test_until_reads_aggregates_of_each_kind(name, device, calls):
     aggregate, until, expected = KINDS[name]
-    found = gd.run(path().partition(1, device="cpu"), hops(aggregate=aggregate), until=until, **FROM)
+    found = gd.run(path().partition(1, device=device), hops(aggregate=aggregate), until=until, **FROM)
     assert (found.iterations, found.aggregates) == (100, expected)
-    assert len(found.stats) == 2  # what is sent first, and all the others
+    assert calls == ([0, 100] if device == "cpu" else [100])  # on a CPU what is sent first is a call
+    assert found.depth.tolist() == [*range(101), *([-1] * (LENGTH - 101))]
 
 
-def test_states_read_aggregates_as_plain_python_has_them():
+def test_states_read_aggregates_as_plain_python_has_them(device):
     program = gd.Program(
         state={"x": (int, lambda v: v.id % 5), "y": (float, 0.25)},
         message=(int, "max"),
@@ -114,17 +149,17 @@ def test_states_read_aggregates_as_plain_python_has_them():
     for directed in (True, False):
         expected, done, aggregates = Plain(program, 60, src, dst, directed=directed).run()
         graph = gd.from_edges(src, dst, num_vertices=60, directed=directed)
-        found = gd.run(graph.partition(1, device="cpu"), program)
+        found = gd.run(graph.partition(1, device=device), program)
         assert len(found.stats) < 4 < done
         assert (found.iterations, found.aggregates) == (done, aggregates)
         for name in ("x", "y"):
             np.testing.assert_array_equal(getattr(found, name), expected[name])
 
 
-def test_until_that_only_python_can_call_is_called_after_every_superstep():
+def test_until_that_only_python_can_call_is_called_after_every_superstep(device):
     seen = []
     program = hops(until=lambda a: seen.append(a.superstep) or a.superstep == 9)
-    assert gd.run(path().partition(1, device="cpu"), program, **FROM).iterations == 9
+    assert gd.run(path().partition(1, device=device), program, **FROM).iterations == 9
     assert seen == list(range(1, 10))
 
 
@@ -133,32 +168,32 @@ def test_until_that_only_python_can_call_is_called_after_every_superstep():
     [lambda a: math.exp(a.superstep - 20) >= 1.0, lambda a: (a.superstep / 10.0) ** 0.5 >= math.sqrt(2.0)],
     ids=["exp", "power"],
 )
-def test_last_digits_are_those_of_python(until):
-    assert gd.run(path().partition(1, device="cpu"), hops(until=until), **FROM).iterations == 20
+def test_last_digits_are_those_of_python(until, device):
+    assert gd.run(path().partition(1, device=device), hops(until=until), **FROM).iterations == 20
 
 
-def test_integers_that_no_float_holds_are_compared_by_python():
+def test_integers_that_no_float_holds_are_compared_by_python(device):
     program = hops(
         aggregate={"large": ("max", lambda old, new: 2**53 + (1 if new.depth >= 30 else 0))},
         until=lambda a: a.large > 2.0**53,
     )
-    assert gd.run(path().partition(1, device="cpu"), program, **FROM).iterations == 30
+    assert gd.run(path().partition(1, device=device), program, **FROM).iterations == 30
 
 
-def test_until_that_fails_fails_as_in_python():
+def test_until_that_fails_fails_as_in_python(device):
     program = hops(aggregate={"least": ("min", lambda old, new: new.depth)}, until=lambda a: 1 // (50 - a.least) > 5)
-    for parts in (1, 3):
+    for parts, where in ((1, device), (3, "cpu")):
         with pytest.raises(ZeroDivisionError):
-            gd.run(path().partition(parts, device="cpu"), program, **FROM)
+            gd.run(path().partition(parts, device=where), program, **FROM)
     wide = hops(until=lambda a: a.superstep**40 > 150**40)
-    assert gd.run(path().partition(1, device="cpu"), wide, **FROM).iterations == 151
+    assert gd.run(path().partition(1, device=device), wide, **FROM).iterations == 151
 
 
 @pytest.mark.parametrize(
     ("mode", "message"),
     [(1, "nan.* returns NaN"), (2, "quotient.* failed: division by zero"), (3, "wide.* adds up to .*64 bits")],
 )
-def test_failures_are_those_of_a_run_superstep_by_superstep(mode, message):
+def test_failures_are_those_of_a_run_superstep_by_superstep(mode, message, device):
     program = gd.Program(
         state={"depth": (int, -1), "mode": (int, 0)},
         message=(int, "min"),
@@ -172,8 +207,8 @@ def test_failures_are_those_of_a_run_superstep_by_superstep(mode, message):
     )
     start = {"active": [0], "init": {"depth": {0: 0}, "mode": np.full(LENGTH, mode)}}
     errors = []
-    for parts in (1, 3):
+    for parts, where in ((1, device), (3, "cpu")):
         with pytest.raises(FunctionError, match=message) as error:
-            gd.run(path().partition(parts, device="cpu"), program, **start)
+            gd.run(path().partition(parts, device=where), program, **start)
         errors.append(str(error.value))
     assert errors[0] == errors[1]
