@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar
 
 from graphdask.errors import InputError, shown
 from graphdask.graph.arrow_tables import checked_names
@@ -20,7 +20,8 @@ from graphdask.sample._minibatches import checked_rows, rows_of
 
 OF_BATCHES = (
     "x", "y", "n_id", "e_id", "edge_index", "num_nodes", "num_sampled_nodes", "num_sampled_edges", "input_id",
-    "batch_size", "batch", "seed_time",
+    "batch_size", "batch", "seed_time", "edge_label_index", "edge_label", "edge_label_time", "src_index",
+    "dst_pos_index", "dst_neg_index",
 )  # fmt: skip
 """Names of what batches have."""
 
@@ -29,7 +30,8 @@ OF_BATCHES = (
 class TypedBatch(Fields):
     """One minibatch of a graph with types. Arrays are NumPy's, or tensors of PyTorch."""
 
-    input_type: str
+    INPUTS: ClassVar[str] = "seeds"
+    input_type: Any
     """The type of the seeds."""
     n_id: Mapping[str, Any]
     """By type of vertices: the caller's ids, int64 or strings; of the type of the seeds, seeds first."""
@@ -54,6 +56,17 @@ class TypedBatch(Fields):
     """By type of vertices: rows of the columns that were asked for, by name."""
     edge_columns: Mapping[Any, Mapping[str, Any]] = field(default_factory=dict)
     """By type of edges: rows of the columns that were asked for, by name."""
+    batch: Mapping[str, Any] | None = None
+    """By type of vertices: int64, number in the batch of the seed that each was reached for; where disjoint."""
+    seed_time: Any = None
+    """int64 or float64, shape (batch_size,): the time of each seed; with times."""
+
+    def put(self, data: Any, tensors: Any) -> None:
+        """Put the facts of seeds, which are tensors, into a HeteroData."""
+        of_seeds = data[self.input_type]
+        of_seeds.input_id, of_seeds.batch_size = tensors.input_id, self.batch_size
+        if tensors.seed_time is not None:
+            of_seeds.seed_time = tensors.seed_time
 
     @property
     def num_nodes(self) -> int:
@@ -63,7 +76,42 @@ class TypedBatch(Fields):
     def __repr__(self) -> str:
         vertices = ", ".join(f"{sum(sizes):,} {name}" for name, sizes in self.num_sampled_nodes.items())
         edges = ", ".join(f"{sum(sizes):,} {' '.join(kind)}" for kind, sizes in self.num_sampled_edges.items())
-        return f"TypedBatch({self.batch_size} seeds of type {self.input_type!r}; vertices {vertices}; edges {edges})"
+        inputs = f"{self.batch_size} {self.INPUTS} of type {self.input_type!r}"
+        return f"{type(self).__name__}({inputs}; vertices {vertices}; edges {edges})"
+
+
+@dataclass(repr=False)
+class TypedLinkBatch(TypedBatch):
+    """One minibatch of links of a graph with types. `input_type` is the type of the links, `batch_size` their number.
+
+    Numbers of ends are those among the vertices of their type in the batch.
+    """
+
+    INPUTS: ClassVar[str] = "links"
+    edge_label_index: Any = None
+    """int64, shape (2, links + negatives): sources and destinations of the links, and of the negatives after them."""
+    edge_label: Any = None
+    """Shape (links + negatives, ...): the label of each; 0 for negatives. None where there are no labels."""
+    edge_label_time: Any = None
+    """int64 or float64, shape (links + negatives,): the time of each; with times, and without triplets."""
+    src_index: Any = None
+    """int64, shape (links,): the source of each link; of triplets."""
+    dst_pos_index: Any = None
+    """int64, shape (links,): the destination of each link; of triplets."""
+    dst_neg_index: Any = None
+    """int64, shape (links, amount), or (links,) if that is 1: negative destinations; of triplets."""
+
+    def put(self, data: Any, tensors: Any) -> None:
+        """Put the facts of links, which are tensors, into a HeteroData."""
+        super().put(data, tensors)
+        kind = self.input_type
+        for of, names in (
+            (kind, ("edge_label_index", "edge_label", "edge_label_time")),
+            (kind[0], ("src_index",)), (kind[2], ("dst_pos_index", "dst_neg_index")),
+        ):  # fmt: skip
+            for name in names:
+                if getattr(tensors, name) is not None:
+                    data[of][name] = getattr(tensors, name)
 
 
 def by_vertex_type(G: TypedGraph, name: str, given: Any) -> dict[str, Any]:
@@ -138,7 +186,7 @@ def checked_columns(G: TypedGraph, vertex_columns: Any, edge_columns: Any, outpu
     return Columns(*made)
 
 
-def _to_torch(batch: TypedBatch) -> TypedBatch:
+def _to_torch(batch: Any) -> Any:
     """A batch with tensors, which share the memory of its arrays."""
     from_dlpack = importlib.import_module("torch").from_dlpack
 
@@ -146,14 +194,21 @@ def _to_torch(batch: TypedBatch) -> TypedBatch:
         return {kind: from_dlpack(value) if hasattr(value, "__dlpack__") else value for kind, value in values.items()}
 
     return replace(
-        batch, input_id=from_dlpack(batch.input_id), n_id=tensors(batch.n_id), edge_index=tensors(batch.edge_index),
+        batch, **_plain_tensors(batch, from_dlpack), n_id=tensors(batch.n_id), edge_index=tensors(batch.edge_index),
         e_id=tensors(batch.e_id), x=tensors(batch.x), y=tensors(batch.y),
         vertex_columns={name: tensors(rows) for name, rows in batch.vertex_columns.items()},
         edge_columns={kind: tensors(rows) for kind, rows in batch.edge_columns.items()},
+        batch=None if batch.batch is None else tensors(batch.batch),
     )  # fmt: skip
 
 
-def _to_pyg(batch: TypedBatch) -> Any:
+def _plain_tensors(batch: Any, from_dlpack: Any) -> dict[str, Any]:
+    """The fields that are arrays, as tensors."""
+    values = {each.name: getattr(batch, each.name) for each in fields(batch)}
+    return {name: from_dlpack(value) for name, value in values.items() if hasattr(value, "__dlpack__")}
+
+
+def _to_pyg(batch: Any) -> Any:
     """A torch_geometric.data.HeteroData of it."""
     data = importlib.import_module("torch_geometric.data").HeteroData()
     tensors = _to_torch(batch)
@@ -163,7 +218,10 @@ def _to_pyg(batch: TypedBatch) -> Any:
         for attribute, rows in (("x", tensors.x), ("y", tensors.y)):
             if name in rows:
                 data[name][attribute] = rows[name]
-    data[batch.input_type].input_id, data[batch.input_type].batch_size = tensors.input_id, batch.batch_size
+    if tensors.batch is not None:
+        for name, of_seeds in tensors.batch.items():
+            data[name].batch = of_seeds
+    batch.put(data, tensors)
     for kind, index in tensors.edge_index.items():
         data[kind].edge_index, data[kind].num_sampled_edges = index, list(batch.num_sampled_edges[kind])
         if kind in tensors.e_id:
@@ -175,7 +233,7 @@ def _to_pyg(batch: TypedBatch) -> Any:
     return data
 
 
-CONVERT: dict[str, Callable[[TypedBatch], Any]] = {
+CONVERT: dict[str, Callable[[Any], Any]] = {
     "arrays": lambda batch: batch, "torch": _to_torch, "pyg": _to_pyg,
 }  # fmt: skip
 """By the kind of output."""

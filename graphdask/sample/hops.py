@@ -143,7 +143,7 @@ def neighbors(
             found: Neighborhoods = drawn(graph, numbered(sampler, with_rows), placement, client, progress)
             return found
 
-        return drawn_by_type(G, vertex_type, numbers, begins, options_of, draw)
+        return drawn_by_type(G, {vertex_type: (numbers, begins)}, options_of, draw)
     flat, bounds = checked_seeds(G, seeds)
     options = checked_options(G, checked_sizes(fanouts, "fanouts", -1), replace, bias, direction, method, seed)
     options["collisions"] = checked_collisions(collisions, method)

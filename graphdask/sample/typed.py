@@ -166,37 +166,48 @@ class _Reached:
         return self.numbers[np.searchsorted(self.keys, instances * self.num_vertices + vertices)]
 
 
+Seeds = Mapping[str, tuple[np.ndarray, np.ndarray]]
+"""By type: vertex numbers, each once in its instance, and where those of each instance begin."""
+SamplerOf = Callable[[EdgeType, np.ndarray, np.ndarray, Mapping[str, Any]], tuple[Traversal, Graph]]
+"""The sampler of one type at one hop, of vertices, where those of each instance begin, and options; and its graph."""
+
+
 def drawn_by_type(
     G: TypedGraph,
-    vertex_type: str,
-    seeds: np.ndarray,
-    bounds: np.ndarray,
+    seeds: Seeds,
     options: Mapping[EdgeType, Mapping[str, Any]],
     draw: Draw,
     first: int = 0,
+    sampler_of: SamplerOf | None = None,
 ) -> TypedNeighborhoods:
     """Draw hop after hop.
 
     Parameters
     ----------
-    seeds : int64 array
-        Vertex numbers, each once in its instance.
-    bounds : int64 array, shape (instances + 1,)
-        Where the seeds of each instance begin.
+    seeds : mapping of str to pair of int64 arrays
+        Of one type or several; as `Seeds` says.
     options : mapping
         By type of edges: arguments of Traversal, with the fan-outs of all hops and the caller's seed.
     draw : callable
         Runs a sampler on the graph of a type.
     first : int
         Number of the first instance.
+    sampler_of : callable, optional
+        Default: plain traversal of the graphs of types.
     """
-    instances, number = len(bounds) - 1, G.num_vertices
+
+    def plain(
+        kind: EdgeType, vertices: np.ndarray, starts: np.ndarray, given: Mapping[str, Any]
+    ) -> tuple[Traversal, Graph]:
+        return Traversal(vertices, starts, **given), G.of_type(kind)
+
+    instances, number = len(next(iter(seeds.values()))[1]) - 1, G.num_vertices
     hops = len(next(iter(options.values()))["fanouts"]) if options else 0
     reached = {name: _Reached(number, instances) for name in G.vertex_types}
-    of_seeds = np.repeat(np.arange(instances), np.diff(bounds))
     for name, of_type in reached.items():
-        of_type.take([(of_seeds, seeds)] if name == vertex_type else [])
-    made = TypedNeighborhoods(G, vertex_type, instances)
+        vertices, bounds = seeds.get(name, (np.zeros(0, np.int64), np.zeros(instances + 1, np.int64)))
+        of_type.take([(np.repeat(np.arange(instances), np.diff(bounds)), vertices)])
+    made = TypedNeighborhoods(G, next(iter(seeds)), instances)
     drawn: dict[EdgeType, list[tuple[np.ndarray, ...]]] = {kind: [] for kind in options}
     for hop in range(hops):
         found: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {name: [] for name in reached}
@@ -207,9 +218,9 @@ def drawn_by_type(
                 continue
             starts = np.searchsorted(here, np.arange(instances + 1))
             given = {**of_kind, "fanouts": (of_kind["fanouts"][hop],), "seed": seed_of(of_kind["seed"], kind)}
-            sampler = Traversal(vertices.astype(_index(G)), starts, **given)
+            sampler, graph = (sampler_of or plain)(kind, vertices.astype(_index(G)), starts, given)
             sampler.first, sampler.last, sampler.origin = first, first + instances, first
-            sample = draw(G.of_type(kind), sampler)
+            sample = draw(graph, sampler)
             made.samples.append((kind, hop, sample))
             columns = [sample._internal(column).astype(np.int64, copy=False) for column in ("src", "dst", "instance")]
             columns[2] = columns[2] - first

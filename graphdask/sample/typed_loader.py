@@ -6,45 +6,30 @@ Source: Fey, Lenssen, Fast graph representation learning with PyTorch Geometric 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from graphdask.errors import InputError, shown
-from graphdask.graph.graph import Graph
 from graphdask.graph.type_names import checked_vertex_type
 from graphdask.graph.typed import TypedGraph
+from graphdask.interface.kinds import flag
 from graphdask.interface.suggest import public
-from graphdask.partition.conversions import class_of
 from graphdask.partition.given import given_array
-from graphdask.sample._loading import Loader, Ways, each_once
-from graphdask.sample._minibatches import rows_of
-from graphdask.sample._typed_batches import CONVERT, TypedBatch, by_vertex_type, checked_columns
-from graphdask.sample.hops import typed_options
-from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import Placement, drawn
-from graphdask.sample.traversal import Traversal
-from graphdask.sample.typed import TypedNeighborhoods, drawn_by_type
-
-
-@dataclass
-class _Drawn:
-    """A batch, but for the rows of attributes."""
-
-    sample: TypedNeighborhoods
-    place: int
-    """Which of its instances."""
-    input_id: np.ndarray
+from graphdask.sample._loading import Ways, each_once
+from graphdask.sample._typed_batches import TypedBatch
+from graphdask.sample._typed_loading import Given, TypedLoader, TypedRun
+from graphdask.sample.sampler import Placement
 
 
 @public
-class TypedNeighborLoader(Loader):
+class TypedNeighborLoader(TypedLoader):
     """Iterates over minibatches of sampled neighbourhoods of a graph with types.
 
     As `torch_geometric.loader.NeighborLoader` does of a `HeteroData`. Every pass over the loader is an epoch, and
     `epoch` the number of the next one. Batch b of epoch e is instance e * len(loader) + b of `neighbors` with the same
     seed, so a seed says all batches of all epochs, whatever the placement, the devices and the number of workers.
+    Disjoint, seed s of epoch e, counted from 0, is instance e * (seeds of an epoch) + s.
 
     Parameters
     ----------
@@ -55,6 +40,12 @@ class TypedNeighborLoader(Loader):
         every type.
     input_nodes : str, or (str, array of vertex ids, or of bool with an element for each vertex of the type)
         The type of the vertices that batches are made for, and which of them; without these all.
+    input_time : number, or array-like with one for each input vertex, optional
+        The time of each input vertex, in the unit of `times`. With it neighbours are drawn as by `temporal_neighbors`,
+        along edges that are not later than the seed, at every hop. Every seed then has a neighbourhood of its own, as
+        with `disjoint=True`.
+    disjoint : bool
+        Give every seed a neighbourhood of its own: a vertex that two seeds reach stands in the batch twice.
     batch_size : int
         Input vertices of a batch; the last one has what is left.
     shuffle : bool
@@ -67,6 +58,12 @@ class TypedNeighborLoader(Loader):
         `in`: vertices that edges come from are drawn, and messages go along the edges. `out`: the other way round.
     seed : int
         0 to 2**64 - 1.
+    times : str, or mapping of types of edges to array or str, optional
+        The times of the edges of each type: a number for each row of its table, or the name of a column of the graph,
+        dates being whole numbers in the unit of their type. A name alone is of all types. Edges of types that a mapping
+        leaves out are seen at all times. Default: the weights of the graph.
+    temporal_strategy : {"uniform", "last"}
+        As `strategy` of `temporal_neighbors`; with `input_time`.
     x, y : mapping of str to array with a row for each vertex of the type, in the order of `G.ids_of(type)`, optional
         A batch gets the rows of its vertices.
     vertex_columns : mapping of str to list of str, optional
@@ -123,6 +120,8 @@ class TypedNeighborLoader(Loader):
         num_neighbors: Any,
         input_nodes: Any,
         *,
+        input_time: Any = None,
+        disjoint: bool = False,
         batch_size: int = 1,
         shuffle: bool = False,
         drop_last: bool = False,
@@ -131,6 +130,8 @@ class TypedNeighborLoader(Loader):
         method: str = "auto",
         direction: str = "in",
         seed: int = 0,
+        times: Any = None,
+        temporal_strategy: str = "uniform",
         x: Mapping[str, Any] | None = None,
         y: Mapping[str, Any] | None = None,
         vertex_columns: Mapping[str, Any] | None = None,
@@ -143,25 +144,18 @@ class TypedNeighborLoader(Loader):
         placement: Placement = "auto",
         client: Any = None,
     ):
-        if not isinstance(G, TypedGraph):  # of whatever a caller gives
-            raise InputError(f"G is a {class_of(G)}, not a TypedGraph; gd.from_frames makes one")
         ways = Ways(
             batch_size, shuffle, drop_last, placement, client, edge_rows, None, None, transform, output, prefetch,
             batches_per_run, "directional",
         )  # fmt: skip
-        self._by_type = typed_options(G, num_neighbors, "num_neighbors", replace, bias, direction, method, seed)
-        by_hop = zip(*(options["fanouts"] for options in self._by_type.values()), strict=True)
-        most = [-1 if -1 in sizes else sum(sizes) for sizes in by_hop]
-        self._prepare(G, most, ways, replace=replace, bias=None, direction=direction, method=method, seed=seed)
-        self.typed = G
-        names = [kind for kind, ids in G.vertex_ids_by_type.items() if not ids.are_numbers]
-        if self._output != "arrays" and names:
-            raise InputError(
-                f"output={shown(output)} is for ids that are whole numbers; those of the type {names[0]!r} are strings"
-            )
+        self._prepare_types(
+            G, num_neighbors, ways, Given(x, y, vertex_columns, edge_columns), replace=replace, bias=bias,
+            direction=direction, method=method, seed=seed,
+        )  # fmt: skip
         self._input_type, self._seeds = _input_of(G, input_nodes)
-        self._attributes = by_vertex_type(G, "x", x), by_vertex_type(G, "y", y)
-        self._columns = checked_columns(G, vertex_columns, edge_columns, output, self._numbered)
+        self._disjoint = flag("disjoint", disjoint) or input_time is not None
+        inputs = len(self._seeds), "input vertices", "input vertex"
+        self._time = self._see_types(("input_time", input_time), inputs, times, temporal_strategy)
         self._divide(len(self._seeds), 1, batches_per_run)
 
     def __repr__(self) -> str:
@@ -171,54 +165,21 @@ class TypedNeighborLoader(Loader):
         )
 
     def _run(self, order: np.ndarray, epoch: int, first: int, last: int) -> Any:
-        return order, epoch, first, last
-
-    def _drawn(self, run: Any) -> Any:
-        """The batches of one run, but for rows of attributes."""
-        order, epoch, first, last = run
         bounds = np.minimum(np.arange(first, last + 1) * self.batch_size, len(order))
         inputs, starts = order[bounds[0] : bounds[-1]], bounds - bounds[0]
+        seeds, beside = self._seeds[inputs], {"input_id": (inputs, starts)}
+        if not self._disjoint:
+            return TypedRun(
+                {self._input_type: (seeds, starts)}, epoch * len(self) + first, np.arange(len(starts)), beside
+            )
+        per_epoch = min(self._count * self.batch_size, len(order))
+        alone = {self._input_type: (seeds, np.arange(len(seeds) + 1))}
+        if self._time is not None:
+            beside["seed_time"] = self._time.given[inputs], starts
+        return TypedRun(alone, epoch * per_epoch + int(bounds[0]), starts, beside, inputs)
 
-        def draw(graph: Graph, sampler: Traversal) -> Neighborhoods:
-            sampler.numbered = self._numbered
-            found: Neighborhoods = drawn(graph, sampler, self._placement, self._client, False)
-            return found
-
-        sample = drawn_by_type(
-            self.typed, self._input_type, self._seeds[inputs], starts, self._by_type, draw, epoch * len(self) + first
-        )
-        return [_Drawn(sample, place, inputs[starts[place] : starts[place + 1]]) for place in range(last - first)]
-
-    def _finished(self, drawn: Any) -> Any:
-        """A batch as the caller wants it."""
-        made = CONVERT[self._output](self._batch(drawn))
-        return made if self._transform is None else self._transform(made)
-
-    def _batch(self, drawn: _Drawn) -> TypedBatch:
-        sample, place = drawn.sample, drawn.place
-        nodes = {name: slice(*offsets[place : place + 2]) for name, offsets in sample.node_offsets.items()}
-        edges = {kind: slice(*offsets[place : place + 2]) for kind, offsets in sample.edge_offsets.items()}
-        inward = all(options["direction"] == "in" for options in self._by_type.values())
-        ends = (sample.col, sample.row) if inward else (sample.row, sample.col)
-        x, y = (
-            {name: rows_of(values, sample.places[name][nodes[name]]) for name, values in given.items()}
-            for given in self._attributes
-        )
-        rows = {kind: sample.edge[kind][here] for kind, here in edges.items()} if self._numbered else {}
-        return TypedBatch(
-            input_type=self._input_type,
-            n_id={name: sample.nodes[name][here].copy() for name, here in nodes.items()},
-            edge_index={kind: np.stack([end[kind][here] for end in ends]) for kind, here in edges.items()},
-            e_id={kind: own.copy() for kind, own in rows.items()},
-            batch_size=len(drawn.input_id),
-            input_id=drawn.input_id,
-            num_sampled_nodes={name: sizes[place].tolist() for name, sizes in sample.node_sizes.items()},
-            num_sampled_edges={kind: sizes[place].tolist() for kind, sizes in sample.edge_sizes.items()},
-            x=x,
-            y=y,
-            vertex_columns=self._columns.of_vertices({name: sample.places[name][nodes[name]] for name in nodes}),
-            edge_columns=self._columns.of_edges(rows),
-        )
+    def _made(self, beside: Any, common: dict[str, Any]) -> TypedBatch:
+        return TypedBatch(input_type=self._input_type, batch_size=len(beside["input_id"]), **beside, **common)
 
 
 def _input_of(G: TypedGraph, given: Any) -> tuple[str, np.ndarray]:
