@@ -25,6 +25,7 @@ _HOME: dict[str, str] = {
     "ShaDowLoader": "shadow_loader",
     "Spec": "spec",
     "Streamed": "streamed",
+    "TypedLinkNeighborLoader": "typed_link_loader",
     "TypedNeighborLoader": "typed_loader",
     "TypedNeighborhoods": "typed",
     "Walks": "_walkers",

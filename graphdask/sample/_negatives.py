@@ -11,6 +11,7 @@ Source: Fey, Lenssen, Fast graph representation learning with PyTorch Geometric 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -216,12 +217,12 @@ class Negatives:
         if asked.mode == "binary" and self._sources is not None and not self._sources.total:
             raise InputError("every pair of vertices of a weight above 0 is an edge of the graph; there is no negative")
 
-    def check(self, G: Graph, sources: np.ndarray) -> None:
+    def check(self, to_caller: Callable[[np.ndarray], np.ndarray], sources: np.ndarray) -> None:
         """Raise InputError for a source of a triplet that has no non-neighbour."""
         if self.asked.mode == "triplet" and isinstance(self._destinations, NonEdges):
             without = np.flatnonzero(self._destinations.free[sources] == 0)
             if len(without):
-                vertex = G.ids.to_caller(sources[without[:1]])[0]
+                vertex = to_caller(sources[without[:1]])[0]
                 raise InputError(
                     f"vertex {vertex}, the source of link {without[0]}, has an edge to every vertex of a weight above "
                     "0, so no negative; leave such links out, or only_non_edges=True"

@@ -24,7 +24,7 @@ from graphdask.partition.given import given_array
 from graphdask.sample._blocks import Layered
 from graphdask.sample._column_names import is_of_vertices, weighted_by
 from graphdask.sample._link_ends import Blocks, distinct
-from graphdask.sample._loading import Fields, Loader, Run, Ways
+from graphdask.sample._loading import Fields, Loader, Run, Seen, Ways
 from graphdask.sample._minibatches import Drawn
 from graphdask.sample._negatives import Negatives, NegativeSampling, checked_negatives
 from graphdask.sample.sampler import Placement
@@ -72,8 +72,57 @@ class LinkBatch(Layered, Fields):
     """The `direction` of the loader; neither shown nor in `Data` of PyTorch Geometric."""
 
 
+class OfLinks:
+    """What loaders of links have: the numbers of their ends, labels and times, with those of negatives."""
+
+    _asked: NegativeSampling | None
+    _labels: np.ndarray | None
+    _seen: Seen | None
+
+    @property
+    def _of_triplets(self) -> bool:
+        return self._asked is not None and self._asked.mode == "triplet"
+
+    def _negatives_of(self, links: int) -> int:
+        return 0 if self._asked is None else int(np.ceil(links * self._asked.amount))
+
+    def _seeds_of(self, links: int) -> int:
+        """Ends of so many links of a batch and of their negatives."""
+        return 2 * links + (1 if self._of_triplets else 2) * self._negatives_of(links)
+
+    def _facts(self, blocks: Blocks, places: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Labels and times of the links and negatives of batches."""
+        if self._of_triplets:
+            return {} if self._seen is None else {"seed_time": (self._seen.limits[places], blocks.bounds)}
+
+        def all_of(links: int) -> int:
+            return links + self._negatives_of(links)
+
+        offsets, facts = blocks.offsets(all_of), {}
+        if self._labels is not None:
+            facts["edge_label"] = blocks.labels(self._labels[places]), offsets
+        if self._seen is not None:
+            facts["edge_label_time"] = blocks.repeated(self._seen.limits[places], 1, all_of), offsets
+        return facts
+
+    def _link_of(self, instances: Any, ends: int, links: int) -> Any:
+        """The link of a batch that instances belong to; of pairs, the sources come before the destinations."""
+        return instances % (ends if self._of_triplets else ends // 2) % links
+
+    def _indices(self, ends: Any, links: int) -> dict[str, Any]:
+        """The fields of a batch that have the numbers of ends."""
+        if not self._of_triplets:
+            return {"edge_label_index": ends.reshape(2, -1)}
+        assert self._asked is not None
+        negative = ends[2 * links :].reshape(self._asked.of_each, links).T.copy()
+        return {
+            "src_index": ends[:links].copy(), "dst_pos_index": ends[links : 2 * links].copy(),
+            "dst_neg_index": negative[:, 0].copy() if negative.shape[1] == 1 else negative,
+        }  # fmt: skip
+
+
 @public
-class LinkNeighborLoader(Loader):
+class LinkNeighborLoader(OfLinks, Loader):
     """Iterates over minibatches of links with sampled neighbourhoods, as `torch_geometric.loader.LinkNeighborLoader`.
 
     Every pass over the loader is an epoch, and `epoch` the number of the next one. Batch b of epoch e is instance
@@ -206,9 +255,9 @@ class LinkNeighborLoader(Loader):
         self._negatives = None if asked is None else Negatives(G, asked, self._options["seed"], ends)
         if self._negatives is not None:
             _check_types(G, self._negatives.asked)
-            self._negatives.check(G, self._links[0])
+            self._negatives.check(G.ids.to_caller, self._links[0])
         count = len(self._links[0])
-        self._labels = _checked_labels(edge_label, count, asked)
+        self._labels = checked_labels(edge_label, count, asked)
         if asked is not None and is_of_vertices(G, time_attr):
             raise InputError(
                 f"time_attr={shown(time_attr)} is a column of the vertices, and negatives would have ends of any time; "
@@ -224,17 +273,6 @@ class LinkNeighborLoader(Loader):
             f"<LinkNeighborLoader: {len(self)} batches of {self.batch_size} of {len(self._links[0])} links, neighbours "
             f"{list(self._options['fanouts'])}, {self._asked or 'no negatives'}>"
         )
-
-    @property
-    def _of_triplets(self) -> bool:
-        return self._asked is not None and self._asked.mode == "triplet"
-
-    def _negatives_of(self, links: int) -> int:
-        return 0 if self._asked is None else int(np.ceil(links * self._asked.amount))
-
-    def _seeds_of(self, links: int) -> int:
-        """Ends of so many links of a batch and of their negatives."""
-        return 2 * links + (1 if self._of_triplets else 2) * self._negatives_of(links)
 
     def _run(self, order: np.ndarray, epoch: int, first: int, last: int) -> Run:
         begin, end = first * self.batch_size, min(last * self.batch_size, len(order))
@@ -258,34 +296,12 @@ class LinkNeighborLoader(Loader):
         of_epoch = whole * per + self._seeds_of(rest)
         return Run(self._sampler(ends, None, epoch * of_epoch + first * per, limits), beside, per)
 
-    def _facts(self, blocks: Blocks, places: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Labels and times of the links and negatives of batches."""
-        if self._of_triplets:
-            return {} if self._seen is None else {"seed_time": (self._seen.limits[places], blocks.bounds)}
-
-        def all_of(links: int) -> int:
-            return links + self._negatives_of(links)
-
-        offsets, facts = blocks.offsets(all_of), {}
-        if self._labels is not None:
-            facts["edge_label"] = blocks.labels(self._labels[places]), offsets
-        if self._seen is not None:
-            facts["edge_label_time"] = blocks.repeated(self._seen.limits[places], 1, all_of), offsets
-        return facts
-
     def _made(self, drawn: Drawn, common: dict[str, Any]) -> LinkBatch:
         beside = dict(drawn.beside)
         ends, links = beside.pop("ends"), len(beside["input_id"])
         if common["batch"] is not None:  # of pairs, the sources come before the destinations
-            common["batch"] = common["batch"] % (len(ends) if self._of_triplets else len(ends) // 2) % links
-        if not self._of_triplets:
-            return LinkBatch(edge_label_index=ends.reshape(2, -1), **beside, **common)
-        assert self._asked is not None
-        negative = ends[2 * links :].reshape(self._asked.of_each, links).T.copy()
-        return LinkBatch(
-            src_index=ends[:links].copy(), dst_pos_index=ends[links : 2 * links].copy(),
-            dst_neg_index=negative[:, 0].copy() if negative.shape[1] == 1 else negative, **beside, **common,
-        )  # fmt: skip
+            common["batch"] = self._link_of(common["batch"], len(ends), links)
+        return LinkBatch(**self._indices(ends, links), **beside, **common)
 
 
 def _check_types(G: Graph, asked: NegativeSampling) -> None:
@@ -310,8 +326,8 @@ def _given_links(G: Graph, given: Any) -> tuple[np.ndarray, np.ndarray]:
     """Vertex numbers of the ends of links, int64."""
     if isinstance(given, tuple | list) and len(given) == 2 and getattr(given[1], "ndim", 0) == 2:
         raise InputError(
-            "edge_label_index is one array of shape (2, links) and names no type of edges; of a TypedGraph it has "
-            "numbers: np.stack([G.number(type of sources, ids), G.number(type of destinations, ids)])"
+            "edge_label_index is one array of shape (2, links) and names no type of edges; TypedLinkNeighborLoader "
+            "takes a type and ids"
         )
     asked = given_array("edge_label_index", given)
     if asked.ndim != 2 or len(asked) != 2:
@@ -324,7 +340,7 @@ def _given_links(G: Graph, given: Any) -> tuple[np.ndarray, np.ndarray]:
     return src.astype(np.int64, copy=False), dst.astype(np.int64, copy=False)
 
 
-def _checked_labels(given: Any, count: int, asked: NegativeSampling | None) -> np.ndarray | None:
+def checked_labels(given: Any, count: int, asked: NegativeSampling | None) -> np.ndarray | None:
     """The labels of links; with binary negatives, 0 is none of them."""
     if given is None:
         return np.ones(count, np.float32) if asked is not None and asked.mode == "binary" else None

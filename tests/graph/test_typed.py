@@ -191,7 +191,7 @@ def test_negatives_of_a_graph_with_types_name_their_vertices(graph):
     ):
         with pytest.raises(InputError, match=sides):
             gd.sample.LinkNeighborLoader(graph, [2], pairs, neg_sampling=given)
-    with pytest.raises(InputError, match="names no type of edges; of a TypedGraph it has numbers"):
+    with pytest.raises(InputError, match="names no type of edges; TypedLinkNeighborLoader"):
         gd.sample.LinkNeighborLoader(graph, [2], (("user", "rates", "item"), pairs))
     kinds = gd.sample.NegativeSampling("binary", 3, users, items)
     for batch in gd.sample.LinkNeighborLoader(graph, [2], pairs, neg_sampling=kinds, batch_size=4):

@@ -46,4 +46,9 @@ OF_TYPES: dict[str, tuple[Any, ...]] = {
         lambda w: gd.sample.TypedNeighborLoader,
         {"input_nodes": ("vertex of type", "vertices of")},
     ),
+    "TypedLinkNeighborLoader": (
+        lambda w: {"G": w.T, "num_neighbors": [1], "edge_label_index": ("x", ([0], [3]))},
+        lambda w: gd.sample.TypedLinkNeighborLoader,
+        {},
+    ),
 }  # fmt: skip
