@@ -10,7 +10,8 @@ import numpy as np
 from graphdask.algorithms._candidates import PUSH, Candidates
 from graphdask.algorithms._levels import BetweennessState
 from graphdask.engine.loop import Environment
-from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
+from graphdask.engine.team import Areas, Peers, TeamMemory, TeamRun
+from graphdask.engine.tuning import ENGINE
 from graphdask.kernels.betweenness import betweenness_team as at
 from graphdask.kernels.common.team import TEAM_WORDS
 from graphdask.partition.part import Part
@@ -46,7 +47,7 @@ class TeamTables:
     @staticmethod
     def nbytes(peers: Peers, part: Part, env: Environment, lanes: int, mask: Any) -> int:
         """Return the bytes of the tables and of the records of the levels. Every rank calls it."""
-        levels = 8 * (MOST_STEPS + 1) * at.LEVEL_WORDS
+        levels = 8 * (ENGINE.team_steps + 1) * at.LEVEL_WORDS
         return TeamMemory.nbytes(peers, part, env, _areas(part), _tables(part, lanes, mask)) + levels
 
 
@@ -127,7 +128,7 @@ class TeamBatches(TeamRun):
         self.all = (1 << sources) - 1
         edges = self.indptr[rows + 1] - self.indptr[rows]
         level = count, int(edges.sum()), len(state.with_edges), self.all
-        self._fit_levels(MOST_STEPS)
+        self._fit_levels(ENGINE.team_steps)
         self.levels[0] = backend.from_host(np.array([np.uint64(word) for word in level]).view(np.int64))
         self.run()
 
@@ -135,8 +136,8 @@ class TeamBatches(TeamRun):
         level, back, looks = 0, -1, 0
         if ends is not None:
             level, back, looks = ends[[at.END_LEVEL, at.END_BACK, at.END_PULLS]].tolist()
-        self._fit_levels(level + MOST_STEPS)
-        return level, back, looks, MOST_STEPS, self.lanes, np.uint64(self.all), PUSH, self.many, self.hub
+        self._fit_levels(level + ENGINE.team_steps)
+        return level, back, looks, ENGINE.team_steps, self.lanes, np.uint64(self.all), PUSH, self.many, self.hub
 
     def _fit_levels(self, levels: int) -> None:
         """Fit the records to so many levels and the next one."""

@@ -12,7 +12,8 @@ from graphdask.device.backend import Array
 from graphdask.engine.buffers import put_aside
 from graphdask.engine.direction import ALPHA, BETA, Direction
 from graphdask.engine.loop import Environment, Superstep
-from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
+from graphdask.engine.team import Areas, Peers, TeamMemory, TeamRun
+from graphdask.engine.tuning import ENGINE
 from graphdask.kernels.bfs import bfs_team as at
 from graphdask.kernels.bfs.bfs_pack import Levels, RankSearch, Search
 from graphdask.kernels.common.team import END_DONE
@@ -116,7 +117,8 @@ class TeamSearch(TeamRun):
         self.direction, self.level, self.pulled = direction, level, False
         self.stops = levels is not None
         self.plan = Levels(
-            most=min(levels or MOST_STEPS, MOST_STEPS), may_pull=("push", "auto", "pull").index(direction.mode),
+            most=min(levels or ENGINE.team_steps, ENGINE.team_steps),
+            may_pull=("push", "auto", "pull").index(direction.mode),
             vertices=float(direction.num_vertices), alpha=ALPHA, beta=BETA, claims=float(self.claims),
             deepest=deepest, has_targets=int(has_targets),
         )  # fmt: skip

@@ -9,7 +9,8 @@ import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
-from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
+from graphdask.engine.team import Areas, Peers, TeamMemory, TeamRun
+from graphdask.engine.tuning import ENGINE
 from graphdask.kernels.common.team import TEAM_WORDS
 from graphdask.kernels.sssp import sssp_team as at
 from graphdask.kernels.sssp.sssp_team_pack import TeamBuckets
@@ -80,7 +81,7 @@ class TeamPaths(TeamRun):
         farthest: Callable[[], float],
         asks: bool,
     ):
-        self.most, self.farthest, self.steps = most, farthest, FEW_STEPS if asks else MOST_STEPS
+        self.most, self.farthest, self.steps = most, farthest, FEW_STEPS if asks else ENGINE.team_steps
         self.buckets = TeamBuckets(
             each=each, enough=ENOUGH if env.size > 1 else 2**62, looked_before=0, looked_here=0, widens=int(widens),
             widened=1.0, delta=float(delta), farthest=most,

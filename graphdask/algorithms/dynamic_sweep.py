@@ -19,6 +19,7 @@ from graphdask.dynamic.rows import DynamicPart
 from graphdask.engine import row_sums
 from graphdask.engine.loop import Environment
 from graphdask.engine.row_sums import Chunks
+from graphdask.engine.tuning import ENGINE
 from graphdask.kernels.common.tuning import SWEEP_KINDS as KINDS
 from graphdask.kernels.pagerank.pagerank_pack import RankRows
 
@@ -52,7 +53,7 @@ class Sweep:
     def memory(part: DynamicPart) -> int:
         """Bytes that lists take at most while they are made; 0 where they are there, or of no use."""
         rows, index = part.backward, part.ids.itemsize
-        if isinstance(part.ids, np.ndarray) or rows.used < row_sums.STAGED_FROM or _kept(part) is not None:
+        if isinstance(part.ids, np.ndarray) or rows.used < ENGINE.staged_from or _kept(part) is not None:
             return 0
         chunks = min(part.num_owned, rows.used // (row_sums.FEW + 1)) + rows.used // row_sums.CHUNK
         return part.num_owned * index + chunks * (8 + index) + rows.used // row_sums.CHUNK * (24 + index)
@@ -105,7 +106,7 @@ class Sweep:
 
 def _least(env: Environment) -> int:
     """Edges from which on it pays."""
-    return row_sums.STAGED_FROM * env.backend.processors
+    return ENGINE.staged_from * env.backend.processors
 
 
 def _lists(part: DynamicPart, state: DynamicRanksState, env: Environment) -> tuple[Array, Chunks]:

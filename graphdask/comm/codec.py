@@ -7,8 +7,8 @@
 | delta | 1 or 2 each, if the largest gap allows | ascending |
 | all | none: every vertex of the universe | ascending |
 
-On a GPU the bytes are not all: time goes into launches. There it is list or bitmap, see `BITMAP_SAVES`, and sets for
-many peers are coded together (graphdask.comm.segments); `delta` is for CPUs, but every receiver reads every code.
+On a GPU the bytes are not all: time goes into launches. There it is list or bitmap (`bitmap_saves`), and sets for many
+peers are coded together (graphdask.comm.segments); `delta` is for CPUs, but every receiver reads every code.
 
 A dense set is put in order through its bitmap (rank by prefix sums of word counts), a sparse one by a sort. The payload
 is the ids, then the columns, each from a multiple of 8 bytes on. What it must look like follows from `meta`
@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.comm.tuning import COMM
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import CommunicationError, InputError, KernelError
 from graphdask.kernels.common.tuning import BITMAP_TILE as TILE
@@ -38,10 +39,6 @@ FEW = 128
 """Ids up to which the list is taken at once: so few bytes travel with the header anyway."""
 SPARSE = 128
 """A set is sorted, not ranked through its bitmap, when the universe is more than this many times its size."""
-BITMAP_SAVES = 1 << 20
-"""On a GPU ids with columns are a bitmap only where it saves more bytes than this. Listing its ids takes two launches
-and memory more than reading a list, 20 to 40 us for all messages; InfiniBand moves 1 MB (25 to 50 GB/s) in that time,
-NVLink several (100 to 200 GB/s)."""
 
 
 def encode(
@@ -93,7 +90,7 @@ def encode(
     width, first = 0, 0
     bitmap, listed = bitmap_bytes(universe), n * list_width(universe)
     if code is None and backend.name == "cuda":
-        code = BITMAP if listed - bitmap > BITMAP_SAVES else LIST
+        code = BITMAP if listed - bitmap > COMM.bitmap_saves else LIST
     if code == DELTA or (code is None and n < min(bitmap, listed)):
         order = _Order(backend, ids, universe)
         width, first = order.gap_width()

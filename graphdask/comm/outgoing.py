@@ -7,10 +7,8 @@ mapped once by each. One is enough, because an exchange returns when everything 
 
 from __future__ import annotations
 
+from graphdask.comm.tuning import COMM
 from graphdask.device.backend import Array, Backend
-
-SMALLEST = 1 << 18
-"""Bytes of the first buffer."""
 
 
 class SendBuffer:
@@ -32,7 +30,7 @@ class SendBuffer:
         What was taken before must have been sent.
         """
         if self._memory is None or len(self._memory) < nbytes:
-            before = SMALLEST if self._memory is None else len(self._memory) * 3 // 2
+            before = COMM.first_buffer if self._memory is None else len(self._memory) * 3 // 2
             self._memory = None  # so that its place may serve
             self._memory = self._backend.xp.empty(max(nbytes, before), dtype="uint8")
         return self._memory

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.comm import codec
+from graphdask.comm.tuning import COMM
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.kernels.common.tuning import MOST_PEERS
@@ -29,11 +30,6 @@ TILE_BITS = 32 * TILE
 LIST_SAVES = 1 << 18
 """Without columns a bitmap is sent unless a list is shorter by more bytes: a receiver can join the words to a bitmap of
 its own, and reads a list no faster. These bytes take the 5 us of one launch at InfiniBand's 50 GB/s."""
-FEW = 1024
-"""Numbers that are ranked by counting, each against all, in one launch."""
-SEARCHED = 64
-"""Numbers are looked up in the mirrors where these hold at least this many times as many entries; else every entry is
-looked up in a bitmap of the numbers. A search reads about 25 entries in places of its own, a look-up one in a row."""
 
 Coded = tuple[list[int], Array | None]
 """Meta and payload of one peer."""
@@ -137,7 +133,7 @@ class Segments:
             return coded
         raw = self._raw(values)
         payload = allocate(self._most_bytes(n))
-        if self._mirror is None and n <= FEW and len(self) <= MOST_PEERS:
+        if self._mirror is None and n <= COMM.counted and len(self) <= MOST_PEERS:
             self._few(n, slots, raw, payload)
         else:
             self._many(n, slots, raw, payload)
@@ -198,9 +194,10 @@ class Segments:
     def _most_bytes(self, n: int) -> int:
         """Bytes that the payloads of n slots need at most."""
         if not self._rows:
+            few = COMM.counted
             return sum(
                 [
-                    _aligned(codec.padded(max(bitmap, count * width if (count := min(length, n)) <= FEW else 0)))
+                    _aligned(codec.padded(max(bitmap, count * width if (count := min(length, n)) <= few else 0)))
                     for bitmap, width, length in self._sizes
                 ]
             )
@@ -221,7 +218,7 @@ class Segments:
             xp = self._backend.xp
             self._bits, self._ticket = xp.zeros(words, np.uint32), xp.zeros(1, np.uint32)
             self._sums = xp.empty(words // TILE + 1, np.int64)
-        looked_up = mirror is not None and n * SEARCHED > int(self._entries[-1])
+        looked_up = mirror is not None and n * COMM.searched > int(self._entries[-1])
         if looked_up:
             if self._marks is None:
                 self._marks = self._backend.xp.zeros(-(-self._num_slots // 32), np.uint32)
@@ -233,7 +230,7 @@ class Segments:
             kernels.segments_find(n, slots, mirror, plan, peers, self._bits)
         kernels.segments_count(
             words, mirror if looked_up else None, self._marks if looked_up else None, self._bits, self._sums,
-            self._ticket, plan, peers, len(self._rows), codec.BITMAP_SAVES if self._rows else LIST_SAVES, self._layout,
+            self._ticket, plan, peers, len(self._rows), COMM.bitmap_saves if self._rows else LIST_SAVES, self._layout,
         )  # fmt: skip
         if looked_up:
             sets.codec_clear_bits(n, slots, self._marks, self._num_slots)
@@ -251,7 +248,7 @@ class Segments:
     def _may_need_a_bitmap(self, n: int) -> bool:
         if not self._rows:
             return True
-        return any([min(n, length) * width - bitmap > codec.BITMAP_SAVES for bitmap, width, length in self._sizes])
+        return any([min(n, length) * width - bitmap > COMM.bitmap_saves for bitmap, width, length in self._sizes])
 
 
 ALIGNMENT = 256

@@ -16,6 +16,7 @@ import numpy as np
 
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import Environment
+from graphdask.engine.tuning import ENGINE
 from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
 from graphdask.kernels.common.tuning import ROW_FEW as FEW
 from graphdask.kernels.pagerank.bins_pack import BinRows
@@ -26,15 +27,10 @@ MOST_SHARED = 224 << 10
 HOT, SEGMENT = 2, 6
 """Of sevenths of it: what is kept of x beside bins, and a segment of x, beside which there is some of the first-level
 cache for what is on its way."""
-TEAMS = 4
-"""Of a block, each with a bin of its own."""
 PACKET = 32
 """Bytes of a packet."""
 PART = 4
 """Edges of what is filled at a time, in segments: a segment is read once for each."""
-THREADS = 1024
-EACH = {"threads": 256, "per_processor": 1 << 16}
-"""A block for each bin."""
 PER_RUN = 16
 """Edges of a bin for each segment, below which packets are too empty."""
 
@@ -62,9 +58,8 @@ class Shape:
         seventh = shared // 7 // 32 * 32
         hot, width = min(HOT * seventh // real.itemsize, length), SEGMENT * seventh // real.itemsize
         segments = -(-(length - hot) // width)
-        return cls(
-            hot, width, segments, (shared - HOT * seventh) // TEAMS // 16 * 16, PACKET // real.itemsize, length, shared
-        )
+        bin_bytes = (shared - HOT * seventh) // ENGINE.bin_teams // 16 * 16
+        return cls(hot, width, segments, bin_bytes, PACKET // real.itemsize, length, shared)
 
     @property
     def share(self) -> int:
@@ -142,11 +137,11 @@ class Bins:
         places = xp.empty(csr.num_edges + 8, np.uint16)  # eight at a time are read
         sources, targets = xp.zeros(total * shape.packet, np.uint16), xp.empty(total, np.int32)
         kernels.bins_place(
-            EACH["threads"] * count, BinRows(
+            ENGINE.bin_launch["threads"] * count, BinRows(
                 bins=count, first_edge=first_edge, indices=csr.indices, place=place, hot=shape.hot, width=shape.width,
                 segments=segments, packet=shape.packet, in_bins=in_bins, in_segments=in_segments, places=places,
                 sources=sources, targets=targets,
-            ), **EACH, shared=4 * segments,
+            ), **ENGINE.bin_launch, shared=4 * segments,
         )  # fmt: skip
         parts = _parts(env, in_segments[::count], PART * shape.width // shape.packet)
         first_packet = in_bins[::segments].copy()
@@ -185,21 +180,21 @@ class Bins:
         """
         shape, items, count = self.shape, len(self.item_segment), len(self.first_edge) - 1
         self.kernels.bins_fill(
-            THREADS * items, BinRows(
+            ENGINE.bin_threads * items, BinRows(
                 items=items, item_segment=self.item_segment, item_packet=self.item_packet, hot=shape.hot,
                 width=shape.width, length=shape.length, packet=shape.packet, x=x, sources=self.sources,
                 targets=self.targets, values=values, wanted=wanted,
-            ), threads=THREADS, per_processor=1 << 16, shared=shape.width * x.dtype.itemsize,
+            ), threads=ENGINE.bin_threads, per_processor=1 << 16, shared=shape.width * x.dtype.itemsize,
         )  # fmt: skip
         self.kernels.bins_sum(
-            THREADS * count, BinRows(
-                bins=count, teams=TEAMS, bin_bytes=shape.bin_bytes, first_edge=self.first_edge,
+            ENGINE.bin_threads * count, BinRows(
+                bins=count, teams=ENGINE.bin_teams, bin_bytes=shape.bin_bytes, first_edge=self.first_edge,
                 first_packet=self.first_packet, packet=shape.packet,
                 x=x, hot=shape.hot, values=values, places=self.places, weights=weights,
                 weighted=int(len(weights) > 0), unit=unit, first_chunk=self.first_chunk, chunks=self.chunks,
                 chunk_targets=self.chunk_targets, first_row=self.first_row, rows=self.rows, goes=self.goes, sums=sums,
                 partial=partial, wanted=wanted,
-            ), threads=THREADS, per_processor=1, shared=shape.shared,
+            ), threads=ENGINE.bin_threads, per_processor=1, shared=shape.shared,
         )  # fmt: skip
 
 
@@ -216,8 +211,8 @@ def _cut(env: Environment, kernels: Any, csr: Csr, place: Array, shape: Shape) -
         first_edge = _bounds(xp, csr.indptr, share, count)
         packets = xp.empty(count * shape.segments, np.int32)
         kernels.bins_count(
-            EACH["threads"] * count, count, first_edge, csr.indices, place, shape.hot, shape.width, shape.segments,
-            shape.packet, packets, **EACH, shared=4 * shape.segments,
+            ENGINE.bin_launch["threads"] * count, count, first_edge, csr.indices, place, shape.hot, shape.width,
+            shape.segments, shape.packet, packets, **ENGINE.bin_launch, shared=4 * shape.segments,
         )  # fmt: skip
         filled = packets.reshape(count, shape.segments).sum(axis=1, dtype=np.int64)
         most = int((32 * filled + 2 * (first_edge[1:] - first_edge[:-1])).max()) + 32

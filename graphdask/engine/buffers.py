@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array, Backend
+from graphdask.engine.tuning import ENGINE
 from graphdask.errors import OverBudget
 from graphdask.partition.part import Csr, Part
 
 ESTIMATE = 32
 """A just-enough queue begins with the largest possible number of entries divided by this."""
-LEAST = 1 << 12
-"""Smallest number of entries that a just-enough queue begins with."""
 SHARE = 0.75
 """Of the maximum that `fixed` takes."""
 ROW = 4096
@@ -63,7 +62,7 @@ class Allocation:
             return most
         if self.scheme == "fixed":
             return math.ceil(self.share * most)
-        return min(most, max(LEAST, most // ESTIMATE) if expected is None else expected)
+        return min(most, max(ENGINE.least_queue, most // ESTIMATE) if expected is None else expected)
 
     def __str__(self) -> str:
         return f"fixed {self.share:g}" if self.scheme == "fixed" else self.scheme

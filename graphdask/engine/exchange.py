@@ -20,6 +20,7 @@ from graphdask.comm.protocol import META, Communicator
 from graphdask.comm.segments import Segments
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.messages import Inbox, Messages, Received
+from graphdask.engine.tuning import ENGINE
 from graphdask.errors import CommunicationError
 from graphdask.partition.build import cyclic_bounds, from_cyclic, local_at_owner, to_cyclic_positions
 from graphdask.partition.ghosts import known_slots
@@ -30,8 +31,6 @@ Exchange = Literal["selective", "broadcast"]
 INDEX = "index"
 """Stands for the graph's index dtype among the columns of a primitive."""
 
-SPARSE = 256
-"""Vertices of a mirror that are scanned in less time than one own vertex is looked up among them."""
 _NO_META = [0] * META
 _TO_GHOSTS = 1 << 32
 """Bit of the first meta word: the ids are places among the receiver's ghosts of the sender."""
@@ -213,7 +212,7 @@ class Exchanger:
 
     def _places_in(self, mirror: Array, own: Array) -> Array:
         """Where a mirror, ascending, has some of the own vertices; those that it does not have are left out."""
-        if len(own) * SPARSE > len(mirror):
+        if len(own) * ENGINE.sparse > len(mirror):
             if self._marks is None:
                 self._marks = np.zeros(self.part.num_owned, np.uint8)
             places = np.empty(len(mirror), self.dtype)

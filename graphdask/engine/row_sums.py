@@ -23,6 +23,7 @@ from graphdask.engine.bins import Bins, Shape
 from graphdask.engine.codes import Codes
 from graphdask.engine.loop import Environment
 from graphdask.engine.slices import Slices
+from graphdask.engine.tuning import ENGINE
 from graphdask.kernels.common.tuning import ROW_CHUNK as CHUNK
 from graphdask.kernels.common.tuning import ROW_FEW as FEW
 from graphdask.kernels.common.tuning import ROW_SPAN as SPAN
@@ -37,10 +38,8 @@ STAGING = {"threads": 1024, "per_processor": 1}
 """Blocks that keep the hottest of x in shared memory."""
 STAGED = 192 << 10
 """Bytes of them at most. On an H200 the rest of the processor's memory is its L1 cache."""
-STAGED_FROM = CHUNK * STAGING["threads"] // LANES
-"""Edges of chunks for each block, below which it does not pay to fill its shared memory first."""
-BINNED_FROM, BINNED_ROOM = 1 << 18, 160 << 10
-"""Edges for each processor, below which bins do not pay, and bytes of shared memory, below which they are too small."""
+BINNED_ROOM = 160 << 10
+"""Bytes of shared memory of a block, below which bins are too small."""
 
 
 def filled(xp: Any, array: Array, value: int) -> Array:
@@ -179,7 +178,7 @@ class Rows:
         if shape is None:
             slices = Slices.of(env, csr, real, codes, place, goes, listed)
             hot = 0
-            if min(csr.num_edges, CHUNK * slices.chunks) >= STAGED_FROM * env.backend.processors:
+            if min(csr.num_edges, CHUNK * slices.chunks) >= ENGINE.staged_from * env.backend.processors:
                 hot = min(min(STAGED, env.backend.shared_memory) // np.dtype(real).itemsize, len(place))
             return cls(kernels, csr, none, xp.zeros(0, np.float32), long, none, hot, None, slices, unit)
         weights = xp.zeros(0, np.float32)
@@ -235,7 +234,7 @@ class Rows:
 
 def binned(backend: Backend, edges: int, real: Any, length: int) -> Shape | None:
     """How to divide x, of which the first `length` are read, and edges into bins; None where that does not pay."""
-    enough = edges >= BINNED_FROM * backend.processors and backend.shared_memory >= BINNED_ROOM
+    enough = edges >= ENGINE.binned_from * backend.processors and backend.shared_memory >= BINNED_ROOM
     if np.dtype(real) != np.float32 or not enough:
         return None
     shape = Shape.of(backend, real, length)

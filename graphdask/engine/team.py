@@ -18,6 +18,7 @@ import numpy as np
 from graphdask.comm.protocol import PeerMemory, Peers
 from graphdask.device.backend import Array
 from graphdask.engine.loop import AGREED, Environment, Superstep
+from graphdask.engine.tuning import ENGINE
 from graphdask.kernels.common import team as at
 from graphdask.kernels.common.packs import Pack
 from graphdask.partition.part import Part
@@ -26,8 +27,6 @@ __all__ = ["Peers", "TeamMemory", "TeamRun"]
 
 THREADS = 1 << 24
 """More than run at the same time: as many as can take part."""
-MOST_STEPS = 1 << 10
-"""Supersteps of a launch: some ten milliseconds, after which the host checks its deadline."""
 FIRST_READ = 1024
 """Words of the log that are read at once: that of some hundred supersteps."""
 ALIGNED = 256
@@ -90,7 +89,7 @@ class TeamMemory:
     @staticmethod
     def nbytes(peers: Peers, part: Part, env: Environment, areas: Areas, before: int = 0) -> int:
         """Bytes that it takes, and the log of a run. Every rank calls it."""
-        log = 8 * (at.END_WORDS + MOST_STEPS * at.LOG_WORDS)
+        log = 8 * (at.END_WORDS + ENGINE.team_steps * at.LOG_WORDS)
         return peers.takes(_Plan.of(part, areas, _held(part, env), before).nbytes) + log
 
 
@@ -180,7 +179,7 @@ class TeamRun(ABC):
         self.peers, self.env, self.kernel = memory.peers, env, kernel
         self.ends = np.zeros(at.END_WORDS, np.int64)
         """What the last launch left."""
-        self.log = env.xp.zeros(at.END_WORDS + MOST_STEPS * at.LOG_WORDS, np.int64)
+        self.log = env.xp.zeros(at.END_WORDS + ENGINE.team_steps * at.LOG_WORDS, np.int64)
         self._kept = [array for array in own.values() if array is not None]
         row = self.row = np.zeros(max(own) + 1, np.int64)
         row[: at.OWN] = memory.row

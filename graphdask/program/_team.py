@@ -8,7 +8,8 @@ import numpy as np
 
 from graphdask.device.launch import word_of
 from graphdask.engine.loop import Environment, Messages, Superstep
-from graphdask.engine.team import MOST_STEPS, Areas, Peers, TeamMemory, TeamRun
+from graphdask.engine.team import Areas, Peers, TeamMemory, TeamRun
+from graphdask.engine.tuning import ENGINE
 from graphdask.kernels.common.team import END_DONE, TEAM_RANKS, TEAM_WORDS
 from graphdask.kernels.program import program_team as at
 from graphdask.kernels.program.program_pack import BINS
@@ -76,7 +77,7 @@ class TeamProgram(TeamRun):
         self.row[at.SUMS : at.SUMS + part.size] = memory.addresses
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
-        return int(self.ends[at.END_SUPERSTEP]), MOST_STEPS, self.most
+        return int(self.ends[at.END_SUPERSTEP]), ENGINE.team_steps, self.most
 
     def _superstep(self, line: list[int]) -> Superstep:
         step = super()._superstep(line)

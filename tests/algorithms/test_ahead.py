@@ -8,8 +8,8 @@ from emulated import emulated, stand_in
 
 import graphdask as gd
 from graphdask.algorithms.dynamic_sweep import Sweep
-from graphdask.engine import row_sums
 from graphdask.engine.row_sums import Rows
+from graphdask.engine.tuning import ENGINE
 
 
 @pytest.fixture
@@ -49,11 +49,11 @@ def test_pagerank_sums_ahead_until_the_device_finds_that_it_has_converged(norm, 
     ("static", {"tol": 1e-3}), ("static", {"error": 1e-4}), ("nd", {"tol": 1e-3}), ("nd", {"tol": 1e-9}),
     ("nd", {"error": 1e-4}), ("auto", {"error": 1e-3}), ("auto", {"error": 1e-7}),
 ])  # fmt: skip
-def test_a_dynamic_graph_s_pagerank_does_too(method, given, rng, monkeypatch, counted):
+def test_a_dynamic_graph_s_pagerank_does_too(method, given, rng, monkeypatch, counted, tuned):
     src, dst = rng.integers(0, 300, (2, 3000))
     batch = rng.integers(0, 300, (2, 30))
     found = []
-    monkeypatch.setattr(row_sums, "STAGED_FROM", 0)
+    tuned(ENGINE, staged_from=0)
     for device in ("cpu", "cuda"):
         if device == "cuda":
             stand_in(monkeypatch, emulated())

@@ -25,8 +25,8 @@ from reference import (
 import graphdask as gd
 from graphdask.algorithms.bfs import SMALL
 from graphdask.bench.analysis.choices import paths_unfused
-from graphdask.engine import buffers
 from graphdask.engine.buffers import Allocation, Buffer, Growth
+from graphdask.engine.tuning import ENGINE
 from graphdask.errors import InputError, OverBudget, Unsupported
 
 PARTS = (1, 2, 3)
@@ -59,7 +59,7 @@ EVERY_PAIR = pytest.mark.parametrize(
 
 
 @pytest.fixture
-def tight(monkeypatch):
+def tight(monkeypatch, tuned):
     """Estimates of next to nothing, so that all queues grow; and what is written behind them is found."""
     made = []
 
@@ -68,7 +68,7 @@ def tight(monkeypatch):
         made.append(array[size:])
         return array[:size]
 
-    monkeypatch.setattr(buffers, "LEAST", 1)
+    tuned(ENGINE, least_queue=1)
     monkeypatch.setattr(Buffer, "_empty", guarded)
     yield
     assert made
@@ -196,8 +196,8 @@ def test_the_bytes_of_a_state_are_those_of_its_arrays():
     stats = gd.bfs(graph, 0, direction="push").stats  # depth, parent, two queues, long rows; bits; counters
     assert stats.allocated_start == 5 * 10_000 * 4 + 313 * 4 + 35 * 8
     stats = gd.bfs(graph, 0, direction="push", allocation="just-enough").stats  # which grows in one queue, for leaves
-    assert stats.allocated_start == (2 * 10_000 + 2 * buffers.LEAST + 19_996 // 4_096) * 4 + 313 * 4 + 35 * 8
-    assert stats.allocated_end == stats.allocated_start + (9_999 - buffers.LEAST) * 4  # all but the one found
+    assert stats.allocated_start == (2 * 10_000 + 2 * ENGINE.least_queue + 19_996 // 4_096) * 4 + 313 * 4 + 35 * 8
+    assert stats.allocated_end == stats.allocated_start + (9_999 - ENGINE.least_queue) * 4  # all but the one found
     assert stats.to_dict()["growths"] == stats.growths == 1
 
 
@@ -316,12 +316,12 @@ def test_a_buffer_keeps_what_it_is_asked_to_keep():
 
     growth = Growth()
     room = Buffer("a queue", 10_000, np.int32, Allocation("just-enough"), get_backend("cpu"), growth)
-    assert len(room) == buffers.LEAST
-    room.array[:] = np.arange(buffers.LEAST)
+    assert len(room) == ENGINE.least_queue
+    room.array[:] = np.arange(ENGINE.least_queue)
     assert room.fit(5_000, keep=3_000)[2_999] == 2_999
-    assert len(room) == buffers.LEAST * 3 // 2  # by half at least
+    assert len(room) == ENGINE.least_queue * 3 // 2  # by half at least
     np.testing.assert_array_equal(room.fit(1 << 40, keep=3_000)[:3_000], np.arange(3_000))
-    assert (len(room), growth.growths, growth.grown) == (10_000, 2, 4 * (10_000 - buffers.LEAST))
+    assert (len(room), growth.growths, growth.grown) == (10_000, 2, 4 * (10_000 - ENGINE.least_queue))
     assert room.fit(1 << 40) is room.array
 
 
@@ -336,10 +336,10 @@ def test_a_room_does_not_grow_beyond_the_memory_there_is(monkeypatch):
         room.fit(900_000)
 
 
-def test_levels_of_one_launch_have_room_for_all_they_may_find(monkeypatch):
+def test_levels_of_one_launch_have_room_for_all_they_may_find(monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
     graph = of(lambda: (300, np.arange(299), np.arange(1, 300)), 1, device="cuda")
-    monkeypatch.setattr(buffers, "LEAST", 1)
+    tuned(ENGINE, least_queue=1)
     found = gd.bfs(graph, 0, allocation="just-enough")
     assert (found.depth.max(), len(found.stats)) == (299, 2)  # the levels of one launch
     assert len(gd.bfs(graph, 0, allocation=0.2).stats) > 299  # which has no room for SMALL

@@ -14,9 +14,9 @@ import graphdask as gd
 from graphdask.algorithms import _community_levels, louvain, triangles
 from graphdask.bench.analysis.choices import paths_unfused
 from graphdask.bench.analysis.timing import PeakMemory
-from graphdask.comm import outgoing
-from graphdask.engine import row_sums
+from graphdask.comm.tuning import COMM
 from graphdask.engine.loop import Environment
+from graphdask.engine.tuning import ENGINE
 from graphdask.partition import neighbours
 
 CALLS = {
@@ -57,9 +57,9 @@ def test_the_memory_of_communities_is_announced(method, rng, monkeypatch):
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(("parts", "ghosts"), [(2, "all"), (3, "1-hop")])
 @pytest.mark.parametrize("name", CALLS)
-def test_the_memory_of_ranks_that_exchange_is_announced(name, parts, ghosts, rng, monkeypatch):
+def test_the_memory_of_ranks_that_exchange_is_announced(name, parts, ghosts, rng, monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
-    monkeypatch.setattr(outgoing, "SMALLEST", 1 << 10)
+    tuned(COMM, first_buffer=1 << 10)
     monkeypatch.setattr(Environment, "peers", lambda env, alone=False: None)
     n, m = 3_000, 9_000
     src, dst = rng.integers(0, n, (2, m))
@@ -89,10 +89,10 @@ def test_no_more_than_is_announced_is_taken_for_triangles_of_many_pieces(name, r
 
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("parts", [1, 3])
-def test_the_memory_of_ranks_of_a_graph_that_changes_is_announced(parts, rng, monkeypatch):
+def test_the_memory_of_ranks_of_a_graph_that_changes_is_announced(parts, rng, monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
-    monkeypatch.setattr(outgoing, "SMALLEST", 1 << 10)
-    monkeypatch.setattr(row_sums, "STAGED_FROM", 0)
+    tuned(COMM, first_buffer=1 << 10)
+    tuned(ENGINE, staged_from=0)
     D = gd.DynamicGraph(gd.from_edges(*rng.integers(0, 9_000, (2, 60_000))).partition(parts, device="cuda"))
     D.update(insert=([0], [1]))
     for method in ("static", "nd", "dfp"):

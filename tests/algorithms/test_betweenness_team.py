@@ -22,6 +22,7 @@ from graphdask.algorithms import betweenness as algorithm
 from graphdask.cluster.local import local_cluster
 from graphdask.comm import peers
 from graphdask.engine import team as _team
+from graphdask.engine.tuning import ENGINE
 from graphdask.errors import PeerLost
 
 NAMES = [
@@ -99,8 +100,8 @@ def test_64_bit_vertex_numbers_give_the_same(count, monkeypatch):
 
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize(("steps", "pushes"), [(1, True), (3, False)])
-def test_a_batch_goes_on_after_a_launch_has_ended(steps, pushes, monkeypatch):
-    monkeypatch.setattr(_betweenness_team, "MOST_STEPS", steps)
+def test_a_batch_goes_on_after_a_launch_has_ended(steps, pushes, monkeypatch, tuned):
+    tuned(ENGINE, team_steps=steps)
     if pushes:
         monkeypatch.setattr(algorithm, "MANY", {"cpu": 0, "cuda": 0})
     n, rng = 25, np.random.default_rng(4)

@@ -14,10 +14,11 @@ from memory import DevicePeak
 import graphdask as gd
 from graphdask.algorithms import rank_layout
 from graphdask.bench.analysis.timing import PeakMemory
-from graphdask.comm import outgoing
+from graphdask.comm.tuning import COMM
 from graphdask.engine import bins, row_sums
 from graphdask.engine.bins import Shape
 from graphdask.engine.row_sums import Rows
+from graphdask.engine.tuning import ENGINE
 from graphdask.partition.part import Csr
 
 POISON = -77.0
@@ -29,11 +30,9 @@ def shape_of(real, length, hot=48, width=90, room=8192, shared=100_000):
 
 
 @pytest.fixture
-def small(monkeypatch):
+def small(tuned):
     """Blocks that an emulator has time for, which knows one team only."""
-    monkeypatch.setattr(bins, "THREADS", 64)
-    monkeypatch.setattr(bins, "EACH", {"threads": 64, "per_processor": 1})
-    monkeypatch.setattr(bins, "TEAMS", 1)
+    tuned(ENGINE, bin_threads=64, bin_launch={"threads": 64, "per_processor": 1}, bin_teams=1)
 
 
 @pytest.mark.usefixtures("small")
@@ -136,9 +135,7 @@ def everywhere():
         return original(*given)
 
     original = bins.Bins.of
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bins, "THREADS", 64)
-        patch.setattr(bins, "TEAMS", 1)
+    with pytest.MonkeyPatch.context() as patch, ENGINE.varied(bin_threads=64, bin_teams=1):
         patch.setattr(rank_layout, "binned", binned)
         patch.setattr(bins.Bins, "of", of)
         yield made
@@ -198,9 +195,9 @@ def test_where_there_is_no_memory_for_bins_ranks_do_without(rng, monkeypatch):
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("options", [{}, {"weighted": True}])
-def test_their_memory_is_announced(parts, options, rng, monkeypatch):
+def test_their_memory_is_announced(parts, options, rng, monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
-    monkeypatch.setattr(outgoing, "SMALLEST", 1 << 10)
+    tuned(COMM, first_buffer=1 << 10)
     graph = graph_of(rng, False, 3000, 20_000).partition(parts, device="cuda").persist()
     with everywhere():
         for _ in range(2):
@@ -213,13 +210,13 @@ def test_their_memory_is_announced(parts, options, rng, monkeypatch):
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("parts", [1, 2])
 @pytest.mark.parametrize("options", [{}, {"weighted": True}])
-def test_on_a_gpu_bins_are_made_of_large_graphs_and_announced(parts, options, rng, monkeypatch):
+def test_on_a_gpu_bins_are_made_of_large_graphs_and_announced(parts, options, rng, tuned):
     n, m = 1 << 21, 1 << 24
     src, dst = (n * rng.random((2, m)) ** 2).astype(np.int64)
     graph = gd.from_edges(src, dst, rng.integers(1, 9, m), num_vertices=n, directed=False)
-    monkeypatch.setattr(row_sums, "BINNED_FROM", 1 << 40)
+    tuned(ENGINE, binned_from=1 << 40)
     expected = ranks_of(graph.partition(1, device="cuda"), **options)
-    monkeypatch.setattr(row_sums, "BINNED_FROM", 0)
+    tuned(ENGINE, binned_from=0)
     divided = graph.partition(parts, device="cuda").persist()
     for _ in range(2):
         with PeakMemory("cuda", parts, True) as peak:

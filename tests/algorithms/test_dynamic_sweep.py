@@ -10,19 +10,19 @@ from emulated import emulated, stand_in
 
 import graphdask as gd
 from graphdask.algorithms.dynamic_sweep import Sweep
-from graphdask.engine import row_sums
+from graphdask.engine.tuning import ENGINE
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("parts", [1, 3])
-def test_all_vertices_are_ranked_out_of_shared_memory_with_the_same_bits(parts, device, monkeypatch):
+def test_all_vertices_are_ranked_out_of_shared_memory_with_the_same_bits(parts, device, monkeypatch, tuned):
     """Calls that rank all vertices, nearly all, or all in some iterations and in the last ones; rows of all lengths."""
     swept, run = Counter(), Sweep.sum
     if device == "emulated":
         stand_in(monkeypatch, emulated())
         monkeypatch.setattr(emulated(), "shared_memory", 40 * 8)
-    monkeypatch.setattr(row_sums, "STAGED_FROM", 0)
+    tuned(ENGINE, staged_from=0)
     monkeypatch.setattr(Sweep, "sum", lambda self, part, *rest: swept.update([part.rank]) or run(self, part, *rest))
     rng = np.random.default_rng(6)
     hubs = np.repeat([3, 7], 400), rng.integers(0, 900, 800)

@@ -16,7 +16,7 @@ import graphdask.partition.sources
 from graphdask import execute
 from graphdask.algorithms import _weighted_paths, bfs
 from graphdask.algorithms.bfs import DIRECTIONS, BreadthFirstSearch
-from graphdask.engine import row_sums
+from graphdask.engine.tuning import ENGINE
 
 NAMES = [
     "one vertex with a self-loop", "only self-loops", "duplicates both ways", "isolated vertices", "star inward",
@@ -133,8 +133,8 @@ def test_betweenness_by_weight(make, parts, kind, monkeypatch):
 @pytest.mark.parametrize("kind", ["none", "integers"])
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("make", [hub, broad])
-def test_ranks_out_of_shared_memory(make, parts, kind, monkeypatch):
-    monkeypatch.setattr(row_sums, "STAGED_FROM", 0)
+def test_ranks_out_of_shared_memory(make, parts, kind, monkeypatch, tuned):
+    tuned(ENGINE, staged_from=0)
     monkeypatch.setattr(emulated(), "shared_memory", 100 * 8)
     pair = {f"on_{name}": divided(make, parts, device, kind) for name, device in (("cpu", "cpu"), ("gpu", "cuda"))}
     same(lambda g: gd.pagerank(g, max_iter=4), "rank", **pair)

@@ -14,6 +14,7 @@ from graphdask.algorithms.pagerank import PageRank, scale_of
 from graphdask.engine import row_sums
 from graphdask.engine.loop import HUB_THREADS
 from graphdask.engine.row_sums import CHUNK, FEW, SPAN, Chunks, Rows
+from graphdask.engine.tuning import ENGINE
 from graphdask.kernels.pagerank.pagerank_pack import COUNTS, LOOPS, RankRows, SelfLoops
 from graphdask.partition.part import Csr
 
@@ -80,13 +81,13 @@ def laid_out(env, rng, real, weighted=False, dtype=np.int32, slots=700):
         *((np.float64, False, np.int64, hot) for hot in (0, 1, 50, 700, 24576)),
     ],
 )
-def test_sums_are_the_same_whatever_is_in_shared_memory(env, real, weighted, dtype, hot, rng, monkeypatch):
+def test_sums_are_the_same_whatever_is_in_shared_memory(env, real, weighted, dtype, hot, rng, monkeypatch, tuned):
     backend = env.backend
     if backend.name == "cpu":
         pytest.skip("has no shared memory")
     if hot < 700:
         monkeypatch.setattr(backend, "shared_memory", hot * np.dtype(real).itemsize)
-    monkeypatch.setattr(row_sums, "STAGED_FROM", 0)
+    tuned(ENGINE, staged_from=0)
     slots = 60_000 if hot > 700 else 700
     rows, x, indptr, expected = laid_out(env, rng, real, weighted, dtype, slots)
     assert rows.hot == min(hot, backend.shared_memory // np.dtype(real).itemsize)
@@ -131,7 +132,7 @@ def test_what_is_in_shared_memory_is_what_fits_and_only_in_large_graphs(env, rng
     if backend.name == "cpu":
         pytest.skip("has no shared memory")
     place = backend.from_host(np.arange(300_000, dtype=np.int32))
-    least = 2 * row_sums.STAGED_FROM
+    least = 2 * ENGINE.staged_from
     indices, weights = backend.from_host(np.zeros(least, np.int32)), backend.from_host(np.ones(least, np.float32))
     monkeypatch.setattr(backend, "processors", 2)
 

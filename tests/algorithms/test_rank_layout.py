@@ -18,7 +18,7 @@ from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm.segments import Segments
 from graphdask.device.backend import get_backend
 from graphdask.device.readback import Readback
-from graphdask.engine import row_sums
+from graphdask.engine.tuning import ENGINE
 
 pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped")
 FEW = dict(max_iter=4)
@@ -41,10 +41,10 @@ def divided(parts, device="cpu", name="sparse random, directed", weights=False):
 
 @pytest.mark.parametrize("device", ["cpu", "emulated"])
 @pytest.mark.parametrize("parts", [1, 2, 3])
-def test_a_later_call_finds_it_and_says_the_same(parts, device, made, monkeypatch):
+def test_a_later_call_finds_it_and_says_the_same(parts, device, made, monkeypatch, tuned):
     if device == "emulated":
         stand_in(monkeypatch, emulated())
-        monkeypatch.setattr(row_sums, "STAGED_FROM", 0)
+        tuned(ENGINE, staged_from=0)
     graph = divided(parts, "cuda" if device == "emulated" else "cpu", weights=True)
     kinds = (
         dict(),

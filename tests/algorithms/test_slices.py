@@ -11,11 +11,12 @@ from kernel_launch import ordered_sum, rows_of_all_lengths
 from memory import DevicePeak
 
 import graphdask as gd
-from graphdask.comm import outgoing
+from graphdask.comm.tuning import COMM
 from graphdask.engine import row_sums
 from graphdask.engine.codes import Codes
 from graphdask.engine.row_sums import Rows
 from graphdask.engine.slices import Slices
+from graphdask.engine.tuning import ENGINE
 from graphdask.partition.part import Csr
 
 POISON = -77.0
@@ -144,12 +145,12 @@ def graph_of(rng, directed, weights, n=500, m=6000):
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("weights", [[1, 2, 63], [0.5, 0.25, 3.0], [0.0, -0.0, 300.0], [1 / 3, 0.7]])
-def test_ranks_have_the_same_bits_on_a_device(parts, directed, dtype, weights, rng, monkeypatch):
+def test_ranks_have_the_same_bits_on_a_device(parts, directed, dtype, weights, rng, monkeypatch, tuned):
     graph = graph_of(rng, directed, weights)
     options = {"weighted": True, "dtype": dtype, "tol": 1e-6}
     expected = gd.pagerank(graph.partition(1, device="cpu"), **options)
     stand_in(monkeypatch, emulated())
-    monkeypatch.setattr(row_sums, "STAGED_FROM", 0)
+    tuned(ENGINE, staged_from=0)
     found = gd.pagerank(graph.partition(parts, device="cuda"), **options).verify()
     np.testing.assert_array_equal(found.rank, expected.rank)
     assert found.iterations == expected.iterations
@@ -159,9 +160,9 @@ def test_ranks_have_the_same_bits_on_a_device(parts, directed, dtype, weights, r
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("weights", [None, [1, 2, 63], [0.5, 1000.0], [1 / 3]])
-def test_their_memory_is_announced(parts, directed, weights, rng, monkeypatch):
+def test_their_memory_is_announced(parts, directed, weights, rng, monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
-    monkeypatch.setattr(outgoing, "SMALLEST", 1 << 10)
+    tuned(COMM, first_buffer=1 << 10)
     graph = graph_of(rng, directed, weights or [1], 20_000, 200_000).partition(parts, device="cuda").persist()
     gd.pagerank(graph, tol=0.2)  # which makes the in-edges, too
     for part in graph.built.parts.values:

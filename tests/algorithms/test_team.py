@@ -17,9 +17,11 @@ import graphdask as gd
 from graphdask.algorithms import _bfs_team, _flood, bfs, components
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.cluster.local import local_cluster
-from graphdask.comm import outgoing, peers, threads
+from graphdask.comm import peers, threads
 from graphdask.comm.protocol import PeerMemory
+from graphdask.comm.tuning import COMM
 from graphdask.engine import team as _team
+from graphdask.engine.tuning import ENGINE
 from graphdask.errors import PeerLost
 
 NAMES = [
@@ -194,10 +196,8 @@ def test_rows_of_very_many_edges_outside(parts):
 
 
 @pytest.mark.usefixtures("device")
-def test_a_search_goes_on_after_a_launch_has_ended(monkeypatch):
-    monkeypatch.setattr(_team, "MOST_STEPS", 3)
-    for module in ("_bfs_team", "_sssp_team"):
-        monkeypatch.setattr(f"graphdask.algorithms.{module}.MOST_STEPS", 3)
+def test_a_search_goes_on_after_a_launch_has_ended(tuned):
+    tuned(ENGINE, team_steps=3)
     n, rng = 60, np.random.default_rng(4)
     src = np.concatenate([np.arange(n - 1), rng.integers(0, 8, 30)])
     dst = np.concatenate([np.arange(1, n), rng.integers(0, 8, 30)])
@@ -374,9 +374,9 @@ def announced(n, m, parts, ghosts, rng, directed, peak):
 
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(("parts", "ghosts", "directed"), [(1, "all", False), (2, "all", True), (3, "1-hop", False)])
-def test_the_memory_of_a_team_is_what_was_announced(parts, ghosts, directed, rng, monkeypatch):
+def test_the_memory_of_a_team_is_what_was_announced(parts, ghosts, directed, rng, monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
-    monkeypatch.setattr(outgoing, "SMALLEST", 1 << 10)
+    tuned(COMM, first_buffer=1 << 10)
     monkeypatch.setattr(bfs, "SMALL", -1)  # one goes as a team of one, too
     shares = announced(6_000, 15_000, parts, ghosts, rng, directed, lambda: DevicePeak(monkeypatch))
     components = shares.pop("components")

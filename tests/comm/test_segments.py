@@ -9,9 +9,10 @@ from emulated import EmulatedCuda
 from ranks import needs_ucx
 
 from graphdask.comm import codec, segments
-from graphdask.comm.outgoing import SMALLEST, SendBuffer
+from graphdask.comm.outgoing import SendBuffer
 from graphdask.comm.segments import Segments
 from graphdask.comm.single import SingleCommunicator
+from graphdask.comm.tuning import COMM
 from graphdask.comm.ucx.communicator import UcxCommunicator, UcxPlane
 from graphdask.device.backend import get_backend
 from graphdask.engine.messages import Inbox, Received
@@ -126,11 +127,10 @@ CODES = ("as they are", "by their bitmaps")
 
 
 @pytest.fixture
-def codes(request, monkeypatch):
+def codes(request, tuned):
     """Small sets with the constants for large ones, and with others that make every set a bitmap where it may be."""
     if request.param != "as they are":
-        monkeypatch.setattr(segments, "FEW", 0)
-        monkeypatch.setattr(codec, "BITMAP_SAVES", 0)
+        tuned(COMM, counted=0, bitmap_saves=0)
     return request.param
 
 
@@ -201,11 +201,11 @@ def test_a_bitmap_takes_its_bytes_only_where_it_saves_many(backend, rng):
 def test_the_memory_is_the_same_until_it_does_not_suffice(backend):
     buffer = SendBuffer(backend)
     first = buffer.take(10)
-    assert len(first) == SMALLEST
-    assert buffer.take(SMALLEST) is first
-    second = buffer.take(SMALLEST + 1)
-    assert len(second) == SMALLEST * 3 // 2
-    assert len(buffer.take(4 * SMALLEST)) == 4 * SMALLEST
+    assert len(first) == COMM.first_buffer
+    assert buffer.take(COMM.first_buffer) is first
+    second = buffer.take(COMM.first_buffer + 1)
+    assert len(second) == COMM.first_buffer * 3 // 2
+    assert len(buffer.take(4 * COMM.first_buffer)) == 4 * COMM.first_buffer
     buffer.close()
 
 
@@ -254,7 +254,7 @@ def test_numbers_that_no_entry_has_are_found(backend, rng):
             backend.synchronize()
 
 
-def test_every_kernel_of_an_exchange_in_few_launches(backend, rng, monkeypatch):
+def test_every_kernel_of_an_exchange_in_few_launches(backend, rng, monkeypatch, tuned):
     """Small enough for tools that follow each access of a thread to memory: see CONTRIBUTING."""
     launched, whole, dtype = set(), backend.kernels, np.dtype(np.int32)
 
@@ -269,9 +269,8 @@ def test_every_kernel_of_an_exchange_in_few_launches(backend, rng, monkeypatch):
     monkeypatch.setattr(backend, "kernels", Noted)
     columns, room, used = {"label": np.int32, "score": (np.float64, (3,))}, SendBuffer(backend), set()
     for of in ({}, columns):
-        for few, saves in ((segments.FEW, codec.BITMAP_SAVES), (0, 0), (0, 1 << 30)):
-            monkeypatch.setattr(segments, "FEW", few)
-            monkeypatch.setattr(codec, "BITMAP_SAVES", saves)
+        for few, saves in ((COMM.counted, COMM.bitmap_saves), (0, 0), (0, 1 << 30)):
+            tuned(COMM, counted=few, bitmap_saves=saves)
             case = Owners(rng, dtype, 7, "1-hop")
             values = random_values(rng, of, case.shift + int(case.entries[-1]))
             sets = case.segments(backend, dtype, of)

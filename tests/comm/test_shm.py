@@ -18,6 +18,7 @@ from graphdask.comm.shm.board import BULK, CONTROLS, NOTHING, Board, SharedMemor
 from graphdask.comm.shm.communicator import ShmCommunicator, ShmPlane
 from graphdask.comm.shm.memory import SMALLEST, Outbox, Window, _driver_memory
 from graphdask.comm.threads import run_threads
+from graphdask.comm.tuning import COMM
 from graphdask.device.backend import get_backend
 from graphdask.errors import CommunicationError, OverBudget, PeerLost, Unsupported
 
@@ -116,8 +117,8 @@ def test_memory_that_a_pool_holds_is_given_back_before_a_gpu_has_none(refusals):
 
 
 @pytest.mark.parametrize("bulky", [1 << 10, 1 << 25])
-def test_payloads_and_control_integers_that_no_board_holds_come_another_way(monkeypatch, bulky):
-    monkeypatch.setattr(shm, "BULKY", bulky)
+def test_payloads_and_control_integers_that_no_board_holds_come_another_way(tuned, bulky):
+    tuned(COMM, bulky=bulky)
     lengths = [[100, 5000, -1], [0, 200_000, 3], [-1, 700, 8 << 20]]
 
     def body(communicator):

@@ -11,8 +11,8 @@ from graphs import GRAPHS
 import graphdask as gd
 from graphdask import execute
 from graphdask.device.backend import get_backend
-from graphdask.engine import exchange
 from graphdask.engine.loop import ALL, Messages, Primitive
+from graphdask.engine.tuning import ENGINE
 from graphdask.results.result import Result
 
 
@@ -91,8 +91,8 @@ def test_owners_tell_the_ghosts_of_their_vertices(parts, every, ghosts, exchange
         assert result.stats[0]["messages"] == held
 
 
-def test_a_few_vertices_are_looked_up_in_a_mirror_of_many(monkeypatch):
-    monkeypatch.setattr(exchange, "SPARSE", 0)
+def test_a_few_vertices_are_looked_up_in_a_mirror_of_many(tuned):
+    tuned(ENGINE, sparse=0)
     test_owners_tell_the_ghosts_of_their_vertices(3, 5, "1-hop", "selective")
 
 

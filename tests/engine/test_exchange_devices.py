@@ -11,8 +11,8 @@ from emulated import EmulatedCuda, emulated, stand_in
 from graphs import GRAPHS
 
 import graphdask as gd
-from graphdask.comm import codec, segments
 from graphdask.comm.threads import run_threads
+from graphdask.comm.tuning import COMM
 from graphdask.device.backend import get_backend
 from graphdask.engine.exchange import Exchanger
 from graphdask.engine.loop import ALL, Messages
@@ -94,11 +94,9 @@ def conversation(device, size, ghosts, exchange, to, columns):
 
 
 @pytest.fixture
-def codes(request, monkeypatch):
+def codes(request, tuned):
     if request.param != "as they are":
-        monkeypatch.setattr(segments, "FEW", 0)
-        monkeypatch.setattr(segments, "SEARCHED", 1)
-        monkeypatch.setattr(codec, "BITMAP_SAVES", 0)
+        tuned(COMM, counted=0, searched=1, bitmap_saves=0)
 
 
 @pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])

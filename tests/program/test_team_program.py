@@ -10,6 +10,7 @@ from pushed_programs import PROGRAMS, graph
 from some_programs import programs
 
 import graphdask as gd
+from graphdask.engine.tuning import ENGINE
 from graphdask.errors import FunctionError
 from graphdask.program import _team
 
@@ -59,8 +60,8 @@ def test_along_the_edges_of_a_directed_graph(name, teams):
     same(found, gd.run(G.partition(1), program, **how))
 
 
-def test_a_launch_goes_on_where_the_last_one_ended(teams, monkeypatch):
-    monkeypatch.setattr(_team, "MOST_STEPS", 4)
+def test_a_launch_goes_on_where_the_last_one_ended(teams, tuned):
+    tuned(ENGINE, team_steps=4)
     path = gd.from_edges(np.arange(30), np.arange(1, 31), directed=False)
     program, how = programs()["hops"]
     found = gd.run(path.partition(2, device="cuda"), program, **how)

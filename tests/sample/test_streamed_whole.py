@@ -12,7 +12,7 @@ from memory import DevicePeak
 
 import graphdask as gd
 from graphdask.bench.analysis.timing import PeakMemory
-from graphdask.comm import outgoing
+from graphdask.comm.tuning import COMM
 from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, OverBudget, Unsupported
 from graphdask.partition.part import Tables
@@ -133,8 +133,8 @@ def test_samples_are_the_same_on_a_real_gpu(kind):
 
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("kind", CALLS)
-def test_no_edges_are_on_the_device(kind, page_locked, monkeypatch):
-    monkeypatch.setattr(outgoing, "SMALLEST", 1 << 10)
+def test_no_edges_are_on_the_device(kind, page_locked, monkeypatch, tuned):
+    tuned(COMM, first_buffer=1 << 10)
     rng = np.random.default_rng(3)
     src, dst = rng.integers(0, 50, (2, 60_000))
     graph = gd.from_edges(src, dst, rng.integers(0, 4, len(src)), num_vertices=50, directed=False)

@@ -24,11 +24,10 @@ from graphdask.comm.protocol import CHECK_SECONDS, Cancel, Communicator, Peers, 
 from graphdask.comm.shm.board import BULK, CONTROLS, NOTHING, Board, SharedMemory, host_identity, mapped, words_of
 from graphdask.comm.shm.memory import Outbox, Window
 from graphdask.comm.shm.peers import MappedMemory, ShmPeers
+from graphdask.comm.tuning import COMM
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import CommunicationError, GraphdaskError, PeerLost, StaleMessage, Unsupported
 
-BULKY = 1 << 25
-"""Bytes of payloads that do not lie in the outbox from which on the control communicator takes them."""
 SPIN_SECONDS = 2e-3
 """How long a wait polls without a pause."""
 PAUSE = 50e-6
@@ -275,7 +274,7 @@ class ShmCommunicator(Communicator):
             for q, part, nbytes in mine:
                 entries[q] = nbytes, outbox.offset(part)
             return entries, None
-        if sum({id(part): nbytes for _, part, nbytes in outside}.values()) > BULKY:
+        if sum({id(part): nbytes for _, part, nbytes in outside}.values()) > COMM.bulky:
             bulk: list[Array | None] = [None] * self.size
             for q, part, nbytes in mine:
                 bulk[q], entries[q] = part, (nbytes, BULK)
