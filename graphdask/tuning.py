@@ -27,7 +27,7 @@ class Tuning:
     """The table of a package: a subclass has a field for each size, with its default."""
 
     @contextmanager
-    def varied(self, **values: Any) -> Iterator[None]:
+    def varied(self, /, **values: Any) -> Iterator[None]:
         """Use other values in this process until the `with` block ends.
 
         Parameters

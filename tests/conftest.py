@@ -62,7 +62,7 @@ def rng(request: pytest.FixtureRequest) -> np.random.Generator:
 def tuned() -> Iterator[Callable[..., None]]:
     """Other sizes until the test ends, as in `tuned(SAMPLE, trials=2)`; the tables are `graphdask.<package>.tuning`."""
     with ExitStack() as stack:
-        yield lambda table, **sizes: stack.enter_context(table.varied(**sizes))
+        yield lambda table, /, **sizes: stack.enter_context(table.varied(**sizes))
 
 
 @pytest.fixture(scope="session")

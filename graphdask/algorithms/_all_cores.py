@@ -9,14 +9,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from graphdask.algorithms.tuning import CORES
 from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.engine.loop import Environment
 from graphdask.partition.part import Part
 
-REST = 1 << 23
-"""Stored edges of a graph at most that every rank gathers: some 200 MB on its host."""
-PATIENCE = 256
-"""Supersteps before it does."""
 BYTES = 40
 """On the host for each stored edge and vertex: what is gathered, and once more in the order of ids."""
 
@@ -27,7 +24,7 @@ Peel = Callable[[np.ndarray, np.ndarray, Backend], tuple[np.ndarray, np.ndarray]
 def memory(part: Part) -> int:
     """Return the bytes that gathering takes, if this graph may be gathered."""
     stored = part.out.num_edges * part.size
-    return BYTES * (stored + part.num_vertices) if part.size > 1 and stored <= REST else 0
+    return BYTES * (stored + part.num_vertices) if part.size > 1 and stored <= CORES.gathered else 0
 
 
 def cores_of_all(part: Part, env: Environment, peel: Peel) -> tuple[Array, Array]:

@@ -28,8 +28,6 @@ from graphdask.engine.loop import Environment
 from graphdask.engine.owners import sum_at
 from graphdask.kernels.communities.sequential_pack import Sequential
 
-FEW, FEW_OF_GRAPH = 1 << 18, 1 << 21
-"""Entries of a level, and of the graph, up to which one rank goes on by itself."""
 STARTS = 2
 """Starts of a pass from vertices on their own."""
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms._communities import Arcs
+from graphdask.algorithms.tuning import COMMUNITIES
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.engine.owners import sum_at
@@ -25,8 +26,6 @@ NARROW = 1 << 31
 """Vertices up to which two numbers fit a key of 64 bits."""
 SLOTS = 1 << 30
 """Slots up to which those of the vertices, and of the communities that are known beside them, fit 32 bits."""
-BLOCK = 1 << 26
-"""Arcs that are sorted at a time."""
 SPARSE = 4
 """Vertices for each arc, above which arcs are sorted rather than added up in a table over vertices."""
 
@@ -200,8 +199,8 @@ class Level:
 
     def _arcs_between(self, number: Array, over: Array) -> Iterator[tuple[Array, Array, Array]]:
         """Arcs between the communities of these numbers, of the own vertices and of all slots."""
-        for first in range(0, max(self.csr.num_edges, 1), BLOCK):
-            some = slice(first, first + BLOCK)
+        for first in range(0, max(self.csr.num_edges, 1), COMMUNITIES.block):
+            some = slice(first, first + COMMUNITIES.block)
             yield number[self.rows[some]], over[self.csr.indices[some]], self.weights[some]
 
 

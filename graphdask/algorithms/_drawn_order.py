@@ -12,9 +12,10 @@ import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
-from graphdask.partition.neighbours import PIECE, edge_blocks
+from graphdask.partition.neighbours import edge_blocks
 from graphdask.partition.part import Part
 from graphdask.partition.sources import mixed
+from graphdask.partition.tuning import PARTITION
 
 GOLDEN = 0x9E3779B97F4A7C15
 STRATEGIES = ("random", "largest_first")
@@ -66,4 +67,4 @@ class DrawnOrder:
     def memory(part: Part) -> int:
         """Bytes of the order, and of the edges while they are found: about half of those that are stored."""
         item, arcs = part.vertex_map.dtype.itemsize, part.out.num_edges
-        return (16 + 2 * item) * part.num_slots + 2 * item * arcs + (3 * item + 36) * min(PIECE, arcs)
+        return (16 + 2 * item) * part.num_slots + 2 * item * arcs + (3 * item + 36) * min(PARTITION.block_edges, arcs)

@@ -1,8 +1,8 @@
 """Components by a search from a vertex of very many edges, for graphs that have most of their edges in one component.
 
 A search that changes its direction visits few of these edges. All vertices that it reaches are one component, so only
-the rows outside are left to be scanned edge by edge. The search stops after LEVELS levels, because in a graph of a
-large diameter it does not pay to go on. A second kernel, launched behind the search, finds the labels
+the rows outside are left to be scanned edge by edge. The search stops after a few levels (`COMPONENTS.levels`), because
+in a graph of a large diameter it does not pay to go on. A second kernel, launched behind the search, finds the labels
 (kernels/components/components_team.cu). The host waits for both at once.
 
 Source: Dhulipala, Hong, Shun, ConnectIt: a framework for static and incremental parallel graph connectivity (VLDB
@@ -17,6 +17,7 @@ import numpy as np
 
 from graphdask.algorithms._bfs_state import nothing_reached
 from graphdask.algorithms._bfs_team import TeamSearch, most_aside, rank_search
+from graphdask.algorithms.tuning import COMPONENTS
 from graphdask.device.backend import Array
 from graphdask.engine.direction import Direction
 from graphdask.engine.loop import Environment
@@ -24,12 +25,6 @@ from graphdask.engine.team import THREADS
 from graphdask.kernels.bfs import bfs_team
 from graphdask.kernels.components import components_team as at
 from graphdask.partition.part import Part
-
-LEVELS = 12
-"""Levels after which the search stops; in a scale-free graph hardly any vertex is as far away."""
-ROUNDS = 64
-"""Rounds in which ranks exchange labels of the vertices that the search has not reached: a component may lead from rank
-to rank this often at most."""
 
 
 class Flood(TeamSearch):
@@ -48,7 +43,7 @@ class Flood(TeamSearch):
     def __init__(self, part: Part, env: Environment, edges: int, **others: Any):
         self.edges = edges
         direction = Direction("auto", part.num_vertices)
-        super().__init__(part=part, env=env, direction=direction, levels=LEVELS, **others)
+        super().__init__(part=part, env=env, direction=direction, levels=COMPONENTS.levels, **others)
         kernels = env.kernels("components_team", cooperative=True, index_t=part.vertex_map.dtype)
         self.finish = kernels.components_team
 
@@ -60,7 +55,7 @@ class Flood(TeamSearch):
 
     def launch(self, numbers: tuple[Any, ...], rows: Array, teams: int) -> None:
         super().launch(numbers, rows, teams)
-        self.finish(THREADS, rows, rows.shape[1], float(self.edges), ROUNDS, teams=teams)
+        self.finish(THREADS, rows, rows.shape[1], float(self.edges), COMPONENTS.rounds, teams=teams)
 
 
 def widest(part: Part) -> tuple[int, int]:

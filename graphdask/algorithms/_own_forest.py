@@ -14,15 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.algorithms.tuning import FOREST
 from graphdask.device.backend import Array
 from graphdask.engine.loop import HUB_THREADS, Environment
 from graphdask.kernels.forest.forest_pack import COUNTS, Growing
 from graphdask.partition.part import Part
 
-LIGHT = 1
-"""Edges for each vertex that are taken first."""
-LISTED = 2
-"""Edges for each vertex that the list holds at first."""
 SAMPLE = 1 << 14
 """Edges from which the bound of the light edges is estimated."""
 LEAST, GREATEST = -(2**63), 2**63 - 1
@@ -57,7 +54,7 @@ def keys_of(values: np.ndarray) -> np.ndarray:
 
 def _classes(part: Part, env: Environment) -> list[tuple[int, int]]:
     """Ranges of keys: those of the light edges, then those of the others; a single one if there are few edges."""
-    csr, light = part.out, 2 * LIGHT * part.num_slots
+    csr, light = part.out, 2 * FOREST.light * part.num_slots
     if csr.num_edges <= 2 * light:
         return [(LEAST, GREATEST)]
     values = csr.rows if csr.weights is None else csr.weights
@@ -98,7 +95,7 @@ class _Forest:
         """List the edges of a range of keys that join two trees. A list that is too short is made again."""
         pack, num_edges = self.pack, self.part.out.num_edges // (2 if self.part.size == 1 else 1)
         pack.assign(low=low, high=high)
-        self._reserve(max(1, pack.capacity, min(num_edges, LISTED * self.part.num_slots)))
+        self._reserve(max(1, pack.capacity, min(num_edges, FOREST.listed * self.part.num_slots)))
         while True:
             pack.set_counters(listed=0)
             self._visit("forest_select")

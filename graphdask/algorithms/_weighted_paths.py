@@ -23,8 +23,9 @@ import numpy as np
 
 from graphdask.algorithms._levels import Level
 from graphdask.algorithms._shortest_tree import unreached
+from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
-from graphdask.engine.buffers import ROW, Allocation, Buffer, exchange_bytes
+from graphdask.engine.buffers import Allocation, Buffer, exchange_bytes
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.betweenness.weighted_paths_pack import COUNTS, Paths
 from graphdask.partition.build import row_of_each
@@ -131,12 +132,7 @@ def counting_memory(part: Part, lanes: int, allocation: Allocation) -> int:
 
 
 def _hubs(part: Part) -> int:
-    return max(csr.num_edges for csr in part.directions) // CHUNKED + 1
-
-
-CHUNKED = 1024
-"""Edges of a row above which several threads of a GPU sum it."""
-assert CHUNKED <= ROW
+    return max(csr.num_edges for csr in part.directions) // BETWEENNESS.chunk + 1
 
 
 class PathCounts(Primitive[WeightedPathsState]):
@@ -318,9 +314,11 @@ class PathCounts(Primitive[WeightedPathsState]):
             first=first, indptr=csr.indptr, indices=csr.indices, weights=csr.weights, distance=self.distance,
             lanes=self.lanes, paths=state.paths, hubs=state.hubs, counters=state.counters, **over,
         )  # fmt: skip
-        kernels.paths_gather(len(level.rows), level.rows, level.masks, back, out, CHUNKED, shared, per_item=self.lanes)
+        kernels.paths_gather(
+            len(level.rows), level.rows, level.masks, back, out, BETWEENNESS.chunk, shared, per_item=self.lanes
+        )
         if len(level.rows):
-            kernels.paths_gather_hubs(HUB_THREADS, level.rows, level.masks, back, out, CHUNKED, shared)
+            kernels.paths_gather_hubs(HUB_THREADS, level.rows, level.masks, back, out, BETWEENNESS.chunk, shared)
         edges: int = shared.read_counters(env.backend).edges
         if over:
             shared.set_counters(hubs=0)

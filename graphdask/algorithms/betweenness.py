@@ -35,6 +35,7 @@ from graphdask.algorithms._betweenness_team import TeamBatches, TeamTables
 from graphdask.algorithms._candidates import PUSH, Candidates, candidates_memory
 from graphdask.algorithms._levels import BetweennessState, Level
 from graphdask.algorithms._sources import scale_sums
+from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, exchange_bytes
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
@@ -43,17 +44,11 @@ from graphdask.kernels.betweenness.betweenness_pack import COUNTS, Lanes
 from graphdask.partition.part import Csr, Part
 from graphdask.results.result import Result
 
-LANES = 64
-"""Sources that are searched at once, at most."""
 TABLE_BYTES = 1 << 34
 """Most that the three tables of all ranks together may take, if one lane does not take more."""
 
-HUB = 2048
-"""Edges of a row above which several warps share it on a GPU, in chunks of half as many."""
 SPARSE = 64
 """A frontier of fewer than 1/SPARSE of the slots is cleared vertex by vertex."""
-MANY = {"cpu": 1 << 15, "cuda": 1 << 20}
-"""Vertices that search for the frontier in the time of one more superstep."""
 LOW = (1 << 32) - 1
 """The lower half of a mask: a vote is a float64, which cannot hold all of it."""
 
@@ -130,7 +125,7 @@ class Betweenness(Primitive[BetweennessState]):
         index, mask = part.vertex_map.dtype.itemsize, np.dtype(self.mask).itemsize
         lists = 3 * index + 8
         levels = self._kept_levels * (index + mask)
-        hubs = part.inward.num_edges // HUB * index + self._chunks(part) * (2 * index + 8 * self.width)
+        hubs = part.inward.num_edges // BETWEENNESS.hub * index + self._chunks(part) * (2 * index + 8 * self.width)
         return (16 * self.width + lists + levels) * part.num_owned + hubs + candidates_memory(part)
 
     @property
@@ -142,9 +137,9 @@ class Betweenness(Primitive[BetweennessState]):
         return env.peers() if self.by_teams else None
 
     def _chunks(self, part: Part) -> int:
-        """The most chunks that rows of more than HUB edges can have."""
+        """The most chunks that rows of many edges (`BETWEENNESS.hub`) can have."""
         edges = max(csr.num_edges for csr in part.directions)
-        return edges // (HUB // 2) + edges // HUB
+        return edges // (BETWEENNESS.hub // 2) + edges // BETWEENNESS.hub
 
     def init(self, part: Part, env: Environment) -> tuple[BetweennessState, Messages]:
         xp, slots, owned, width = env.xp, part.num_slots, part.num_owned, self.width
@@ -168,7 +163,7 @@ class Betweenness(Primitive[BetweennessState]):
             with_edges=with_edges,
             left=with_edges,
             spare=(xp.empty_like(with_edges), xp.empty_like(with_edges)),
-            hubs=xp.empty(csr.num_edges // HUB, index),
+            hubs=xp.empty(csr.num_edges // BETWEENNESS.hub, index),
             chunks=xp.empty((chunks, 2), index),
             partial=xp.empty((chunks, width)),
             counters=xp.zeros(len(COUNTS), np.int64),
@@ -179,7 +174,7 @@ class Betweenness(Primitive[BetweennessState]):
 
     def _together(self, part: Part, state: BetweennessState, tables: TeamTables, env: Environment) -> Messages:
         """Process all batches; nothing is left to be sent."""
-        team = TeamBatches(tables, part, env, state, self.lanes, self.mask, MANY["cuda"], HUB)
+        team = TeamBatches(tables, part, env, state, self.lanes, self.mask, BETWEENNESS.many["cuda"], BETWEENNESS.hub)
         for state.batch in range(-(-len(self.sources) // self.lanes)):
             team.search(*self._own_sources(part, state.batch))
             self._advance(state.batch + 1, env)
@@ -239,7 +234,8 @@ class Betweenness(Primitive[BetweennessState]):
     def _tell(self, state: BetweennessState, env: Environment, level: Level, active: bool, edges: int) -> Messages:
         rows, left = level.rows, len(state.left)
         values = {name: {"mask": state.front, "value": state.value}[name] for name in self.ghost_columns}
-        votes = len(rows), level.edges, level.lanes & LOW, level.lanes >> 32, left, left >= MANY[env.backend.name]
+        many = left >= BETWEENNESS.many[env.backend.name]
+        votes = len(rows), level.edges, level.lanes & LOW, level.lanes >> 32, left, many
         widths = {"value": state.columns} if "value" in values else {}
         return Messages(rows, rows[:0], values, active, len(rows), edges, to="ghosts", votes=votes, widths=widths)
 
@@ -301,7 +297,7 @@ class Betweenness(Primitive[BetweennessState]):
         queue, masks = state.queue.array, state.masks.array
         shared = Lanes(
             indptr=csr.indptr, indices=csr.indices, out_indptr=part.out.indptr, bits=state.bits, front=state.front,
-            alive=np.uint64(alive), seen=state.seen, queue=queue, left=left, hub=HUB, hubs=state.hubs,
+            alive=np.uint64(alive), seen=state.seen, queue=queue, left=left, hub=BETWEENNESS.hub, hubs=state.hubs,
             counters=state.counters,
         )  # fmt: skip
         kernels.bc_reach(len(rows), rows, masks, shared, per_item=32)
@@ -359,7 +355,7 @@ class Betweenness(Primitive[BetweennessState]):
             over["here"][level.rows] = level.masks
         shared = Lanes(
             indptr=csr.indptr, indices=csr.indices, bits=state.bits, front=state.front, value=state.value,
-            shown=np.uint64(state.lanes), lanes=self.lanes, out=out, hub=HUB, chunks=state.chunks,
+            shown=np.uint64(state.lanes), lanes=self.lanes, out=out, hub=BETWEENNESS.hub, chunks=state.chunks,
             partial=state.partial, counters=state.counters, **over,
         )  # fmt: skip
         kernels.bc_gather(len(level.rows), level.rows, level.masks, shared, per_item=32)

@@ -9,7 +9,8 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms._sources import chosen_sources
-from graphdask.algorithms.betweenness import LANES, TABLE_BYTES, Betweenness, BetweennessResult
+from graphdask.algorithms.betweenness import TABLE_BYTES, Betweenness, BetweennessResult
+from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.algorithms.weighted_betweenness import Lengths, WeightedBetweenness, raise_undefined
 from graphdask.display import terminal
 from graphdask.errors import GraphdaskWarning, InputError, outside, shown
@@ -203,6 +204,6 @@ def checked_weight(weight: Any, normalized: Any = False) -> None:
 def lanes_of(sources: int, each: int) -> int:
     """How many sources to search at once, if one takes so many bytes of tables."""
     lanes = 1
-    while lanes < min(LANES, sources) and each * lanes <= TABLE_BYTES:
+    while lanes < min(BETWEENNESS.lanes, sources) and each * lanes <= TABLE_BYTES:
         lanes *= 2
     return lanes

@@ -27,6 +27,7 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms import _all_cores, _ghost_rows
+from graphdask.algorithms.tuning import CORES
 from graphdask.device.backend import BLOCK, Array, Backend
 from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation, put_aside
@@ -40,14 +41,8 @@ from graphdask.results.result import Result
 
 PLACES = 36
 """Bits of `order` for the place among the falls of a superstep; those above are the superstep."""
-LEVELS, LEVELS_ALONE = 8, 64
-"""Levels of a superstep at most; and of a rank by itself, where no bound is ever corrected."""
-CROWDED = 3
-"""If the mean degree is less than this times the level, a few more removals may make very many vertices go. A CPU then
-peels one level at a time, and the next one when no bound falls any more."""
-WORTH = {"cpu": 1 << 15, "cuda": 1 << 22}
-"""Edges that a device scans in about the time of a superstep. If corrections took more in the superstep before, the
-next one peels no new level."""
+LEVELS_ALONE = 64
+"""Levels of a superstep of a rank by itself at most, where no bound is ever corrected."""
 
 
 @dataclass
@@ -138,9 +133,9 @@ class CoreNumber(Primitive[CoresState]):
         _, corrected, fell, left, degrees, _ = votes
         if env.size == 1:
             return LEVELS_ALONE
-        if env.backend.name == "cpu" and degrees < CROWDED * first * left:
+        if env.backend.name == "cpu" and degrees < CORES.crowded * first * left:
             return 0 if fell else 1
-        return 0 if corrected > WORTH[env.backend.name] else min(max(2 * state.levels, 1), LEVELS)
+        return 0 if corrected > CORES.worth[env.backend.name] else min(max(2 * state.levels, 1), CORES.levels)
 
     def _correct(self, inbox: Inbox, peeling: Peeling, kernels: Any, env: Environment) -> int:
         """Take in the bounds of ghosts, and lower what no longer holds; return the number of edges scanned."""
@@ -175,7 +170,7 @@ class CoreNumber(Primitive[CoresState]):
         total = votes.sum(axis=0)
         goes_on = total[2] > 0 or total[3] > 0  # bounds that fell, or vertices that are left
         state.gathers = bool(
-            len(votes) > 1 and goes_on and state.supersteps > _all_cores.PATIENCE and total[5] <= _all_cores.REST
+            len(votes) > 1 and goes_on and state.supersteps > CORES.patience and total[5] <= CORES.gathered
         )
         return state.gathers
 

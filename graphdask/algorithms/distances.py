@@ -17,9 +17,9 @@ from graphdask.algorithms._levels import BetweennessState
 from graphdask.algorithms._nearness import Nearness
 from graphdask.algorithms._sources import chosen_sources
 from graphdask.algorithms._weighted_nearness import Sums, WeightedNearness, lengths_of, raise_too_far
-from graphdask.algorithms.betweenness import LANES
 from graphdask.algorithms.centrality import WEIGHTED, checked_weight, refuse_without_weights
 from graphdask.algorithms.summaries import values_of
+from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.errors import GraphdaskWarning, outside
@@ -141,7 +141,7 @@ def _chosen(G: Graph, sources: Any, seed: int | None) -> tuple[list[int], int, b
             GraphdaskWarning,
             stacklevel=outside(),
         )
-    return chosen, max(1, min(LANES, len(chosen))), drawn
+    return chosen, max(1, min(BETWEENNESS.lanes, len(chosen))), drawn
 
 
 def _start_closeness(G: Graph, weighted: bool | None, **options: Any) -> ClosenessCentralityResult:

@@ -5,7 +5,7 @@ the previous iteration, and the smallest of them if several are. A vertex of who
 label, which soon holds for most. A superstep is an iteration: it receives the changed
 labels of ghosts, finds the labels of all own vertices, and sends those that changed to the ranks that have ghosts of
 the vertices. Short rows are sorted, long ones counted in hash tables; tables are laid out for as many rows at a time as
-fit TABLE entries.
+fit a table of a bounded size (`LABELS.table`).
 
 Sources: Raghavan, Albert, Kumara, Near linear time algorithm to detect community structures (2007); Iosup et al., The
 LDBC Graphalytics Benchmark, Section 2.3.4 (CDLP).
@@ -21,6 +21,7 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms.summaries import classes
+from graphdask.algorithms.tuning import LABELS
 from graphdask.device.backend import BLOCK, Array
 from graphdask.device.limits import LEAST_SECONDS, refuse_beyond_time
 from graphdask.display import terminal
@@ -36,11 +37,6 @@ from graphdask.kernels.label_propagation.label_propagation_pack import COUNTS, L
 from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
-
-SETTLED = 8
-"""Rows that are due are found if less than one of so many slots changed; else all are taken for due."""
-TABLE = 1 << 20
-"""Entries of the hash tables that are filled at a time, more only by those of a row."""
 
 
 @dataclass
@@ -92,7 +88,7 @@ class LabelPropagation(Primitive[LabelsState]):
         item = part.vertex_map.dtype.itemsize
         lengths = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in part.directions)
         long = lengths[lengths > SHORT] if part.num_owned else lengths
-        table = min(2 * int(long.sum()), TABLE + 2 * int(long.max())) if len(long) else 0
+        table = min(2 * int(long.sum()), LABELS.table + 2 * int(long.max())) if len(long) else 0
         ghosts = part.num_slots - part.num_owned
         changed = part.num_owned
         if allocation.partial:
@@ -111,7 +107,7 @@ class LabelPropagation(Primitive[LabelsState]):
             xp.cumsum(2 * degree[long], out=start[1:])
             xp.cumsum((degree[long] + CHUNK - 1) // CHUNK, out=chunks[1:])
         total = int(start[-1])
-        cuts = np.unique(env.backend.to_host(xp.searchsorted(start, xp.arange(0, total + TABLE, TABLE))))
+        cuts = np.unique(env.backend.to_host(xp.searchsorted(start, xp.arange(0, total + LABELS.table, LABELS.table))))
         cuts = np.minimum(cuts, len(long))
         begins, parts = (env.backend.to_host(each[env.backend.from_host(cuts)]) for each in (start, chunks))
         batches = [
@@ -164,7 +160,7 @@ class LabelPropagation(Primitive[LabelsState]):
     def _find_due(self, part: Part, state: LabelsState, kernels: Any) -> None:
         """Find the rows that have a neighbour whose label changed."""
         pack = state.pack
-        everything = SETTLED * state.moved >= part.num_slots
+        everything = LABELS.settled * state.moved >= part.num_slots
         pack.due.fill(everything)
         if everything or not state.moved:
             return

@@ -30,18 +30,17 @@ import numpy as np
 from graphdask import execute
 from graphdask.algorithms._communities import Arcs, add_up, modularity_of
 from graphdask.algorithms._communities_sequential import (
-    FEW,
-    FEW_OF_GRAPH,
     Climb,
     Climbed,
     Rows,
     gathered,
     to_first,
 )
-from graphdask.algorithms._community_levels import BLOCK, Level, least_of, looked_up
+from graphdask.algorithms._community_levels import Level, least_of, looked_up
 from graphdask.algorithms._community_moves import Mover, in_rounds, mixed
 from graphdask.algorithms.modularity import CommunitiesResult, checked_resolution, checked_weights, measured
 from graphdask.algorithms.summaries import classes
+from graphdask.algorithms.tuning import COMMUNITIES
 from graphdask.device.backend import Array
 from graphdask.display import terminal
 from graphdask.engine.alone import alone_on_host
@@ -126,10 +125,10 @@ class Louvain(Primitive[LouvainState]):
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         ranks = len(part.vertex_map.offsets) - 1
-        gathered = min(FEW_OF_GRAPH, ranks * part.out.num_edges) if ranks > 1 else 0
+        gathered = min(COMMUNITIES.few_of_graph, ranks * part.out.num_edges) if ranks > 1 else 0
         edges = part.out.num_edges
         as_given = ranks == 1 and type(part.vertex_map) is VertexMap
-        levels = 80 * (edges + min(BLOCK, edges)) if as_given else Arcs.memory(part) + 192 * edges
+        levels = 80 * (edges + min(COMMUNITIES.block, edges)) if as_given else Arcs.memory(part) + 192 * edges
         return levels + 160 * part.num_slots + 128 * gathered
 
     def init(self, part: Part, env: Environment) -> tuple[LouvainState, Messages]:
@@ -143,7 +142,7 @@ class Louvain(Primitive[LouvainState]):
         """Begin with the communities of a level; a small one is left to the first rank."""
         state.level, state.size = level, level.size
         state.active = env.xp.ones(len(label), bool)
-        few = FEW_OF_GRAPH if level is state.base else FEW
+        few = COMMUNITIES.few_of_graph if level is state.base else COMMUNITIES.few
         if level.total and add_up(env, [level.csr.num_edges])[0] <= few:
             self._leave_to_one(env, state, label)
             return

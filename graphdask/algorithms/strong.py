@@ -46,6 +46,7 @@ from graphdask import execute
 from graphdask.algorithms._strong_rest import components_among
 from graphdask.algorithms.components import ComponentsResult, ConnectedComponents
 from graphdask.algorithms.summaries import component_words, components
+from graphdask.algorithms.tuning import STRONG
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import MAXIMAL, Allocation, put_aside
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
@@ -56,9 +57,7 @@ from graphdask.kernels.components.strong_pack import COUNTS, Colours
 from graphdask.partition.part import Csr, Part
 
 FEW = 1 << 20
-"""Vertices and edges of all ranks together that every rank takes in to finish by itself, after PATIENCE supersteps."""
-PATIENCE = 128
-"""Supersteps that take about as long as finishing."""
+"""Vertices and edges of all ranks together that every rank takes in to finish by itself, after some supersteps."""
 AT_ONCE = 256
 """Before that, one in so many of FEW is what ranks finish."""
 
@@ -328,7 +327,7 @@ class StrongComponents(Primitive[StrongState]):
             state.label[state.roots] = int(votes[:, VERTEX].min())
         state.total = float(votes[:, LEFT].sum())
         state.supersteps += 1
-        return state.total <= (self.few if state.supersteps > PATIENCE else self.few // AT_ONCE)
+        return state.total <= (self.few if state.supersteps > STRONG.patience else self.few // AT_ONCE)
 
     def result(self, part: Part, state: StrongState, env: Environment) -> dict[str, Array]:
         if 0 < state.total <= self.few:

@@ -19,6 +19,7 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms.summaries import largest
+from graphdask.algorithms.tuning import TRIANGLES
 from graphdask.device.backend import Array
 from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation
@@ -28,12 +29,10 @@ from graphdask.interface.parameters import documented
 from graphdask.interface.registry import algorithm
 from graphdask.kernels.triangles.triangles_pack import COUNTS, TriangleRows
 from graphdask.partition.build import from_cyclic, row_of_each, tally, to_cyclic_positions
-from graphdask.partition.neighbours import PIECE, distinct_blocks, places_of
+from graphdask.partition.neighbours import distinct_blocks, places_of
 from graphdask.partition.part import Csr, Part
+from graphdask.partition.tuning import PARTITION
 from graphdask.results.result import Result
-
-LEAST = 1 << 20
-"""Entries that a batch of ghosts' rows may hold in any case."""
 
 
 @dataclass
@@ -99,12 +98,13 @@ class Triangles(Primitive[TrianglesState]):
     def memory(self, part: Part, allocation: Allocation) -> int:
         csrs, item = part.directions, part.vertex_map.dtype.itemsize
         arcs = sum(csr.num_edges for csr in csrs)
-        batch = min(max(LEAST, arcs // 2), arcs) if part.size > 1 else 0
+        batch = min(max(TRIANGLES.rows, arcs // 2), arcs) if part.size > 1 else 0
         on_device = type(csrs[0].indptr) is not np.ndarray
         # rows and their sources, of which CuPy makes a copy while it adds them up
         finding = ((3 if on_device else 2) * item + 1) * arcs // 2 + (6 * item + 20) * batch
         # pieces and the arrays that they are put together to; keys of a piece, on a device twice while they are sorted
-        sorting = (item + 1) * arcs + ((2 * len(csrs) - 1) * item + (36 if on_device else 20)) * min(PIECE, arcs)
+        of_key = (2 * len(csrs) - 1) * item + (36 if on_device else 20)
+        sorting = (item + 1) * arcs + of_key * min(PARTITION.block_edges, arcs)
         return max(finding, sorting) + 33 * part.num_slots
 
     def init(self, part: Part, env: Environment) -> tuple[TrianglesState, Messages]:
@@ -116,7 +116,7 @@ class Triangles(Primitive[TrianglesState]):
         degree += tally(env.backend, rows.indices, slots)
         wanted = xp.zeros(slots, bool)
         wanted[rows.indices] = True
-        number, batches = env.ghost_rows(part, rows, wanted, max(LEAST, rows.num_edges))
+        number, batches = env.ghost_rows(part, rows, wanted, max(TRIANGLES.rows, rows.num_edges))
         pack = TriangleRows(
             source=source, indptr=rows.indptr, indices=rows.indices, ties=rows.weights, links=xp.zeros(slots, np.int64),
             counters=xp.zeros(len(COUNTS), np.int64),

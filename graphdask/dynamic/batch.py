@@ -16,6 +16,7 @@ import numpy as np
 from graphdask.comm.protocol import Communicator
 from graphdask.device.backend import Array, Backend
 from graphdask.dynamic.rows import DynamicPart, DynamicRows
+from graphdask.dynamic.tuning import DYNAMIC
 from graphdask.errors import OverBudget
 from graphdask.kernels.dynamic.dynamic_batch_pack import COUNTS, BatchEntries
 from graphdask.kernels.dynamic.dynamic_rows_pack import ChangedRows
@@ -28,11 +29,8 @@ BLOCK = 512
 PER_PROCESSOR = 4
 """Blocks of these."""
 PIECE = 8 * BLOCK
-HUB = 4 * PIECE
-"""Entries from which on a row that stays where it is is shared out among blocks of a GPU, PIECE of them each. From 4096
-on, it takes a third more there."""
-MOST_MADE, SHARE_MADE = 1 << 23, 8
-"""Entries that the workspace for such rows can hold, and their share of all."""
+MOST_MADE = 1 << 23
+"""Entries at most of the workspace for long rows that stay where they are (`DYNAMIC.hub`)."""
 AT_ONCE = 1 << 16
 """Entries of a batch at most for which a GPU finds in one launch what is to be done; of more it takes several."""
 COUNTERS = 8 * len(COUNTS)
@@ -66,8 +64,8 @@ class _Workspace:
     def of(cls, backend: Backend, part: DynamicPart, n: int) -> _Workspace:
         """Return the workspace that the part keeps for batches a GPU applies at once, or a new one for n entries."""
         at_once = _at_once(backend, n)
-        longest = min(max(part.outward.used, part.backward.used) // SHARE_MADE, MOST_MADE)
-        longest = longest if longest >= HUB and backend.name != "cpu" else 0
+        longest = min(max(part.outward.used, part.backward.used) // DYNAMIC.share_made, MOST_MADE)
+        longest = longest if longest >= DYNAMIC.hub and backend.name != "cpu" else 0
         workspace: _Workspace | None = part.tables.get(NAME) if at_once else None
         if workspace is None or workspace.n < n or workspace.longest < longest // 2:
             xp, size = backend.xp, n + n // 4 if at_once else n
@@ -232,7 +230,7 @@ def _found(
     )  # fmt: skip
     if _at_once(backend, n):
         pack.order, pack.sums, pack.listed, pack.plan = order, entries.sums, entries.listed, entries.plan
-        pack.most, pack.hub, pack.most_made, pack.pieces = FEW, HUB, workspace.longest, workspace.pieces
+        pack.most, pack.hub, pack.most_made, pack.pieces = FEW, DYNAMIC.hub, workspace.longest, workspace.pieces
         pack.out_capacity, pack.out_used = out.capacity, out.used
         pack.in_capacity, pack.in_used = back.capacity, back.used
         kernels = backend.kernels("dynamic_batch", cooperative=True, index_t=dtype)
@@ -282,7 +280,7 @@ def _plan(backend: Backend, part: DynamicPart, entries: _Entries, workspace: _Wo
         entries.n, BatchEntries(
             keys=entries.keys, owned=part.num_owned, capacity=part.vertex_map.num_vertices, sums=entries.sums,
             most=FEW, out_begin=out.begin, out_length=out.length, out_capacity=out.capacity, out_used=out.used,
-            in_begin=back.begin, in_length=back.length, in_capacity=back.capacity, in_used=back.used, hub=HUB,
+            in_begin=back.begin, in_length=back.length, in_capacity=back.capacity, in_used=back.used, hub=DYNAMIC.hub,
             most_made=workspace.longest, pieces=workspace.pieces, listed=entries.listed, plan=entries.plan,
             counters=entries.counters,
         ),

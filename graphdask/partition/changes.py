@@ -16,13 +16,12 @@ import numpy as np
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.partition.sources import EdgeSource, Piece
+from graphdask.partition.tuning import PARTITION
 from graphdask.partition.vertex_map import even_offsets, index_dtype
 
 _ONE = np.uint64(1)
 MOST_VERTICES = 2_400_000_000
 """Two numbers below this, and twice the capacity of rows for more vertices, fit one of 64 bits."""
-MOST_EDGES = 2**31 - 1
-"""Of a batch: so many entries are counted in half a word."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +81,8 @@ class Batch:
         inserted, deleted = (_packed(*ends, directed, num_vertices) for ends in (insert, delete))
         inserted |= _ONE
         every = np.concatenate([deleted, inserted]) if len(deleted) else inserted.copy()
-        if len(every) > MOST_EDGES:
-            raise InputError(f"a batch of {len(every):,} edges; {MOST_EDGES:,} at most, so divide it")
+        if len(every) > PARTITION.batch_edges:
+            raise InputError(f"a batch of {len(every):,} edges; {PARTITION.batch_edges:,} at most, so divide it")
         order = None
         if weights is None:  # among equals deletions stand first
             every.sort()

@@ -15,11 +15,7 @@ import numpy as np
 from graphdask.device.backend import Array, Backend
 from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Csr, Part
-
-PIECE = 1 << 22
-"""Edges of a block, more only by a row."""
-ROWS = 1 << 24
-"""Rows of a block at most, so that keys of a row and a slot fit 64 bits."""
+from graphdask.partition.tuning import PARTITION
 
 
 @dataclass
@@ -45,8 +41,8 @@ def edge_blocks(backend: Backend, part: Part) -> Iterator[Block]:
     xp = backend.xp
     csrs = part.directions
     ends = csrs[0].indptr if len(csrs) == 1 else csrs[0].indptr + csrs[1].indptr
-    cuts = backend.to_host(xp.searchsorted(ends, xp.arange(0, max(int(ends[-1]), 1), PIECE)))
-    cuts = np.unique(np.concatenate([cuts, np.arange(0, part.num_owned, ROWS), [0, part.num_owned]]))
+    cuts = backend.to_host(xp.searchsorted(ends, xp.arange(0, max(int(ends[-1]), 1), PARTITION.block_edges)))
+    cuts = np.unique(np.concatenate([cuts, np.arange(0, part.num_owned, PARTITION.block_rows), [0, part.num_owned]]))
     for first, last in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
         if first == last or int(ends[first]) == int(ends[last]):
             continue

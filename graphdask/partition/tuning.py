@@ -13,6 +13,12 @@ class PartitionTuning(Tuning):
 
     narrow_ids: int = 2**31 - 1
     """Vertices of a graph from which on their numbers are of 64 bits: numbers, and one more, fit 32 bits below."""
+    block_edges: int = 1 << 22
+    """Edges of a block of neighbours, more only by a row."""
+    block_rows: int = 1 << 24
+    """Rows of a block at most, so that keys of a row and a slot fit 64 bits."""
+    batch_edges: int = 2**31 - 1
+    """Edges of a batch of changes at most; they are numbered in 32 bits."""
 
 
 PARTITION = PartitionTuning()

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms._levels import BetweennessState, Level
-from graphdask.algorithms.betweenness import HUB, Betweenness
+from graphdask.algorithms.betweenness import Betweenness
+from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import HUB_THREADS, Environment, Messages
@@ -95,8 +96,8 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
             rows = state.left[some] - to_index(base)
             shared = Lanes(
                 indptr=indptr, indices=csr.indices, out_indptr=indptr, bits=state.bits, front=state.front,
-                alive=np.uint64(alive), seen=state.seen[base:], queue=queue, left=left, hub=HUB, hubs=state.hubs,
-                counters=state.counters,
+                alive=np.uint64(alive), seen=state.seen[base:], queue=queue, left=left, hub=BETWEENNESS.hub,
+                hubs=state.hubs, counters=state.counters,
             )  # fmt: skip
             shared.set_counters(hubs=0)
             kernels.bc_reach(len(rows), rows, masks, shared, per_item=32)
@@ -137,7 +138,7 @@ class StreamedBetweenness(ChunkedRows, Betweenness):
         kernels = self._kernels(part, env)
         shared = Lanes(
             indptr=csr.indptr, indices=csr.indices, bits=state.bits, front=state.front, value=state.value,
-            shown=np.uint64(state.lanes), lanes=self.lanes, out=out, hub=HUB, chunks=state.chunks,
+            shown=np.uint64(state.lanes), lanes=self.lanes, out=out, hub=BETWEENNESS.hub, chunks=state.chunks,
             partial=state.partial, counters=state.counters,
         )  # fmt: skip
         shared.set_counters(chunks=0)

@@ -11,7 +11,8 @@ from contextlib import ExitStack
 from typing import Any
 
 from graphdask.algorithms._levels import Level
-from graphdask.algorithms.betweenness import HUB, Betweenness
+from graphdask.algorithms.betweenness import Betweenness
+from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.partition.part import Part
@@ -42,7 +43,7 @@ def pieces_bytes(part: StreamedPart, lanes: int) -> int:
 def _pieces(part: StreamedPart) -> int:
     """The most pieces of high-degree rows that kernels defer in a chunk."""
     most = most_edges(part)
-    return most // (HUB // 2) + most // HUB
+    return most // (BETWEENNESS.hub // 2) + most // BETWEENNESS.hub
 
 
 class DeviceBetweenness(DeviceChunkedRows, StreamedBetweenness):

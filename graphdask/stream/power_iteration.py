@@ -14,8 +14,8 @@ import numpy as np
 from graphdask.algorithms._power_iteration import PowerIteration
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation
-from graphdask.partition.neighbours import PIECE
 from graphdask.partition.part import Csr
+from graphdask.partition.tuning import PARTITION
 from graphdask.stream.everywhere import by_position
 from graphdask.stream.pagerank import gathered
 from graphdask.stream.shared import StreamedPart, part_of
@@ -57,7 +57,8 @@ def proved(
     """Return the first violation, or None."""
     store = part.store
     edges = min(
-        PIECE, max(int(store.sections[name].table["edges"].max(initial=0)) for name in ("out", gathered(store)))
+        PARTITION.block_edges,
+        max(int(store.sections[name].table["edges"].max(initial=0)) for name in ("out", gathered(store))),
     )
     memory = part.memory - BYTES * part.num_vertices - BYTES_OF_EDGES * edges
     ids = np.arange(part.num_vertices) if store.by_number else store.numbers()

@@ -18,8 +18,9 @@ import numpy as np
 
 from graphdask.algorithms._levels import Level
 from graphdask.algorithms._shortest_tree import unreached
-from graphdask.algorithms._weighted_paths import CHUNKED, PathCounts, WeightedPathsState
+from graphdask.algorithms._weighted_paths import PathCounts, WeightedPathsState
 from graphdask.algorithms.sssp import NO_VERTEX
+from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.algorithms.weighted_betweenness import (
     Nothing,
     WeightedBetweenness,
@@ -61,7 +62,7 @@ def needed(part: StreamedPart, lanes: int) -> tuple[int, int]:
 def hubs_of(part: StreamedPart) -> int:
     """Return the number of high-degree rows of a chunk, at most, that kernels defer."""
     sections = part.store.sections.values()
-    return max(int(section.table["edges"].max(initial=0)) for section in sections) // CHUNKED + 1
+    return max(int(section.table["edges"].max(initial=0)) for section in sections) // BETWEENNESS.chunk + 1
 
 
 class StreamedPathCounts(PathCounts):

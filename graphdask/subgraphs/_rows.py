@@ -8,21 +8,21 @@ from typing import Any
 
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
-from graphdask.partition.neighbours import PIECE
 from graphdask.partition.part import Csr
+from graphdask.partition.tuning import PARTITION
 from graphdask.sample._remote_lookup import ragged
 
 
 def row_blocks(env: Environment, csr: Csr, rows: Array) -> Iterator[tuple[Array, Array]]:
     """The edges of the given rows in turn, as int64 arrays: the place of the row among those given, and of the edge.
 
-    A block has about PIECE edges, more only by a row. A row may be given several times.
+    A block has about `PARTITION.block_edges` edges, more only by a row. A row may be given several times.
     """
     xp = env.xp
     lengths = csr.indptr[1:][rows] - csr.indptr[:-1][rows]
     ends = xp.cumsum(lengths)
     total = int(ends[-1]) if len(rows) else 0
-    cuts = env.backend.to_host(xp.searchsorted(ends - lengths, xp.arange(0, total, PIECE))).tolist()
+    cuts = env.backend.to_host(xp.searchsorted(ends - lengths, xp.arange(0, total, PARTITION.block_edges))).tolist()
     for first, last in pairwise([*cuts, len(rows)]):
         if first == last:
             continue

@@ -25,8 +25,8 @@ from graphdask.interface.kinds import whole
 from graphdask.interface.parameters import documented
 from graphdask.kernels.subgraphs.truss_pack import COUNTS, TrussArcs
 from graphdask.partition.build import row_of_each
-from graphdask.partition.neighbours import PIECE
 from graphdask.partition.part import Part
+from graphdask.partition.tuning import PARTITION
 from graphdask.sample.sampler import numbered, sampled
 from graphdask.sample.traversal import ids_of_slots
 from graphdask.subgraphs._rows import places_in
@@ -100,7 +100,7 @@ class Truss(Selected):
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         arcs = part.out.num_edges
-        return 90 * arcs + 60 * min(PIECE, arcs) + 100 * min(BATCH, arcs) + 16 * part.num_slots
+        return 90 * arcs + 60 * min(PARTITION.block_edges, arcs) + 100 * min(BATCH, arcs) + 16 * part.num_slots
 
     def init(self, part: Part, env: Environment) -> tuple[Any, Messages]:
         xp, arcs = env.xp, Arcs.of(part, env)

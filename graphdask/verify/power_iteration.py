@@ -28,8 +28,8 @@ from graphdask.algorithms.link_analysis import Hits
 from graphdask.device.backend import Array
 from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all
-from graphdask.partition.neighbours import PIECE
 from graphdask.partition.part import Csr, Part
+from graphdask.partition.tuning import PARTITION
 from graphdask.verify.table import verifies
 from graphdask.verify.triangles import first_where
 
@@ -72,8 +72,8 @@ class Matrix:
         sums = xp.zeros(self.part.num_owned, np.float64)
         for base, csr in self.rows(inward):
             begin, end = int(csr.indptr[0]), int(csr.indptr[-1])
-            for first in range(begin, end, PIECE):
-                last = min(first + PIECE, end)
+            for first in range(begin, end, PARTITION.block_edges):
+                last = min(first + PARTITION.block_edges, end)
                 rows = xp.searchsorted(csr.indptr, xp.arange(first, last), side="right") - 1
                 lowest, highest = int(rows[0]), int(rows[-1])
                 terms = by_slot[csr.indices[first:last]]

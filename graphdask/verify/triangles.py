@@ -24,8 +24,9 @@ from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.build import from_cyclic, row_of_each, tally, to_cyclic_positions
 from graphdask.partition.ghosts import entries_of, known_slots
-from graphdask.partition.neighbours import PIECE, distinct_blocks, firsts
+from graphdask.partition.neighbours import distinct_blocks, firsts
 from graphdask.partition.part import Csr, Part
+from graphdask.partition.tuning import PARTITION
 from graphdask.verify.table import verifies
 
 SAMPLE = 32
@@ -133,7 +134,7 @@ def _edges_among_neighbours(context: RankContext, part: Part, id_: int) -> int:
     total = int(lengths.sum())
     if total == 0:
         return 0
-    cuts = [*backend.to_host(xp.searchsorted(begins, xp.arange(0, total, PIECE))).tolist(), len(own)]
+    cuts = [*backend.to_host(xp.searchsorted(begins, xp.arange(0, total, PARTITION.block_edges))).tolist(), len(own)]
     edges = 0
     for first, last in pairwise(cuts):
         if first == last:

@@ -11,13 +11,13 @@ from emulated import emulated, stand_in
 from memory import DevicePeak
 
 import graphdask as gd
-from graphdask.algorithms import _community_levels, louvain, triangles
+from graphdask.algorithms.tuning import COMMUNITIES
 from graphdask.bench.analysis.choices import paths_unfused
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm.tuning import COMM
 from graphdask.engine.loop import Environment
 from graphdask.engine.tuning import ENGINE
-from graphdask.partition import neighbours
+from graphdask.partition.tuning import PARTITION
 
 CALLS = {
     "bfs": lambda graph, start: gd.bfs(graph, start),
@@ -40,12 +40,10 @@ CLOSE = ("bfs", "sssp", "betweenness")
 
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("method", [gd.louvain, gd.leiden])
-def test_the_memory_of_communities_is_announced(method, rng, monkeypatch):
+def test_the_memory_of_communities_is_announced(method, rng, monkeypatch, tuned):
     """Of levels that are made in many blocks, as those of large graphs are."""
     stand_in(monkeypatch, emulated())
-    for name, value in (("FEW_OF_GRAPH", 0), ("FEW", 0), ("BLOCK", 1 << 9)):
-        monkeypatch.setattr(louvain, name, value)
-    monkeypatch.setattr(_community_levels, "BLOCK", 1 << 9)
+    tuned(COMMUNITIES, few_of_graph=0, few=0, block=1 << 9)
     src, dst = rng.integers(0, 500, (2, 8_000))
     graph = gd.from_edges(src, dst, num_vertices=500, directed=False).partition(1, device="cuda")
     method(graph, passes=1)
@@ -75,11 +73,10 @@ def test_the_memory_of_ranks_that_exchange_is_announced(name, parts, ghosts, rng
 
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("name", ["triangles", "clustering"])
-def test_no_more_than_is_announced_is_taken_for_triangles_of_many_pieces(name, rng, monkeypatch):
+def test_no_more_than_is_announced_is_taken_for_triangles_of_many_pieces(name, rng, monkeypatch, tuned):
     """Of a large graph rows and their sources are what is large, not the pieces that are sorted."""
     stand_in(monkeypatch, emulated())
-    for module in (neighbours, triangles):
-        monkeypatch.setattr(module, "PIECE", 1 << 11)
+    tuned(PARTITION, block_edges=1 << 11)
     src, dst = rng.integers(0, 2_000, (2, 60_000))
     graph = gd.from_edges(src, dst, directed=False).partition(1, device="cuda").persist()
     with DevicePeak(monkeypatch) as peak:
@@ -130,11 +127,10 @@ def test_the_memory_on_a_gpu_of_a_graph_that_changes_is_announced(rng):
 @pytest.mark.gpu
 @pytest.mark.parametrize("scale", [18, 22])
 @pytest.mark.parametrize("name", ["triangles", "clustering"])
-def test_no_more_than_is_announced_is_taken_on_a_gpu_for_triangles(name, scale, monkeypatch):
+def test_no_more_than_is_announced_is_taken_on_a_gpu_for_triangles(name, scale, tuned):
     """With what CuPy takes within a function; on the small graph with pieces as small beside it as of a large one."""
     if scale < 20:
-        for module in (neighbours, triangles):
-            monkeypatch.setattr(module, "PIECE", 1 << 16)
+        tuned(PARTITION, block_edges=1 << 16)
     graph = gd.generate.rmat(scale, seed=1).partition(1, device="cuda").persist()
     with PeakMemory("cuda", 1, True) as peak:
         found = EVERY[name](graph, 0)

@@ -18,6 +18,7 @@ import graphdask.partition
 import graphdask.partition.sources
 from graphdask import execute
 from graphdask.algorithms.bfs import DIRECTIONS, LEVELS_APART, BreadthFirstSearch
+from graphdask.partition.tuning import PARTITION
 
 PARTS = (1, 2, 3, 4, 7)
 DIVISIONS = tuple(product(("range", "random"), ("all", "1-hop")))
@@ -223,9 +224,8 @@ def test_values_that_are_vertices_come_back_as_the_callers_ids(parts):
 
 @pytest.mark.parametrize("parts", [1, 2, 4])
 @pytest.mark.parametrize("name", ["sparse random, directed", "dense random, undirected", "one vertex"])
-def test_64_bit_vertex_numbers_give_the_same(name, parts, monkeypatch):
-    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
-        monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
+def test_64_bit_vertex_numbers_give_the_same(name, parts, tuned):
+    tuned(PARTITION, narrow_ids=0)
     n, src, dst, directed = GRAPHS[name]()
     matrix = adjacency(n, src, dst, directed)
     depth, parent = search(matrix, 0)

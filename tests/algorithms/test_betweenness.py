@@ -15,9 +15,9 @@ from memory import OTHERS
 
 import graphdask as gd
 from graphdask import execute
-from graphdask.algorithms import betweenness as algorithm
 from graphdask.algorithms import centrality
-from graphdask.algorithms.betweenness import LANES, Betweenness
+from graphdask.algorithms.betweenness import Betweenness
+from graphdask.algorithms.tuning import BETWEENNESS
 
 PARTS = (1, 2, 3, 4, 7)
 
@@ -65,8 +65,8 @@ def test_scores_on_a_gpu_are_those_of_networkx(name):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("parts", [1, 3])
-def test_hubs_on_a_gpu_are_those_of_a_cpu(parts, monkeypatch):
-    monkeypatch.setattr(algorithm, "MANY", {"cpu": 0, "cuda": 0})  # pushes, too
+def test_hubs_on_a_gpu_are_those_of_a_cpu(parts, tuned):
+    tuned(BETWEENNESS, many=0)  # pushes, too
     graph = gd.generate.preferential_attachment(30_000, degree=4, seed=3)
     ids = np.arange(0, 30_000, 1000)
     for sources in (ids[:1], ids[:7], ids):
@@ -257,7 +257,7 @@ def test_scores_that_add_up_but_are_of_others_are_found(directed, given, parts, 
     result.verify()
 
 
-@pytest.mark.parametrize("lanes", [1, 2, 7, LANES])
+@pytest.mark.parametrize("lanes", [1, 2, 7, 64])
 def test_the_answer_does_not_depend_on_the_lanes(lanes):
     graph = gd.generate.preferential_attachment(300, degree=3).partition(2, device="cpu")
     found = execute.run(graph, Betweenness(range(300), lanes, 0.5))
@@ -291,10 +291,10 @@ def test_edges_are_not_looked_at_for_a_search_that_has_ended():
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 7])
 @pytest.mark.parametrize("exchange", ["selective", "broadcast"])
-def test_a_light_front_is_pushed_by_several_ranks_too(parts, exchange, monkeypatch):
+def test_a_light_front_is_pushed_by_several_ranks_too(parts, exchange, tuned):
     graph = broken(True)
     expected = gd.betweenness(graph.partition(1, device="cpu"), 20)
-    monkeypatch.setattr(algorithm, "MANY", {"cpu": 0})
+    tuned(BETWEENNESS, many={"cpu": 0})
     for ghosts in ("all", "1-hop"):
         found = gd.betweenness(graph.partition(parts, "random", ghosts, device="cpu"), 20, exchange=exchange).verify()
         np.testing.assert_array_equal(found.score, expected.score)

@@ -16,8 +16,8 @@ from kernel_launch import Packed, bring_back, sent
 
 import graphdask as gd
 from graphdask import execute
-from graphdask.algorithms import betweenness as algorithm
 from graphdask.algorithms.betweenness import Betweenness
+from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.kernels.betweenness.betweenness_pack import COUNTS as LEVEL
 from graphdask.kernels.betweenness.betweenness_pack import Lanes
 from graphdask.kernels.triangles.candidates_pack import COUNTS, CandidateLists
@@ -291,9 +291,9 @@ def hub(directed):
 
 @pytest.mark.parametrize("make", [lambda: hub(True), lambda: hub(False), GRAPHS["sparse random, directed"]])
 @pytest.mark.parametrize("count", [1, 2, 8, 20, 70])
-def test_a_gpu_gives_the_same_bits_for_every_number_of_parts(count, make, monkeypatch):
+def test_a_gpu_gives_the_same_bits_for_every_number_of_parts(count, make, monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
-    monkeypatch.setattr(algorithm, "MANY", {"cpu": 0, "cuda": 0})
+    tuned(BETWEENNESS, many=0)
     n, src, dst, directed = make()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     sources = np.random.default_rng(count).permutation(n)[:count]

@@ -18,12 +18,13 @@ import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
 from graphdask.algorithms import _betweenness_team
-from graphdask.algorithms import betweenness as algorithm
+from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.cluster.local import local_cluster
 from graphdask.comm import peers
 from graphdask.engine import team as _team
 from graphdask.engine.tuning import ENGINE
 from graphdask.errors import PeerLost
+from graphdask.partition.tuning import PARTITION
 
 NAMES = [
     "one vertex", "only self-loops", "duplicates both ways", "isolated vertices", "star inward",
@@ -69,12 +70,12 @@ def by_supersteps(graph, sources):
 
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize(("make", "way"), CASES)
-def test_a_team_gives_the_bits_of_one(make, way, teams, monkeypatch):
-    monkeypatch.setattr(algorithm, "HUB", 16)  # rows for every kernel
+def test_a_team_gives_the_bits_of_one(make, way, teams, tuned):
+    tuned(BETWEENNESS, hub=16)  # rows for every kernel
     n, src, dst, directed = make()
     parts, by, ghosts, count, pushes = way
     if pushes:
-        monkeypatch.setattr(algorithm, "MANY", {"cpu": 0, "cuda": 0})
+        tuned(BETWEENNESS, many=0)
     graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     sources = drawn(n, count)
     found = gd.betweenness(graph.partition(parts, by, ghosts, device="cuda"), sources).verify()
@@ -86,13 +87,12 @@ def test_a_team_gives_the_bits_of_one(make, way, teams, monkeypatch):
 
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("count", [1, 20])
-def test_64_bit_vertex_numbers_give_the_same(count, monkeypatch):
-    monkeypatch.setattr(algorithm, "MANY", {"cpu": 0, "cuda": 0})
+def test_64_bit_vertex_numbers_give_the_same(count, tuned):
+    tuned(BETWEENNESS, many=0)
     n, src, dst, directed = GRAPHS["scale-free"]()
     graph, sources = gd.from_edges(src, dst, num_vertices=n, directed=directed), drawn(n, count)
     expected = by_supersteps(graph, sources)
-    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
-        monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
+    tuned(PARTITION, narrow_ids=0)
     graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     found = gd.betweenness(graph.partition(3, "random", "1-hop", device="cuda"), sources)
     np.testing.assert_array_equal(found.score, expected)
@@ -100,10 +100,10 @@ def test_64_bit_vertex_numbers_give_the_same(count, monkeypatch):
 
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize(("steps", "pushes"), [(1, True), (3, False)])
-def test_a_batch_goes_on_after_a_launch_has_ended(steps, pushes, monkeypatch, tuned):
+def test_a_batch_goes_on_after_a_launch_has_ended(steps, pushes, tuned):
     tuned(ENGINE, team_steps=steps)
     if pushes:
-        monkeypatch.setattr(algorithm, "MANY", {"cpu": 0, "cuda": 0})
+        tuned(BETWEENNESS, many=0)
     n, rng = 25, np.random.default_rng(4)
     src = np.concatenate([np.arange(n - 1), rng.integers(0, 8, 30)])
     dst = np.concatenate([np.arange(1, n), rng.integers(0, 8, 30)])

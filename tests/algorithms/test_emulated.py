@@ -14,8 +14,9 @@ import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
 from graphdask import execute
-from graphdask.algorithms import _weighted_paths, bfs
+from graphdask.algorithms import bfs
 from graphdask.algorithms.bfs import DIRECTIONS, BreadthFirstSearch
+from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.engine.tuning import ENGINE
 
 NAMES = [
@@ -123,8 +124,8 @@ def test_ranks_and_betweenness(make, parts):
 
 @pytest.mark.parametrize(("kind", "parts"), [("above zero", 1), ("above zero", 3), ("single", 1), ("double", 3)])
 @pytest.mark.parametrize("make", CASES)
-def test_betweenness_by_weight(make, parts, kind, monkeypatch):
-    monkeypatch.setattr(_weighted_paths, "CHUNKED", 64)  # rows of more edges have several threads
+def test_betweenness_by_weight(make, parts, kind, tuned):
+    tuned(BETWEENNESS, chunk=64)  # rows of more edges have several threads
     pair = {f"on_{name}": divided(make, parts, device, kind) for name, device in (("cpu", "cpu"), ("gpu", "cuda"))}
     sources = np.unique(np.linspace(0, pair["on_cpu"].num_vertices - 1, 5).astype(int))
     same(lambda g: gd.betweenness(g, sources), "score", **pair)

@@ -8,7 +8,7 @@ import pytest
 from emulated import emulated, stand_in
 
 import graphdask as gd
-from graphdask.algorithms import louvain as module
+from graphdask.algorithms.tuning import COMMUNITIES
 
 BOTH = pytest.mark.parametrize("method", [gd.louvain, gd.leiden])
 
@@ -97,12 +97,11 @@ def test_communities_of_shared_levels_are_as_good_as_those_of_igraph(shared):
 
 
 @pytest.fixture
-def shared(monkeypatch):
+def shared(tuned):
     """Sets the entries of the graph, and of a level above, up to which one rank goes on by itself."""
 
     def setting(of_graph, of_level):
-        monkeypatch.setattr(module, "FEW_OF_GRAPH", of_graph)
-        monkeypatch.setattr(module, "FEW", of_level)
+        tuned(COMMUNITIES, few_of_graph=of_graph, few=of_level)
 
     return setting
 

@@ -16,9 +16,10 @@ import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
 from graphdask import execute
-from graphdask.algorithms import _all_cores, core_number, label_propagation, triangles
+from graphdask.algorithms import triangles
+from graphdask.algorithms.tuning import CORES, LABELS, TRIANGLES
 from graphdask.io import read_vertex_values
-from graphdask.partition import neighbours
+from graphdask.partition.tuning import PARTITION
 
 PARTS = (1, 2, 3, 4, 7)
 COMBINATIONS = {
@@ -89,9 +90,8 @@ def test_answers_do_not_depend_on_the_partitioner(by, rng):
 
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("name", ["dense random, directed", "scale-free"])
-def test_64_bit_vertex_numbers_give_the_same(name, parts, monkeypatch):
-    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
-        monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
+def test_64_bit_vertex_numbers_give_the_same(name, parts, tuned):
+    tuned(PARTITION, narrow_ids=0)
     expected.cache_clear()  # the graph is to be made anew
     check(name, parts)
     divided = expected(name)[0].partition(parts, device="cpu").to_undirected()
@@ -102,18 +102,17 @@ def test_64_bit_vertex_numbers_give_the_same(name, parts, monkeypatch):
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("parts", [1, 2, 7])
 @pytest.mark.parametrize("name", ["dense random, directed", "dense random, undirected", "star outward", "scale-free"])
-def test_small_blocks_batches_and_tables_give_the_same(name, parts, device, monkeypatch):
-    monkeypatch.setattr(neighbours, "PIECE", 7)
-    monkeypatch.setattr(neighbours, "ROWS", 5)
-    monkeypatch.setattr(triangles, "LEAST", 1)
-    monkeypatch.setattr(label_propagation, "TABLE", 64)
+def test_small_blocks_batches_and_tables_give_the_same(name, parts, device, tuned):
+    tuned(PARTITION, block_edges=7, block_rows=5)
+    tuned(TRIANGLES, rows=1)
+    tuned(LABELS, table=64)
     check(name, parts, device, COMBINATIONS[parts][:1])
 
 
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("settled", [0, 8, 10**6])
-def test_rows_without_changed_neighbours_keep_their_labels(parts, settled, monkeypatch):
-    monkeypatch.setattr(label_propagation, "SETTLED", settled)
+def test_rows_without_changed_neighbours_keep_their_labels(parts, settled, tuned):
+    tuned(LABELS, settled=settled)
     for name in ("dense random, directed", "sparse random, undirected", "scale-free", "binary tree"):
         n, src, dst, directed, *_ = GRAPHS[name]()
         graph = gd.from_edges(src, dst, num_vertices=n, directed=directed).partition(parts, "random", device="cpu")
@@ -124,7 +123,7 @@ def test_rows_without_changed_neighbours_keep_their_labels(parts, settled, monke
             )
 
 
-def test_rows_of_ghosts_come_in_batches_no_larger_than_asked_for(monkeypatch):
+def test_rows_of_ghosts_come_in_batches_no_larger_than_asked_for(tuned):
     """So no rank holds the whole graph."""
     seen = []
 
@@ -134,7 +133,7 @@ def test_rows_of_ghosts_come_in_batches_no_larger_than_asked_for(monkeypatch):
                 seen.append((others.num_edges, state.rows.num_edges, int(np.diff(state.rows.indptr).max(initial=0))))
             return super()._count(part, state, others, env)
 
-    monkeypatch.setattr(triangles, "LEAST", 1)
+    tuned(TRIANGLES, rows=1)
     n, src, dst, _ = GRAPHS["dense random, undirected"]()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=False).partition(5, by="random", device="cpu")
     found = execute.run(graph, Counting())
@@ -251,11 +250,9 @@ def dense_cores():
     ("levels", "crowded", "worth"), [(1, 3, 1 << 15), (8, 3, 1 << 15), (16, 0, 1 << 40), (8, 0, 0)]
 )
 @pytest.mark.parametrize("parts", [2, 3, 7])
-def test_core_numbers_do_not_depend_on_how_many_levels_a_superstep_has(levels, crowded, worth, parts, monkeypatch):
+def test_core_numbers_do_not_depend_on_how_many_levels_a_superstep_has(levels, crowded, worth, parts, tuned):
     graph, expected = dense_cores()
-    monkeypatch.setattr(core_number, "LEVELS", levels)
-    monkeypatch.setattr(core_number, "CROWDED", crowded)
-    monkeypatch.setattr(core_number, "WORTH", {"cpu": worth})
+    tuned(CORES, levels=levels, crowded=crowded, worth={"cpu": worth})
     found = gd.core_number(graph.partition(parts, device="cpu")).verify()
     np.testing.assert_array_equal(found.core, expected)
 
@@ -306,8 +303,8 @@ def test_iterations_are_a_whole_number(iterations, said):
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("parts", [2, 3, 7])
 @pytest.mark.parametrize("name", ["scale-free", "duplicates both ways", "only self-loops", "sparse random, undirected"])
-def test_ranks_that_gather_the_graph_find_the_same_core_numbers(name, parts, device, monkeypatch):
-    monkeypatch.setattr(_all_cores, "PATIENCE", 0)
+def test_ranks_that_gather_the_graph_find_the_same_core_numbers(name, parts, device, tuned):
+    tuned(CORES, patience=0)
     graph, _, core, _, _ = expected(name)
     divided = graph.partition(parts, by="random", ghosts="1-hop", device=device).to_undirected()
     found = gd.core_number(divided).verify()
@@ -315,24 +312,24 @@ def test_ranks_that_gather_the_graph_find_the_same_core_numbers(name, parts, dev
     assert found.core.dtype == np.int32
 
 
-def test_a_path_on_many_ranks_takes_few_supersteps(monkeypatch):
+def test_a_path_on_many_ranks_takes_few_supersteps(tuned):
     path = gd.from_edges(np.arange(4999), np.arange(1, 5000), directed=False).partition(3, by="random", device="cpu")
     found = gd.core_number(path).verify()
     assert (found.core == 1).all()
-    assert len(found.stats.supersteps) <= _all_cores.PATIENCE + 1
-    monkeypatch.setattr(_all_cores, "REST", 9997)  # it has two stored edges more
+    assert len(found.stats.supersteps) <= CORES.patience + 1
+    tuned(CORES, gathered=9997)  # it has two stored edges more
     found = gd.core_number(path).verify()
     assert (found.core == 1).all()
-    assert len(found.stats.supersteps) > _all_cores.PATIENCE + 1
+    assert len(found.stats.supersteps) > CORES.patience + 1
 
 
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("name", ["core_number", "label_propagation", "local_clustering_coefficient"])
 @pytest.mark.usefixtures("alone")
-def test_the_memory_announced_is_about_what_is_used(name, directed, parts, rng, monkeypatch):
-    monkeypatch.setattr(label_propagation, "TABLE", 1 << 16)
-    monkeypatch.setattr(triangles, "LEAST", 1 << 14)
+def test_the_memory_announced_is_about_what_is_used(name, directed, parts, rng, tuned):
+    tuned(LABELS, table=1 << 16)
+    tuned(TRIANGLES, rows=1 << 14)
     n, m = 1 << 15, 1 << 18
     src, dst = rng.integers(0, n, m), (rng.random(m) ** 3 * n).astype(np.int64)
     graph = gd.from_edges(src, dst, num_vertices=n, directed=directed and name != "core_number")

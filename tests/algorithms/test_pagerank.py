@@ -18,6 +18,7 @@ import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
 from graphdask.io import read_vertex_values
+from graphdask.partition.tuning import PARTITION
 
 PARTS = (1, 2, 3, 4, 7)
 DIVISIONS = tuple(product(("range", "random"), ("all", "1-hop")))
@@ -229,12 +230,11 @@ def test_the_empty_graph_has_no_ranks(parts):
     assert (found.iterations, found.residual, found.converged) == (0, 0.0, True)
 
 
-def test_64_bit_vertex_numbers_give_the_same(monkeypatch):
+def test_64_bit_vertex_numbers_give_the_same(tuned):
     n, src, dst, directed = GRAPHS["sparse random, undirected"]()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     expected = gd.pagerank(graph.partition(2, device="cpu"), tol=1e-6).rank
-    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
-        monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
+    tuned(PARTITION, narrow_ids=0)
     wide = gd.from_edges(src, dst, num_vertices=n, directed=directed).partition(3, device="cpu")
     found = gd.pagerank(wide, tol=1e-6).verify()
     assert wide.built.parts.values[0].out.indices.dtype == np.int64

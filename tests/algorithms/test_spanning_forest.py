@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import graphdask as gd
-from graphdask.algorithms import _own_forest
+from graphdask.algorithms.tuning import FOREST
 
 
 def weights_of(kind, count, rng):
@@ -37,13 +37,13 @@ def test_edges_are_those_of_kruskals_algorithm(parts, rng):
             assert found.num_trees == n - len(rows)
 
 
-def test_the_weight_is_scipys_if_light_edges_come_first(rng, monkeypatch):
-    monkeypatch.setattr(_own_forest, "LIGHT", 1)
+def test_the_weight_is_scipys_if_light_edges_come_first(rng, tuned):
     n = 200
     src, dst = np.triu_indices(n, 1)
     weights = rng.random(len(src))
     expected = minimum_spanning_tree(coo_array((weights, (src, dst)), (n, n)).tocsr())
-    for parts in (1, 2):
+    for parts, light in ((1, 1), (1, 20), (2, 1)):
+        tuned(FOREST, light=light)
         G = gd.from_edges(src, dst, weights, num_vertices=n, directed=False).partition(parts, device="cpu")
         found = gd.minimum_spanning_forest(G).verify()
         assert found.total_weight == pytest.approx(expected.sum(), rel=1e-12)

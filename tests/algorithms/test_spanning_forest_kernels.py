@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 import graphdask as gd
 from graphdask.algorithms import _own_forest
+from graphdask.algorithms.tuning import FOREST
 from graphdask.partition.edge_rows import RowsPlan
 
 WEIGHTS = {
@@ -81,8 +82,8 @@ def test_a_long_path_becomes_one_tree(device, order, monkeypatch):
 
 
 @pytest.mark.parametrize("device", ["cpu", "emulated"])
-def test_a_list_that_is_too_short_is_made_again(device, rng, monkeypatch):
-    monkeypatch.setattr(_own_forest, "LISTED", 0)
+def test_a_list_that_is_too_short_is_made_again(device, rng, monkeypatch, tuned):
+    tuned(FOREST, listed=0)
     n = 90
     src, dst = np.triu_indices(n, 1)
     weights = rng.random(len(src))

@@ -17,6 +17,7 @@ import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
 from graphdask.io import read_vertex_values
+from graphdask.partition.tuning import PARTITION
 
 PARTS = (1, 2, 3, 4, 7)
 GHOSTS = ("all", "1-hop")
@@ -258,9 +259,8 @@ def test_a_source_that_is_none_is_named():
 
 
 @pytest.mark.parametrize("parts", [1, 4])
-def test_64_bit_vertex_numbers_give_the_same(parts, monkeypatch, rng):
-    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
-        monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
+def test_64_bit_vertex_numbers_give_the_same(parts, tuned, rng):
+    tuned(PARTITION, narrow_ids=0)
     n, src, dst, directed = GRAPHS["dense random, undirected"]()
     for weights in (rng.integers(0, 9, len(src)), rng.random(len(src)).astype(np.float32)):
         distance, parent = expected_of(n, src, dst, weights, directed, 0)

@@ -16,7 +16,9 @@ import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
 from graphdask import execute
-from graphdask.algorithms.strong import AT_ONCE, FEW, PATIENCE, StrongComponents
+from graphdask.algorithms.strong import AT_ONCE, FEW, StrongComponents
+from graphdask.algorithms.tuning import STRONG
+from graphdask.partition.tuning import PARTITION
 
 PARTS = (1, 2, 3, 4, 7)
 DIVISIONS = tuple(product(("range", "random"), ("all", "1-hop")))
@@ -79,9 +81,8 @@ def test_labels_do_not_depend_on_the_partitioner(by, parts, rng):
 
 
 @pytest.mark.parametrize("parts", [1, 2, 4])
-def test_64_bit_vertex_numbers_give_the_same(parts, monkeypatch):
-    for module in (graphdask.partition.vertex_map, graphdask.partition.sources):
-        monkeypatch.setattr(module, "index_dtype", lambda n: np.dtype(np.int64))
+def test_64_bit_vertex_numbers_give_the_same(parts, tuned):
+    tuned(PARTITION, narrow_ids=0)
     n, src, dst, _ = GRAPHS["sparse random, directed"]()
     check(n, src, dst, parts, DIVISIONS[1:3])
 
@@ -102,13 +103,13 @@ def test_labels_are_the_callers_ids(parts):
 
 
 @pytest.mark.parametrize("parts", [1, 3])
-def test_ranks_may_finish_in_any_superstep(parts, rng, monkeypatch):
+def test_ranks_may_finish_in_any_superstep(parts, rng, tuned):
     src, dst = rng.integers(0, 200, (2, 260))
     label = smallest_of_component(adjacency(200, src, dst, True), "strong")
     graph = gd.from_edges(src, dst, num_vertices=200).partition(parts, by="random", device="cpu")
     most = len(execute.run(graph, StrongComponents(NEVER)).stats)
     for patience in range(most):
-        monkeypatch.setattr("graphdask.algorithms.strong.PATIENCE", patience)
+        tuned(STRONG, patience=patience)
         found = execute.run(graph, StrongComponents(1000))
         assert len(found.stats) <= patience + 1
         np.testing.assert_array_equal(found.label, label)
@@ -126,7 +127,7 @@ def test_long_paths_and_cycles_take_few_supersteps_where_partitions_keep_them_to
         assert supersteps(line[:-1], line[1:], parts, "range") <= parts
         assert supersteps(line, np.roll(line, -1), parts, "range") <= 4 + 3 * parts
     # and one wherever they are few enough for each rank to take them all
-    assert supersteps(line, np.roll(line, -1), 3, "random", FEW) == PATIENCE + 1
+    assert supersteps(line, np.roll(line, -1), 3, "random", FEW) == STRONG.patience + 1
     assert supersteps(line[:999], np.roll(line[:999], -1), 3, "random", FEW) == 1
 
 
@@ -147,8 +148,8 @@ def test_a_chain_of_components_in_random_order(parts, rng):
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("few", [NEVER, FEW])
 @pytest.mark.usefixtures("alone")
-def test_no_more_memory_is_taken_than_announced(parts, few, rng, monkeypatch):
-    monkeypatch.setattr("graphdask.algorithms.strong.PATIENCE", 0)
+def test_no_more_memory_is_taken_than_announced(parts, few, rng, tuned):
+    tuned(STRONG, patience=0)
     n = 60_000
     graph = gd.from_edges(*rng.integers(0, n, (2, 2 * n)), num_vertices=n).partition(parts, device="cpu").persist()
     gd.bfs(graph, 0, direction="pull")  # makes the in-edges

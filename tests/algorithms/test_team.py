@@ -14,7 +14,8 @@ from graphs import GRAPHS
 from memory import DevicePeak
 
 import graphdask as gd
-from graphdask.algorithms import _bfs_team, _flood, bfs, components
+from graphdask.algorithms import _bfs_team, bfs, components
+from graphdask.algorithms.tuning import COMPONENTS
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.cluster.local import local_cluster
 from graphdask.comm import peers, threads
@@ -115,7 +116,7 @@ def test_a_push_may_claim(make, parts, ghosts, teams, monkeypatch):
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize(("parts", "ghosts"), [(1, "all"), (2, "1-hop"), (3, "all"), (4, "1-hop"), (7, "all")])
 @pytest.mark.parametrize("kind", ["dense", "sparse", "two halves", "directed", "few levels", "none"])
-def test_what_a_search_reaches_is_one_component(kind, parts, ghosts, monkeypatch):
+def test_what_a_search_reaches_is_one_component(kind, parts, ghosts, monkeypatch, tuned):
     n, rng = 300, np.random.default_rng(parts)
     m = {"dense": 900, "sparse": 120, "two halves": 500, "directed": 700, "few levels": 700, "none": 0}[kind]
     src, dst = rng.integers(0, n, (2, m))
@@ -123,7 +124,7 @@ def test_what_a_search_reaches_is_one_component(kind, parts, ghosts, monkeypatch
         src[: m // 2], dst[: m // 2] = src[: m // 2] // 2, dst[: m // 2] // 2
         src[m // 2 :], dst[m // 2 :] = n - 1 - src[m // 2 :] // 2, n - 1 - dst[m // 2 :] // 2
     if kind == "few levels":
-        monkeypatch.setattr(_flood, "LEVELS", 2)
+        tuned(COMPONENTS, levels=2)
     used, whole = [], components.flood
     monkeypatch.setattr(components, "flood", lambda part, env: used.append(whole(part, env)) or used[-1])
     graph = gd.from_edges(src, dst, num_vertices=n + 9, directed=kind == "directed")
@@ -153,10 +154,10 @@ def outside(kind, rng):
     (4, "range", "1-hop", 32, True),
 ])  # fmt: skip
 @pytest.mark.parametrize("kind", ["paths apart", "path that ends there", "path that leads there", "pairs", "nothing"])
-def test_what_a_search_leaves_is_joined_by_the_gpus(kind, parts, by, ghosts, width, directed, monkeypatch):
-    used, whole, rounds = [], components.flood, 2 if kind == "pairs" else _flood.ROUNDS
+def test_what_a_search_leaves_is_joined_by_the_gpus(kind, parts, by, ghosts, width, directed, monkeypatch, tuned):
+    used, whole, rounds = [], components.flood, 2 if kind == "pairs" else COMPONENTS.rounds
     monkeypatch.setattr(components, "flood", lambda part, env: used.append(whole(part, env)) or used[-1])
-    monkeypatch.setattr(_flood, "ROUNDS", rounds)
+    tuned(COMPONENTS, rounds=rounds)
     src, dst = outside(kind, np.random.default_rng(parts))
     graph = gd.from_edges(src, dst, num_vertices=420, directed=directed)
     found = gd.connected_components(graph.partition(parts, by, ghosts, device="cuda", id_width=width))
@@ -169,10 +170,10 @@ def test_what_a_search_leaves_is_joined_by_the_gpus(kind, parts, by, ghosts, wid
 
 
 @pytest.mark.usefixtures("device")
-def test_what_takes_too_many_rounds_is_joined_the_other_way(monkeypatch):
+def test_what_takes_too_many_rounds_is_joined_the_other_way(monkeypatch, tuned):
     used, whole = [], components.flood
     monkeypatch.setattr(components, "flood", lambda part, env: used.append(whole(part, env)) or used[-1])
-    monkeypatch.setattr(_flood, "ROUNDS", 2)
+    tuned(COMPONENTS, rounds=2)
     graph = gd.from_edges(*outside("paths apart", np.random.default_rng(0)), num_vertices=420, directed=False)
     found = gd.connected_components(graph.partition(3, "random", device="cuda"))
     assert used == [None] * 3

@@ -15,6 +15,8 @@ from memory import OTHERS
 import graphdask as gd
 from graphdask import execute
 from graphdask.algorithms import centrality
+from graphdask.algorithms.tuning import BETWEENNESS
+from graphdask.engine.buffers import ROW
 
 PARTS = (1, 2, 3, 4, 7)
 
@@ -354,3 +356,7 @@ def test_memory_is_what_was_announced(count, directed, rng):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1.1 * found.stats.memory + OTHERS
+
+
+def test_rows_that_several_threads_sum_may_be_deferred():
+    assert BETWEENNESS.chunk <= ROW

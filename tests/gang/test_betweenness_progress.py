@@ -12,7 +12,7 @@ from gangs import active
 from graphs import GRAPHS
 
 import graphdask as gd
-from graphdask.algorithms import centrality
+from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.engine.loop import Superstep
 from graphdask.errors import InputError
 from graphdask.gang import progress
@@ -44,8 +44,8 @@ def shown(text):
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("sources", SOURCES)
-def test_in_this_process(sources, weighted, parts, monkeypatch, capsys):
-    monkeypatch.setattr(centrality, "LANES", 4)
+def test_in_this_process(sources, weighted, parts, tuned, capsys):
+    tuned(BETWEENNESS, lanes=4)
     given, total = SOURCES[sources]
     gd.betweenness(graph(weighted).partition(parts, device="cpu"), given, progress=True)
     states = shown(capsys.readouterr().err)

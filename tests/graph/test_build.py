@@ -17,6 +17,7 @@ from graphdask.device.backend import CpuBackend, get_backend
 from graphdask.partition.build import BuildPlan, add_inward, build_part, memory, row_of_each
 from graphdask.partition.part import Csr
 from graphdask.partition.sources import ArraySource
+from graphdask.partition.tuning import PARTITION
 from graphdask.partition.vertex_map import ShuffledMap, VertexMap
 
 CPU = get_backend("cpu")
@@ -156,10 +157,9 @@ def rows_by_id(parts):
 
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("wide", [False, True], ids=["32-bit", "64-bit"])
-def test_rows_are_the_same_for_every_number_of_partitions(directed, wide, rng, monkeypatch):
+def test_rows_are_the_same_for_every_number_of_partitions(directed, wide, rng, tuned):
     if wide:
-        for module in ("graphdask.partition.vertex_map", "graphdask.partition.sources"):
-            monkeypatch.setattr(f"{module}.index_dtype", lambda n: np.dtype(np.int64))
+        tuned(PARTITION, narrow_ids=0)
     src, dst, weights = rng.integers(0, 9, 200), rng.integers(0, 9, 200), rng.integers(0, 99, 200)
     _, whole = build(9, src, dst, directed, 1, "random", weights=weights)
     for parts in (2, 3, 7):

@@ -15,10 +15,12 @@ import graphdask as gd
 from graphdask import execute
 from graphdask.comm.threads import ThreadCommunicator
 from graphdask.device.backend import CpuBackend
-from graphdask.dynamic import batch as dynamic_batch
-from graphdask.dynamic import rows as dynamic_rows
+from graphdask.dynamic.rows import DynamicRows
+from graphdask.dynamic.tuning import DYNAMIC
+from graphdask.gang import dynamic
 from graphdask.interface.registry import algorithms
-from graphdask.partition import changes
+from graphdask.partition.changes import Batch
+from graphdask.partition.tuning import PARTITION
 
 
 class Edges(dict):
@@ -105,8 +107,8 @@ def test_batches_give_the_graph_of_the_same_edges(parts, directed, weighted, dev
     owners = np.arange(n) % 3 if parts == 3 else None
     D = gd.DynamicGraph(G.partition(parts, owners, device=device))
     check(D, edges)
-    laid_out, again = [], dynamic_rows.DynamicRows.lay_out
-    monkeypatch.setattr(dynamic_rows.DynamicRows, "lay_out", lambda *args: laid_out.append(1) or again(*args))
+    laid_out, again = [], DynamicRows.lay_out
+    monkeypatch.setattr(DynamicRows, "lay_out", lambda *args: laid_out.append(1) or again(*args))
     for size in (0, 1, 30, 3000):  # the last one is larger than the graph
         insert, delete = rng.integers(0, n + size // 30, (2, size)), rng.integers(0, n + 2, (2, size // 2))
         insert[:, : size // 4] = delete[:, : size // 4]  # deleted and inserted
@@ -129,11 +131,9 @@ def test_batches_give_the_graph_of_the_same_edges(parts, directed, weighted, dev
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_long_rows_that_stay_where_they_are_change_by_pieces(weighted, device, monkeypatch):
-    monkeypatch.setattr(dynamic_batch, "HUB", 100)
-    monkeypatch.setattr(dynamic_batch, "SHARE_MADE", 1)
-    rng, n = np.random.default_rng(3), 9_500
-    leaves = np.arange(100, n)
+def test_long_rows_that_stay_where_they_are_change_by_pieces(weighted, device, tuned):
+    tuned(DYNAMIC, hub=100, share_made=1)
+    rng, n, leaves = np.random.default_rng(3), 9_500, np.arange(100, 9_500)
     hub, middle = np.zeros(len(leaves), np.int64), np.ones(300, np.int64)
     src, dst = np.concatenate([hub, leaves, middle]), np.concatenate([leaves, hub, leaves[:300]])
     edges, weights = Edges(True), [rng.integers(0, 99, len(src)).astype(float)] if weighted else []
@@ -176,7 +176,7 @@ def test_a_batch_costs_one_exchange_and_one_wait_for_the_device(parts, weighted,
 def test_a_batch_is_cut_into_shares_that_hold_all_of_it(size):
     for ends in (np.zeros((2, 0), int), np.array([[3, 1], [0, 2]]), np.random.default_rng(1).integers(0, 50, (2, 33))):
         for weights in (None, np.arange(ends.shape[1], dtype=np.float32)):
-            batch = changes.Batch.of((ends[0], ends[1]), (ends[0][:1], ends[1][:1]), weights, True, 50)
+            batch = Batch.of((ends[0], ends[1]), (ends[0][:1], ends[1][:1]), weights, True, 50)
             shares = batch.shares(size)
             width = 8 if weights is None else 12
             counts = [len(share) // width for share in shares]
@@ -249,9 +249,9 @@ def test_weights_that_do_not_fit_are_refused(weights, reason):
     assert reason in str(error.value)
 
 
-def test_a_batch_of_too_many_edges_is_refused(monkeypatch):
+def test_a_batch_of_too_many_edges_is_refused(tuned):
     D = gd.DynamicGraph(gd.from_edges([0, 1], [1, 2]))
-    monkeypatch.setattr(changes, "MOST_EDGES", 3)
+    tuned(PARTITION, batch_edges=3)
     with pytest.raises(gd.InputError, match="a batch of 4 edges; 3 at most, so divide it"):
         D.update(insert=([5, 6, 7], [0, 0, 0]), delete=([0], [1]))
     assert (D.version, D.num_vertices) == (0, 3)
@@ -261,7 +261,7 @@ def test_a_batch_of_too_many_edges_is_refused(monkeypatch):
 def test_a_batch_that_fails_on_a_worker_leaves_the_graph_as_it_was(monkeypatch):
     D = gd.DynamicGraph(gd.from_edges([0, 1, 2], [1, 2, 0]).partition(2))
     D.update(insert=([0], [2]))
-    again = dynamic_batch.apply_batch
+    again = dynamic.apply_batch
 
     def fails_on_one_rank(backend, part, *batch):
         again(backend, part, *batch)
@@ -269,7 +269,7 @@ def test_a_batch_that_fails_on_a_worker_leaves_the_graph_as_it_was(monkeypatch):
             raise gd.OverBudget("no more memory")
         return part
 
-    monkeypatch.setattr("graphdask.gang.dynamic.apply_batch", fails_on_one_rank)
+    monkeypatch.setattr(dynamic, "apply_batch", fails_on_one_rank)
     with pytest.raises(gd.OverBudget, match="no more memory"):
         D.update(insert=([2, 7], [1, 0]), delete=([0], [2]))
     monkeypatch.undo()

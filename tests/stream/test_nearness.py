@@ -9,6 +9,7 @@ from graphs import GRAPHS
 from streams import weights_of
 
 import graphdask as gd
+from graphdask.algorithms.tuning import BETWEENNESS
 
 CALLS = (gd.closeness_centrality, gd.harmonic_centrality)
 
@@ -48,12 +49,12 @@ def test_scores_are_those_of_networkx(stored, directed):
     np.testing.assert_allclose(gd.harmonic_centrality(S).score, known, rtol=1e-14)
 
 
-def test_scores_do_not_depend_on_how_many_sources_go_together(stored, monkeypatch):
+def test_scores_do_not_depend_on_how_many_sources_go_together(stored, tuned):
     G = of_shape("dense random, directed")
     expected = [call(G) for call in CALLS]
     S = stored(G, "160KiB")
     for lanes in (1, 3, 8, 20):
-        monkeypatch.setattr("graphdask.algorithms.distances.LANES", lanes)
+        tuned(BETWEENNESS, lanes=lanes)
         for call, known in zip(CALLS, expected, strict=True):
             same(call(S), known)
 
