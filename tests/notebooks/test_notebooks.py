@@ -9,6 +9,8 @@ from source_tree import ROOT
 
 nbclient = pytest.importorskip("nbclient")
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LEARN = ("heterogeneous", "link_prediction")
+"""Notebooks that need PyTorch Geometric."""
 MOST_BYTES = 4_000_000
 
 # Jupyter's own packages warn of things to come.
@@ -35,7 +37,10 @@ def outputs(notebook):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(p, id=p.stem, marks=[pytest.mark.learn] if p.stem in LEARN else []) for p in NOTEBOOKS],
+)
 def test_a_notebook_runs(path, monkeypatch, tmp_path):
     notebook = executed(path, monkeypatch, tmp_path)
     assert sum("image/png" in output.get("data", {}) for output in outputs(notebook)) > 3
