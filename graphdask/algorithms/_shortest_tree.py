@@ -35,7 +35,7 @@ def weights_of(csr: Csr, xp: Any) -> tuple[Array, int]:
 def tree_memory(part: Part, distance: np.dtype, flat: bool) -> int:
     """Return the bytes for finding the parents; if `flat`, with a search among equal distances."""
     index, slots, owned = part.vertex_map.dtype.itemsize, part.num_slots, part.num_owned
-    needed = 2 * distance.itemsize * slots + index * (slots - owned) + 2 * index * slots + (index + 16) * owned
+    needed = (2 * distance.itemsize + 1) * slots + index * (slots - owned) + 2 * index * slots + (index + 16) * owned
     needed += exchange_bytes(part, index)
     if flat:
         needed += 6 * index * slots + index * part.out.num_edges + 16 * owned
@@ -58,7 +58,8 @@ def level_part(part: Part, env: Environment, distance: Array, parent: Array, lev
         parent=parent, any=int(not tree), place=indptr[:-1].copy(), out=out, hubs=xp.empty(part.num_owned, dtype),
         counters=xp.zeros(2, np.int64),
     )  # fmt: skip
-    kernels.sssp_level(part.num_owned, shared)
+    rows = xp.flatnonzero(level).astype(dtype)
+    kernels.sssp_level(len(rows), rows, shared)
     kernels.sssp_level_hubs(HUB_THREADS, shared)
     return replace(part, out=Csr(indptr, out), inward=None)
 
@@ -82,7 +83,7 @@ class Parents(Primitive[ParentsState]):
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         index = part.vertex_map.dtype.itemsize
-        return index * (2 * part.num_slots + part.num_owned) + 8 * part.num_owned
+        return index * (2 * part.num_slots + part.num_owned) + part.num_slots + 8 * part.num_owned
 
     def init(self, part: Part, env: Environment) -> tuple[ParentsState, Messages]:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
@@ -93,11 +94,14 @@ class Parents(Primitive[ParentsState]):
         parent[sources] = part.ids[sources]
         ghost_queue, level = xp.empty(part.num_slots - owned, dtype), xp.zeros(owned, np.int64)
         counters = xp.zeros(3, np.int64)
+        tags = xp.empty(part.num_slots, np.uint8) if env.backend.name == "cuda" else None
         shared = Tree(
             indptr=part.out.indptr, indices=part.out.indices, weights=weights, each=each, ids=part.ids,
-            distance=self.distance, owned=owned, parent=parent, ghost_queue=ghost_queue, level=level,
+            distance=self.distance, tags=tags, owned=owned, parent=parent, ghost_queue=ghost_queue, level=level,
             hubs=xp.empty(owned, dtype), counters=counters,
         )  # fmt: skip
+        if tags is not None:
+            kernels.sssp_tags(part.num_slots, shared)
         kernels.sssp_parents(owned, shared)
         kernels.sssp_parents_hubs(HUB_THREADS, shared)
         _, edges, ghosts = (int(x) for x in env.backend.to_host(counters))

@@ -16,16 +16,25 @@ from graphdask.kernels.sssp import sssp_team as at
 from graphdask.kernels.sssp.sssp_team_pack import TeamBuckets
 from graphdask.partition.part import Part
 
-TEAM_BREADTH = 2.0
-"""Width of a bucket, in mean weights by mean degrees. The first ones, with the vertices of most edges, are
-narrow, because they are scanned again whenever a vertex comes nearer; the kernel widens those after them. R-MAT 25 with
-weights to 255: 1.3 G edges with 2 and 1.45 with 3 on one H200, 31 and 35 ms; on two 1.35 and 1.6, 22 and 24; with 6,
-2.0 and 30."""
+TEAM_BREADTH = 1 / 16
+"""Width of a bucket, in mean weights by mean degrees. The first ones, with the vertices of most edges, are narrow,
+because they are scanned again whenever a vertex comes nearer; the kernel widens those after them. R-MAT 24 on one H100:
+with whole weights to 255 each width from 1/32 to 2 takes 15 to 16 ms; with weights from 0 to 1 that are evenly spread,
+1/16 reads 1.1 G edges in 32 ms, 1/4 1.6 in 36 and 2 2.1 in 42; with exponential ones 1/16 reads 1.3 in 28,
+1/4 1.8 in 36 and 2 2.3 in 42."""
+BELOW = 64
+"""Eighths of an octave below the width of a bucket in which bounds of distances begin; they end 24 octaves above it."""
 FEW_STEPS = 16
 """Supersteps of a launch after which the host looks how far away the targets are."""
 ENOUGH = 1
 """Near vertices from which a rank sends what it knows before it goes on: a meeting costs less than to relax from labels
 that others know better (R-MAT 24 on four H200: 24 ms, and 28 from 2^16 on). One rank has nothing to send."""
+
+
+def _code(distance: float) -> int:
+    """The bound of a distance, as in kernels/sssp/sssp.cuh."""
+    with np.errstate(over="ignore"):
+        return int(np.float32(distance).view(np.int32)) >> 20
 
 
 def _areas(part: Part, label: np.dtype) -> Areas:
@@ -41,7 +50,7 @@ class TeamPaths(TeamRun):
     kernels : object
         Of the family, for the types in use.
     arrays : dict of int to array
-        By the places of kernels/sssp/sssp_team.py, but for the votes.
+        By the places of kernels/sssp/sssp_team.py, but for the votes and the bounds.
     each : int
         -1 where each edge has its own weight, 0 where all have one.
     delta : float
@@ -65,7 +74,7 @@ class TeamPaths(TeamRun):
     @staticmethod
     def nbytes(peers: Peers, part: Part, env: Environment, label: np.dtype) -> int:
         """Bytes that it takes besides the arrays that it is given. Every rank calls it."""
-        return TeamMemory.nbytes(peers, part, env, _areas(part, label)) + 4 * 8 * TEAM_WORDS
+        return TeamMemory.nbytes(peers, part, env, _areas(part, label)) + 4 * 8 * TEAM_WORDS + part.num_slots
 
     def __init__(
         self,
@@ -83,11 +92,12 @@ class TeamPaths(TeamRun):
     ):
         self.most, self.farthest, self.steps = most, farthest, FEW_STEPS if asks else ENGINE.team_steps
         self.buckets = TeamBuckets(
-            each=each, enough=ENOUGH if env.size > 1 else 2**62, looked_before=0, looked_here=0, widens=int(widens),
-            widened=1.0, delta=float(delta), farthest=most,
+            each=each, lowest=_code(delta) - BELOW, enough=ENOUGH if env.size > 1 else 2**62, looked_before=0,
+            looked_here=0, widens=int(widens), widened=1.0, delta=float(delta), farthest=most,
         )  # fmt: skip
         votes = env.xp.zeros(4 * TEAM_WORDS, np.int64)
-        super().__init__(memory, part, env, kernels.sssp_team, {**arrays, at.VOTES: votes})
+        bounds = env.xp.full(part.num_slots, 255, np.uint8)
+        super().__init__(memory, part, env, kernels.sssp_team, {**arrays, at.VOTES: votes, at.BOUNDS: bounds})
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
         self.stop = self.farthest()

@@ -10,6 +10,8 @@ template <> struct Distance<int> {
         const unsigned long long sum = (unsigned long long)d + (unsigned long long)w;
         return sum < 0x7fffffffULL ? (int)sum : 0x7fffffff;
     }
+    static __device__ __forceinline__ long long bits(int d) { return d; }
+    static __device__ __forceinline__ float rounded_down(int d) { return __int2float_rd(d); }
     static __device__ __forceinline__ int at_least(double d) { return d < none() ? (int)ceil(d) : none(); }
     static __device__ __forceinline__ int lower(int *at, int d) { return atomicMin(at, d); }
 };
@@ -19,6 +21,8 @@ template <> struct Distance<long long> {
         const unsigned long long sum = (unsigned long long)d + (unsigned long long)w;
         return sum < 0x7fffffffffffffffULL ? (long long)sum : none();
     }
+    static __device__ __forceinline__ long long bits(long long d) { return d; }
+    static __device__ __forceinline__ float rounded_down(long long d) { return __ll2float_rd(d); }
     static __device__ __forceinline__ long long at_least(double d) {
         return d < (double)none() ? (long long)ceil(d) : none();
     }
@@ -27,6 +31,8 @@ template <> struct Distance<long long> {
 template <> struct Distance<double> {  // the bits of floats that are not negative are ordered as the floats are
     static __device__ __forceinline__ double none() { return __longlong_as_double(0x7ff0000000000000LL); }
     static __device__ __forceinline__ double add(double d, double w) { return __dadd_rn(d, w); }
+    static __device__ __forceinline__ long long bits(double d) { return __double_as_longlong(d); }
+    static __device__ __forceinline__ float rounded_down(double d) { return __double2float_rd(d); }
     static __device__ __forceinline__ double at_least(double d) { return d; }
     static __device__ __forceinline__ double lower(double *at, double d) {
         return __longlong_as_double(atomicMin((long long *)at, __double_as_longlong(d)));

@@ -10,7 +10,7 @@ extern "C" __global__ void sssp_arrive(long long n, long long step, long long sp
     queues.open();
     double mine = Distance<double>::none();
     index_t *const near = step & 1 ? a.odd_near : a.even_near, *const far = split & 1 ? a.odd_far : a.even_far;
-    const Relax relax{nullptr, nullptr, 0, nullptr, a.labels, a.stamp, *a.limit, a.owned, (int)step, 0, near, nullptr,
+    const Relax<NoBounds> relax{nullptr, nullptr, 0, nullptr, a.labels, a.stamp, {}, *a.limit, a.owned, (int)step, 0, near, nullptr,
                       far, a.counters->near + step % 3, nullptr, a.counters->far + split % 3, false, &queues, &mine};
     gd_for_list(n, [&](long long i) { relax.reach(slots[i], values[i]); }, [&](bool all) { relax.flush(all); });
     gd_least(mine, a.least + split % 3);
@@ -21,7 +21,7 @@ sssp_advance(long long n, long long step, long long split, long long splits, lon
              double delta, double most, long long mark, Relaxing a) {
     __shared__ Queues queues;
     queues.open();
-    Bucket bucket{a.indptr, a.indices, a.weights, a.each, a.ids, a.labels, a.stamp, a.owned, a.even_near, a.odd_near,
+    Bucket<NoBounds> bucket{a.indptr, a.indices, a.weights, a.each, a.ids, a.labels, a.stamp, {}, a.owned, a.even_near, a.odd_near,
                   a.even_far, a.odd_far, a.ghost_queue, a.hubs, a.counters, a.least, &queues, step, split, *a.limit};
     bucket.advance(split + splits, enough, nearest, delta, most, mark, [&] { gd_grid_barrier(&a.counters->arrived); });
     if (blockIdx.x == 0 && threadIdx.x == 0) {

@@ -9,6 +9,27 @@
 typedef Labels<dist_t, label_t> Label;
 typedef Distance<label_t> Least;
 
+// A byte for each slot: a bound from above on its distance. The distances of many vertices do not fit into the cache of
+// the device, their bounds do; and most edges lead to vertices that are much nearer by another way, which the bound says.
+// A bound is the logarithm of a distance, in steps of an eighth. Whoever lowers a label writes the bound of what it wrote:
+// labels only fall, so any bound that was written is one.
+struct Bounds {
+    unsigned char *of;
+    int lowest;
+
+    __device__ __forceinline__ int code(dist_t d) const {
+        return min(max((__float_as_int(Of::rounded_down(d)) >> 20) - lowest, 0), 255);
+    }
+    // Whether a label at this distance may be lower than that of the slot.
+    __device__ __forceinline__ bool allows(index_t v, dist_t d) const { return code(d) <= of[v]; }
+    __device__ __forceinline__ void set(index_t v, dist_t d) const { of[v] = (unsigned char)code(d); }
+};
+// None, for graphs so sparse that all bounds near a vertex are alike, and for ranks that are not in a team.
+struct NoBounds {
+    __device__ __forceinline__ bool allows(index_t, dist_t) const { return true; }
+    __device__ __forceinline__ void set(index_t, dist_t) const {}
+};
+
 // The smallest of a value of every thread, into *out; all threads of the block call it.
 __device__ __forceinline__ void gd_least(double mine, double *out) {
     const bool any = __syncthreads_or(mine < Distance<double>::none());
@@ -31,13 +52,14 @@ struct Queues {
     }
 };
 
-struct Relax {
+template <class Bounded> struct Relax {
     const index_t *indices;
     const weight_t *weights;
     long long each;
     const index_t *ids;
     label_t *labels;
     int *stamp;
+    Bounded bounds;
     dist_t limit;
     long long owned;
     int round, mark;
@@ -53,6 +75,7 @@ struct Relax {
         const label_t before = Least::lower(labels + v, label);
         if (!(label < before)) return;
         const dist_t d = Label::distance(label);
+        bounds.set(v, d);
         if (!(d < limit)) {
             if (before == Least::none()) queues->far.push(v);
             *least = fmin(*least, (double)d);
@@ -74,7 +97,9 @@ struct Relax {
             label[k] = Label::extend(labels[rows[k]], weights[edge & each], ids[rows[k]]);
         }
 #pragma unroll
-        for (int k = 0; k < RELAX_MANY; k++) lower[k] = edges[k] >= 0 && label[k] < labels[v[k]];
+        for (int k = 0; k < RELAX_MANY; k++) lower[k] = edges[k] >= 0 && bounds.allows(v[k], Label::distance(label[k]));
+#pragma unroll
+        for (int k = 0; k < RELAX_MANY; k++) lower[k] = lower[k] && label[k] < labels[v[k]];
 #pragma unroll
         for (int k = 0; k < RELAX_MANY; k++)
             if (lower[k]) reach(v[k], label[k]);
@@ -86,7 +111,7 @@ struct Relax {
     }
 };
 
-template <> struct gd_at_once<Relax> { static constexpr int edges = RELAX_MANY, longest = GD_HUB; };
+template <class Bounded> struct gd_at_once<Relax<Bounded>> { static constexpr int edges = RELAX_MANY, longest = GD_HUB; };
 
 // gd_for_list, RELAX_MANY entries of a thread at once: visit(at) has their places, -1 for none.
 template <typename Visit, typename Flush>
@@ -115,7 +140,7 @@ __device__ __forceinline__ dist_t gd_next_limit(double nearest, double delta, do
 // in turn, one is read, the next is filled, and the third is cleared for the step after: those who read or filled it last
 // have passed a barrier since, and those who fill it next come after one. The fences of the barrier order what it parts,
 // so that plain reads see it.
-struct Bucket {
+template <class Bounded> struct Bucket {
     const long long *indptr;
     const index_t *indices;
     const weight_t *weights;
@@ -123,6 +148,7 @@ struct Bucket {
     const index_t *ids;
     label_t *labels;
     int *stamp;
+    Bounded bounds;
     long long owned;
     index_t *even_near, *odd_near, *even_far, *odd_far, *ghost_queue, *hubs;
     PathCounts *counters;
@@ -132,9 +158,9 @@ struct Bucket {
     dist_t bound;
 
     // What relaxes edges, or takes in labels that arrived, for the step `to` after this one (0 or 1).
-    __device__ __forceinline__ Relax relax(int to, long long mark, double *mine) const {
+    __device__ __forceinline__ Relax<Bounded> relax(int to, long long mark, double *mine) const {
         const long long at = step + to;
-        return Relax{indices, weights, each, ids, labels, stamp, bound, owned, (int)at, (int)mark,
+        return Relax<Bounded>{indices, weights, each, ids, labels, stamp, bounds, bound, owned, (int)at, (int)mark,
                      at % 2 ? odd_near : even_near, ghost_queue, split % 2 ? odd_far : even_far, counters->near + at % 3,
                      counters->ghosts + mark % 2, counters->far + split % 3, to != 0, queues, mine};
     }
@@ -168,7 +194,7 @@ struct Bucket {
                 }
             }
             double mine = Distance<double>::none();
-            const Relax body = relax(1, mark, &mine);
+            const Relax<Bounded> body = relax(1, mark, &mine);
             if (length) {
                 relaxed = true;
                 unsigned long long *const hub_count = counters->hubs + step % 3;

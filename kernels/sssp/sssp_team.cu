@@ -10,7 +10,7 @@
 // What ranks vote in a superstep, in one of three rows in turn; a fourth is for the beginning of a launch.
 enum { BUSY, TEAM_SENT, LOOKED };
 enum {
-    INDPTR = ROW_OWN, INDICES, WEIGHTS, IDS, LABELS, STAMP, LIMIT, NEARS, FARS = NEARS + 2, GHOST_QUEUE = FARS + 2,
+    INDPTR = ROW_OWN, INDICES, WEIGHTS, IDS, LABELS, STAMP, BOUNDS, LIMIT, NEARS, FARS = NEARS + 2, GHOST_QUEUE = FARS + 2,
     LONG_ROWS, COUNTERS, LEASTS, VOTES
 };
 enum { END_SUPERSTEP = END_OWN, END_TOO_FAR, END_LOOKED, END_WIDENED = END_LOOKED + 2 };
@@ -33,8 +33,9 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
     double *const least = (double *)row[LEASTS];
     label_t *const labels = (label_t *)row[LABELS];
     dist_t *const limit = (dist_t *)row[LIMIT];
-    Bucket bucket{(const long long *)row[INDPTR], (const index_t *)row[INDICES], (const weight_t *)row[WEIGHTS], a.each,
-                  (const index_t *)row[IDS], labels, (int *)row[STAMP], row[ROW_OWNED],
+    Bucket<Bounds> bucket{(const long long *)row[INDPTR], (const index_t *)row[INDICES], (const weight_t *)row[WEIGHTS], a.each,
+                  (const index_t *)row[IDS], labels, (int *)row[STAMP],
+                  Bounds{(unsigned char *)row[BOUNDS], (int)a.lowest}, row[ROW_OWNED],
                   (index_t *)row[NEARS], (index_t *)row[NEARS + 1], (index_t *)row[FARS], (index_t *)row[FARS + 1],
                   (index_t *)row[GHOST_QUEUE], (index_t *)row[LONG_ROWS], counters, least, &queues,
                   (long long)team.read(&counters->step), (long long)team.read(&counters->split), *limit};
@@ -83,7 +84,7 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
         const gd_count reported = gd_nanoseconds();
         if (agreed[TEAM_SENT]) {
             double mine = Distance<double>::none();
-            const Relax relax = bucket.relax(0, superstep, &mine);
+            const Relax<Bounds> relax = bucket.relax(0, superstep, &mine);
             team.take_reported<index_t, label_t>(area, agreed, [&](index_t v, label_t label) { relax.reach(v, label); },
                                              [&](bool all) { relax.flush(all); });
             gd_least(mine, least + bucket.split % 3);

@@ -5,6 +5,7 @@ from graphdask.kernels.common.packs import Pack
 
 class TeamBuckets(Pack):
     each = "long long", "-1 for a weight of each edge, 0 for a single one: edge e weighs weights[e & each]"
+    lowest = "long long", "what Bounds subtracts (sssp.cuh)"
     enough = "long long", "near vertices from which a rank tells what it knows before it goes on"
     looked_before = "long long", "edges looked at in the bucket before this one, by all"
     looked_here = "long long", "edges looked at in this one so far"

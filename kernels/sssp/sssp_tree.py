@@ -3,13 +3,17 @@
 `parent` is the largest integer while there is none. A vertex that was not reached, but has an edge from one that was
 (the sum was too large), gets a parent too. In `sssp_check`, `level` counts edges to those only whose parent the vertex
 is. Edges that lead to more than `until` may relax, and may lead to what is not reached: the search stopped there.
+`sssp_level` works on the rows that have edges to others at their own distance.
 """
 
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.sssp.paths import MACROS, plus, unreached
 from graphdask.kernels.sssp.sssp_tree_pack import Tree
 
-__all__ = ["MACROS"]
+__all__ = ["GPU_ONLY", "MACROS"]
+
+GPU_ONLY = ("sssp_tags",)
+"""Kernels without a twin: sssp_parents has no use for tags on a CPU."""
 
 
 @twin
@@ -35,9 +39,10 @@ def sssp_parents(n, a: Tree):
 
 
 @twin
-def sssp_level(n, a: Tree):
+def sssp_level(n, rows, a: Tree):
     none = unreached(a.distance)
-    for u in range(n):
+    for i in range(n):
+        u = rows[i]
         du = a.distance[u]
         if du == none:
             continue

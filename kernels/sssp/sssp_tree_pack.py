@@ -9,6 +9,7 @@ COUNTS = Counters("TreeCounts", "hubs", "edges", "ghosts")
 
 class Tree(WeightedRows):
     distance = "const dist_t *", "per slot, final; the largest integer or infinity where it is not reached"
+    tags = "unsigned char *", "per slot: a byte that equal distances share (sssp_tags), or null"
     owned = "long long", "the number of own vertices"
     parent = (
         "index_t *",

@@ -35,7 +35,7 @@ extern "C" __global__ void sssp_filter(long long n, long long step, long long sp
     __shared__ Queues queues;
     queues.open();
     double mine = Distance<double>::none();
-    const Relax relax{nullptr, nullptr, 0, nullptr, a.labels, a.stamp, *a.limit, a.owned, (int)step, (int)mark, a.near,
+    const Relax<NoBounds> relax{nullptr, nullptr, 0, nullptr, a.labels, a.stamp, {}, *a.limit, a.owned, (int)step, (int)mark, a.near,
                       a.ghost_queue, a.far, a.counters->near + step % 3, a.counters->ghosts + mark % 2,
                       a.counters->far + split % 3, true, &queues, &mine};
     gd_for_list((long long)a.counters->led, [&](long long i) { relax.reach(a.led[i], a.offered[i]); },
@@ -50,7 +50,7 @@ extern "C" __global__ void sssp_split(long long n, long long step, long long spl
     const dist_t before = *a.limit, bound = gd_next_limit(nearest, delta, most);
     if (blockIdx.x == 0 && threadIdx.x == 0) *a.after = bound;
     double mine = Distance<double>::none();
-    const Relax out{nullptr, nullptr, 0, nullptr, nullptr, nullptr, bound, a.owned, (int)step, (int)mark, a.near,
+    const Relax<NoBounds> out{nullptr, nullptr, 0, nullptr, nullptr, nullptr, {}, bound, a.owned, (int)step, (int)mark, a.near,
                     a.ghost_queue, a.far, a.counters->near + step % 3, a.counters->ghosts + mark % 2,
                     a.counters->far + split % 3, true, &queues, &mine};
     gd_for_list(length, [&](long long i) {

@@ -294,7 +294,10 @@ def test_parents_levels_and_the_check(backend, types, rng, hub):
         indptr=rows.indptr, indices=rows.indices, weights=rows.weights, each=rows.each, ids=rows.ids, distance=d,
         owned=OWNED, hubs=hubs,
     )  # fmt: skip
-    parents = Tree(**of_rows, parent=parent, ghost_queue=ghosts, level=found_level, counters=counts[0])
+    tags = np.full(SLOTS, POISON % 256, np.uint8) if backend.name == "cuda" else None
+    if tags is not None:
+        call("sssp_tags", SLOTS, Tree(**of_rows, tags=tags))
+    parents = Tree(**of_rows, tags=tags, parent=parent, ghost_queue=ghosts, level=found_level, counters=counts[0])
     check = Tree(
         **of_rows, parent=claimed, witnessed=witnessed, level=found_tree, first_bad=first_bad, counters=counts[1],
         until=np.array([rows.none], d.dtype),
@@ -302,12 +305,17 @@ def test_parents_levels_and_the_check(backend, types, rng, hub):
     starts = np.concatenate([[0], np.cumsum(level)])
     place, out = starts[:-1].copy(), rows.queue(size=len(flat))
     listed = Tree(**of_rows, parent=claimed, any=1, place=place, out=out, counters=counts[2])
+    leveled = np.flatnonzero(level).astype(rows.index)
     for hubs_too in ("", "_hubs"):
         n = HUB_THREADS if hubs_too else OWNED
         call(f"sssp_parents{hubs_too}", n, parents)
         call(f"sssp_check{hubs_too}", n, check)
-        call(f"sssp_level{hubs_too}", n, listed)
+        call(f"sssp_level{hubs_too}", *((n,) if hubs_too else (len(leveled), leveled)), listed)
     call.fetch()
+    if tags is not None:
+        assert len({(value, tag) for value, tag in zip(d.tolist(), tags, strict=True)}) == len(set(d.tolist()))
+        assert (tags[d == rows.none] == 255).all()
+        assert (tags[d != rows.none] < 255).all()
     np.testing.assert_array_equal(parent, expected)
     np.testing.assert_array_equal(found_level, level)
     np.testing.assert_array_equal(found_tree, tree)

@@ -174,6 +174,16 @@ EMULATOR static inline float __fmul_rn(float a, float b) { return a * b; }
 EMULATOR static inline float __fdiv_rn(float a, float b) { return a / b; }
 EMULATOR static inline long long __double_as_longlong(double x) { return emulator::convert<double, long long>(x); }
 EMULATOR static inline double __longlong_as_double(long long x) { return emulator::convert<long long, double>(x); }
+// Nothing is rounded to a float but where its order counts; so a step down is taken wherever it was rounded up.
+EMULATOR static inline float __double2float_rd(double x) {
+    const float nearest = (float)x;
+    return (double)nearest > x ? std::nextafter(nearest, -std::numeric_limits<float>::infinity()) : nearest;
+}
+EMULATOR static inline float __ll2float_rd(long long x) {
+    const float nearest = (float)x;
+    return nearest >= 9223372036854775808.0f || (long long)nearest > x ? std::nextafter(nearest, 0.0f) : nearest;
+}
+EMULATOR static inline float __int2float_rd(int x) { return __double2float_rd((double)x); }
 EMULATOR static inline int __float_as_int(float x) { return emulator::convert<float, int>(x); }
 EMULATOR static inline float __int_as_float(int x) { return emulator::convert<int, float>(x); }
 EMULATOR static inline long long __double2ll_rn(double x) { return (long long)std::nearbyint(x); }
