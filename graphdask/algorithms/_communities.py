@@ -53,7 +53,7 @@ class Arcs:
         def rough(shift: int) -> int:
             return add_up(env, [total_of(whole_weights(xp, given, shift))])[0]
 
-        weights = whole_weights(xp, given, shift_of(count, _greatest(env, given), whole, rough))
+        weights = whole_weights(xp, given, shift_of(count, greatest_of(env, given), whole, rough))
         weights[rows == csr.indices] *= 2
         return cls(rows, csr.indices, weights, add_up(env, [total_of(weights)])[0])
 
@@ -87,8 +87,8 @@ def add_up(env: Environment, numbers: list[int]) -> list[int]:
     return [int(x) for x in env.comm.allreduce(np.array(numbers, np.int64), "sum")]
 
 
-def _greatest(env: Environment, weights: Array) -> Any:
-    """The greatest weight of all ranks, 0 without any."""
+def greatest_of(env: Environment, weights: Array) -> Any:
+    """The greatest weight of all ranks, 0 without any. Every rank calls it."""
     assert env.comm is not None
     mine = np.array([weights.max().item() if len(weights) else 0], np.float64 if weights.dtype.kind == "f" else None)
     return env.comm.allreduce(mine, "max")[0].item()

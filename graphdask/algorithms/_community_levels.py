@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.engine.owners import sum_at
 from graphdask.partition.build import balanced_ranges, from_cyclic, to_cyclic_positions, to_owners
-from graphdask.partition.neighbours import firsts, places_of
+from graphdask.partition.neighbours import firsts, places_of, sums_between
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
 
@@ -246,11 +245,3 @@ def _merged(env: Environment, n: int, arcs: list[Array]) -> tuple[Array, Array, 
     places = places_of(xp, firsts(xp, key))
     key, weights = key[places], sums_between(xp, weights, places)
     return key // n, key % n, weights
-
-
-def sums_between(xp: Any, values: Array, starts: Array) -> Array:
-    """Sums of int64 values from each start to the next."""
-    before = xp.zeros(len(values) + 1, np.int64)
-    xp.cumsum(values, out=before[1:])
-    ends = xp.concatenate([starts[1:], xp.full(1, len(values), starts.dtype)]) if len(starts) else starts
-    return before[ends] - before[starts]

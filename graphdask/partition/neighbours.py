@@ -98,3 +98,11 @@ def firsts(xp: Any, ordered: Array) -> Array:
     first = xp.ones(len(ordered), bool)
     first[1:] = ordered[1:] != ordered[:-1]
     return first
+
+
+def sums_between(xp: Any, values: Array, starts: Array) -> Array:
+    """Sums of int64 values from each start to the next, and from the last one to the end; starts ascend."""
+    before = xp.zeros(len(values) + 1, np.int64)
+    xp.cumsum(values, out=before[1:])  # may wrap; differences do not
+    ends = xp.concatenate([starts[1:], xp.full(1, len(values), starts.dtype)]) if len(starts) else starts
+    return before[ends] - before[starts]

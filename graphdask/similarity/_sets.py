@@ -17,11 +17,11 @@ from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.engine.owners import sum_at
 from graphdask.partition.build import row_of_each
-from graphdask.partition.neighbours import firsts
+from graphdask.partition.neighbours import firsts, sums_between
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._remote_lookup import RemoteLookup, ragged
 from graphdask.sample.traversal import ids_of_slots
-from graphdask.similarity._values import exponents, row_totals, shift_of, whole_values, worths
+from graphdask.similarity._values import exponents, shift_of, whole_values, worths
 from graphdask.subgraphs._rows import places_in
 from graphdask.subgraphs.selected import set_keys
 
@@ -113,11 +113,11 @@ class Sets:
             back = Rows.of(part, env, part.inward, weighted, shift)
         if out.values is None or back.values is None:
             return cls(out, back, out.sizes)
-        amounts = row_totals(xp, out.indptr, out.values)
+        amounts = sums_between(xp, out.values, out.indptr[:-1])
         if measure == "cosine":
             powers, whole = exponents(xp, amounts), back.values
             out = replace(out, values=xp.ldexp(out.values.astype(np.float64), -powers[out.of_each(env)]))
-            amounts = row_totals(xp, out.indptr, worths(xp, out.values, out.values))
+            amounts = sums_between(xp, worths(xp, out.values, out.values), out.indptr[:-1])
             if both:  # a row of `back` has values for its entries
                 (powers,) = env.fetch_ghosts(part, [powers])
                 back = replace(back, values=xp.ldexp(whole.astype(np.float64), -powers[back.slots]))

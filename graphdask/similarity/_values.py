@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.algorithms._communities import greatest_of, whole_weights
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.kernels.similarity.two_hops_pack import UNIT
+from graphdask.partition.neighbours import places_of, sums_between
 from graphdask.partition.part import Csr, Part
 
 BITS = 61
@@ -36,8 +38,7 @@ def shift_of(part: Part, env: Environment) -> int | None:
     degree = int((indptr[1:] - indptr[:-1]).max()) if part.num_owned else 0
     degree = int(comm.allreduce(np.array([degree], np.int64), "max")[0])
     whole = weights.dtype.kind in "iu"
-    greatest = weights.max().item() if len(weights) else 0
-    greatest = comm.allreduce(np.array([greatest], np.int64 if whole else np.float64), "max")[0].item()
+    greatest = greatest_of(env, weights)
     if whole and greatest * degree < 1 << BITS:
         return None
     return BITS - degree.bit_length() - int(np.frexp(float(greatest))[1])
@@ -45,22 +46,8 @@ def shift_of(part: Part, env: Environment) -> int | None:
 
 def whole_values(xp: Any, csr: Csr, first: Array, shift: int | None) -> Array:
     """The whole weight of each neighbour, int64: the sum of those of its edges, of which `first` marks the first."""
-    weights = csr.weights
-    assert weights is not None
-    if shift is not None:
-        weights = xp.rint(xp.ldexp(weights.astype(np.float64), shift))
-    before = xp.zeros(len(weights) + 1, np.int64)
-    xp.cumsum(weights.astype(np.int64), out=before[1:])  # may wrap; differences do not
-    begins = xp.flatnonzero(first) if len(first) else xp.zeros(0, np.int64)
-    ends = xp.concatenate([begins[1:], xp.full(min(len(begins), 1), len(weights), np.int64)])
-    return before[ends] - before[begins]
-
-
-def row_totals(xp: Any, indptr: Array, values: Array) -> Array:
-    """The sums of int64 values of rows."""
-    before = xp.zeros(len(values) + 1, np.int64)
-    xp.cumsum(values, out=before[1:])
-    return before[indptr[1:]] - before[indptr[:-1]]
+    assert csr.weights is not None
+    return sums_between(xp, whole_weights(xp, csr.weights, shift), places_of(xp, first))
 
 
 def exponents(xp: Any, totals: Array) -> Array:
