@@ -144,6 +144,7 @@ def joined(
 def _by_hop(backend: Backend, per: int, sizes: np.ndarray) -> Array:
     """Where what stands in the order of instances, and in each of hops, is in that of batches, hops and instances."""
     count, hops = sizes.shape
+    per = min(per, max(count, 1))
     batches = -(-count // per)
     padded = np.zeros((batches * per, hops), np.int64)
     padded[:count] = sizes

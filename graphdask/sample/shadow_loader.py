@@ -22,6 +22,9 @@ from graphdask.sample._minibatches import Drawn, rows_of
 from graphdask.sample.neighbor_loader import NeighborLoader
 from graphdask.sample.sampler import Placement
 
+DEEPEST = 1 << 10
+"""Hops at most."""
+
 
 @dataclass(repr=False)
 class ShaDowBatch(Fields):
@@ -71,7 +74,7 @@ class ShaDowLoader(NeighborLoader):
     ----------
     G : Graph
     depth : int
-        Hops from a root.
+        Hops from a root, 0 to 1,024.
     num_neighbors : int
         Neighbours of a vertex at each hop; -1 for all of them.
     input_nodes : array of vertex ids, or of bool with an element for each vertex, optional
@@ -145,7 +148,7 @@ class ShaDowLoader(NeighborLoader):
         placement: Placement = "auto",
         client: Any = None,
     ):
-        fanouts = [whole("num_neighbors", num_neighbors, -1)] * whole("depth", depth, 0)
+        fanouts = [whole("num_neighbors", num_neighbors, -1)] * whole("depth", depth, 0, DEEPEST)
         super().__init__(
             G, fanouts, input_nodes, batch_size=batch_size, shuffle=shuffle, drop_last=drop_last, replace=replace,
             bias=bias, method=method, direction=direction, seed=seed, subgraph_type="induced", disjoint=True, x=x, y=y,

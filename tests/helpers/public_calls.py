@@ -207,6 +207,9 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
     "NegativeSampling": Call(lambda w: {"mode": "binary"}, lambda w: gd.sample.NegativeSampling),
     "NeighborLoader": _loader("NeighborLoader", lambda w: LOADER, input_nodes=("input node",)),
     "Neighborhoods.subgraph": Call(lambda w: {"instance": 0}, lambda w: w.neighborhoods.subgraph),
+    "ShaDowLoader": _loader(
+        "ShaDowLoader", lambda w: {"depth": 2, "num_neighbors": 2, "input_nodes": [0, 1]}, input_nodes=("input node",)
+    ),
     "Samples.to_parquet": Call(
         lambda w: {"path": w.new("samples"), "overwrite": True}, lambda w: w.neighborhoods.to_parquet
     ),

@@ -131,12 +131,15 @@ def test_a_loader_without_roots_or_edges():
     assert [batch.n_id.tolist() for batch in made] == [[1, 0], [1]]
     assert [batch.edge_index.tolist() for batch in made] == [[[1], [1]], [[], []]]
     assert list(ShaDowLoader(lonely, 2, 3, [])) == []
+    (batch,) = ShaDowLoader(lonely, 2, 3, [1, 0], batch_size=10**12)
+    assert (batch.n_id.tolist(), batch.ptr.tolist(), batch.batch_size) == ([1, 0], [0, 1, 2], 2)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"depth": -1}, "depth=-1"),
+        ({"depth": 1025}, "depth=1025"),
         ({"depth": 1.5}, "depth=1.5"),
         ({"num_neighbors": -2}, "num_neighbors=-2"),
         ({"num_neighbors": [2, 2]}, r"num_neighbors=\[2, 2\]"),
