@@ -15,7 +15,7 @@ from graphdask.errors import GraphdaskWarning, InputError, outside
 from ._header import MISSING_WORDS, NUMBER_LIKE
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SINGLE = ("float32", "int32")
 
 
@@ -74,7 +74,7 @@ def _objection(name: str, format: str) -> tuple[str, str, str]:
         return rule(name), called, instead
     if format == "npz" and "\0" in name:
         return "it has a NUL character, which NumPy drops at the end of a text", "NPZ", "write Parquet or .gdg"
-    if format in ("gexf", "graphml") and _NOT_XML.search(name):
+    if format in ("gexf", "graphml") and NOT_XML.search(name):
         return "it has a character that XML cannot hold", format.upper(), "write Parquet or .gdg"
     return "", "", ""
 
@@ -91,7 +91,7 @@ def warn_of_names(names: Iterable[str], format: str, where: str = "") -> None:
     for name in names:
         data = name.encode()
         if NUMBER_LIKE.match(data) or data in MISSING_WORDS:
-            _warn(f"{where}CSV does not say that its ids are names, and {name!r} is one that looks like a number or a "
+            warn(f"{where}CSV does not say that its ids are names, and {name!r} is one that looks like a number or a "
                   "missing id; read it with ids='str'")  # fmt: skip
             return
 
@@ -103,7 +103,7 @@ def warn_of_weights(dtype: Any, format: str, where: str = "", edges: int | None 
     floats = np.dtype(dtype).kind == "f"
     if np.dtype(dtype).name in _SINGLE or (format == "csv" and edges == 0 and floats):
         wide = "float64" if floats and edges != 0 else "int64"
-        _warn(f"{where}{format} does not say the type of weights: {np.dtype(dtype).name} are read back as {wide}; an "
+        warn(f"{where}{format} does not say the type of weights: {np.dtype(dtype).name} are read back as {wide}; an "
               "edge list, Parquet, .npz and .gdg say it")  # fmt: skip
 
 
@@ -112,14 +112,14 @@ def warn_of_vertices(lost: int | None, format: str, where: str = "", back: str =
     if lost == 0:
         return
     number = "vertices" if lost is None else f"{lost:,} vertices"
-    _warn(f"{where}{number} without edges are not written: {format} has no place for them{back}; a folder of parts "
+    warn(f"{where}{number} without edges are not written: {format} has no place for them{back}; a folder of parts "
           "keeps them, .gdg and .npz as well")  # fmt: skip
 
 
 def warn_of_added(added: int, format: str) -> None:
     """Warn that the file has vertices that the graph has not."""
     if added > 0:
-        _warn(f"{format} has all numbers from 1 on as vertices: {added:,} that the graph does not have are read back")
+        warn(f"{format} has all numbers from 1 on as vertices: {added:,} that the graph does not have are read back")
 
 
 def columns_lost(table: Any, kind: str, format: str, single: bool = True) -> list[str]:
@@ -136,6 +136,10 @@ def columns_lost(table: Any, kind: str, format: str, single: bool = True) -> lis
         return list(table.column_names)
     if format in ("edgelist", "temporal"):  # whose headers are read, but none is written
         return list(table.column_names)
+    if format in ("gexf", "graphml"):
+        from ._xml_columns import lost_in_xml
+
+        return lost_in_xml(table)
     if format == "csv":
         from ._text_columns import lost_in_csv
 
@@ -158,19 +162,20 @@ def warn_of_columns(edges: Iterable[str], vertices: Iterable[str], target: objec
         able = [known for known in FORMATS.values() if known.writes]
         of_edges = ", ".join(known.name for known in able if known.holds_edge_columns and known.name != "edgelist")
         of_vertices = ", ".join(known.name for known in able if known.holds_vertex_columns)
-        _warn(f"{target}: {' and '.join(lost)} are not written; columns of edges are kept by {of_edges}, and those of "
+        warn(f"{target}: {' and '.join(lost)} are not written; columns of edges are kept by {of_edges}, and those of "
               f"vertices by {of_vertices} and a folder of parts; G.to_arrow and G.to_frame give tables")  # fmt: skip
 
 
 def warn_of_types(vertices: Iterable[str], edges: Iterable[Any], target: object) -> None:
     """Warn that a file does not have the types of vertices and of edges, nor the caller's ids."""
     if vertices or edges:
-        _warn(f"{target}: the types of vertices and edges and the ids of {', '.join(vertices)} are not written, and "
+        warn(f"{target}: the types of vertices and edges and the ids of {', '.join(vertices)} are not written, and "
               "vertices are numbers from 0 on; G.to_frame(kind, of_type=name) has the edges or vertices of a "
               "type with their ids")  # fmt: skip
 
 
-def _warn(text: str) -> None:
+def warn(text: str) -> None:
+    """Warn in the name of the caller of graphdask."""
     warnings.warn(GraphdaskWarning(text), stacklevel=outside())
 
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import io
 import re
-import warnings
 from collections.abc import Iterator
 from typing import IO, Any
 
-from graphdask.errors import FormatError, GraphdaskWarning, outside
+from graphdask.errors import FormatError
 
 from ._asked import picked
 from ._budget import budget
 from ._columns import WEIGHT_NAMES, Chosen, Request
 from ._header import find_ends
+from ._kept import warn
 from ._layout import Layout
 from ._lines import Marker, split
 from ._open import Source
@@ -202,12 +202,14 @@ def warn_of_column_types(table: Any, weighted: bool, where: str = "") -> None:
             first = next((value.as_py() for value in table[name] if value.is_valid), "")
             others += [name] if _LIKE_OTHERS.match(first) else []
     if others:
-        _warn(f"{where}csv does not say the types of the columns {', '.join(others)}: they are read back as what their "
+        warn(f"{where}csv does not say the types of the columns {', '.join(others)}: they are read back as what their "
               "values look like; Parquet and .gdg say them")  # fmt: skip
+    if not weighted:
+        warn_of_weight_names(table, "csv", where)
+
+
+def warn_of_weight_names(table: Any, format: str, where: str = "") -> None:
+    """Warn of columns that are read back as weights, unless the reader says that there are none."""
     named = [name for name in table.column_names if name.lower() in WEIGHT_NAMES]
-    if named and not weighted:
-        _warn(f"{where}csv does not say that {', '.join(named)} are no weights; read it with weights=False")
-
-
-def _warn(text: str) -> None:
-    warnings.warn(GraphdaskWarning(text), stacklevel=outside())
+    if named:
+        warn(f"{where}{format} does not say that {', '.join(named)} are no weights; read it with weights=False")

@@ -137,6 +137,15 @@ def kept_columns(edges: EdgeList, name: str, target: object) -> EdgeList:
         from ._text_columns import warn_of_column_types
 
         warn_of_column_types(of_edges, edges.weights is not None)
+    if name in ("gexf", "graphml"):
+        from ._text_columns import warn_of_weight_names
+        from ._xml_columns import warn_of_xml_types
+
+        if of_edges is not None and edges.weights is None:
+            warn_of_weight_names(of_edges, name)
+        for table, what in ((of_edges, "edge"), (of_vertices, "vertex")):
+            if table is not None:
+                warn_of_xml_types(table, what, name)
     return replace(edges, edge_columns=of_edges, vertex_columns=of_vertices)
 
 

@@ -1,4 +1,5 @@
-"""GraphML and GEXF, read as they are parsed: one graph, its vertices, its edges with a weight and a time.
+"""GraphML and GEXF, read as they are parsed: one graph, its vertices, its edges with a weight and a time, and what
+else is asked for.
 
 Entities are refused, so that a small file does not become a large one. Ids are whole numbers if all are written so,
 else strings.
@@ -16,8 +17,10 @@ import numpy as np
 
 from graphdask.errors import FormatError
 
+from ._asked import with_ids
 from ._columns import TIME_NAMES, WEIGHT_NAMES, Request, count_infinite
 from ._open import Source
+from ._xml_columns import Attributes
 from .edges import EdgeList
 
 BLOCK = 1 << 16
@@ -67,11 +70,18 @@ class _Parsed:
         """Whether edges have a direction unless they say otherwise."""
         self.keys: dict[str, str] = {}
         """What the keys of edge attributes stand for: weight or time."""
+        self.titles: dict[str, str] = {}
+        """The names of these attributes."""
         self.types = {"weight": "float64", "time": "float64"}
         self.defaults: dict[str, str] = {}
         self._key = self._column = ""
         self._text: list[str] | None = None
-        self._of_edges = self._in_edge = False
+        self._in_edge = self._in_node = False
+        self._class = ""
+        self.of_edges = Attributes("edge_columns", request.edge_columns)
+        self.of_nodes = Attributes("vertex_columns", request.vertex_columns)
+        self._declared: list[tuple[Attributes, str]] = []
+        """What was declared by the key that is being parsed."""
 
     def error(self, reason: str, line: int | None = None) -> FormatError:
         return FormatError(reason, self.path, self.line() if line is None else line)
@@ -87,25 +97,28 @@ class _Parsed:
                 raise self.error("the file has several graphs, or one in another; a file is one graph here")
             kind = given.get("edgedefault", given.get("defaultedgetype", "undirected"))
             self.default = self._direction(kind)
-        elif name == "key" and given.get("for", "all") in ("edge", "all"):
-            self._name(given.get("id", ""), given.get("attr.name", ""), given.get("attr.type", "double"))
+        elif name == "key":
+            self._declare(
+                given.get("id", ""), given.get("attr.name", ""), given.get("attr.type"), given.get("for", "all")
+            )
         elif name == "attributes":
-            self._of_edges = given.get("class") == "edge"
-        elif name == "attribute" and self._of_edges:
-            self._name(given.get("id", ""), given.get("title", ""), given.get("type", "double"))
+            self._class = given.get("class", "")
+        elif name == "attribute":
+            self._declare(given.get("id", ""), given.get("title", ""), given.get("type"), self._class)
         elif name == "default":
             self._text = []
         elif name == "node":
             self.nodes.append(self._id(given, "id"))
+            self.of_nodes.rows += 1
+            self._in_node = True
         elif name in ("hyperedge", "port"):
             raise self.error(f"the file has a {name}, which no edge between two vertices can stand for")
         elif name == "edge":
             self._edge(given)
-        elif name == "data" and self._in_edge:
-            self._column = self.keys.get(given.get("key", ""), "")
-            self._text = []
-        elif name == "attvalue" and self._in_edge:
-            self._put(self.keys.get(given.get("for", ""), ""), given.get("value", ""))
+        elif name == "data" and (self._in_edge or self._in_node):
+            self._column, self._text = given.get("key", ""), []
+        elif name == "attvalue" and (self._in_edge or self._in_node):
+            self._put(given.get("for", ""), given.get("value", ""))
 
     def text(self, some: str) -> None:
         if self._text is not None:
@@ -115,27 +128,48 @@ class _Parsed:
         name = tag.rpartition(" ")[2]
         if name == "edge":
             self._in_edge = False
+        elif name == "node":
+            self._in_node = False
         elif name == "default" and self._text is not None:
             if self._key:
                 self.defaults[self._key] = "".join(self._text).strip()
+            for attributes, key in self._declared:
+                attributes.default(key, "".join(self._text))
             self._text = None
         elif name == "data" and self._text is not None:
-            self._put(self._column, "".join(self._text).strip())
+            self._put(self._column, "".join(self._text))
             self._text = None
         elif name in ("key", "attribute"):
             self._key = ""
+            self._declared = []
+
+    def _declare(self, key: str, title: str, kind: str | None, of: str) -> None:
+        """Note a key of edges, of nodes, or of all."""
+        if of in ("edge", "all"):
+            self._name(key, title, kind or "double")
+            self.of_edges.declare(key, title, kind or "string")
+            self._declared.append((self.of_edges, key))
+        if of in ("node", "all"):
+            self.of_nodes.declare(key, title, kind or "string")
+            self._declared.append((self.of_nodes, key))
 
     def _name(self, key: str, title: str, kind: str) -> None:
         """Note what a key of edges stands for."""
         lower = title.lower()
         self._key = "weight" if lower in WEIGHT_NAMES else "time" if lower in TIME_NAMES else ""
         if self._key:
-            self.keys[key] = self._key
+            self.keys[key], self.titles[key] = self._key, title
             self.types[self._key] = TYPES.get(kind, "float64")
 
-    def _put(self, column: str, value: str) -> None:
+    def _put(self, key: str, value: str) -> None:
+        """Note a value of the edge or the node that was begun last."""
+        if not self._in_edge:
+            self.of_nodes.put(key, value)
+            return
+        column = self.keys.get(key, "")
         if column:
-            self.values[column][-1] = value
+            self.values[column][-1] = value.strip()
+        self.of_edges.put(key, value)
 
     def _id(self, given: dict[str, str], name: str) -> str:
         if name not in given:
@@ -149,6 +183,7 @@ class _Parsed:
 
     def _edge(self, given: dict[str, str]) -> None:
         self._in_edge = True
+        self.of_edges.rows += 1
         for ends, name in zip(self.ends, ("source", "target"), strict=True):
             ends.append(self._id(given, name))
         self.lines.append(self.line())
@@ -175,7 +210,13 @@ class _Parsed:
         times = self._numbers("time", True) if self.request.times else None
         report: dict[str, Any] = {"format": name, "bytes": size, **count_infinite(weights)}
         vertices = np.unique(np.concatenate([nodes, src, dst]))
-        return EdgeList(src, dst, weights, times, vertices, directed, report)
+        read = {"weight": weights is not None, "time": times is not None}
+        taken = {title for key, title in self.titles.items() if read[self.keys[key]]}
+        more = self.of_edges.table(taken, self.path)
+        of_vertices = self.of_nodes.table(set(), self.path)
+        if of_vertices is not None:
+            of_vertices = with_ids(of_vertices, nodes)
+        return EdgeList(src, dst, weights, times, vertices, directed, report, more, of_vertices)
 
     def _ids(self, columns: list[list[str]]) -> list[np.ndarray]:
         """Ids as whole numbers, if all are such and nobody asks for names; else as strings."""

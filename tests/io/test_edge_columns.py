@@ -2,6 +2,7 @@
 
 import warnings
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -11,7 +12,7 @@ from tables_of_columns import same_columns, table_of_types
 
 import graphdask as gd
 from graphdask.errors import FormatError, GraphdaskWarning, InputError
-from graphdask.io import read_edges
+from graphdask.io import EdgeList, read_edges, write_edges
 
 EDGES, VERTICES = 60, 12
 KEEPS_BOTH = {
@@ -334,3 +335,94 @@ def test_names_that_csv_would_read_as_others_are_warned_of(tmp_path):
     H = gd.read_graph(tmp_path / "graph.csv", edge_columns=True, weights=False)
     assert list(H.edge_columns) == ["w", "code"]
     assert gd.same_graph(G, H)
+
+
+XML = {
+    "long": pa.array([5, None, 2**62]), "int": pa.array([1, -2, None], pa.int32()),
+    "double": pa.array([0.1, None, float("inf")]),
+    "float": pa.array([0.5, None, 2.0], pa.float32()), "boolean": pa.array([True, False, None]),
+    "string": pa.array([" <a> & \"b\"\r\n", "", None]), "a <name>": pa.array(["x", "y", "z"]),
+}  # fmt: skip
+"""Columns that GraphML and GEXF give back as they were."""
+
+
+@pytest.mark.parametrize("name", ["g.graphml", "g.gexf", "g.graphml.gz"])
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("names", [False, True], ids=["numbers", "names"])
+def test_graphml_and_gexf_keep_columns(name, directed, names, tmp_path):
+    src, dst = (["a", "b", "b"], ["b", "b", "c"]) if names else ([0, 1, 1], [1, 1, 2])
+    people = XML | {"id": ["c", "a", "z"] if names else [2, 0, 9]}
+    G = gd.from_edges(src, dst, [1.5, 2.0, 3.0], directed=directed, edge_columns=XML, vertex_columns=people)
+    G.write(tmp_path / "g.gdg")
+    write_edges(read_edges(tmp_path / "g.gdg", edge_columns=True, vertex_columns=True), tmp_path / name)
+    H = gd.read_graph(tmp_path / name, edge_columns=True, vertex_columns=True)
+    assert gd.same_graph(G, H)
+    assert same_columns(H.to_arrow(), G.to_arrow())
+    assert same_columns(H.to_arrow("vertices"), G.to_arrow("vertices"))
+    plain = gd.read_graph(tmp_path / name)
+    assert not plain.edge_columns
+    assert not plain.vertex_columns
+    some = gd.read_graph(tmp_path / name, edge_columns=["boolean"], vertex_columns=["string"])
+    assert some.edge_column("boolean").tolist() == [True, False, None]
+    if not name.endswith(".gz"):
+        read = nx.read_graphml if name == "g.graphml" else nx.read_gexf
+        by_networkx = read(tmp_path / name)
+        first = "a" if names else "0"
+        assert {data["long"] for *_, data in by_networkx.edges(data=True) if "long" in data} == {5, 2**62}
+        assert by_networkx.nodes[first]["int"] == -2
+
+
+@pytest.mark.parametrize("name", ["g.graphml", "g.gexf"])
+def test_attributes_of_networkx_are_columns(name, tmp_path):
+    g = nx.DiGraph()
+    g.add_node("a", age=7, city="x")
+    g.add_node("b", age=8)
+    g.add_edge("a", "b", weight=2.5, kind="road", open=True, km=3)
+    g.add_edge("b", "a", weight=1.5, km=4)
+    (nx.write_graphml if name == "g.graphml" else nx.write_gexf)(g, tmp_path / name)
+    G = gd.read_graph(tmp_path / name, edge_columns=["kind", "open", "km"], vertex_columns=["age", "city"])
+    rows = dict(zip(G.to_arrow()["src"].to_pylist(), G.to_arrow().to_pylist(), strict=True))
+    assert rows["a"] == {"src": "a", "dst": "b", "weight": 2.5, "kind": "road", "open": True, "km": 3}
+    assert rows["b"] == {"src": "b", "dst": "a", "weight": 1.5, "kind": None, "open": None, "km": 4}
+    assert G.vertex_column("age").tolist() == [7, 8]
+    assert G.vertex_column("city").tolist() == ["x", None]
+    with pytest.raises(FormatError, match="vertex_columns: there is no column 'kind'; the file has "):
+        gd.read_graph(tmp_path / name, vertex_columns=["kind"])
+
+
+def test_defaults_and_bad_values_of_graphml(tmp_path):
+    text = (
+        '<graphml><key id="d" for="all" attr.name="n" attr.type="int"><default>4</default></key>'
+        '<graph edgedefault="directed"><node id="0"><data key="d">7</data></node><node id="1"/>'
+        '<edge source="0" target="1"/><edge source="1" target="0"><data key="d">{}</data></edge></graph></graphml>'
+    )
+    (tmp_path / "g.graphml").write_text(text.format(5))
+    G = gd.read_graph(tmp_path / "g.graphml", edge_columns=["n"], vertex_columns=True)
+    assert G.edge_column("n").tolist() == [4, 5]
+    assert G.vertex_column("n").tolist() == [7, 4]
+    for value, message in (("x", "'x' of the column 'n' is no int"), (2**70, "does not fit 64 bits")):
+        (tmp_path / "g.graphml").write_text(text.format(value))
+        with pytest.raises(FormatError, match=message):
+            gd.read_graph(tmp_path / "g.graphml", edge_columns=True)
+
+
+@pytest.mark.parametrize("name", ["g.graphml", "g.gexf"])
+def test_what_xml_does_not_keep_is_warned_of_or_refused(name, tmp_path):
+    columns = table_of_types(3).select(["int8", "list", "date"]).append_column("w", pa.array([1, 2, 3]))
+    edges = EdgeList(np.array([0, 1, 2]), np.array([1, 2, 0]), edge_columns=columns)
+    with pytest.warns(GraphdaskWarning) as said:
+        write_edges(edges, tmp_path / name)
+    texts = " ".join(str(each.message) for each in said)
+    assert "the edge columns list are not written" in texts
+    assert "no types for the edge columns int8, date" in texts
+    assert "does not say that w are no weights; read it with weights=False" in texts
+    H = gd.read_graph(tmp_path / name, edge_columns=True, weights=False)
+    assert H.edge_column("w").tolist() == [1, 2, 3]
+    assert H.edge_column("int8").tolist() == columns["int8"].to_pylist()
+    assert H.edge_column("date").tolist() == [
+        None if each is None else str(each) for each in columns["date"].to_pylist()
+    ]
+    bad = EdgeList(np.array([0]), np.array([1]), edge_columns=pa.table({"s": ["a\x01"]}))
+    with pytest.raises(InputError, match="row 0 of the column 's' has a character that XML cannot hold"):
+        write_edges(bad, tmp_path / f"other-{name}")
+    assert not (tmp_path / f"other-{name}").exists()
