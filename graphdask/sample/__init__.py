@@ -14,6 +14,7 @@ _HOME: dict[str, str] = {
     "Chunks": "chunks",
     "ClusterLoader": "cluster_loader",
     "Frontiers": "frontier",
+    "HGTLoader": "hgt_loader",
     "LinkNeighborLoader": "link_loader",
     "NegativeSampling": "_negatives",
     "NeighborLoader": "neighbor_loader",

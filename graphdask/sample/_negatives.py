@@ -285,7 +285,7 @@ def _weights(G: Graph, name: str, given: Any, ends: Any) -> np.ndarray | None:
         raise InputError(f"{name} of vertex {vertex} is {values[bad[0]]}; weights are finite, and not negative")
     if G.num_vertices and not values.any():
         raise InputError(f"{name} is 0 for all vertices; one has to be drawn")
-    return _units(values)
+    return units(values)
 
 
 def _given_weights(name: str, given: Any) -> Any:
@@ -304,10 +304,10 @@ def _given_weights(name: str, given: Any) -> Any:
 
 def _product(weights: np.ndarray, free: np.ndarray) -> np.ndarray:
     most = float(weights.max(initial=0)) * float(free.max(initial=0)) * max(len(free), 1)
-    return weights * free if most < 2.0**BITS else _units(weights.astype(np.float64) * free)
+    return weights * free if most < 2.0**BITS else units(weights.astype(np.float64) * free)
 
 
-def _units(values: np.ndarray) -> np.ndarray:
+def units(values: np.ndarray) -> np.ndarray:
     """Whole numbers in proportion to weights, whose sum has at most 62 bits; what is above 0 stays so."""
     if values.dtype.kind in "bui" and float(values.max(initial=0)) * max(len(values), 1) < 2.0**BITS:
         return values.astype(np.int64)

@@ -147,13 +147,7 @@ class TypedLoader(Loader):
         if self._time is not None:
             sampler_of = self._in_time(self._time, run.inputs)
         sample = drawn_by_type(self.typed, run.seeds, self._by_type, draw, run.first, sampler_of)
-        return [
-            _Drawn(
-                sample, int(run.instances[place]), int(run.instances[place + 1]),
-                {name: values[at[place] : at[place + 1]] for name, (values, at) in run.beside.items()},
-            )
-            for place in range(len(run.instances) - 1)
-        ]  # fmt: skip
+        return batches_of(sample, run)
 
     def _in_time(self, time: Time, inputs: np.ndarray) -> Any:
         """The sampler of one type, whose instances see what is not later than their inputs."""
@@ -202,6 +196,17 @@ class TypedLoader(Loader):
             "vertex_columns": self._columns.of_vertices(places), "edge_columns": self._columns.of_edges(rows),
             "batch": {name: of_type.instances for name, of_type in nodes.items()} if self._disjoint else None,
         }  # fmt: skip
+
+
+def batches_of(sample: TypedNeighborhoods, run: TypedRun) -> list[_Drawn]:
+    """The batches of a run, of what was drawn for all."""
+    return [
+        _Drawn(
+            sample, int(run.instances[place]), int(run.instances[place + 1]),
+            {name: values[at[place] : at[place + 1]] for name, (values, at) in run.beside.items()},
+        )
+        for place in range(len(run.instances) - 1)
+    ]  # fmt: skip
 
 
 @dataclass

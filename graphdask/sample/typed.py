@@ -130,7 +130,7 @@ def seed_of(seed: int, kind: EdgeType) -> int:
     return seed ^ int.from_bytes(digest, "little")
 
 
-class _Reached:
+class Reached:
     """The vertices of one type that instances have reached."""
 
     def __init__(self, num_vertices: int, instances: int):
@@ -160,6 +160,12 @@ class _Reached:
         keys = np.concatenate([self.keys, instances * self.num_vertices + vertices])
         order = np.argsort(keys)
         self.keys, self.numbers = keys[order], np.concatenate([self.numbers, numbers])[order]
+
+    def has(self, instances: np.ndarray, vertices: np.ndarray) -> np.ndarray:
+        """Whether an instance has reached each vertex."""
+        keys = instances * self.num_vertices + vertices
+        at = np.searchsorted(self.keys, keys)
+        return at < len(self.keys) if not len(self.keys) else self.keys[np.minimum(at, len(self.keys) - 1)] == keys
 
     def numbers_of(self, instances: np.ndarray, vertices: np.ndarray) -> np.ndarray:
         """The number of each vertex among those of its instance."""
@@ -203,7 +209,7 @@ def drawn_by_type(
 
     instances, number = len(next(iter(seeds.values()))[1]) - 1, G.num_vertices
     hops = len(next(iter(options.values()))["fanouts"]) if options else 0
-    reached = {name: _Reached(number, instances) for name in G.vertex_types}
+    reached = {name: Reached(number, instances) for name in G.vertex_types}
     for name, of_type in reached.items():
         vertices, bounds = seeds.get(name, (np.zeros(0, np.int64), np.zeros(instances + 1, np.int64)))
         of_type.take([(np.repeat(np.arange(instances), np.diff(bounds)), vertices)])
@@ -230,10 +236,10 @@ def drawn_by_type(
         for name, pairs in found.items():
             reached[name].take(pairs)
     for name, of_type in reached.items():
-        _put_vertices(made, name, of_type, hops)
+        put_vertices(made, name, of_type, hops)
     for kind, of_kind in options.items():
         near, far = (kind[2], kind[0]) if of_kind["direction"] == "in" else (kind[0], kind[2])
-        _put_edges(made, kind, drawn[kind], reached[near], reached[far], hops)
+        put_edges(made, kind, drawn[kind], reached[near], reached[far], hops)
     return made
 
 
@@ -242,7 +248,8 @@ def _index(G: Graph) -> np.dtype:
     return dtype
 
 
-def _put_vertices(made: TypedNeighborhoods, name: str, of_type: _Reached, hops: int) -> None:
+def put_vertices(made: TypedNeighborhoods, name: str, of_type: Reached, hops: int) -> None:
+    """Fill in what is known of the vertices of a type."""
     instances = np.concatenate([pair[0] for pair in of_type.hops])
     vertices = np.concatenate([pair[1] for pair in of_type.hops])
     order = np.argsort(instances, kind="stable")
@@ -255,10 +262,11 @@ def _put_vertices(made: TypedNeighborhoods, name: str, of_type: _Reached, hops: 
     ).reshape(made.instances, hops + 1)
 
 
-def _put_edges(
-    made: TypedNeighborhoods, kind: EdgeType, drawn: Sequence[tuple[np.ndarray, ...]], near: _Reached, far: _Reached,
+def put_edges(
+    made: TypedNeighborhoods, kind: EdgeType, drawn: Sequence[tuple[np.ndarray, ...]], near: Reached, far: Reached,
     hops: int,
 ) -> None:  # fmt: skip
+    """Fill in the edges of a type, of which each hop gives ends, instances, rows and hops."""
     none = np.zeros(0, np.int64)
     src, dst, instance, edge = (np.concatenate([none, *(of_hop[k] for of_hop in drawn)]) for k in range(4))
     hop = np.concatenate([np.zeros(0, np.int32), *(of_hop[4] for of_hop in drawn)])

@@ -152,7 +152,7 @@ class TypedNeighborLoader(TypedLoader):
             G, num_neighbors, ways, Given(x, y, vertex_columns, edge_columns), replace=replace, bias=bias,
             direction=direction, method=method, seed=seed,
         )  # fmt: skip
-        self._input_type, self._seeds = _input_of(G, input_nodes)
+        self._input_type, self._seeds = input_of(G, input_nodes)
         self._disjoint = flag("disjoint", disjoint) or input_time is not None
         inputs = len(self._seeds), "input vertices", "input vertex"
         self._time = self._see_types(("input_time", input_time), inputs, times, temporal_strategy)
@@ -182,7 +182,7 @@ class TypedNeighborLoader(TypedLoader):
         return TypedBatch(input_type=self._input_type, batch_size=len(beside["input_id"]), **beside, **common)
 
 
-def _input_of(G: TypedGraph, given: Any) -> tuple[str, np.ndarray]:
+def input_of(G: TypedGraph, given: Any) -> tuple[str, np.ndarray]:
     """The type and the vertex numbers of the input vertices, each once."""
     if isinstance(given, str):
         name, ids = given, None

@@ -46,6 +46,11 @@ OF_TYPES: dict[str, tuple[Any, ...]] = {
         lambda w: gd.sample.TypedNeighborLoader,
         {"input_nodes": ("vertex of type", "vertices of")},
     ),
+    "HGTLoader": (
+        lambda w: {"G": w.T, "num_samples": [1], "input_nodes": ("b", [2, 3])},
+        lambda w: gd.sample.HGTLoader,
+        {"input_nodes": ("vertex of type", "vertices of")},
+    ),
     "TypedLinkNeighborLoader": (
         lambda w: {"G": w.T, "num_neighbors": [1], "edge_label_index": ("x", ([0], [3]))},
         lambda w: gd.sample.TypedLinkNeighborLoader,
