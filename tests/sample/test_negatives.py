@@ -11,7 +11,7 @@ import graphdask as gd
 from graphdask.errors import InputError, OverBudget
 from graphdask.sample import LinkNeighborLoader, NegativeSampling, _negatives
 from graphdask.sample._loading import raw_words
-from graphdask.sample._negatives import _units, scaled
+from graphdask.sample._negatives import scaled, units
 
 N = 9
 RNG = np.random.default_rng(3)
@@ -166,7 +166,7 @@ def test_scaled_is_the_high_half_of_a_product():
 
 @pytest.mark.parametrize("values", [[0.25, 0.5, 0.0, 1e-30], [1e300, 1e299, 0, 1], [2**62, 2**61, 0, 1]])
 def test_whole_weights_are_in_proportion(values):
-    units = _units(np.array(values))
-    assert 2**57 < units.sum() < 2**62
-    assert (units > 0).tolist() == [value > 0 for value in values]
-    assert np.allclose(units / units.sum(), np.array(values) / np.sum(np.float64(values)), rtol=1e-12, atol=1e-17)
+    whole = units(np.array(values))
+    assert 2**57 < whole.sum() < 2**62
+    assert (whole > 0).tolist() == [value > 0 for value in values]
+    assert np.allclose(whole / whole.sum(), np.array(values) / np.sum(np.float64(values)), rtol=1e-12, atol=1e-17)
