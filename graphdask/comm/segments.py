@@ -6,7 +6,7 @@ marked entries, and one kernel writes each of them, its number at the receiver a
 payload of its peer. So sets arrive in ascending order, whatever the number of peers and the order of threads
 (kernels/exchange/segments.cu).
 
-Codes are `list` and `bitmap` of graphdask.comm.codec. On a GPU decoding costs launches, not bytes: `BITMAP_SAVES`,
+Codes are `list` and `bitmap` of graphdask.comm.codec. On a GPU decoding costs launches, not bytes: `COMM.bitmap_saves`,
 `LIST_SAVES`. Coding a `delta` would cost both ends more time than its fewer bytes save on links among GPUs.
 """
 

@@ -22,11 +22,9 @@ from graphdask.partition.part import Csr, Part
 from graphdask.sample._remote_lookup import RemoteLookup, ragged
 from graphdask.sample.traversal import ids_of_slots
 from graphdask.similarity._values import exponents, shift_of, whole_values, worths
+from graphdask.similarity.tuning import SIMILARITY
 from graphdask.subgraphs._rows import places_in
 from graphdask.subgraphs.selected import set_keys
-
-BATCH = 1 << 21
-"""Entries of rows that are compared together, more only by a row."""
 
 
 @dataclass
@@ -173,10 +171,10 @@ class Placed:
         return Placed(self.number[chosen], self.rows[chosen], self.others[chosen], self.sizes[chosen])
 
     def batches(self, env: Environment, loads: Array) -> Iterator[slice]:
-        """Some pairs after the other, whose loads come to about BATCH. Every rank takes as many batches."""
+        """Some pairs after the other, whose loads come to a bounded sum. Every rank takes as many batches."""
         ends = env.xp.cumsum(loads)
         total = int(ends[-1]) if len(ends) else 0
-        cuts = env.backend.to_host(env.xp.searchsorted(ends, env.xp.arange(0, total, BATCH))).tolist()
+        cuts = env.backend.to_host(env.xp.searchsorted(ends, env.xp.arange(0, total, SIMILARITY.entries))).tolist()
         number = -env.least(-max(len(cuts), 1))
         for first, last in pairwise([*(cuts or [0]), *[len(ends)] * (number + 1 - max(len(cuts), 1))]):
             yield slice(first, last)

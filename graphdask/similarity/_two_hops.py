@@ -1,9 +1,10 @@
 """Pairs of vertices that share a neighbour, listed source by source, so that few pairs are held at a time.
 
 A source u and each of its neighbours w give the paths u, w, v to the vertices v in whose neighbourhoods w is. Sources
-are taken in batches of about BATCH paths, on a GPU of a multiple. Rows of such v come from the owners of w; a kernel
-counts the paths of a source by v, scores the pairs, and lists those that are wanted (kernels/similarity/two_hops.py). A
-source of more than BATCH paths is taken piece by piece, and its paths are counted in an array by vertex.
+are taken in batches of about as many paths (`SIMILARITY.paths`, on a GPU a multiple). Rows of such v come from the
+owners of w; a kernel counts the paths of a source by v, scores the pairs, and lists those that are wanted
+(kernels/similarity/two_hops.py). A source of more paths is taken piece by piece, and its paths are counted in an array
+by vertex.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ from graphdask.partition.part import Part
 from graphdask.sample._remote_lookup import RemoteLookup, ragged
 from graphdask.similarity._listed import Listed
 from graphdask.similarity._measures import MEASURES, score, taken, top
-from graphdask.similarity._sets import BATCH, Sent, Sets
+from graphdask.similarity._sets import Sent, Sets
+from graphdask.similarity.tuning import SIMILARITY
 
 Least = tuple[float, int, int]
 """A score and the two vertices of a pair."""
 TIMES = {"cpu": 1, "cuda": 16}
-"""How many times BATCH the paths of a batch are at most. A block of a GPU takes a source, so a batch needs thousands of
+"""How many times `SIMILARITY.paths` a batch has at most. A block of a GPU takes a source, so a batch needs thousands of
 sources; a CPU takes one source after the other."""
 
 
@@ -72,11 +74,11 @@ class TwoHops:
 
     @classmethod
     def batch_on(cls, part: Part, env: Environment, weighted: bool) -> int:
-        """How many paths a batch has: a multiple of BATCH that takes half of the memory at most, or BATCH."""
+        """How many paths a batch has: a multiple of `SIMILARITY.paths` that fits half of the memory, or one of them."""
         times, free = TIMES[env.backend.name], int(env.backend.free_memory() * env.memory_share)
-        while times > 1 and 2 * cls.memory(part, weighted, times * BATCH) > free:
+        while times > 1 and 2 * cls.memory(part, weighted, times * SIMILARITY.paths) > free:
             times //= 2
-        return times * BATCH
+        return times * SIMILARITY.paths
 
     @staticmethod
     def memory(part: Part, weighted: bool, batch: int) -> int:
@@ -155,7 +157,7 @@ class TwoHops:
         most = xp.minimum(paths, n - 1 - self.part.ids[self.rows[begins]] if self.onward else n)
         if keep:
             most = xp.minimum(most, keep)
-        small = paths <= BATCH
+        small = paths <= SIMILARITY.paths
         batches = []
         if bool(small.any()):
             sums = [xp.cumsum(each[small]) for each in (paths, most)]

@@ -21,9 +21,10 @@ from graphdask.partition.part import Part
 from graphdask.sample.sampler import Sampler
 from graphdask.similarity._listed import Listed
 from graphdask.similarity._measures import best_first, score, taken, top
-from graphdask.similarity._sets import BATCH, Placed, Sets, Shared, known_of, shared
+from graphdask.similarity._sets import Placed, Sets, Shared, known_of, shared
 from graphdask.similarity._two_hops import TwoHops
 from graphdask.similarity.result import SimilarityResult
+from graphdask.similarity.tuning import SIMILARITY
 
 LOOKED_AT = 1 << 20
 """From so many rows on it is asked what memory is free."""
@@ -80,7 +81,7 @@ class OfPairs(Similarity):
         return (
             Sets.memory(part, both=False, weighted=self.weighted)
             + 200 * len(self.given[0])
-            + 140 * min(BATCH, part.out.num_edges**2)
+            + 140 * min(SIMILARITY.paths, part.out.num_edges**2)
         )
 
     def init(self, part: Part, env: Environment) -> tuple[PairsState, Messages]:
@@ -128,7 +129,7 @@ class WithinTwoHops(Similarity):
         return True
 
     def memory(self, part: Part, allocation: Allocation) -> int:
-        return self._memory(part, BATCH)
+        return self._memory(part, SIMILARITY.paths)
 
     def memory_on(self, part: Part, env: Environment) -> int:
         return self._memory(part, TwoHops.batch_on(part, env, self.weighted))

@@ -16,12 +16,13 @@ from graphdask.kernels.common.tuning import FLAT_TILE
 from graphdask.kernels.subgraphs.reached_pack import REACHED, ReachedPairs
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
-from graphdask.subgraphs.selected import MARKS, words_of
+from graphdask.subgraphs.selected import words_of
+from graphdask.subgraphs.tuning import SUBGRAPHS
 
 
 def fits(part: Part, sources: int) -> bool:
     """Whether marks of so many sources need as little memory as those of subgraphs."""
-    return sources * words_of(part) <= MARKS
+    return sources * words_of(part) <= SUBGRAPHS.marks
 
 
 @dataclass

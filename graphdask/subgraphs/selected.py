@@ -26,11 +26,7 @@ from graphdask.sample._taken import Taken
 from graphdask.sample.sampler import Sampler
 from graphdask.sample.traversal import ids_of_slots
 from graphdask.subgraphs.result import SubgraphResult
-
-MARKS = 1 << 26
-"""Words that the marks of all sets may have, 256 MiB; more sets have marks in common."""
-TILES = 1 << 22
-"""Tiles of entries that are checked at a time: 2^30 entries, of which bits and counts take 144 MiB."""
+from graphdask.subgraphs.tuning import SUBGRAPHS
 
 
 class Selected(Sampler[dict[str, Array]]):
@@ -60,12 +56,12 @@ class Selected(Sampler[dict[str, Array]]):
     def memory(self, part: Part, allocation: Allocation) -> int:
         """Return the bytes before edges are counted; those that are found are checked then."""
         marks = words_of(part) * (self.instances if self._apart(part) else 1)
-        tiles = min(TILES, self.num_members * part.out.num_edges // FLAT_TILE + 1)
+        tiles = min(SUBGRAPHS.tiles, self.num_members * part.out.num_edges // FLAT_TILE + 1)
         return 64 * self.num_members + 4 * marks + (FLAT_TILE // 8 + 12) * tiles + 16 * part.num_slots
 
     def _apart(self, part: Part) -> bool:
         """Whether each set has marks of its own."""
-        return self.instances * words_of(part) <= MARKS
+        return self.instances * words_of(part) <= SUBGRAPHS.marks
 
     def init(self, part: Part, env: Environment) -> tuple[dict[str, Array], Messages]:
         pack = self._rows(part, env)
@@ -108,8 +104,8 @@ class Selected(Sampler[dict[str, Array]]):
         pack.placed = int(csr.weights is not None or self.numbered)
         entries = int(pack.ends[-1]) if pack.items else 0
         last, kept, found = -(-entries // FLAT_TILE), 0, []
-        for first in range(0, max(last, 1), TILES):
-            tiles, here = min(TILES, last - first), 0
+        for first in range(0, max(last, 1), SUBGRAPHS.tiles):
+            tiles, here = min(SUBGRAPHS.tiles, last - first), 0
             if tiles:
                 masks, counts = xp.empty(tiles * FLAT_TILE // 32, np.uint32), xp.empty(tiles, np.int32)
                 pack.assign(first=first, masks=masks, counts=counts)

@@ -14,7 +14,8 @@ from graphs import GRAPHS
 
 import graphdask as gd
 from graphdask.errors import VerificationError
-from graphdask.similarity import _sets, _two_hops, samplers
+from graphdask.similarity import _two_hops
+from graphdask.similarity.tuning import SIMILARITY
 
 SHAPES = ("only self-loops", "duplicates both ways", "isolated vertices", "star outward", "star inward",
           "bipartite", "complete")  # fmt: skip
@@ -55,9 +56,8 @@ def divided(shape):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_similarity_is_that_of_a_sparse_product_over_partitions(shape, monkeypatch):
-    for module in (_sets, _two_hops):
-        monkeypatch.setattr(module, "BATCH", 3000)
+def test_similarity_is_that_of_a_sparse_product_over_partitions(shape, tuned):
+    tuned(SIMILARITY, entries=3000, paths=3000)
     edges = GRAPHS[shape]()
     n = edges[0]
     pairs = list(product(range(min(n, 30)), repeat=2))
@@ -113,12 +113,11 @@ def test_what_is_wrong_is_said(options, words):
         gd.jaccard(gd.from_edges([0, 1], [1, 2]), **options)
 
 
-def test_pairs_beyond_memory_are_refused_before_any_is_counted(monkeypatch):
+def test_pairs_beyond_memory_are_refused_before_any_is_counted(monkeypatch, tuned):
     star = gd.from_edges(np.zeros(600, np.int64), np.arange(1, 601), directed=False).partition(1, device="cpu")
     star.persist()
     counted = []
-    for module in (_two_hops, samplers):
-        monkeypatch.setattr(module, "BATCH", 1000)
+    tuned(SIMILARITY, paths=1000)
     monkeypatch.setattr(_two_hops.TwoHops, "_list", lambda *some: counted.append(some))
     monkeypatch.setattr("graphdask.device.backend.CpuBackend.free_memory", lambda self: 5 << 20)
     with pytest.raises(gd.OverBudget, match=r"at least 179,400 pairs of vertices share a neighbour.*topk="):

@@ -15,6 +15,7 @@ from two_hop_rows import NAMES, POISON, packed, random_sets
 import graphdask as gd
 from graphdask.kernels.similarity.two_hops_pack import MEASURES
 from graphdask.similarity import _two_hops
+from graphdask.similarity.tuning import SIMILARITY
 
 
 def score(measure, common, both, a, b):
@@ -108,7 +109,7 @@ def products(A, topk=None):
 
 
 @pytest.mark.parametrize(("parts", "device"), [*((parts, "cpu") for parts in PARTS), (1, "emulated"), (3, "emulated")])
-def test_batches_and_pieces_of_sources_leave_the_answer_as_it_is(monkeypatch, parts, device):
+def test_batches_and_pieces_of_sources_leave_the_answer_as_it_is(monkeypatch, parts, device, tuned):
     if device == "emulated":
         stand_in(monkeypatch, emulated())
     rng = np.random.default_rng(parts)
@@ -121,7 +122,7 @@ def test_batches_and_pieces_of_sources_leave_the_answer_as_it_is(monkeypatch, pa
     A.data[:] = 1
     G = G.partition(parts, "random", device="cuda" if device == "emulated" else "cpu")
     for batch, times in ((40, 1), (400, 1), (60, 8)):  # the first is less than most sources have
-        monkeypatch.setattr(_two_hops, "BATCH", batch)
+        tuned(SIMILARITY, paths=batch)
         monkeypatch.setitem(_two_hops.TIMES, "cuda", times)
         for topk in (None, 25):
             r = gd.jaccard(G, topk=topk).verify()
@@ -129,9 +130,9 @@ def test_batches_and_pieces_of_sources_leave_the_answer_as_it_is(monkeypatch, pa
                 np.testing.assert_array_equal(mine, known)
 
 
-def test_a_gpu_takes_more_paths_at_a_time_where_there_is_memory(monkeypatch):
+def test_a_gpu_takes_more_paths_at_a_time_where_there_is_memory(monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
-    monkeypatch.setattr(_two_hops, "BATCH", 50)
+    tuned(SIMILARITY, paths=50)
     star = gd.from_edges(np.zeros(40, np.int64), np.arange(1, 41), directed=False)
     batches = []
     for free in (1 << 30, 600_000, 300_000):
@@ -143,9 +144,9 @@ def test_a_gpu_takes_more_paths_at_a_time_where_there_is_memory(monkeypatch):
     assert batches[0] < batches[-1]
 
 
-def test_the_best_pairs_need_no_memory_for_all(monkeypatch):
+def test_the_best_pairs_need_no_memory_for_all(tuned):
     """1.1 million pairs share a neighbour; as columns they would take 26 MB."""
-    monkeypatch.setattr(_two_hops, "BATCH", 1 << 14)
+    tuned(SIMILARITY, paths=1 << 14)
     star = gd.from_edges(np.zeros(1500, np.int64), np.arange(1, 1501), directed=False).partition(1, device="cpu")
     gd.jaccard(star, topk=5)
     tracemalloc.start()

@@ -13,7 +13,7 @@ from two_hop_rows import NAMES, packed, random_sets
 
 import graphdask as gd
 from graphdask.errors import VerificationError
-from graphdask.similarity import _sets, _two_hops
+from graphdask.similarity.tuning import SIMILARITY
 
 N = 40
 KINDS = ("int32", "int64", "float32", "float64")
@@ -58,14 +58,13 @@ def known(src, dst, weights, directed):
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_scores_by_weight_are_those_of_dense_matrices(monkeypatch, kind, directed):
+def test_scores_by_weight_are_those_of_dense_matrices(tuned, kind, directed):
     edges = random_edges(5, kind)
     scores, common = known(*edges, directed)
     pairs = np.array(list(product(range(N), repeat=2)))
     src, dst, weights = edges
     whole = gd.from_edges(src, dst, weights=weights, num_vertices=N, directed=directed)
-    for module, batch in ((_sets, 500), (_two_hops, 60)):  # the second is less than many sources have
-        monkeypatch.setattr(module, "BATCH", batch)
+    tuned(SIMILARITY, entries=500, paths=60)  # less than many sources have
     first = KINDS.index(kind) + 2 * directed
     for place, name in enumerate(NAMES, first):  # each measure meets all numbers of partitions in the cases together
         call, bits = getattr(gd, name), set()
@@ -91,11 +90,11 @@ def test_scores_by_weight_are_those_of_dense_matrices(monkeypatch, kind, directe
         assert len(bits) == 1
 
 
-def test_scores_by_weight_on_the_emulator_of_a_gpu_have_the_same_bits(monkeypatch):
+def test_scores_by_weight_on_the_emulator_of_a_gpu_have_the_same_bits(monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
     src, dst, weights = random_edges(6, "float64")
     G = gd.from_edges(src, dst, weights=weights, num_vertices=N, directed=True)
-    monkeypatch.setattr(_two_hops, "BATCH", 100)
+    tuned(SIMILARITY, paths=100)
     some = {"pairs": [[0, 1], [2, 5]]}, {}, {"topk": 4}, {"topk": 2, "per_vertex": True}
     for name, options in product(("jaccard", "cosine"), some):
         on_cpu, on_gpu = (getattr(gd, name)(G.partition(2, device=x), **options).verify() for x in ("cpu", "cuda"))

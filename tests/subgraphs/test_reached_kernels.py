@@ -9,7 +9,7 @@ from kernel_launch import Packed, rows_of_all_lengths
 
 import graphdask as gd
 from graphdask.kernels.subgraphs.reached_pack import ReachedPairs
-from graphdask.subgraphs import _reached
+from graphdask.subgraphs.tuning import SUBGRAPHS
 
 
 def bits(marked, sources, slots):
@@ -57,7 +57,7 @@ def test_neighbours_that_are_not_marked_are_found_once(backend, dtype, rng):
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
-def test_marks_and_sorted_pairs_find_the_same(monkeypatch, rng, device, direction):
+def test_marks_and_sorted_pairs_find_the_same(monkeypatch, rng, device, direction, tuned):
     if device == "cuda":
         stand_in(monkeypatch, emulated())
     graph = gd.from_edges(*(rng.integers(0, 120, (2, 300))), num_vertices=120)
@@ -65,7 +65,7 @@ def test_marks_and_sorted_pairs_find_the_same(monkeypatch, rng, device, directio
     first = None
     for parts, by, words in ((1, "range", 1 << 26), (1, "random", 0), (3, "random", 1 << 26), (3, "random", 0),
                              (7, "range", 1 << 26), (7, "range", 60)):  # fmt: skip
-        monkeypatch.setattr(_reached, "MARKS", words)
+        tuned(SUBGRAPHS, marks=words)
         r = gd.k_hop_neighbors(graph.partition(parts, by, "1-hop", device=device), sources, 3, direction=direction)
         found = [r.instance, r.hop, r.vertex, r.offsets]
         first = first or found

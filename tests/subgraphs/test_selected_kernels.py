@@ -9,7 +9,7 @@ from kernel_launch import Packed, rows_of_all_lengths
 
 import graphdask as gd
 from graphdask.kernels.subgraphs.selected_pack import SelectedEdges
-from graphdask.subgraphs import selected
+from graphdask.subgraphs.tuning import SUBGRAPHS
 
 
 @pytest.mark.parametrize("apart", [True, False])
@@ -79,9 +79,8 @@ def expected_edges(graph, src, dst, sets):
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize(("words", "tiles"), [(0, 1 << 22), (1 << 26, 1), (8, 2)])
-def test_sets_that_overlap_are_taken_apart_or_together(monkeypatch, rng, device, directed, words, tiles):
-    monkeypatch.setattr(selected, "MARKS", words)
-    monkeypatch.setattr(selected, "TILES", tiles)
+def test_sets_that_overlap_are_taken_apart_or_together(monkeypatch, rng, device, directed, words, tiles, tuned):
+    tuned(SUBGRAPHS, marks=words, tiles=tiles)
     if device == "cuda":
         stand_in(monkeypatch, emulated())
     n = 60
