@@ -50,6 +50,8 @@ OPTIONAL: dict[str, dict[str, Any]] = {
         "input_nodes": ("b", [2, 3]), "x": {"a": [[1.0], [2.0]], "b": [[1.0], [2.0]]}, "y": {"a": [1, 2], "b": [1, 2]},
     },
     "LinkNeighborLoader": {"edge_label_index": [[0, 1], [1, 2]]},
+    "TypedLinkNeighborLoader": {"edge_label_index": ("x", [[0, 1], [3, 2]]), "edge_label": [1.0]},
+    "HGTLoader": {"input_nodes": ("b", [2, 3]), "x": {"a": [[1.0], [2.0]], "b": [[1.0], [2.0]]}},
     "NegativeSampling": {"src_weight": [1.0, 2.0, 3.0, 4.0, 5.0], "dst_weight": [1.0, 2.0, 3.0, 4.0, 5.0]},
     "sample.frontier_sampling": {"pools": [[0, 1], [2, 3]]},
     "sample.temporal_neighbors": {"times": [1, 2, 3, 4, 5, 6]},
