@@ -39,7 +39,7 @@ def rank_search(part: Part, search: Search, **arrays: Any) -> RankSearch:
     inward = part.inward
     if inward is not None:
         arrays |= {"in_indptr": inward.indptr, "in_indices": inward.indices}
-    return RankSearch(**{name: getattr(search, name) for name in Search.field_types} | arrays)
+    return RankSearch(**search.as_dict() | arrays)
 
 
 def _areas(part: Part) -> Areas:
@@ -113,7 +113,7 @@ class TeamSearch(TeamRun):
             self.claims = max(CLAIM_LEAST, part.num_vertices // CLAIM_SHARE)
             search.claimed = env.xp.empty((part.num_slots + 31) // 32, np.uint32)
         kernel = env.kernels("bfs_team", cooperative=True, index_t=dtype).bfs_team
-        super().__init__(memory, part, env, kernel, search)
+        super().__init__(memory, part, env, kernel, {}, search)
         self.direction, self.level, self.pulled = direction, level, False
         self.stops = levels is not None
         self.plan = Levels(
@@ -158,12 +158,12 @@ def search_together(
     search, waiting = state.search, {}
     if state.direction.mode != "push":
         of_list = "what is left for BFS to pull", part.num_owned, part.vertex_map.dtype
-        waiting = {name: env.buffer(*of_list).array for name in ("waiting_0", "waiting_1")}
+        waiting = {name: env.buffer(*of_list).array for name in ("even_waiting", "odd_waiting")}
     search.assign(
         indptr=part.out.indptr, indices=part.out.indices, ghost_queue=state.ghost_queue.array,
         hubs=state.hubs.fit(most_aside(part)),
     )  # fmt: skip
-    rank = rank_search(part, search, queue_0=state.queues[0].array, queue_1=state.queues[1].array, **waiting)
+    rank = rank_search(part, search, even_queue=state.queues[0].array, odd_queue=state.queues[1].array, **waiting)
     has_targets = state.targets is not None
     team = TeamSearch(memory, part, env, sources, state.direction, rank, levels, state.level, state.limit, has_targets)
     team.run()

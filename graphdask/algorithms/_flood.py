@@ -105,7 +105,7 @@ def flood(part: Part, env: Environment) -> Array | None:
     starts = int(degree.argmax()) == part.rank
     search = nothing_reached(part, env, owned, slots + 1)
     search.ghost_queue, search.hubs = xp.empty(slots - owned, dtype), xp.empty(most_aside(part), dtype)
-    lists = {name: xp.empty(owned, dtype) for name in ("queue_0", "queue_1", "waiting_0", "waiting_1")}
+    lists = {name: xp.empty(owned, dtype) for name in ("even_queue", "odd_queue", "even_waiting", "odd_waiting")}
     team = Flood(
         part, env, int(memory.heard[:, 2].sum()), memory=memory, sources=slot[part.rank :][: int(starts)],
         search=rank_search(part, search, **lists),

@@ -17,6 +17,7 @@ import numpy as np
 
 from graphdask.comm.protocol import PeerMemory, Peers
 from graphdask.device.backend import Array
+from graphdask.device.launch import word_of
 from graphdask.engine.loop import AGREED, Environment, Superstep
 from graphdask.engine.tuning import ENGINE
 from graphdask.kernels.common import team as at
@@ -163,8 +164,10 @@ class TeamRun(ABC):
     env : Environment
     kernel : callable
         The kernel, which takes rows, their length, and `numbers`.
-    own : Pack, or dict of int to array or None
-        What the kernel wants besides: a pack that begins at OWN, or arrays by their places in the row.
+    own : dict of int to array or None
+        What the kernel wants besides, by the place in the row.
+    pack : Pack, optional
+        What the kernel works on, whose words begin at OWN.
     """
 
     name: str
@@ -173,18 +176,24 @@ class TeamRun(ABC):
     kinds: ClassVar[tuple[str, ...]]
     """By the kind of a superstep, how the values that ranks send are coded."""
 
-    def __init__(self, memory: TeamMemory, part: Part, env: Environment, kernel: Any, own: Pack | Mapping[int, Any]):
-        if isinstance(own, Pack):
-            own = {at.OWN + place: getattr(own, name) for place, name in enumerate(own.field_types)}
+    def __init__(
+        self, memory: TeamMemory, part: Part, env: Environment, kernel: Any, own: Mapping[int, Array | None],
+        pack: Pack | None = None,
+    ):  # fmt: skip
         self.peers, self.env, self.kernel = memory.peers, env, kernel
         self.ends = np.zeros(at.END_WORDS, np.int64)
         """What the last launch left."""
         self.log = env.xp.zeros(at.END_WORDS + ENGINE.team_steps * at.LOG_WORDS, np.int64)
-        self._kept = [array for array in own.values() if array is not None]
-        row = self.row = np.zeros(max(own) + 1, np.int64)
+        values = [] if pack is None else list(pack.as_dict().values())
+        self._kept = [*own.values(), *values]
+        array_type, address, end = env.xp.ndarray, env.backend.address, at.OWN + len(values)
+        row = self.row = np.zeros(max([end, *(place + 1 for place in own)]), np.int64)
         row[: at.OWN] = memory.row
+        row[at.OWN : end] = [
+            address(value) if isinstance(value, array_type) else word_of(value, array_type) for value in values
+        ]
         for place, array in own.items():
-            row[place] = array if isinstance(array, int) else 0 if array is None else env.backend.address(array)
+            row[place] = 0 if array is None else address(array)
         row[at.LOG] = env.backend.address(self.log)
 
     @abstractmethod

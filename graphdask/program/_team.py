@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.device.launch import word_of
 from graphdask.engine.loop import Environment, Messages, Superstep
 from graphdask.engine.team import Areas, Peers, TeamMemory, TeamRun
 from graphdask.engine.tuning import ENGINE
@@ -67,13 +66,9 @@ class TeamProgram(TeamRun):
     def __init__(self, memory: TeamMemory, part: Part, env: Environment, kernels: Any, pack: Pack, most: int | None):
         self.most = ENDLESS if most is None else most
         votes = env.xp.zeros(3 * TEAM_WORDS, np.int64)
-        super().__init__(memory, part, env, kernels.program_team, {at.VOTES: votes, at.SUMS + TEAM_RANKS - 1: None})
+        own = {at.VOTES: votes, at.SUMS + TEAM_RANKS - 1: None}
+        super().__init__(memory, part, env, kernels.program_team, own, pack)
         self.ends[at.END_SUPERSTEP] = -1
-        array_type, address = env.xp.ndarray, env.backend.address
-        values = [getattr(pack, name) for name in Pack.field_types]
-        self.row[at.PROGRAM : at.VOTES] = [
-            address(value) if isinstance(value, array_type) else word_of(value, array_type) for value in values
-        ]
         self.row[at.SUMS : at.SUMS + part.size] = memory.addresses
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:

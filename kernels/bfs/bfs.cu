@@ -42,10 +42,9 @@ extern "C" __global__ void bfs_visit(long long n, const index_t *slots, const in
                                      Search a) {
     __shared__ Queue<index_t> own;
     own.open();
-    const Visit visit{a.depth, a.parent, a.seen};
     gd_for_list(n, [&](long long i) {
         const index_t v = slots[i];
-        if (visit.reach(v, parents[i], level) && v < a.owned) own.push(v);
+        if (bfs_reach(a, v, parents[i], level) && v < a.owned) own.push(v);
     }, [&](bool all) { own.flush(a.own_queue, &a.counters->here, all); });
 }
 
@@ -58,7 +57,6 @@ extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *o
                                       long long most, long long bound, long long alpha, long long floor,
                                       long long unexplored, Search a) {
     const bool first = blockIdx.x == 0 && threadIdx.x == 0;
-    const Visit visit{a.depth, a.parent, a.seen};
     long long count = (long long)a.counters->here, done = 0, visited = 0, edges = 0, weight = 0;
     for (;;) {
         unsigned long long *const found = a.counters->cycle + 2 * (done % 3);
@@ -67,7 +65,7 @@ extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *o
         unsigned long long mine = 0;
         gd_for_few_edges(count, frontier, a.indptr, a.ids, [&](bool is_edge, long long edge, index_t by) {
             const index_t v = is_edge ? a.indices[edge] : 0;
-            const bool won = is_edge && visit.reach(v, by, level + 1);
+            const bool won = is_edge && bfs_reach(a, v, by, level + 1);
             const gd_count place = gd_reserve_all(won, found);
             if (!won) return;
             *(volatile index_t *)(own_queue + place) = v;

@@ -8,13 +8,14 @@
 #define BFS_LONG 1024
 #define BFS_MARK 1099511627776
 
-// Lower the parent of a slot to an id; whether the slot had none. That is -1, the largest number without a sign.
-__device__ __forceinline__ bool bfs_lower(int *parent, int id) {
-    return (unsigned int)*(volatile int *)parent > (unsigned int)id && atomicMin((unsigned int *)parent, (unsigned int)id) == ~0u;
+// Lower the parent of a slot, which was `before`, to an id; whether the slot had none. That is -1, the largest number
+// without a sign.
+__device__ __forceinline__ bool bfs_lower(int *parent, int before, int id) {
+    return (unsigned int)before > (unsigned int)id && atomicMin((unsigned int *)parent, (unsigned int)id) == ~0u;
 }
-__device__ __forceinline__ bool bfs_lower(long long *parent, long long id) {
+__device__ __forceinline__ bool bfs_lower(long long *parent, long long before, long long id) {
     typedef unsigned long long word;
-    return (word) * (volatile long long *)parent > (word)id && atomicMin((word *)parent, (word)id) == ~0ULL;
+    return (word)before > (word)id && atomicMin((word *)parent, (word)id) == ~0ULL;
 }
 
 __device__ __forceinline__ unsigned long long bfs_weight(const long long *indptr, index_t v) {
@@ -51,7 +52,7 @@ template <bool constant> struct Push {
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
         const index_t v = __ldcs(a.indices + edge);  // once only: the caches are for bits and parents
         if (constant ? gd_constant_bit(a.seen, v) : gd_bit(a.seen, v)) return;
-        if (!bfs_lower(a.parent + v, a.ids[row])) return;
+        if (!bfs_lower(a.parent + v, *(volatile index_t *)(a.parent + v), a.ids[row])) return;
         if (v < a.owned) own->push(v);
         else ghosts->push(v);
     }
@@ -66,21 +67,15 @@ __device__ __forceinline__ Push<true> bfs_pushing(const Search &a, SplitQueue<in
                       &found->ghosts};
 }
 
-// Slots that others of the same launch may reach too. An earlier level's have another depth; a slot without one is
-// being reached now, whoever writes the depth first.
-struct Visit {
-    index_t *depth, *parent;
-    unsigned int *seen;
-
-    // Whether this is the first that reaches it.
-    __device__ __forceinline__ bool reach(index_t v, index_t id, long long level) const {
-        const index_t before = *(volatile index_t *)(depth + v);
-        if ((before != -1 && before != (index_t)level) || !bfs_lower(parent + v, id)) return false;
-        *(volatile index_t *)(depth + v) = (index_t)level;
-        gd_set_bit(seen, v);
-        return true;
-    }
-};
+// Reach a slot that others of the same launch may reach too; whether this is the first that does. A slot that an earlier
+// level reached has another depth; one without is being reached now, whoever writes the depth first.
+__device__ __forceinline__ bool bfs_reach(const Search &a, index_t v, index_t id, long long level) {
+    const index_t before = *(volatile index_t *)(a.depth + v), lowest = *(volatile index_t *)(a.parent + v);
+    if ((before != -1 && before != (index_t)level) || !bfs_lower(a.parent + v, lowest, id)) return false;
+    *(volatile index_t *)(a.depth + v) = (index_t)level;
+    gd_set_bit(a.seen, v);
+    return true;
+}
 
 // The id of the vertex that a slot is of; -2 - position if the id of a ghost does not follow from its position.
 __device__ __forceinline__ index_t bfs_id(const Search &a, index_t slot) {

@@ -51,11 +51,11 @@ class Search(Pack):
 class RankSearch(Search):
     in_indptr = "const long long *", "where the row of in-edges begins, if it pulls or claims"
     in_indices = "const index_t *", "the slots that they come from"
-    queue_0 = "index_t *", "room for all own vertices: the frontier of every other level"
-    queue_1 = "index_t *", "likewise, of the levels between"
-    waiting_0 = "index_t *", "if it pulls, room for all own vertices: those that a pull has to look for"
-    waiting_1 = "index_t *", "likewise, of the levels between"
-    claimed = "unsigned int *", "if it claims, room for a bit per slot"
+    even_queue = "index_t *", "a buffer for all own vertices: the frontier of even levels"
+    odd_queue = "index_t *", "a buffer for all own vertices: the frontier of odd levels"
+    even_waiting = "index_t *", "if it pulls, a buffer for all own vertices: those to be searched for in even levels"
+    odd_waiting = "index_t *", "if it pulls, a buffer for all own vertices: those to be searched for in odd levels"
+    claimed = "unsigned int *", "if it claims, a buffer for a bit per slot"
     rows = "unsigned long long *", "rows of counters (bfs_team.py)"
     sources = "const index_t *", "distinct own vertices where the search begins"
 

@@ -52,8 +52,8 @@ struct TeamSearch {
     gd_count *agreed;
     bool has_targets;
 
-    __device__ __forceinline__ index_t *queue(long long level) const { return level & 1 ? mine.queue_1 : mine.queue_0; }
-    __device__ __forceinline__ index_t *waiting(long long level) const { return level & 1 ? mine.waiting_1 : mine.waiting_0; }
+    __device__ __forceinline__ index_t *queue(long long level) const { return level & 1 ? mine.odd_queue : mine.even_queue; }
+    __device__ __forceinline__ index_t *waiting(long long level) const { return level & 1 ? mine.odd_waiting : mine.even_waiting; }
     __device__ __forceinline__ gd_count *counters(long long level) const { return mine.rows + level % 3 * BFS_ROW; }
     __device__ __forceinline__ gd_count read(const gd_count *counter) const { return team.read(counter); }
     __device__ __forceinline__ long long words() const { return (mine.slots + 31) / 32; }
@@ -98,10 +98,9 @@ struct TeamSearch {
     // Own vertices that other ranks reached in this level.
     GD_PHASE void take_in(long long level, gd_count *next) {
         const Search a = pushes(level);
-        const Visit visit{a.depth, a.parent, a.seen};
         gd_count weight = 0;
         team.take_reported<index_t, index_t>(LISTS, agreed, [&](index_t v, index_t parent) {
-            if (!visit.reach(v, parent, level)) return;
+            if (!bfs_reach(a, v, parent, level)) return;
             weight += bfs_weight(a.out_indptr, v);
             own->push(v);
         }, [&](bool all) { own->flush(a.own_queue, next + FOUND, all); });

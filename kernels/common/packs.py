@@ -180,6 +180,10 @@ class Pack:
         changed.clear()
         return words
 
+    def as_dict(self) -> dict[str, Any]:
+        """The values of all fields by name, for a pack of more fields."""
+        return {name: getattr(self, name) for name in self.field_types}
+
     def read_counters(self, backend: Any) -> Any:
         """Python integers by name: what the field `counters` holds now."""
         return self.counter_fields["counters"].of(backend.to_host(self.counters))

@@ -55,7 +55,7 @@ struct Finish {
 
     __device__ __forceinline__ index_t *label() const { return search.depth; }
     __device__ __forceinline__ index_t *link() const { return search.parent; }
-    __device__ __forceinline__ index_t *outside_rows() const { return search.queue_0; }
+    __device__ __forceinline__ index_t *outside_rows() const { return search.even_queue; }
     __device__ __forceinline__ gd_count *votes() const { return search.rows + (VOTES + turn % 3) * BFS_ROW; }
     __device__ __forceinline__ gd_count *counters() const { return search.rows + COUNTED * BFS_ROW; }
     __device__ __forceinline__ gd_count counted(int which) const { return team.read(counters() + which); }

@@ -4,7 +4,7 @@ It takes what describes a rank to the search (`RankSearch`, bfs_pack.py), whose 
 
 depth        the labels, in the end
 parent       links of trees of slots, one slot longer; before, -1 where not reached
-queue_0      rows outside what was reached
+even_queue   rows outside what was reached
 ghost_queue  ghosts that these have edges to
 rows         from row VOTES on three rows that ranks vote from, LEAST of them all ones, and a row of counters
 
