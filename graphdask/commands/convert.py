@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any
@@ -26,6 +27,19 @@ from graphdask.display import terminal
 from graphdask.errors import InputError
 
 
+def columns_option(kind: str, plural: str) -> Callable[[Any], Any]:
+    """The option that names columns of edges, or of vertices."""
+    return click.option(
+        f"--{kind}-columns", metavar="A,B,...", callback=_columns,
+        help=f"Columns of {plural} to keep, with commas between their names, or all; default: none.",
+    )  # fmt: skip
+
+
+def _columns(ctx: click.Context, parameter: click.Parameter, value: str | None) -> list[str] | bool | None:
+    """Names of columns, or True for all."""
+    return None if value is None else True if value == "all" else value.split(",")
+
+
 @click.command("convert")
 @click.argument("source", metavar="IN", type=INPUT_FILE)
 @click.argument("target", metavar="OUT", type=OUTPUT_FILE)
@@ -44,6 +58,8 @@ from graphdask.errors import InputError
     help="Write the vertices as 0 to n-1, in ascending order of their ids, or as 1 to n in formats that count from 1; "
     "OUT.ids.csv says which id each number was.",
 )  # fmt: skip
+@columns_option("edge", "edges")
+@columns_option("vertex", "vertices")
 @ids_option
 @text_options
 @overwrite_option
@@ -56,6 +72,8 @@ def command(
     directed: bool | None,
     weights: bool | None,
     renumber: bool,
+    edge_columns: list[str] | bool | None,
+    vertex_columns: list[str] | bool | None,
     ids: str | None,
     overwrite: bool,
     as_json: bool,
@@ -63,7 +81,8 @@ def command(
 ) -> None:
     """Write the edges of IN to OUT, in the format that its name says.
 
-    Edges, ids, weights and times stay as they are, but for --renumber; nothing is merged or dropped. OUT is written
+    Edges, ids, weights, times and the columns that are named stay as they are, but for --renumber; nothing is merged or
+    dropped. OUT is written
     whole or not at all. IN may be -, standard input: text, also compressed, in the format that --format-in names or its
     first lines show. OUT may be -, standard output: text; what else there is to say is then on standard error. Both may
     be addresses that fsspec opens, such as s3://bucket/graph.parquet.
@@ -71,6 +90,7 @@ def command(
     format_out = _format_of(source, target, format_out, overwrite)
     table = _table_of(target, overwrite) if renumber else None
     reading = {"directed": directed, "ids": ids, **TextOptions(**text).of_text}
+    reading |= {"edge_columns": edge_columns, "vertex_columns": vertex_columns}
     reading["weights"] = weighing.wanted(weights, True)
     with streams.standard_output() if target == STREAM else nullcontext() as out:
         record = _convert(source, target, format_in, format_out, reading, overwrite, out, table)
@@ -169,6 +189,8 @@ def _convert(
         "directed": edges.directed,
         "weights": None if edges.weights is None else str(edges.weights.dtype),
         "times": edges.times is not None,
+        "edge_columns": [] if edges.edge_columns is None else edges.edge_columns.column_names,
+        "vertex_columns": [] if edges.vertex_columns is None else edges.vertex_columns.column_names[1:],
         "report": edges.report,
     }  # fmt: skip
 

@@ -122,14 +122,15 @@ def joined_columns(tables: Sequence[Any], names: Sequence[str], what: str) -> An
     InputError
         If the files have other columns, or types of which none holds the other's values, naming both.
     """
-    if tables[0] is None:
+    if all(table is None for table in tables):
         return None
     import pyarrow as pa
 
-    first = tables[0].column_names
-    for table, name in zip(tables[1:], names[1:], strict=True):
-        if set(table.column_names) != set(first):
-            one, other = sorted(set(first) - set(table.column_names)), sorted(set(table.column_names) - set(first))
+    there = [[] if table is None else table.column_names for table in tables]
+    first = there[0]
+    for own, name in zip(there[1:], names[1:], strict=True):
+        if set(own) != set(first):
+            one, other = sorted(set(first) - set(own)), sorted(set(own) - set(first))
             has, lacks, differing = (names[0], name, one) if one else (name, names[0], other)
             raise InputError(f"{what}: {has} has the column {differing[0]!r} and {lacks} has none of this name")
     made = []

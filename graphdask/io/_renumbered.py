@@ -11,6 +11,7 @@ import numpy as np
 
 from graphdask.display.phases import phase
 
+from ._asked import VERTEX, with_ids
 from ._kept import is_text
 from .edges import EdgeList
 
@@ -20,13 +21,17 @@ PIECE = 1 << 16
 
 def renumbered(edges: EdgeList, first: int) -> tuple[EdgeList, np.ndarray]:
     """Number the vertices from `first` on in ascending order of their ids; return the edges, and the ids in order."""
+    table = edges.vertex_columns
     columns = [edges.src, edges.dst] + ([] if edges.vertices is None else [edges.vertices])
+    columns += [] if table is None else [table[VERTEX].to_numpy()]
     if any(is_text(column) for column in columns):
         columns = [column.astype(object) for column in columns]
     ids = np.unique(np.concatenate(columns))
     src, dst = (np.searchsorted(ids, column) + first for column in columns[:2])
     vertices = np.arange(first, first + len(ids))
-    return replace(edges, src=src, dst=dst, vertices=vertices), ids
+    if table is not None:
+        table = with_ids(table.drop_columns([VERTEX]), np.searchsorted(ids, columns[-1]) + first)
+    return replace(edges, src=src, dst=dst, vertices=vertices, vertex_columns=table), ids
 
 
 def write_table(ids: np.ndarray, first: int, stream: Any) -> None:

@@ -31,7 +31,7 @@ _LIKE_OTHERS = re.compile(r"[+-]?(\d|\.\d|inf|nan)|true|false", re.IGNORECASE)
 
 
 def columns_of_text(source: Source, layout: Layout, request: Request, chosen: Chosen, rows: int, bare: bool) -> Any:
-    """Return the columns that are asked for, of a text whose other columns were read as so many rows.
+    """Return the columns that are asked for, of a text whose other columns were read as so many rows; None for none.
 
     `bare`: there are neither comments nor blank lines among the rows.
 
@@ -52,7 +52,7 @@ def columns_of_text(source: Source, layout: Layout, request: Request, chosen: Ch
     taken = {layout.names[place] for place in roles if place is not None}
     names = picked("edge_columns", request.edge_columns, layout.names, taken, source.path)
     if not names:
-        return pa.table({"": pa.nulls(rows)}).select([])
+        return None
     if not rows:
         return pa.table({name: pa.nulls(0) for name in names})
     if source.compression is None:

@@ -68,8 +68,9 @@ def read_edgelist(path: str | os.PathLike[str], request: Request, reading: Readi
     if request.edge_columns:
         bare = part.comments + part.blank_lines == 0
         more = columns_of_text(source, layout, request, chosen, len(arrays[chosen.src]), bare)
+        found = [] if more is None else more.column_names
         unread -= sum(kind == SKIP for name, kind in zip(layout.names or (), columns.kinds, strict=True)
-                      if name in more.column_names)  # fmt: skip
+                      if name in found)  # fmt: skip
     if unread:
         report["unread_columns"] = unread
     report |= count_infinite(weights)

@@ -105,7 +105,7 @@ def _table(data: Any, what: str, asked: Asked, values: dict[str, Any], file: Pat
     names = picked(what, asked, table.column_names, (), file)
     if what == "edge_columns":
         _check_rows(table, what, values["src"], file)
-        return table.select(names)
+        return table.select(names) if names else None
     if VERTEX in table.column_names:
         return table.select([VERTEX, *names])
     _check_rows(table, what, values["vertices"], file)

@@ -65,7 +65,7 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
         columns = None
         if reading.spill is None or text:
             table = _table(file, list(dict.fromkeys([*names, *more])), text, pages, reading)
-            columns = restored_columns(table.select(more), schema, file) if request.edge_columns else None
+            columns = restored_columns(table.select(more), schema, file) if more else None
             arrays = [_values(table.column(name), name, file, i < 2) for i, name in enumerate(names)]
             own = _KEY in (schema.metadata or {})
             for name, each in zip(names[:2], arrays[:2], strict=True):

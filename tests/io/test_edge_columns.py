@@ -149,6 +149,24 @@ def test_columns_named_as_weights_times_and_ends_come_back_as_columns(tmp_path):
     assert pd.read_parquet(tmp_path / "graph.parquet").columns.tolist() == ["src", "dst", *columns]
 
 
+@pytest.mark.parametrize("name", ["g.parquet", "g.csv", "g.gdg", "folder"])
+def test_all_columns_of_a_file_without_any_are_none(name, tmp_path):
+    G = gd.from_edges([0, 1], [1, 2], [1.5, 2.5])
+    G.write(tmp_path / name, "parquet" if name == "folder" else None)
+    H = gd.read_graph(tmp_path / name, edge_columns=True)
+    assert gd.same_graph(G, H)
+    assert not H.edge_columns
+    assert "unread_columns" not in H.report
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_files_of_which_one_has_no_columns_are_refused(order, tmp_path):
+    for name, text in zip(order, ("src,dst\n0,1\n", "src,dst,x\n1,2,3\n"), strict=True):
+        (tmp_path / f"{name}.csv").write_text(text)
+    with pytest.raises(InputError, match=r"has the column 'x' and .* has none of this name"):
+        gd.read_graph(tmp_path / "*.csv", edge_columns=True)
+
+
 def test_what_a_file_does_not_hold_is_refused(tmp_path):
     file = tmp_path / "graph.parquet"
     parquet.write_table(pa.table({"src": [0], "dst": [1], "x": [2], "edge": [3]}), file)
