@@ -70,6 +70,7 @@ __device__ __forceinline__ Push<true> bfs_pushing(const Search &a, SplitQueue<in
 // Reach a slot that others of the same launch may reach too; whether this is the first that does. A slot that an earlier
 // level reached has another depth; one without is being reached now, whoever writes the depth first.
 __device__ __forceinline__ bool bfs_reach(const Search &a, index_t v, index_t id, long long level) {
+    // Both are read before either is asked about: levels of few vertices take as long as these reads.
     const index_t before = *(volatile index_t *)(a.depth + v), lowest = *(volatile index_t *)(a.parent + v);
     if ((before != -1 && before != (index_t)level) || !bfs_lower(a.parent + v, lowest, id)) return false;
     *(volatile index_t *)(a.depth + v) = (index_t)level;
