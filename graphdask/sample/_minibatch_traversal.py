@@ -48,7 +48,7 @@ class MinibatchTraversal(NumberedTraversal):
         seeds, bounds = self.seeds[bounds[0] : bounds[-1]].astype(part.vertex_map.dtype), bounds - bounds[0]
         state.columns = (self._together if on_gpu else self._one_by_one)(env, state, seeds, bounds)
         if self.numbered:
-            state.columns["edge"] = state.numbers_at(state.columns["edge"])
+            state.columns["edge"] = state.numbers_as_kept(state.columns["edge"])
         edges = len(state.columns["edge"])
         return state, self._nothing(part, active=False, frontier=len(self.seeds), edges=edges)
 

@@ -104,7 +104,7 @@ def _cut(
         e, v = slice(int(edges[i]), int(edges[i + 1])), slice(int(node_offsets[i]), int(node_offsets[i + 1]))
         edge_index = xp.empty((2, e.stop - e.start), np.int64)
         edge_index[0], edge_index[1] = (col[e], row[e]) if inward else (row[e], col[e])
-        e_id = edge[e].copy() if numbered else None
+        e_id = edge[e].astype(np.int64) if numbered else None
         made.append(Drawn(
             ids[v].copy(), nodes[v].copy(), edge_index, e_id, node_sizes[i].tolist(), edge_sizes[i].tolist(),
             None if owners is None else owners[v].copy(),
@@ -135,7 +135,7 @@ def joined(
     node_at, edge_at = _by_hop(backend, per, node_sizes), _by_hop(backend, per, edge_sizes)
     owner = _spread(backend, np.arange(count) % per, of_nodes)
     here, start = (_spread(backend, values, of_edges) for values in (nodes_before, batch_before))
-    made = xp.empty_like(nodes), *(xp.empty_like(edge) for _ in range(3)), xp.empty_like(owner)
+    made = tuple(xp.empty_like(values) for values in (nodes, edge, row, col, owner))
     made[0][node_at], made[4][node_at], made[1][edge_at] = nodes, owner, edge
     made[2][edge_at], made[3][edge_at] = node_at[row + here] - start, node_at[col + here] - start
     return made
