@@ -79,6 +79,14 @@ def names(text: str, argument: str) -> bool:
     return re.search(rf"\b({argument}|{argument.removesuffix('s')})\b", text) is not None
 
 
+def fault_free(function: Any, value: Any) -> str:
+    """What a function of a value is; the text of a value that refuses, which no message has, where it raises."""
+    try:
+        return str(function(value))
+    except Exception:
+        return "\0"
+
+
 def says_what_is_wrong(fuzzed: Fuzzed, argument: str, value: Any, error: GraphdaskError) -> bool:
     """Whether an error names the argument; or, where it takes such values, the value, or an argument beside it."""
     text = str(error)
@@ -90,7 +98,7 @@ def says_what_is_wrong(fuzzed: Fuzzed, argument: str, value: Any, error: Graphda
         return False
     if isinstance(error, OF_THE_DATA) or isinstance(value, gd.Graph):
         return True
-    if isinstance(value, str | os.PathLike) and (shown(value) in text or os.fsdecode(value) in text):
+    if isinstance(value, str | os.PathLike) and (shown(value) in text or fault_free(os.fsdecode, value) in text):
         return True
     others = {*fuzzed.arguments, *fuzzed.call.words.get(argument, ())} - {argument}
     return any(names(text, other) for other in others)

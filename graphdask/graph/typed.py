@@ -200,6 +200,8 @@ class TypedGraph(TypedColumns, Graph):  # type: ignore[misc]
         <TypedGraph: vertices 1 user, 2 item; edges 2 user rates item>
         """
         if isinstance(vertices, Mapping):
+            for name in vertices:
+                checked_vertex_type(self, name, "vertices: ")
             given = [self.number(name, ids).reshape(-1) for name, ids in vertices.items()]
             vertices = np.concatenate([np.zeros(0, np.int64), *given])
         made: TypedGraph = super().subgraph(vertices, client=client, progress=progress)

@@ -229,11 +229,13 @@ def edges_for_graph(
 ) -> EdgeList:
     """Read edges as `read_edges` does, for a caller that numbers their vertices: ids of edge lists are int32 where all
     fit."""
+    from ._asked import asked_columns
     from ._table import Reading
 
     return _read_edges(
         path, format, weights, directed, comment, delimiter, columns, ids, header, skip_rows, na_values,
-        Reading(narrow=True), edge_columns, vertex_columns,
+        Reading(narrow=True), asked_columns("edge_columns", edge_columns),
+        asked_columns("vertex_columns", vertex_columns),
     )  # fmt: skip
 
 

@@ -84,7 +84,7 @@ def checked_path(path: Any) -> Path:
     except (ValueError, RuntimeError) as error:  # a lone surrogate; the home of a user who does not exist
         raise InputError(f"{shown(path)[:80]} is not a path: {error}") from None
     except OSError as error:
-        raise unreadable(shown(os.fspath(path))[:80], error) from None
+        raise unreadable(f"the path {shown(os.fspath(path))[:80]}", error) from None
     return file
 
 

@@ -86,7 +86,7 @@ def local_files(path: Any, storage_options: Any = None, format: str | None = Non
             f"storage_options= are for addresses such as s3://bucket/graph.csv; {shown(path)[:80]} is none"
         )
     if address is not None:
-        options = dict(getattr(path, "storage_options", None) or {}) | dict(storage_options or {})
+        options = dict(getattr(path, "storage_options", {})) | dict(storage_options or {})
         with kept_folder("what is read") as folder, ExitStack() as stack:
             files = _copied(address, options, folder, format)
             for file in files:
@@ -107,7 +107,7 @@ def pattern_of(files: Sequence[Fetched]) -> Path:
 
 def given_address(path: Any) -> str | None:
     """The address that is given; None for a path."""
-    if hasattr(path, "storage_options") and hasattr(path, "protocol"):  # of universal_pathlib
+    if isinstance(getattr(path, "storage_options", None), Mapping) and hasattr(path, "protocol"):  # universal_pathlib
         return str(path)
     return path if isinstance(path, str) and ADDRESS.match(path) and not os.path.exists(path) else None
 
@@ -152,6 +152,8 @@ def _fitting(path: Any) -> list[Any]:
         found = sorted(glob.glob(os.path.expanduser(text), recursive=True))
     except (TypeError, ValueError, OSError):  # no path, which the reader says
         return [path]
+    except Exception as error:  # of whatever a caller gives
+        raise InputError(f"{shown(path)} is not a path; give a str or a pathlib.Path") from error
     if not found:
         raise InputError(f"{text}: no file fits this pattern")
     return found
@@ -266,7 +268,7 @@ def _of_buffer(stream: Any, target: Path, format: str | None) -> Fetched:
     except Exception as error:  # of whatever has a method of this name
         raise InputError(f"{shown(stream)[:80]} cannot be read: {error}") from error
     if not isinstance(begin, bytes | str):
-        raise InputError(f"{shown(stream)[:80]} gives {type(begin).__name__}, not bytes or text")
+        raise InputError(f"path={shown(stream)[:80]} gives {type(begin).__name__}, not bytes or text")
     _write(_Encoded(stream) if isinstance(begin, str) else stream, target, BUFFER)
     return Fetched(target, format or _told(target, getattr(stream, "name", None)))
 
