@@ -295,7 +295,6 @@ CALLS: dict[str, Call] = {name: _called(each) for name, each in algorithms().ite
         lambda w: {
             "name": "a",
             "suffixes": (".a",),
-            "reads": True,
             "writes": True,
             "compressed": True,
             "description": "a",
