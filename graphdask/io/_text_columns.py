@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import IO, Any
 
-from graphdask.errors import FormatError
+from graphdask.errors import FormatError, InputError, shown
 
 from ._asked import picked
 from ._budget import budget
@@ -173,12 +173,29 @@ def lost_in_csv(table: Any) -> list[str]:
 
 
 def as_written(table: Any) -> Any:
-    """Return columns in the types in which Arrow writes them as text."""
+    """Return columns in the types in which Arrow writes them as text.
+
+    Raises
+    ------
+    InputError
+        For a string with a line break: a line of the file is an edge.
+    """
     import pyarrow as pa
+    from pyarrow import compute
 
     for place, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            table = table.set_column(place, field.name, table.column(place).cast(field.type.value_type))
+        kind, column = field.type, table.column(place)
+        if pa.types.is_dictionary(kind):
+            kind, column = kind.value_type, column.cast(kind.value_type)
+            table = table.set_column(place, field.name, column)
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            broken = compute.match_substring_regex(column, "[\r\n]").fill_null(False)
+            if compute.any(broken).as_py():
+                row = compute.index(broken, True).as_py()
+                raise InputError(
+                    f"the edge column {field.name}: {shown(column[row].as_py())[:80]} has a line break, and a line of "
+                    f"csv is an edge; write Parquet or .gdg, or leave the column out"
+                )
     return table
 
 
