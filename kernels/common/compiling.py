@@ -12,7 +12,8 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 
@@ -101,6 +102,17 @@ def forget(observer: Callable[[bool], None]) -> None:
         _process.observers.remove(observer)
 
 
+@contextmanager
+def waiting() -> Iterator[None]:
+    """While this thread, which has Numba's lock, waits for a kernel that another process compiles: the seconds count as
+    those of compiling, and no kernel does."""
+    _began()
+    try:
+        yield
+    finally:
+        _ended(0)
+
+
 def _began() -> None:
     _account.depth += 1
     if _account.depth == 1:
@@ -113,15 +125,15 @@ def _began() -> None:
             observer(True)
 
 
-def _ended() -> None:
+def _ended(kernels: int = 1) -> None:
     if not _account.depth:  # it began before anybody listened
         return
     _account.depth -= 1
     if _account.depth == 0:
-        _account.kernels += 1
+        _account.kernels += kernels
         with _process.lock:
             _process.active -= 1
-            _process.kernels += 1
+            _process.kernels += kernels
             if not _process.active:
                 _process.spent += time.perf_counter() - _process.since
             observers = list(_process.observers)

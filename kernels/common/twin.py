@@ -15,6 +15,7 @@ import numba
 
 from graphdask.kernels.common.compiling import listen_to_numba
 from graphdask.kernels.common.kept import enter_other, keep_by_digest, keep_where_possible
+from graphdask.kernels.common.once import compile_once
 from graphdask.kernels.common.unpacked import unpacked
 
 listen_to_numba()
@@ -40,6 +41,7 @@ def compiled_by(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         dispatcher.fields = fields
         if options.get("cache"):
             keep_where_possible(dispatcher)
+            compile_once(dispatcher)
         return dispatcher
 
     return made
