@@ -44,6 +44,7 @@ Array = Any
 C_TYPES = {
     "int8": "signed char",
     "uint8": "unsigned char",
+    "int16": "short",
     "uint16": "unsigned short",
     "int32": "int",
     "uint32": "unsigned int",

@@ -77,7 +77,8 @@ class CudaGlue:
                 lines.append(f"if (({large}) || ({small})) {self._fail(i, TOO_WIDE)}")
             return lines
         if kind == "int" and dtype != "int64":
-            return [f"if ({value} < -2147483648LL || {value} > 2147483647LL) {self._fail(i, TOO_WIDE)}"]
+            least, most = self.of.state[i].extent
+            return [f"if ({value} < {least}LL || {value} > {most}LL) {self._fail(i, TOO_WIDE)}"]
         return []
 
     def _sent(self) -> list[str]:

@@ -350,6 +350,17 @@ def _logarithm(to: Expressions, node: ast.Call, values: Sequence[Value]) -> Valu
     return logarithms[0] if len(values) == 1 else to.call(node, "divide", "float", *logarithms)
 
 
+def _about(python: str, cuda: str) -> Callable[..., Value]:
+    """Whether something is true of a float, in terms of x."""
+
+    def make(to: Expressions, node: ast.Call, values: Sequence[Value]) -> Value:
+        x = converted(values[0], "float")
+        x = x if x.simple else to.set(to.temporary(), x)
+        return Value("bool", python.format(x=x.python), cuda.format(x=x.cuda))
+
+    return make
+
+
 CALLS: tuple[tuple[Any, tuple[int, int, Callable[..., Value]]], ...] = (
     (min, (2, 99, _extreme("smaller"))),
     (max, (2, 99, _extreme("larger"))),
@@ -363,6 +374,9 @@ CALLS: tuple[tuple[Any, tuple[int, int, Callable[..., Value]]], ...] = (
     (math.pow, (2, 2, _of_float("power"))),
     (math.floor, (1, 1, _integer("floor"))),
     (math.ceil, (1, 1, _integer("ceil"))),
+    (math.isinf, (1, 1, _about("(abs({x}) == 1e999)", "(fabs({x}) == gd_infinity())"))),
+    (math.isfinite, (1, 1, _about("(abs({x}) < 1e999)", "(fabs({x}) < gd_infinity())"))),
+    (math.isnan, (1, 1, _about("({x} != {x})", "({x} != {x})"))),
 )
 """Functions of Python that can be called: with how many numbers, and what makes the call."""
 

@@ -54,6 +54,8 @@ class Fields:
         self.known = {text: field for text, field in self.known.items() if not text.endswith(".*")}
         self.met: dict[str, Field] = {}
         """The fields that were found so, by their texts."""
+        self.aliases: dict[str, list[str]] = {}
+        """What local names stand for that were assigned a parameter, or a record of it such as `e.source`."""
 
     def find(self, node: ast.expr) -> Field | None:
         """Return the field that an expression reads; None if it does not begin with a parameter.
@@ -86,6 +88,13 @@ class Fields:
         more = f". {wild.refused}" if wild is not None else ""
         self.source.fail(node, f"there is no field {text}{hint} Fields: {fields}{more}")
 
+    def record(self, node: ast.expr) -> list[str] | None:
+        """Return the texts of a parameter, or of what has fields such as `e.source`; None for all else."""
+        texts = self._texts(node)
+        if not texts or texts[-1] in self.known:
+            return None
+        return texts if any(known.startswith((f"{texts[-1]}.", f"{texts[-1]}[")) for known in self.known) else None
+
     def _allowed(self, node: ast.expr, field: Field) -> Field:
         if field.refused:
             self.source.fail(node, f"{ast.unparse(node)}: {field.refused}")
@@ -94,7 +103,7 @@ class Fields:
     def _texts(self, node: ast.expr) -> list[str]:
         """`["e", "e.source", "e.source.distance"]` for the last of these; empty if no parameter begins it."""
         if isinstance(node, ast.Name):
-            return [node.id] if node.id in self.source.parameters else []
+            return [node.id] if node.id in self.source.parameters else self.aliases.get(node.id, [])
         if isinstance(node, ast.Attribute):
             owners, path = self._texts(node.value), node.attr
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and type(node.slice.value) is int:

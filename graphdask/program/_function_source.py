@@ -20,8 +20,8 @@ from graphdask.errors import FunctionError, shown
 
 ALLOWED = (
     "a function may use its fields, local variables, numbers, numbers of the code around it, + - * / // % **, "
-    "comparisons, and, or, not, a if b else c, min, max, abs, int, float, bool, math.sqrt, exp, log, pow, floor, ceil "
-    "and constants of math; if, for over range, while, break, continue, pass and return"
+    "comparisons, and, or, not, a if b else c, min, max, abs, int, float, bool, math.sqrt, exp, log, pow, floor, ceil, "
+    "isinf, isfinite, isnan and constants of math; if, for over range, while, break, continue, pass and return"
 )
 Definition = ast.FunctionDef | ast.Lambda
 

@@ -80,9 +80,10 @@ class PythonGlue:
             return [f"{name} = np.uint8(1) if {value} else np.uint8(0)"]
         if dtype == "int64":
             return [f"{name} = np.int64({value})"]
+        least, most = self.of.state[i].extent
         return [
-            f"if {value} < -2147483648 or {value} > 2147483647:", f"    {self._fail(i, TOO_WIDE)}",
-            f"{name} = np.int32({value})",
+            f"if {value} < {least} or {value} > {most}:", f"    {self._fail(i, TOO_WIDE)}",
+            f"{name} = np.{dtype}({value})",
         ]  # fmt: skip
 
     def _sent(self) -> list[str]:

@@ -66,6 +66,7 @@ class Statements:
             self.to = Expressions(self.source, self.fields)
             self.to.variables = dict(types)
             self.to.locals = frozenset(_assigned(self.source))
+            self.fields.aliases.clear()
             self.loops: list[Loop] = []
             self.ranges = 0
             self.returns = self._returns(self.to)
@@ -126,12 +127,47 @@ class Statements:
         return result
 
     def _assign(self, node: ast.Assign) -> bool:
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple):
+            return self._assign_several(node, node.targets[0])
+        if len(node.targets) == 1 and self._aliased(node.targets[0], node.value):
+            return True
         names = [self._target(target) for target in node.targets]
         value = self.to.value(node.value)
         if len(names) > 1:  # the first may be part of the value
             value = self.to.set(self.to.temporary(), value)
         for name in names:
             self._set(name, value)
+        return True
+
+    def _assign_several(self, node: ast.Assign, targets: ast.Tuple) -> bool:
+        """`a, b = x, y`: all of x and y are evaluated before a and b change."""
+        values = node.value.elts if isinstance(node.value, ast.Tuple) else []
+        if not values or any(isinstance(part, ast.Starred) for part in (*targets.elts, *values)):
+            self.source.refuse(node, f"an assignment of {ast.unparse(node.value)} to several names")
+        if len(values) != len(targets.elts):
+            self.source.fail(node, f"{len(values)} values are assigned to {len(targets.elts)} names")
+        pairs = zip(targets.elts, values, strict=True)
+        kept = [
+            (self._target(target), self.to.set(self.to.temporary(), self.to.value(value)))
+            for target, value in pairs
+            if not self._aliased(target, value)
+        ]
+        for name, value in kept:
+            self._set(name, value)
+        return True
+
+    def _aliased(self, target: ast.expr, value: ast.expr) -> bool:
+        """Whether a name is assigned what has fields, such as `e.source`, for which it then stands."""
+        texts = self.fields.record(value)
+        if texts is None:
+            return False
+        name = self._target(target)
+        assigned = [each for each in ast.walk(self.source.tree) if isinstance(each, ast.Name) and each.id == name]
+        if self.to.depth > 1 or sum(isinstance(each.ctx, ast.Store) for each in assigned) > 1:
+            self.source.fail(
+                value, f"{name} = {texts[-1]} names what has fields: assign it once, outside of if, for and while"
+            )
+        self.fields.aliases[name] = texts
         return True
 
     def _annassign(self, node: ast.AnnAssign) -> bool:

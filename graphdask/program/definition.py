@@ -17,7 +17,8 @@ from graphdask.program.fields import Place, Places, of_change, of_column, of_edg
 from graphdask.program.translate import Field, translate_record
 from graphdask.program.translated import Translated
 
-DTYPES = {"float64": "float", "float32": "float", "int64": "int", "int32": "int", "bool": "bool"}
+INTEGERS = ("int64", "int32", "int16", "int8", "uint32", "uint16", "uint8")
+DTYPES = {"float64": "float", "float32": "float", **dict.fromkeys(INTEGERS, "int"), "bool": "bool"}
 """Of a field of the state, with its type in functions."""
 PUSHED = ("min", "max", "any", "count")
 """Ways to combine that come to the same in any order, by one operation of a processor."""
@@ -40,6 +41,12 @@ class StateField:
     def stored(self) -> np.dtype:
         """In kernels."""
         return np.dtype("uint8" if self.kind == "bool" else self.dtype)
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """The least and the greatest value of a field of integers."""
+        limits = np.iinfo(self.dtype)
+        return int(limits.min), int(limits.max)
 
 
 @dataclass(frozen=True)
@@ -381,7 +388,7 @@ def dtype_of(name: str, kind: Any) -> str:
         dtype = ""
     if dtype not in DTYPES:
         raise InputError(
-            f"{name}: the type {kind!r} is not one of int, float, bool, numpy.int32, numpy.int64, numpy.float32, "
-            "numpy.float64"
+            f"{name}: the type {kind!r} is not one of int, float, bool, numpy.float32, numpy.float64, numpy.int8, "
+            "int16, int32 and int64, numpy.uint8, uint16 and uint32"
         )
     return dtype

@@ -14,7 +14,7 @@ import numpy as np
 from graphdask.errors import FunctionError, InputError, shown
 from graphdask.interface.kinds import choice, whole
 from graphdask.interface.suggest import public
-from graphdask.program.definition import Definition, aggregates_of, message_of, state_of
+from graphdask.program.definition import INTEGERS, Definition, aggregates_of, message_of, state_of
 from graphdask.program.fields import OF_VERTICES
 from graphdask.program.translated import Translated
 from graphdask.results.result import Result
@@ -27,8 +27,7 @@ TAKEN = frozenset({*OF_VERTICES, "superstep", "received", "source", "destination
 
 VALUES = {
     "bool": "True or False",
-    "int32": "an integer of 32 bits",
-    "int64": "an integer of 64 bits",
+    **{name: f"an integer of {np.iinfo(name).bits} bits{', not negative' * (name[0] == 'u')}" for name in INTEGERS},
     "float32": "a number within the range of float32, not NaN",
     "float64": "a number, not NaN",
 }
@@ -49,9 +48,9 @@ class Program:
     Parameters
     ----------
     state : mapping of str to (type, default)
-        The fields of the state, 8 at most. Types: `int`, `float`, `bool`, `numpy.int32`, `numpy.float32`; functions
-        compute with 64 bits. The default is a number, or a function of v that reads its `id`, `degree`, `in_degree` or
-        columns.
+        The fields of the state, 8 at most. Types: `int`, `float`, `bool`, `numpy.float32`, and integers of NumPy from
+        `int8` to `int64` and from `uint8` to `uint32`, which take less memory; functions compute with 64 bits. The
+        default is a number, or a function of v that reads its `id`, `degree`, `in_degree` or columns.
     message : (type, combine), "any" or "count"
         The type of a message, and how messages to one vertex become one: `min`, `max`, `sum`, `any` (whether one of
         them is true), `count` (how many of them are true), or `first` (that of the smallest vertex that sends one). A
@@ -229,8 +228,8 @@ def check_value(what: str, field: Any, value: Any) -> Any:
         value = value.item()
     fits = isinstance(value, bool) if field.kind == "bool" else isinstance(value, int | float)
     if field.kind == "int":
-        bits = 31 if field.dtype == "int32" else 63
-        fits = isinstance(value, int) and -(1 << bits) <= value < 1 << bits
+        least, most = field.extent
+        fits = isinstance(value, int) and least <= value <= most
     elif field.kind == "float" and fits:
         fits = value in (math.inf, -math.inf) or abs(value) <= float(np.finfo(field.dtype).max)
     if not fits:

@@ -46,7 +46,8 @@ def translate(
         With one parameter, written with `def` or `lambda`, that reads fields as attributes of it. It may use local
         variables, numbers of the code around it (taken as they are now), arithmetic, comparisons, `and`, `or`, `not`,
         conditional expressions, `if`, `for` over `range`, `while`, `min`, `max`, `abs`, `int`, `float`, `bool` and, of
-        `math`, `sqrt`, `exp`, `log`, `pow`, `floor`, `ceil` and the constants.
+        `math`, `sqrt`, `exp`, `log`, `pow`, `floor`, `ceil`, `isinf`, `isfinite`, `isnan` and the constants. A variable
+        that is assigned once may stand for what has fields: `s = e.source`.
     fields : mapping of str to {"int", "float", "bool"}
         The fields there are. Their order is that of the arguments.
     result : {"int", "float", "bool"}

@@ -127,11 +127,21 @@ def test_every_type_of_the_state_keeps_its_extreme_values():
         "real": (float, -math.inf, np.finfo(float).max),
         "single": (np.float32, float(np.finfo(np.float32).tiny), math.inf),
         "truth": (bool, False, True),
+        "level": (np.uint8, 0, 255),
+        "short": (np.int16, -(2**15), 2**15 - 1),
     }
     program = gd.Program(
         state={name: (kind, default) for name, (kind, default, _) in extremes.items()},
         message="any",
-        apply=lambda v, m: {"narrow": v.narrow, "single": v.single, "real": v.real, "whole": v.whole, "truth": v.truth},
+        apply=lambda v, m: {
+            "narrow": v.narrow,
+            "single": v.single,
+            "real": v.real,
+            "whole": v.whole,
+            "truth": v.truth,
+            "level": v.level,
+            "short": v.short,
+        },
     )
     found = gd.run(
         gd.from_edges([0, 1], [1, 0]).partition(2),

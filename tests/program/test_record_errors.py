@@ -46,6 +46,30 @@ def few(v): return 1  # m
 def many(v, m, more): return 1  # m
 def default(v, m=0): return 1  # m
 def text(e): return e["weight"]  # e
+def again(e):
+    s = e.source  # e
+    s = e
+    return s.superstep
+def under_a_condition(e):
+    if e.weight > 0:
+        s = e.source  # e
+    return s.distance
+def before(e):
+    x = s.distance  # e  # noqa: F821
+    s = e.source  # noqa: F841
+    return x
+def alias_as_number(e):
+    s = e.source
+    return s + 1  # e
+def alias_misspelt(e):
+    s = e.source
+    return s.distanc  # e
+def unpacked(v, m):
+    a, b = v.distance  # m
+    return a + b
+def unlike_many(v, m):
+    a, b = m, m, m  # m
+    return a + b
 # fmt: on
 
 
@@ -69,6 +93,13 @@ READS = {
     few: r"apply must have two parameters, without defaults, such as def apply\(v, m\)",
     many: "apply must have two parameters",
     default: "apply must have two parameters",
+    again: "s = e.source names what has fields: assign it once, outside of if, for and while",
+    under_a_condition: "s = e.source names what has fields: assign it once",
+    before: "the attribute distance cannot be translated",
+    alias_as_number: "e.source is used as a value: read one of its fields, such as e.source.distance",
+    alias_misspelt: r"there is no field e.source.distanc, did you mean e.source.distance\?",
+    unpacked: "an assignment of v.distance to several names cannot be translated",
+    unlike_many: "3 values are assigned to 2 names",
     text: "indexing cannot be translated",
 }
 

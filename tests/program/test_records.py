@@ -59,6 +59,21 @@ def is_false(v, m):
     return False
 
 
+def aliased(v, m):
+    """Swaps, and names what has fields."""
+    pair, s = m, v
+    whole, part = pair[0], pair[1]
+    if s.seen:
+        whole, part = int(part) + s.count, whole
+    return whole > part and (part, whole, not s.seen)
+
+
+def source_of(e):
+    s = e.source
+    d, step = s.distance, e.superstep
+    return d * step if s.id > 1 and math.isfinite(d) else step if math.isinf(d * 1e300 * 1e300) else None
+
+
 DISTANCE, NUMBER, WHOLE, TRUTH = {"distance": "float"}, {"x": float}, {"x": "int"}, {"x": bool}
 OPTIONAL = [
     (lambda v, m: m < v.distance and {"distance": m}, (V, M), DISTANCE),
@@ -85,6 +100,8 @@ OPTIONAL = [
     (one, (V, M), NUMBER),
     (falls_off, (E,), NUMBER),
     (is_false, (V, M), STATE),
+    (aliased, (V, PAIR), STATE),
+    (source_of, (E,), NUMBER),
 ]
 GIVEN = [
     (lambda e: e.source.distance * DAMPING, (E,), NUMBER),

@@ -223,7 +223,7 @@ def inner(e):
 
 
 def pair(e):
-    a, b = e.src, e.degree  # here
+    a, b = e.src  # here
     return a + b
 
 
@@ -349,7 +349,7 @@ REFUSED = {
     tries: "try cannot",
     imports: "import cannot",
     inner: "a function inside the function cannot",
-    pair: r"an assignment to \(a, b\) cannot|an assignment to a, b cannot",
+    pair: "an assignment of e.src to several names cannot be translated",
     stores: "an assignment to e.src cannot",
     rebinds: "e is a parameter and cannot be assigned to",
     walks: r"a loop over anything but range\(...\) cannot",
