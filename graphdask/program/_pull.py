@@ -40,7 +40,7 @@ WHOLE = 1 << 53
 
 def may_pull(of: Definition, part: Part, env: Environment, directed: bool) -> bool:
     """Whether vertices of a program that is pushed may pull."""
-    if env.backend.name not in DEVICES or env.size > 1 or directed or env.frugal or not of.pushes or of.aggregates:
+    if env.backend.name not in DEVICES or env.size > 1 or directed or env.frugal or not of.pushes:
         return False
     if of.sends_columns:  # which are not laid out
         return False

@@ -12,6 +12,8 @@
 #include "program/program_types.cuh"
 #include "program/program_pack.py"
 #include "program/program_default.cuh"
+#include "program/program_aggregates.cuh"
+#include "program/program_known.cuh"
 #include "program/program_values.cuh"
 #include "program/program_edges.cuh"
 
@@ -29,8 +31,10 @@ struct Came {
     }
 };
 
-// What vertices send, in the order of places: those that are listed, those with a bit in `marks`, or all.
+// What vertices send, in the order of places: those that are listed, those with a bit in `marks`, or all. The words of
+// aggregates begin anew.
 extern "C" __global__ void program_place(long long n, long long marked, Program a) {
+    if (blockIdx.x == 0) gd_clear_sums(a);
     Extent extent;
     GD_FOR(i, n) {
         const index_t v = a.listed ? a.listed[i] : (index_t)i;
@@ -134,12 +138,13 @@ template <int lanes> __device__ __forceinline__ Came gd_together(Came mine) {
 
 // Compute the state of a vertex if messages came to it; return along how many edges it sends next. All threads of a warp
 // call it, with a vertex or without one.
-__device__ __forceinline__ long long gd_renew(bool there, index_t v, const Came &came, const Program &a) {
+__device__ __forceinline__ long long gd_renew(bool there, index_t v, const Came &came, const Program &a,
+                                              long long *sums) {
     bool changed = false;
     if (there && came.count) {
         put(v, came.held, a);
         if (a.counts_messages) a.received[v] = came.count;
-        changed = apply(v, a, nullptr);
+        changed = apply(v, a, sums);
         put(v, nothing(), a);
         if (a.counts_messages) a.received[v] = 0;
     }
@@ -157,17 +162,19 @@ extern "C" __global__ void program_pull_chunks(long long n, Program given) {
     a.failure = a.failure_to_apply;
     const Until until(a);
     const int lane = threadIdx.x % 32;
+    long long *const sums = gd_open_sums();
     long long edges = 0;
     GD_FOR(t, n) {
         const long long slice = t / 32, chunk = slice * GD_PER_WARP + lane / GD_LANES;
         const Came came = gd_together<GD_LANES>(gd_pull(a.slices[slice] + lane, a.slices[slice + 1], a, from, until));
         const bool there = lane % GD_LANES == 0 && chunk < a.items;
         const index_t v = there ? a.targets[chunk] : (index_t)0;
-        edges += gd_renew(there && v >= 0, v, came, a);
+        edges += gd_renew(there && v >= 0, v, came, a, sums);
         if (v >= 0) continue;
         a.parts[-1 - v] = (message0_t)came.held.v0;
         a.part_counts[-1 - v] = came.count;
     }
+    gd_close_sums(sums, a.sums);
     gd_add_edges(edges, &a.progress->edges);
 }
 
@@ -177,12 +184,14 @@ extern "C" __global__ void program_pull_rows(long long n, Program given) {
     Program a = given;
     a.failure = a.failure_to_apply;
     const Until until(a);
+    long long *const sums = gd_open_sums();
     long long edges = 0;
     GD_FOR(row, n) {
         const Came came = gd_pull(a.slices[row / 32] + row % 32, a.slices[row / 32 + 1], a, from, until);
         const bool there = row < a.items;
-        edges += gd_renew(there, there ? a.targets[row] : (index_t)0, came, a);
+        edges += gd_renew(there, there ? a.targets[row] : (index_t)0, came, a, sums);
     }
+    gd_close_sums(sums, a.sums);
     gd_add_edges(edges, &a.progress->edges);
 }
 
@@ -190,6 +199,7 @@ extern "C" __global__ void program_pull_rows(long long n, Program given) {
 extern "C" __global__ void program_pull_parts(long long n, Program given) {
     Program a = given;
     a.failure = a.failure_to_apply;
+    long long *const sums = gd_open_sums();
     long long edges = 0;
     GD_FOR(t, n) {
         const long long row = t / 32, first = a.first_part[row], last = a.first_part[row + 1];
@@ -207,7 +217,8 @@ extern "C" __global__ void program_pull_parts(long long n, Program given) {
             for (int i = 0; i < GD_AT_ONCE; i++)
                 if (count[i]) came.add(sent[i], count[i]);
         }
-        edges += gd_renew(lane == 0, a.targets[row], gd_together<32>(came), a);
+        edges += gd_renew(lane == 0, a.targets[row], gd_together<32>(came), a, sums);
     }
+    gd_close_sums(sums, a.sums);
     gd_add_edges(edges, &a.progress->edges);
 }

@@ -3,7 +3,7 @@ of program_pull.cu. Edges stand in slices, as kernels/pagerank/slices.py explain
 
 from graphdask.kernels.common.bitmap import has_bit, set_bit
 from graphdask.kernels.common.twin import inlined, twin
-from graphdask.kernels.program.program_default import MACROS, apply, merge, message, nothing, put, value_of
+from graphdask.kernels.program.program_default import MACROS, apply, clear_sums, merge, message, nothing, put, value_of
 from graphdask.kernels.program.program_pack import Program
 
 __all__ = ["MACROS"]
@@ -13,7 +13,9 @@ __all__ = ["MACROS"]
 
 @twin
 def program_place(n, marked, a: Program):
-    """Write what vertices send, in the order of places: those that are listed, those with a bit in `marks`, or all."""
+    """Write what vertices send, in the order of places: those that are listed, those with a bit in `marks`, or all. The
+    words of aggregates begin anew."""
+    clear_sums(a)
     for i in range(n):
         v = i if a.listed is None else a.listed[i]
         if marked and not has_bit(a.marks, v):

@@ -43,6 +43,22 @@ FIELDS = gd.Program(
     apply=lambda v, m: {"x": 0.5 * m, "k": v.k + v.received},
     max_supersteps=6,
 )
+SUMMED = gd.Program(
+    state={"x": (float, lambda v: v.id * 0.1), "k": (np.uint8, 0)},
+    message=(float, "max"),
+    send=lambda e: e.source.x * e.weight,
+    apply=lambda v, m: {
+        "x": (0.3 * m + v.total) % 11 + (v.least if v.superstep else 0.5),
+        "k": v.k + (v.some and v.odd > 9),
+    },
+    aggregate={
+        "total": ("sum", lambda old, new: new.x - old.x),
+        "odd": ("count", lambda old, new: int(new.x) % 2),
+        "some": ("any", lambda old, new: new.x > 9.5),
+        "least": ("min", lambda old, new: new.x),
+    },
+    until=lambda a: a.superstep >= 6 and a.total < 1e9 and a.active > 0,
+)
 PROGRAMS = {
     "depths": (HOPS, {"active": 1, "init": {"depth": {1: 0}}}, np.int64),
     "distances by codes": (SHORTEST, {"active": 1, "init": {"distance": {1: 0.0}}}, np.float64),
@@ -51,6 +67,7 @@ PROGRAMS = {
     "counted": (COUNTED, {}, np.int64),
     "silent": (SILENT, {}, np.int64),
     "fields": (FIELDS, {}, np.int64),
+    "aggregates": (SUMMED, {"init": {"x": {0: 0.7}}}, np.int64),
 }
 
 
