@@ -46,7 +46,7 @@ class PythonGlue:
             self._apply(),
         ]  # fmt: skip
         if of.pushes:
-            parts += [self._push(), self._take(), self._settled()]
+            parts += [self._push(), self._take(), self._bound(), self._settled()]
         functions = [f"@inlined\n{part}" for part in parts]
         if of.pushes or of.sums_values:
             functions.append(python_ending(of, self.ending))
@@ -220,8 +220,16 @@ class PythonGlue:
         return "def push(v, sent, a: Program):\n" + indented([*lines, f"return old == {self._none()[0]}"])
 
     def _settled(self) -> str:
-        alone = self.of.combine == "any" and not self.of.counts and (self.of.by_source or self.of.send is None)
-        return f"def settled(held):\n    return {'held[0] != 0' if alone else 'False'}\n"
+        of, extreme = self.of, self.of.combine in ("min", "max")
+        alone = not of.counts and (of.by_source or (of.send is None and not extreme))
+        end = {"any": "held[0] != 0", "min": "held[0] <= most[0]", "max": "held[0] >= most[0]"}.get(of.combine)
+        return f"def settled(held, most):\n    return {end if alone and end else 'False'}\n"
+
+    def _bound(self) -> str:
+        lines = ["return held"]
+        if self.of.by_source and self.of.combine in ("min", "max") and not self.of.counts:
+            lines = [f"return merge(held, {self._parts(['a.value0[u]'])})"]
+        return "def bound(u, held, a: Program):\n" + indented(lines)
 
     def _take(self) -> str:
         return f"def take(i, v, a: Program):\n    {self._combined('a.given0[i]')}\n"

@@ -45,9 +45,15 @@ def merge(held, sent):
 
 
 @twin
-def settled(held):
-    """Return whether no message changes what it is combined with any more."""
-    return False
+def bound(u, held, a: Program):
+    """Return what is combined of `held` and of what a vertex sends along all of its edges."""
+    return (min(held[0], a.value0[u]),)
+
+
+@twin
+def settled(held, most):
+    """Return whether no message changes what it is combined with any more, where none is beyond `most`."""
+    return held[0] <= most[0]
 
 
 @twin

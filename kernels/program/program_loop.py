@@ -4,8 +4,8 @@ pushed: twins of program_loop.cu.
 Lists, messages and bits are those of program.py and program_push.py. When many vertices got a message, they compute
 their states in ascending order, so that their rows are read in the order of memory. When the edges of the vertices that
 send are PULLED / 4 of all, and rows are those of both directions (`active` is there), each vertex goes over its row
-instead: it keeps its messages in registers, and stops when no other message changes them. Ways to combine that are
-pushed come to the same bits in any order.
+instead: it keeps its messages in registers, and stops when no other message changes them, as none does of those that
+are sent after the least of all. Ways to combine that are pushed come to the same bits in any order.
 
 Source: Beamer et al., Direction-optimizing breadth-first search, SC 2012.
 """
@@ -17,6 +17,7 @@ from graphdask.kernels.common.twin import inlined, twin
 from graphdask.kernels.program.program_default import (
     MACROS,
     apply,
+    bound,
     clear_sums,
     fails,
     host_looks,
@@ -69,11 +70,13 @@ def _renewed(marked, a: Program):
 
 @inlined
 def _value(u, a: Program):
-    """Write what a vertex sends, where that is the same along all of its edges."""
+    """Write what a vertex sends, where that is the same along all of its edges; return whether it sends that."""
+    gives = False
     if a.row_ends is not None:
         gives = a.row_ends[u + u64(1)] > a.row_ends[u] and value_of(u, a)
         if a.sends is not None and gives:
             set_bit(a.sends, u)
+    return gives
 
 
 @inlined
@@ -97,10 +100,11 @@ def _pushed(count, everywhere, a: Program):
 @inlined
 def _pulled(count, everywhere, a: Program):
     """Combine along the row of each vertex what the vertices send that are listed, or all."""
-    marked = u64(0)
+    marked, most = u64(0), nothing()
     for i in range(u64(count)):
         u = i if everywhere else u64(a.changed[i])
-        _value(u, a)
+        if _value(u, a):
+            most = bound(u, most, a)
         set_bit(a.active, u)
     for v in range(u64(a.owned)):
         held, got = nothing(), 0
@@ -111,7 +115,7 @@ def _pulled(count, everywhere, a: Program):
                 if given:
                     held = merge(held, sent)
                     got += 1
-                    if settled(held):
+                    if settled(held, most):
                         break
         if got:
             put(v, held, a)

@@ -52,6 +52,16 @@ def test_states_have_the_bits_of_pushed_messages(device, name, pulls):
     assert pulls or (device == "cpu" and "active" in how)  # there the loop goes on, whose twin pulls by itself
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_on_a_cpu_a_row_ends_where_no_message_changes_what_came(name):
+    program, how, dtype = PROGRAMS[name]
+    G = graph(dtype)
+    found, expected = (gd.run(G.partition(parts, device="cpu"), program, **how) for parts in (1, 3))
+    assert sum(step["pulled"] for step in found.stats) > 0
+    for column in expected.columns:
+        np.testing.assert_array_equal(getattr(found, column), getattr(expected, column), err_msg=column)
+
+
 def test_until_is_asked_after_every_superstep(device, pulls):
     program, how, dtype = PROGRAMS["silent"]
     G = graph(dtype)
