@@ -148,6 +148,7 @@ def test_cores_and_strong_components_are_the_same_just_enough(make, parts):
     np.testing.assert_array_equal(labels, smallest_of_component(matrix_of(make, True), "strong"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tight")
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("make", [star, path, rmat])

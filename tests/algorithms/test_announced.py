@@ -38,6 +38,7 @@ CLOSE = ("bfs", "sssp", "betweenness")
 """Where the bound is close on random graphs, too."""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("method", [gd.louvain, gd.leiden])
 def test_the_memory_of_communities_is_announced(method, rng, monkeypatch, tuned):
@@ -84,6 +85,7 @@ def test_no_more_than_is_announced_is_taken_for_triangles_of_many_pieces(name, r
     assert 0.6 < peak.bytes / found.stats.memory <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("parts", [1, 3])
 def test_the_memory_of_ranks_of_a_graph_that_changes_is_announced(parts, rng, monkeypatch, tuned):

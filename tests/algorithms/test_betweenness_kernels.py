@@ -305,6 +305,7 @@ def test_a_gpu_gives_the_same_bits_for_every_number_of_parts(count, make, monkey
         np.testing.assert_array_equal(gd.betweenness(divided, sources, exchange=exchange).score, first)
 
 
+@pytest.mark.slow
 def test_lanes_need_not_be_a_power_of_two_on_a_gpu(monkeypatch):
     stand_in(monkeypatch, emulated())
     graph = gd.generate.preferential_attachment(200, degree=3)

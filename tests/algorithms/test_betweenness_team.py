@@ -113,6 +113,7 @@ def test_a_batch_goes_on_after_a_launch_has_ended(steps, pushes, tuned):
         np.testing.assert_array_equal(gd.betweenness(divided, sources).score, by_supersteps(graph, sources))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("device")
 def test_what_no_team_does_goes_the_other_way(teams):
     n, src, dst, _ = GRAPHS["scale-free"]()

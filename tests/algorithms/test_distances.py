@@ -100,6 +100,7 @@ def by_weight(directed: bool, kind: str) -> tuple[gd.Graph, nx.Graph]:
     return G, H
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["whole", "zeros", "floats"])
 @pytest.mark.parametrize("directed", [False, True])
 def test_scores_by_weight_are_those_of_networkx(directed, kind):

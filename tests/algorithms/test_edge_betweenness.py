@@ -41,6 +41,7 @@ def of_networkx(n, src, dst, weights, directed, **options):
     return values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["none", "integers"])
 def test_scores_are_those_of_networkx(kind):
     cases = {name: GRAPHS[name]() for name in SHAPES} | {"directed": mixed(True), "undirected": mixed(False)}

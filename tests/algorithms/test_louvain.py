@@ -131,6 +131,7 @@ def test_communities_are_the_same_on_the_emulator_of_a_gpu(method, few, shared, 
         np.testing.assert_array_equal(on_gpu.verify().label, on_cpu.label)
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("weighted", [False, True])
 def test_communities_of_long_rows_are_the_same_on_the_emulator_of_a_gpu(method, weighted, shared, monkeypatch, rng):

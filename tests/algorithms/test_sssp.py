@@ -90,6 +90,7 @@ def test_answers_do_not_depend_on_the_partitioner(by, rng):
         check(n, src, dst, KINDS[kind](rng, len(src)), directed, 3, 17, ways=[(owners, "1-hop", "selective")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", PARTS)
 def test_parents_form_a_tree_where_weights_are_zero(parts, rng):
     """Every vertex is at distance 0, or behind one bridge: all that is left is the order within a distance."""

@@ -93,7 +93,7 @@ def one_answer(rng, edges, parts, device, kind, every=1):
 
 def test_paths_from_several_sources_stop_where_they_are_to(rng):
     for parts, name, kind in pairs(PARTS, NAMES, KINDS):
-        one_answer(rng, GRAPHS[name](), parts, "cpu", kind, every=4)
+        one_answer(rng, GRAPHS[name](), parts, "cpu", kind, every=16)
 
 
 @pytest.mark.slow
@@ -104,6 +104,7 @@ def test_all_paths_from_several_sources_stop_where_they_are_to(parts, rng):
             one_answer(rng, GRAPHS[name](), parts, "cpu", kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [1, 3])
 def test_paths_stop_on_the_emulator_of_a_gpu(parts, rng, monkeypatch):
     stand_in(monkeypatch, emulated())

@@ -81,7 +81,7 @@ def one_answer(rng, edges, parts, device, every=1):
 
 def test_searches_of_several_sources_stop_where_they_are_to(rng):
     for parts, name in product(PARTS, NAMES):
-        one_answer(rng, GRAPHS[name](), parts, "cpu", every=5)
+        one_answer(rng, GRAPHS[name](), parts, "cpu", every=20)
 
 
 @pytest.mark.slow
@@ -91,6 +91,7 @@ def test_all_searches_of_several_sources_stop_where_they_are_to(parts, rng):
         one_answer(rng, GRAPHS[name](), parts, "cpu")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("parts", "small"), [(1, True), (1, False), (3, True)])
 def test_searches_stop_on_the_emulator_of_a_gpu(parts, small, rng, monkeypatch):
     stand_in(monkeypatch, emulated())

@@ -196,6 +196,7 @@ def test_rows_of_very_many_edges_outside(parts):
         np.testing.assert_array_equal(found.label, label)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("device")
 def test_a_search_goes_on_after_a_launch_has_ended(tuned):
     tuned(ENGINE, team_steps=3)
@@ -373,6 +374,7 @@ def announced(n, m, parts, ghosts, rng, directed, peak):
     return shares
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(("parts", "ghosts", "directed"), [(1, "all", False), (2, "all", True), (3, "1-hop", False)])
 def test_the_memory_of_a_team_is_what_was_announced(parts, ghosts, directed, rng, monkeypatch, tuned):

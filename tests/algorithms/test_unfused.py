@@ -64,6 +64,7 @@ def test_shortest_paths_have_the_same_bits(name, weights, parts):
     check_same(found, gd.sssp(graph, source))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "weights", "parts"),
     [(star, "above 0", 1), (star, "double", 3), (broad, "integers", 3), (broad, "above 0", 3), (broad, "double", 1)],

@@ -76,6 +76,7 @@ def test_scores_by_whole_weights_are_those_of_networkx(name):
     check(name, "many ties", parts=(1, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DTYPES)
 @pytest.mark.parametrize("name", ["dense", "sparse"])
 def test_scores_are_the_same_for_every_number_of_partitions(name, kind):

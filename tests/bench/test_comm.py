@@ -11,6 +11,7 @@ from graphdask.cli import cli
 from graphdask.errors import InputError
 
 
+@pytest.mark.slow
 def test_every_measurement_says_what_it_is():
     needs_ucx()
     rows = run(ranks=(2,), sizes=(8, 100000))

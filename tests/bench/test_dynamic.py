@@ -15,6 +15,7 @@ def tiny(monkeypatch):
     monkeypatch.setitem(SUITES, ("quick", "cpu"), Suite(6, (1e-2,), 2, (6,), (1e-2,), 2))
 
 
+@pytest.mark.slow
 def test_every_method_is_measured_at_the_same_tolerance_and_at_the_same_error(tmp_path):
     kept = []
     rows = dynamic.run(device="cpu", error=1e-4, errors=1, plot=tmp_path, each=kept.append)

@@ -46,6 +46,7 @@ def test_the_suites_have_the_sizes_of_the_paper():
     assert {c.experiment for c in cases("quick")} == set(EXPERIMENTS)
 
 
+@pytest.mark.slow
 def test_every_case_has_a_record_with_its_rate(tiny, tmp_path):
     records = generate.run(repeats=1, device="cpu", plot=tmp_path)
     own = [record for record in records if record["experiment"] != "peers"]

@@ -8,6 +8,7 @@ from graphdask.bench import read
 from graphdask.errors import GraphdaskError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", read.CASES)
 def test_both_sides_are_measured_or_skipped_with_a_reason(case):
     rows = read.run(3000, vertices=500, scale=8, cases=(case,), repeats=1)

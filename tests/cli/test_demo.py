@@ -36,6 +36,7 @@ def test_the_demo_verifies_both_answers_and_saves_the_picture(program, tmp_path)
     assert picture.read_bytes().startswith(PNG)
 
 
+@pytest.mark.slow
 def test_the_json_of_the_demo_is_one_object(program, tmp_path):
     done = program("demo", "--vertices", "2e4", "--workers", "1", "--device", "cpu", "--json", "--output", "here")
     assert done.returncode == 0, done.stderr

@@ -108,6 +108,7 @@ def test_a_file_of_some_vertices_leaves_the_others_as_the_program_says(call, pro
     assert answer["aggregates"] == {"found": 2}  # b and c, to which a sends
 
 
+@pytest.mark.slow
 def test_a_program_and_what_stands_beside_its_file_travel_to_workers(call, programs, letters, tmp_path):
     output = tmp_path / "hops.csv"
     where = ("--active", "a", "--init", "hops:a=0", "--workers", 2, "--device", "cpu", "--output", output)

@@ -63,6 +63,7 @@ def test_a_walk_from_every_vertex_is_the_default(call, chain, tmp_path):
     assert output.read_text() == "10 20\n20 30\n30 40\n40\n"
 
 
+@pytest.mark.slow
 def test_neighbours_of_names_in_a_folder_by_each_worker(call, square, tmp_path):
     output = tmp_path / "edges"
     options = ("--undirected", "--seeds", "a,c", "--fanouts", "-1", "--workers", 2, "--verify", "--output", output)

@@ -156,6 +156,7 @@ def test_a_graph_goes_through_a_pipe_of_commands(shell):
     assert set(rows[0]) == {"vertex", "label"}
 
 
+@pytest.mark.slow
 def test_the_answer_through_a_pipe_is_that_of_networkx(shell, tmp_path):
     made = shell(
         "set -o pipefail; graphdask generate er --vertices 200 --edges 150 --output - | tee graph.txt |"
@@ -233,6 +234,7 @@ def test_what_libraries_print_does_not_reach_the_data(shell, tmp_path):
     assert {"printed", "from C"} <= set(made.stderr.splitlines())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_a_path_that_leads_to_standard_output_is_the_same_as_a_dash(shell, pipe, name):
     line = "generate er --vertices 4 --edges 3 --seed 1 --output"
@@ -242,17 +244,20 @@ def test_a_path_that_leads_to_standard_output_is_the_same_as_a_dash(shell, pipe,
     assert "total" in path.stderr
 
 
+@pytest.mark.slow
 def test_so_it_is_where_standard_output_is_a_file(shell, tmp_path):
     shell("graphdask generate er --vertices 4 --edges 3 --output /dev/stdout > graph.txt")
     assert read_edges(tmp_path / "graph.txt").num_edges == 3
 
 
+@pytest.mark.slow
 def test_a_link_whose_name_says_the_format_is_a_file_of_that_format(shell, tmp_path):
     (tmp_path / "graph.csv").symlink_to("/dev/stdout")
     result = shell("graphdask generate er --vertices 4 --edges 3 --output graph.csv")
     assert result.stdout.startswith('"src","dst"'), result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["run bfs graph.txt --source 0 --output", "convert graph.txt"])
 def test_other_commands_take_it_as_well(shell, pipe, tmp_path, command):
     (tmp_path / "graph.txt").write_text("0 1\n1 2\n")

@@ -60,6 +60,7 @@ def test_answers_over_several_hosts_are_those_of_one_process(two_hosts, expected
     assert stats.transport == comm
 
 
+@pytest.mark.slow
 def test_hosts_with_addresses_of_their_own_do_not_share_memory(two_hosts, expected):
     assert over("auto", two_hosts.client, expected).transport in ("ucx", "tcp")
     with dask.config.set({"graphdask.comm": "shm"}), pytest.raises(Unsupported, match="not on one host"):

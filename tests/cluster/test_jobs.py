@@ -358,6 +358,7 @@ def test_a_search_as_a_pbs_job_speaks_tls_and_sends_over_ucx(call, tmp_path, mon
     assert "bfs from 10 ..." in said(result)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("batch_system")
 def test_a_pbs_job_that_fails_is_submitted_again(call, tmp_path):
     result = call("--pbs", "--output", "job", "info", "later.txt")
@@ -385,6 +386,7 @@ def test_a_pbs_job_that_is_deleted_was_cancelled(call, tmp_path):
         jobs.follow(job, print)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("batch_system")
 def test_workers_that_cannot_start_end_the_job(call, tmp_path):
     program(tmp_path, "mpiexec", "echo no such host >&2; exit 1")

@@ -134,6 +134,7 @@ def answer(port: int, page: str) -> int:
         return 0
 
 
+@pytest.mark.slow
 def test_all_that_listens_is_of_this_host_alone_and_has_no_pages():
     needs_ucx()
     before = set(listening())
@@ -169,6 +170,7 @@ def test_a_scheduler_file_is_not_written_through_what_others_put_there(tmp_path)
     assert not theirs.exists()
 
 
+@pytest.mark.slow
 def test_memory_of_ucx_is_the_users_own():
     needs_ucx()
     before = set(os.listdir("/dev/shm"))

@@ -41,6 +41,7 @@ def encrypted(tmp_path_factory):
             yield cluster
 
 
+@pytest.mark.slow
 def test_graph_data_of_a_cluster_with_tls_is_encrypted_too(encrypted):
     G = generated()
     expected = gd.bfs(G, 1, client=encrypted.client)
@@ -92,6 +93,7 @@ def test_a_scheduler_without_tls_is_distinguished_from_one_with():
             pass
 
 
+@pytest.mark.slow
 def test_calls_run_on_a_cluster_until_it_is_closed():
     before = set(threading.enumerate())
     with gd.cluster.start(2, "cpu") as cluster:
@@ -122,6 +124,7 @@ def test_a_cluster_that_cannot_be_reached_as_asked_is_not_started(where, message
         gd.cluster.start(1, "cpu", **where)
 
 
+@pytest.mark.slow
 def test_an_error_says_what_a_script_lacks_that_workers_would_run_too(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import graphdask as gd\nwith gd.cluster.start(1, 'cpu'):\n    print('started')\n")
@@ -132,6 +135,7 @@ def test_an_error_says_what_a_script_lacks_that_workers_would_run_too(tmp_path):
     assert "a worker, which imports the script" in run.stderr
 
 
+@pytest.mark.slow
 def test_the_command_says_how_to_use_it_and_ends_with_an_interrupt(tmp_path):
     file = tmp_path / "s.json"
     (tmp_path / "graph.txt").write_text("1 2\n2 3\n4 5\n")
@@ -168,6 +172,7 @@ def test_the_command_says_how_to_use_it_and_ends_with_an_interrupt(tmp_path):
     eventually(lambda: not os.path.exists(f"/proc/{worker}"))
 
 
+@pytest.mark.slow
 def test_workers_with_another_version_are_refused(monkeypatch):
     with gd.cluster.start(1, "cpu") as cluster:
         monkeypatch.setattr(abilities, "VERSION", "9.9")

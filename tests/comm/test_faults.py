@@ -89,6 +89,7 @@ def test_a_ucx_peer_that_does_not_come_is_named_at_the_timeout():
             UcxCommunicator(planes[0], 0, addresses, gang=1, run=1)
 
 
+@pytest.mark.slow
 def test_a_rank_of_a_newer_run_makes_the_older_one_stale():
     needs_ucx()
     with pytest.raises(StaleMessage, match="rank 1 is in run 1 of the gang, this rank still in run 0"):

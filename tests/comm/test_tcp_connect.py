@@ -97,6 +97,7 @@ def test_peer_of_a_later_run_makes_this_rank_stale_and_waits_for_its_next_run():
             pass
 
 
+@pytest.mark.slow
 def test_peer_of_another_gang_is_stale():
     with TcpPlane("127.0.0.1") as low, TcpPlane("127.0.0.1") as high, ThreadPoolExecutor() as pool:
         addresses = [low.address, high.address]

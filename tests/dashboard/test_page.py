@@ -105,6 +105,7 @@ def served():
         yield client.dashboard_link, board, runs
 
 
+@pytest.mark.slow
 def test_the_scheduler_hears_of_runs(served):
     _, board, (first, second) = served
     assert board.table()["algorithm"] == ["BFS", "PageRank"]
@@ -112,6 +113,7 @@ def test_the_scheduler_hears_of_runs(served):
     assert sum(board.workers()["bytes"]) == second.bytes_sent
 
 
+@pytest.mark.slow
 def test_the_page_is_served_beside_dasks_own_with_the_data_of_the_last_run(served):
     from bokeh.client import pull_session
     from bokeh.models import ColumnDataSource, FactorRange

@@ -123,6 +123,7 @@ def test_each_worker_compiles_and_the_longest_counts(tmp_path):
     assert max(step["exchange"] for step in cold) < cold.compile_seconds, "who waits for a compiler does not exchange"
 
 
+@pytest.mark.slow
 def test_a_command_says_what_was_compiled_and_not_on_standard_output(tmp_path):
     (tmp_path / "graph.txt").write_text("0 1\n1 2\n2 0\n")
     order = ["run", "bfs", str(tmp_path / "graph.txt"), "--source", "0", "--json"]

@@ -22,6 +22,7 @@ from graphdask.gang.lock import locked
 from graphdask.gang.watch import ask_scheduler
 
 
+@pytest.mark.slow
 def test_a_graph_moves_between_this_process_and_clusters(two_workers):
     G = generated()
     expected = gd.bfs(G, 3).depth
@@ -88,6 +89,7 @@ with locked(client, sys.argv[2:], 120.0):
 """
 
 
+@pytest.mark.slow
 def test_the_lock_of_a_killed_client_is_freed(two_workers):
     G = generated(200).persist(client=two_workers)
     workers = list(two_workers.nthreads())
@@ -146,6 +148,7 @@ def test_a_client_that_closes_after_its_call_leaves_no_lock(two_workers):
             assert gd.bfs(path(5), 0, client=two_workers).depth.tolist() == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_a_call_waits_for_workers_that_are_busy(two_workers):
     G = path(5).persist(client=two_workers)
     workers = list(two_workers.nthreads())
@@ -172,6 +175,7 @@ def test_a_call_waits_for_workers_that_are_busy(two_workers):
         foreign.result(timeout=120)
 
 
+@pytest.mark.slow
 def test_a_worker_that_gets_no_tasks_is_named():
     def pause(dask_worker):
         dask_worker.memory_manager.memory_pause_fraction = 1e-9  # or its monitor would set it going again
@@ -223,6 +227,7 @@ def test_every_question_for_the_workers_has_its_own_answer(two_workers):
         other.join()
 
 
+@pytest.mark.slow
 def test_two_threads_to_a_worker():
     with dask_cluster(2, threads=2) as client:
         G = generated()
@@ -259,6 +264,7 @@ def test_a_long_run_shows_its_supersteps_if_asked(two_workers, progress):
         assert "superstep" not in done.stderr  # Dask may say there that its event loop was slow
 
 
+@pytest.mark.slow
 def test_interrupting_a_call_leaves_the_workers_free(two_workers):
     command = [sys.executable, "-c", WATCHED, two_workers.scheduler.address, "500000", "yes"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as call:
@@ -277,6 +283,7 @@ def test_interrupting_a_call_leaves_the_workers_free(two_workers):
         assert gd.bfs(path(5), 0, client=two_workers).depth.tolist() == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_the_run_of_a_killed_client_ends(two_workers):
     command = [sys.executable, "-c", WATCHED, two_workers.scheduler.address, "500000", "yes"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as call:

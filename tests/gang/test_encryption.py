@@ -73,6 +73,7 @@ def test_transports_that_the_user_names_are_used(monkeypatch):
         assert "tcp/" in plane.context.info
 
 
+@pytest.mark.slow
 def test_workers_of_a_local_cluster_keep_private_planes():
     needs_ucx()
 

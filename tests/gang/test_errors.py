@@ -52,6 +52,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [2, 4])
 def test_an_error_of_one_rank_reaches_the_caller_and_no_worker_prints_it(parts):
     done = subprocess.run([sys.executable, "-c", RAISING, str(parts)], capture_output=True, text=True, timeout=240)
@@ -114,6 +115,7 @@ def test_a_partition_that_a_new_worker_could_not_make_is_lost(seated):
     assert isinstance(outcome.error, PeerLost)
 
 
+@pytest.mark.slow
 def test_an_abandoned_run_ends_before_its_worker_is_used_again():
     with dask_cluster(1, threads=2) as client:
         G = path(5).persist(client=client)
@@ -131,6 +133,7 @@ def test_errors_that_end_a_process_do_not_end_the_caller():
     assert isinstance(Failed.of(OverBudget("x")).error, OverBudget)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("comm", ["tcp", "auto", "ucx"])
 def test_encrypted_clusters(comm):
     pytest.importorskip("cryptography", reason="temporary certificates need cryptography")

@@ -40,6 +40,7 @@ def searcher(how: str, calls: int = 1) -> Callable[[], list[list[int]]]:
     return search
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("how", ["worker_client", "seceded", "get_client", "own client"])
 def test_a_call_inside_a_task_leaves_the_pool(how, threads):
@@ -48,12 +49,14 @@ def test_a_call_inside_a_task_leaves_the_pool(how, threads):
         assert client.gather(client.map(lambda x: x + 1, range(8))) == list(range(1, 9))  # the pool is whole again
 
 
+@pytest.mark.slow
 def test_several_tasks_call_at_once():
     with dask_cluster(2) as client:
         tasks = [client.submit(searcher("get_client"), pure=False) for _ in range(4)]
         assert client.gather(tasks) == [[EXPECTED]] * 4
 
 
+@pytest.mark.slow
 def test_results_are_verified_and_fetched_inside_a_task():
     def verified() -> list[int]:
         distributed.get_client()
@@ -66,6 +69,7 @@ def test_results_are_verified_and_fetched_inside_a_task():
         assert client.submit(verified, pure=False).result(timeout=60) == [0, 0, 1, 2]
 
 
+@pytest.mark.slow
 def test_the_thread_of_a_program_leaves_no_pool(monkeypatch):
     monkeypatch.setattr(distributed, "secede", lambda: pytest.fail("this thread is of no pool"))
     with dask_cluster(2) as client:

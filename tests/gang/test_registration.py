@@ -233,6 +233,7 @@ def test_ranks_that_are_alone_do_not_meet(two_workers, tasks):
     assert tasks == []
 
 
+@pytest.mark.slow
 def test_values_become_dasks_after_a_moment_or_are_dropped():
     with dask_cluster(2) as client, active(client):
         G = path(5).persist()

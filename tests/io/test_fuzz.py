@@ -95,6 +95,7 @@ def read(path):
         gd.read_graph(path)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_damaged_files_give_a_graph_or_a_typed_error(tmp_path, rng):
     files = write_all(tmp_path)

@@ -89,6 +89,7 @@ def test_ids_of_edges_stay_64_bits_wide_and_those_of_graphs_are_the_same(tmp_pat
     assert graph.report["parallel_edges"] == 30_000 - len(np.unique(np.stack([src, dst]), axis=1).T)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="asks /proc for the memory of a mapped file")
 def test_a_mapped_file_is_let_go_block_by_block(tmp_path):
     path = tmp_path / "g.txt"

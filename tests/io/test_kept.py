@@ -185,6 +185,7 @@ def test_mutual_edges_are_no_directed_ones(tmp_path):
         read_edges(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "txt", "txt.gz", "tsv"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_negative_zeros_keep_their_sign(tmp_path, ending, dtype):

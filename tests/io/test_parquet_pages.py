@@ -102,6 +102,7 @@ def write_bomb(path, kind):
 KINDS = ("dictionary", "prefixes", "a page", "pages", "rows")
 
 
+@pytest.mark.slow
 def test_what_small_files_become_is_refused_before_memory_is_taken(tmp_path):
     paths = [tmp_path / f"{kind.replace(' ', '-')}.parquet" for kind in KINDS]
     for path, kind in zip(paths, KINDS, strict=True):

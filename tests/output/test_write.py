@@ -233,6 +233,7 @@ for format in ("edgelist", "parquet", "native"):
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_named_and_nothing_is_left(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", FULL, str(tmp_path / "graph")], capture_output=True, text=True, timeout=240

@@ -94,11 +94,13 @@ def run(site: Path, *command: str, cwd: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_its_function_gives_numpys_answer_on_every_device_and_proves_it(site, tmp_path):
     kept = run(site, "-c", CALLED, cwd=tmp_path).strip()
     assert os.environ.get("NUMBA_CACHE_DIR") or Path(kept).name.startswith("higher_degree.kernels.higher-")
 
 
+@pytest.mark.slow
 def test_its_function_is_a_command(site, tmp_path):
     (tmp_path / "graph.txt").write_text("0 1\n0 2\n1 0\n")
     options = ["graph.txt", "--partitions", "2", "--device", "cpu", "--verify", "--json"]

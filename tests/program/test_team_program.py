@@ -133,6 +133,7 @@ def test_until_reads_aggregates_of_all_ranks(name, parts, teams):
     assert found.aggregates == expected.aggregates
 
 
+@pytest.mark.slow
 def test_states_read_aggregates_as_plain_python_has_them(teams):
     program = gd.Program(
         state={"x": (int, lambda v: v.id % 5), "y": (float, 0.25)},

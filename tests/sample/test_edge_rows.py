@@ -170,6 +170,7 @@ def test_rows_of_a_file_of_a_matrix_and_of_a_networkx_graph(tmp_path):
     of_the_edges(NeighborLoader(gd.from_networkx(g), [3, 3], batch_size=9), src, dst, False)
 
 
+@pytest.mark.slow
 def test_workers_of_a_cluster_tell_the_same_rows(two_workers):
     for directed in (True, False):
         G = gd.from_edges(NAMES[SRC], NAMES[DST], WEIGHTS, directed=directed)

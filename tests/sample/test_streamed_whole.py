@@ -111,6 +111,7 @@ def test_samples_are_the_same_on_a_gpu(kind, page_locked):
     assert page_locked
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("page_locked")
 @pytest.mark.parametrize("name", ["one vertex", "no edges", "only self-loops"])
 def test_graphs_of_little_are_the_same_on_a_gpu(name):

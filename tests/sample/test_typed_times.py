@@ -128,6 +128,7 @@ def test_the_latest_edges_of_each_type(tables, graph, times):
             assert sorted(t[row] for of, _, row in drawn if of == kind) == visible[-sizes[kind][0] :]
 
 
+@pytest.mark.slow
 def test_draws_in_time_are_uniform_over_what_is_seen():
     hub = {"src": np.arange(10), "dst": np.zeros(10, int), "t": np.arange(10)}
     G = gd.from_frames({("a", "x", "b"): hub}, edge_columns=["t"])

@@ -281,6 +281,7 @@ MUTANTS = {
 """Of each module its mutants: what is right, what stands there instead, and the checks that fail."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", MUTANTS)
 def test_a_wrong_draw_is_noticed(family, tmp_path):
     mutants = Mutants(tmp_path, family, {name: pieces[:2] for name, pieces in MUTANTS[family].items()})

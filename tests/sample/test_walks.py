@@ -143,6 +143,7 @@ def gd_config(**settings):
     return dask.config.set({f"graphdask.{name}": value for name, value in settings.items()})
 
 
+@pytest.mark.slow
 def test_on_a_cluster(two_workers):
     n, src, dst, _ = GRAPHS["dense random, directed"]()
     names = np.array([f"v{i:03d}" for i in range(n)])

@@ -56,6 +56,7 @@ def known(src, dst, weights, directed):
     return scores, common
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_scores_by_weight_are_those_of_dense_matrices(tuned, kind, directed):

@@ -79,6 +79,7 @@ def test_a_deep_road_is_answered_as_in_memory(stored, device, name):
                 assert found["in_place"] > found["chunks_read"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHORT)
 def test_a_deep_road_with_lengths_is_answered_as_in_memory(stored, device, name):
     device, levels = device[0], device[1][name]

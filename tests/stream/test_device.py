@@ -345,6 +345,7 @@ def test_one_pass_from_the_root_is_exact(streamed):
     assert b.stats.streamed["sweeps"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [0, 1])
 @pytest.mark.parametrize("kind", [None, "floats"])
 def test_chunks_that_stay_are_summed_together(streamed, monkeypatch, kind, lost):

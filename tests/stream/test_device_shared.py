@@ -189,6 +189,7 @@ def test_ranks_take_the_devices_that_are_there(streamed):
             assert found.stats.streamed["device"] == "cuda"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:unclosed event loop:ResourceWarning")
 def test_a_worker_streams_through_its_device(streamed):
     n, src, dst, directed = GRAPHS["dense random, directed"]()

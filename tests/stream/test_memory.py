@@ -132,6 +132,7 @@ print(json.dumps(found))
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [6 << 20, 12 << 20])
 def test_windows_of_pagerank_are_not_there_at_the_same_time(tmp_path, alone, memory):
     done = subprocess.run(

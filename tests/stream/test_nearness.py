@@ -23,6 +23,7 @@ def same(found, expected):
     assert found.score.tobytes() == expected.score.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [1, 2, 3, 4, 7])
 def test_scores_are_those_in_memory(stored, parts):
     shapes = ("dense random, directed", "sparse random, undirected", "scale-free", "only self-loops", "short path")
@@ -65,6 +66,7 @@ def test_ranks_send_which_searches_reach_a_vertex_and_no_paths(stored):
         assert step["bytes_sent"] <= (8 + 4) * step["messages"] + 2 * 8  # each rank's are a multiple of 8 bytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [None, 3])
 def test_through_a_device_too(streamed, parts):
     for shape in ("dense random, directed", "sparse random, undirected"):

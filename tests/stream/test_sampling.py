@@ -223,6 +223,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 def test_memory_beside_the_samples_is_below_the_budget(tmp_path):
     memory, rng = 12 << 20, np.random.default_rng(1)

@@ -290,6 +290,7 @@ def test_the_memory_that_is_said_is_enough(star, rng, tmp_path):
         assert len(gd.pagerank(run, max_iter=1, tol=1, dangling="self-loop", personalization={0: 1.0}).rank) == n
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [1, 3])
 def test_so_much_more_is_enough(stored, parts):
     """A vertex has many edges in, another one fewer edges out: chunks of either direction are not alike."""

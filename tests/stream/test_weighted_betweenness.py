@@ -69,6 +69,7 @@ def test_graphs_of_all_kinds(stored, name):
         np.testing.assert_array_equal(gd.betweenness(S.partition(parts)).verify().score, expected)
 
 
+@pytest.mark.slow
 def test_drawn_and_given_sources_and_normalized_scores(stored):
     G = made("scale-free", "floats")
     S = stored(G, "8MiB").partition(2)  # room for all tables: by hops, bits depend on it
