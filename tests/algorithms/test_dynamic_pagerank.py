@@ -356,7 +356,6 @@ def test_the_host_waits_for_a_device_once_in_an_iteration_and_once_for_a_batch(m
         assert len(waits) <= found.iterations + 2  # the marks of the batch, and the first list
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("device", DEVICES[1:])
 def test_partitions_by_degree_change_no_bit(device, monkeypatch):
     if device == "emulated":
