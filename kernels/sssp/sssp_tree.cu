@@ -21,113 +21,80 @@ extern "C" __global__ void sssp_tags(long long n, Tree a) {
 }
 
 struct Parents {
-    const index_t *indices;
-    const weight_t *weights;
-    long long each;
-    const index_t *ids;
-    const dist_t *distance;
-    const unsigned char *tags;
-    long long owned;
-    index_t *parent, *ghost_queue;
-    unsigned long long *level;
-    TreeCounts *counters;
+    Tree a;
     Queue<index_t> *ghosts;
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        const dist_t du = distance[row];
+        const dist_t du = a.distance[row];
         if (du == Of::none()) return;
-        const index_t v = indices[edge];
-        const dist_t sum = Of::add(du, weights[edge & each]);
-        if (tags && tags[v] != UNREACHED_TAG && tags[v] != gd_tag(sum)) return;
-        const dist_t dv = distance[v];
+        const index_t v = a.indices[edge];
+        const dist_t sum = Of::add(du, a.weights[edge & a.each]);
+        if (a.tags && a.tags[v] != UNREACHED_TAG && a.tags[v] != gd_tag(sum)) return;
+        const dist_t dv = a.distance[v];
         if (dv != Of::none() && dv != sum) return;
         if (dv == du) {
-            if (v != row) atomicAdd(level + row, 1ULL);
-        } else if (ids[row] < *(volatile index_t *)(parent + v)) {
-            const index_t before = gd_atomic_min(parent + v, ids[row]);
-            if (v >= owned && before == gd_no_id()) ghosts->push(v);
+            if (v != row) atomicAdd(a.level + row, 1ULL);
+        } else if (a.ids[row] < *(volatile index_t *)(a.parent + v)) {
+            const index_t before = gd_atomic_min(a.parent + v, a.ids[row]);
+            if (v >= a.owned && before == gd_no_id()) ghosts->push(v);
         }
     }
-    __device__ __forceinline__ void flush(bool all) const { ghosts->flush(ghost_queue, &counters->ghosts, all); }
+    __device__ __forceinline__ void flush(bool all) const { ghosts->flush(a.ghost_queue, &a.counters->ghosts, all); }
 };
 
 extern "C" __global__ void sssp_parents(long long n, Tree a) {
     __shared__ Queue<index_t> ghosts;
     ghosts.open();
-    const Parents parents{a.indices, a.weights, a.each, a.ids, a.distance, a.tags, a.owned, a.parent, a.ghost_queue, a.level,
-                          a.counters, &ghosts};
-    gd_for_edges(n, (const index_t *)nullptr, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, parents);
+    gd_for_edges(n, (const index_t *)nullptr, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges,
+                 Parents{a, &ghosts});
 }
 
 extern "C" __global__ void sssp_parents_hubs(long long n, Tree a) {
     __shared__ Queue<index_t> ghosts;
     ghosts.open();
-    const Parents parents{a.indices, a.weights, a.each, a.ids, a.distance, a.tags, a.owned, a.parent, a.ghost_queue, a.level,
-                          a.counters, &ghosts};
-    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, parents);
+    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, Parents{a, &ghosts});
 }
 
 struct Level : NoQueue {
-    const index_t *indices;
-    const weight_t *weights;
-    long long each;
-    const index_t *ids;
-    const dist_t *distance;
-    const index_t *parent;
-    long long any;
-    unsigned long long *place;
-    index_t *out;
+    Tree a;
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        const dist_t du = distance[row];
-        const index_t v = indices[edge];
-        if (du == Of::none() || v == row || distance[v] != du || Of::add(du, weights[edge & each]) != du) return;
-        if (any || parent[v] == ids[row]) out[atomicAdd(place + row, 1ULL)] = v;
+        const dist_t du = a.distance[row];
+        const index_t v = a.indices[edge];
+        if (du == Of::none() || v == row || a.distance[v] != du || Of::add(du, a.weights[edge & a.each]) != du) return;
+        if (a.any || a.parent[v] == a.ids[row]) a.out[atomicAdd(a.place + row, 1ULL)] = v;
     }
 };
 
 extern "C" __global__ void sssp_level(long long n, const index_t *rows, Tree a) {
-    const Level level{{}, a.indices, a.weights, a.each, a.ids, a.distance, a.parent, a.any, a.place, a.out};
-    gd_for_edges(n, rows, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, level);
+    gd_for_edges(n, rows, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, Level{{}, a});
 }
 
 extern "C" __global__ void sssp_level_hubs(long long n, Tree a) {
-    const Level level{{}, a.indices, a.weights, a.each, a.ids, a.distance, a.parent, a.any, a.place, a.out};
-    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, level);
+    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, Level{{}, a});
 }
 
 struct Check : NoQueue {
-    const index_t *indices;
-    const weight_t *weights;
-    long long each;
-    const index_t *ids;
-    const dist_t *distance;
-    const index_t *parent;
-    unsigned char *witnessed;
-    unsigned long long *level, *first_bad;
+    Tree a;
     dist_t until;
 
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
-        const dist_t du = distance[row];
+        const dist_t du = a.distance[row];
         if (du == Of::none()) return;
-        const index_t v = indices[edge];
-        const dist_t dv = distance[v], sum = Of::add(du, weights[edge & each]);
-        if ((dv > sum || dv == Of::none()) && sum <= until) atomicMin(first_bad, (unsigned long long)edge);
-        else if (dv == sum && v != row && parent[v] == ids[row]) {
-            if (du < dv) witnessed[v] = 1;
-            else atomicAdd(level + row, 1ULL);
+        const index_t v = a.indices[edge];
+        const dist_t dv = a.distance[v], sum = Of::add(du, a.weights[edge & a.each]);
+        if ((dv > sum || dv == Of::none()) && sum <= until) atomicMin(a.first_bad, (unsigned long long)edge);
+        else if (dv == sum && v != row && a.parent[v] == a.ids[row]) {
+            if (du < dv) a.witnessed[v] = 1;
+            else atomicAdd(a.level + row, 1ULL);
         }
     }
 };
 
 extern "C" __global__ void sssp_check(long long n, Tree a) {
-    const Check check{{}, a.indices, a.weights, a.each, a.ids, a.distance, a.parent, a.witnessed, a.level, a.first_bad,
-                      *a.until};
-    gd_for_edges(n, (const index_t *)nullptr, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, check);
+    gd_for_edges(n, (const index_t *)nullptr, a.indptr, a.hubs, &a.counters->hubs, &a.counters->edges, Check{{}, a, *a.until});
 }
 
 extern "C" __global__ void sssp_check_hubs(long long n, Tree a) {
-    const Check check{{}, a.indices, a.weights, a.each, a.ids, a.distance, a.parent, a.witnessed, a.level, a.first_bad,
-                      *a.until};
-    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, check);
+    gd_for_hubs((const index_t *)a.hubs, &a.counters->hubs, a.indptr, Check{{}, a, *a.until});
 }
