@@ -7,13 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.engine.team import Areas, Peers, TeamMemory, TeamRun
 from graphdask.engine.tuning import ENGINE
 from graphdask.kernels.common.team import TEAM_WORDS
 from graphdask.kernels.sssp import sssp_team as at
-from graphdask.kernels.sssp.sssp_team_pack import TeamBuckets
+from graphdask.kernels.sssp.sssp_pack import Relaxing, TeamBuckets, TeamRelaxing
 from graphdask.partition.part import Part
 
 TEAM_BREADTH = 1 / 16
@@ -22,19 +21,11 @@ because they are scanned again whenever a vertex comes nearer; the kernel widens
 with whole weights to 255 each width from 1/32 to 2 takes 15 to 16 ms; with weights from 0 to 1 that are evenly spread,
 1/16 reads 1.1 G edges in 32 ms, 1/4 1.6 in 36 and 2 2.1 in 42; with exponential ones 1/16 reads 1.3 in 28,
 1/4 1.8 in 36 and 2 2.3 in 42."""
-BELOW = 64
-"""Eighths of an octave below the width of a bucket in which bounds of distances begin; they end 24 octaves above it."""
 FEW_STEPS = 16
 """Supersteps of a launch after which the host looks how far away the targets are."""
 ENOUGH = 1
 """Near vertices from which a rank sends what it knows before it goes on: a meeting costs less than to relax from labels
 that others know better (R-MAT 24 on four H200: 24 ms, and 28 from 2^16 on). One rank has nothing to send."""
-
-
-def _code(distance: float) -> int:
-    """The bound of a distance, as in kernels/sssp/sssp.cuh."""
-    with np.errstate(over="ignore"):
-        return int(np.float32(distance).view(np.int32)) >> 20
 
 
 def _areas(part: Part, label: np.dtype) -> Areas:
@@ -49,10 +40,8 @@ class TeamPaths(TeamRun):
     ----------
     kernels : object
         Of the family, for the types in use.
-    arrays : dict of int to array
-        By the places of kernels/sssp/sssp_team.py, but for the votes and the bounds.
-    each : int
-        -1 where each edge has its own weight, 0 where all have one.
+    relaxing : Relaxing
+        What it works on.
     delta : float
         Width of a bucket, to begin with where it `widens`.
     most : float
@@ -82,8 +71,7 @@ class TeamPaths(TeamRun):
         part: Part,
         env: Environment,
         kernels: Any,
-        arrays: dict[int, Array | None],
-        each: int,
+        relaxing: Relaxing,
         delta: float,
         widens: bool,
         most: float,
@@ -92,12 +80,14 @@ class TeamPaths(TeamRun):
     ):
         self.most, self.farthest, self.steps = most, farthest, FEW_STEPS if asks else ENGINE.team_steps
         self.buckets = TeamBuckets(
-            each=each, lowest=_code(delta) - BELOW, enough=ENOUGH if env.size > 1 else 2**62, looked_before=0,
-            looked_here=0, widens=int(widens), widened=1.0, delta=float(delta), farthest=most,
+            enough=ENOUGH if env.size > 1 else 2**62, looked_before=0, looked_here=0, widens=int(widens), widened=1.0,
+            delta=float(delta), farthest=most,
         )  # fmt: skip
-        votes = env.xp.zeros(4 * TEAM_WORDS, np.int64)
-        bounds = env.xp.full(part.num_slots, 255, np.uint8)
-        super().__init__(memory, part, env, kernels.sssp_team, {**arrays, at.VOTES: votes, at.BOUNDS: bounds})
+        mine = TeamRelaxing(
+            **relaxing.as_dict(), bounds=env.xp.full(part.num_slots, 255, np.uint8),
+            votes=env.xp.zeros(4 * TEAM_WORDS, np.int64),
+        )  # fmt: skip
+        super().__init__(memory, part, env, kernels.sssp_team, {}, mine)
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
         self.stop = self.farthest()

@@ -68,7 +68,6 @@ from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import number
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
-from graphdask.kernels.sssp import sssp_team as at
 from graphdask.kernels.sssp.sssp_pack import COUNTS, Relaxing
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
@@ -199,17 +198,10 @@ class ShortestPaths(Primitive[SsspState]):
         """Go through all supersteps; nothing is left to be said."""
         work = state.work
         assert work is not None
-        arrays = {
-            at.INDPTR: part.out.indptr, at.INDICES: part.out.indices, at.WEIGHTS: state.weights, at.IDS: part.ids,
-            at.LABELS: state.labels, at.STAMP: work.stamp, at.LIMIT: work.limit,
-            at.NEARS: work.near[0], at.NEARS + 1: work.near[1], at.FARS: work.far[0], at.FARS + 1: work.far[1],
-            at.GHOST_QUEUE: work.ghost_queue, at.LONG_ROWS: work.hubs, at.COUNTERS: work.counters,
-            at.LEASTS: work.least,
-        }  # fmt: skip
         delta, widens = self.delta or self.unit * TEAM_BREADTH, self.delta is None
         kernels = self._kernels(part, state, env, "sssp_team")
         team = TeamPaths(
-            memory, part, env, kernels, arrays, state.each, delta, widens, self.most,
+            memory, part, env, kernels, work.relaxing, delta, widens, self.most,
             partial(state.stop.ask, state.labels), bool(self.targets),
         )  # fmt: skip
         team.run()

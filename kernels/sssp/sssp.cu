@@ -21,8 +21,7 @@ sssp_advance(long long n, long long step, long long split, long long splits, lon
              double delta, double most, long long mark, Relaxing a) {
     __shared__ Queues queues;
     queues.open();
-    Bucket<NoBounds> bucket{a.indptr, a.indices, a.weights, a.each, a.ids, a.labels, a.stamp, {}, a.owned, a.even_near, a.odd_near,
-                  a.even_far, a.odd_far, a.ghost_queue, a.hubs, a.counters, a.least, &queues, step, split, *a.limit};
+    Bucket<NoBounds> bucket{a, {}, &queues, step, split, *a.limit};
     bucket.advance(split + splits, enough, nearest, delta, most, mark, [&] { gd_grid_barrier(&a.counters->arrived); });
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         a.counters->step = bucket.step;

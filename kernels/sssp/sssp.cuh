@@ -12,13 +12,18 @@ typedef Distance<label_t> Least;
 // A byte for each slot: a bound from above on its distance. The distances of many vertices do not fit into the cache of
 // the device, their bounds do; and most edges lead to vertices that are much nearer by another way, which the bound says.
 // A bound is the logarithm of a distance, in steps of an eighth. Whoever lowers a label writes the bound of what it wrote:
-// labels only fall, so any bound that was written is one.
+// labels only fall, so any bound that was written is one. Bounds begin BELOW steps below the width of a bucket, and end
+// 24 octaves above that.
+#define BELOW 64
 struct Bounds {
     unsigned char *of;
     int lowest;
 
+    static __device__ __forceinline__ int steps(float d) { return __float_as_int(d) >> 20; }
+    __device__ __forceinline__ Bounds(unsigned char *bounds, double delta)
+        : of(bounds), lowest(steps((float)delta) - BELOW) {}
     __device__ __forceinline__ int code(dist_t d) const {
-        return min(max((__float_as_int(Of::rounded_down(d)) >> 20) - lowest, 0), 255);
+        return min(max(steps(Of::rounded_down(d)) - lowest, 0), 255);
     }
     // Whether a label at this distance may be lower than that of the slot.
     __device__ __forceinline__ bool allows(index_t v, dist_t d) const { return code(d) <= of[v]; }
@@ -141,28 +146,21 @@ __device__ __forceinline__ dist_t gd_next_limit(double nearest, double delta, do
 // have passed a barrier since, and those who fill it next come after one. The fences of the barrier order what it parts,
 // so that plain reads see it.
 template <class Bounded> struct Bucket {
-    const long long *indptr;
-    const index_t *indices;
-    const weight_t *weights;
-    long long each;
-    const index_t *ids;
-    label_t *labels;
-    int *stamp;
+    Relaxing a;
     Bounded bounds;
-    long long owned;
-    index_t *even_near, *odd_near, *even_far, *odd_far, *ghost_queue, *hubs;
-    PathCounts *counters;
-    double *least;
     Queues *queues;
     long long step, split;
     dist_t bound;
 
+    __device__ __forceinline__ index_t *near(long long at) const { return at % 2 ? a.odd_near : a.even_near; }
+    __device__ __forceinline__ index_t *far(long long at) const { return at % 2 ? a.odd_far : a.even_far; }
+
     // What relaxes edges, or takes in labels that arrived, for the step `to` after this one (0 or 1).
     __device__ __forceinline__ Relax<Bounded> relax(int to, long long mark, double *mine) const {
         const long long at = step + to;
-        return Relax<Bounded>{indices, weights, each, ids, labels, stamp, bounds, bound, owned, (int)at, (int)mark,
-                     at % 2 ? odd_near : even_near, ghost_queue, split % 2 ? odd_far : even_far, counters->near + at % 3,
-                     counters->ghosts + mark % 2, counters->far + split % 3, to != 0, queues, mine};
+        return Relax<Bounded>{a.indices, a.weights, a.each, a.ids, a.labels, a.stamp, bounds, bound, a.owned, (int)at,
+                              (int)mark, near(at), a.ghost_queue, far(split), a.counters->near + at % 3,
+                              a.counters->ghosts + mark % 2, a.counters->far + split % 3, to != 0, queues, mine};
     }
     // Relax near vertices until none are left, or `enough` are after the first step, moving the bucket on until `last`,
     // and while the nearest far one is below `most`.
@@ -172,38 +170,38 @@ template <class Bounded> struct Bucket {
         const bool first_thread = blockIdx.x == 0 && threadIdx.x == 0;
         const long long begun = step;
         bool relaxed = false;
-        if (first_thread) counters->ghosts[(mark + 1) % 2] = 0;
+        if (first_thread) a.counters->ghosts[(mark + 1) % 2] = 0;
         for (;; step++) {
-            const long long length = *(volatile long long *)(counters->near + step % 3);
-            const double from = step == begun ? nearest : *(volatile double *)(least + split % 3);
+            const long long length = *(volatile long long *)(a.counters->near + step % 3);
+            const double from = step == begun ? nearest : *(volatile double *)(a.least + split % 3);
             if (length == 0 && (split == last || !(from < most))) break;
             if (relaxed && length >= enough) break;
             if (first_thread) {
-                counters->near[(step + 2) % 3] = counters->hubs[(step + 1) % 3] = 0;
-                counters->acted += length;
+                a.counters->near[(step + 2) % 3] = a.counters->hubs[(step + 1) % 3] = 0;
+                a.counters->acted += length;
             }
-            const index_t *const far = split % 2 ? odd_far : even_far;
-            const unsigned long long *const far_count = counters->far + split % 3;
+            const index_t *const waiting = far(split);
+            const unsigned long long *const far_count = a.counters->far + split % 3;
             const dist_t before = bound;
             if (length == 0) {
                 split++;
                 bound = gd_next_limit(from, delta, most);
                 if (first_thread) {
-                    counters->far[(split + 1) % 3] = 0;
-                    least[(split + 1) % 3] = Distance<double>::none();
+                    a.counters->far[(split + 1) % 3] = 0;
+                    a.least[(split + 1) % 3] = Distance<double>::none();
                 }
             }
             double mine = Distance<double>::none();
             const Relax<Bounded> body = relax(1, mark, &mine);
             if (length) {
                 relaxed = true;
-                unsigned long long *const hub_count = counters->hubs + step % 3;
-                gd_for_edges(length, step % 2 ? odd_near : even_near, indptr, hubs, hub_count, &counters->edges, body);
-                gd_least(mine, least + split % 3);
+                unsigned long long *const hub_count = a.counters->hubs + step % 3;
+                gd_for_edges(length, near(step), a.indptr, a.hubs, hub_count, &a.counters->edges, body);
+                gd_least(mine, a.least + split % 3);
                 barrier();
                 if (*(volatile unsigned long long *)hub_count) {
-                    gd_for_hubs(hubs, hub_count, indptr, body);
-                    gd_least(mine, least + split % 3);
+                    gd_for_hubs(a.hubs, hub_count, a.indptr, body);
+                    gd_least(mine, a.least + split % 3);
                     barrier();
                 }
             } else {
@@ -211,24 +209,24 @@ template <class Bounded> struct Bucket {
                     index_t v[RELAX_MANY];
                     dist_t d[RELAX_MANY];
 #pragma unroll
-                    for (int k = 0; k < RELAX_MANY; k++) v[k] = far[max(at[k], 0LL)];
+                    for (int k = 0; k < RELAX_MANY; k++) v[k] = waiting[max(at[k], 0LL)];
 #pragma unroll
-                    for (int k = 0; k < RELAX_MANY; k++) d[k] = Label::distance(labels[v[k]]);
+                    for (int k = 0; k < RELAX_MANY; k++) d[k] = Label::distance(a.labels[v[k]]);
 #pragma unroll
                     for (int k = 0; k < RELAX_MANY; k++) {
                         if (at[k] < 0 || d[k] < before) continue;
                         if (!(d[k] < bound)) {
                             queues->far.push(v[k]);
                             mine = fmin(mine, (double)d[k]);
-                        } else if (v[k] < owned) {
+                        } else if (v[k] < a.owned) {
                             queues->near.push(v[k]);
                         } else {
-                            stamp[v[k]] = (int)mark;
+                            a.stamp[v[k]] = (int)mark;
                             queues->ghosts.push(v[k]);
                         }
                     }
                 }, [&](bool all) { body.flush(all); });
-                gd_least(mine, least + split % 3);
+                gd_least(mine, a.least + split % 3);
                 barrier();
             }
         }

@@ -1,4 +1,4 @@
-"""What sssp.py and sssp.cu work on."""
+"""What sssp.py, sssp.cu and sssp_team.cu work on."""
 
 from graphdask.kernels.common.packs import Counters, Pack
 
@@ -43,3 +43,18 @@ class Relaxing(WeightedRows):
     hubs = "index_t *", "deferred rows"
     counters = COUNTS, "see above"
     least = "double *", "the smallest distance that went to, or stayed in, `far`, after split i in place i modulo 3"
+
+
+class TeamRelaxing(Relaxing):
+    bounds = "unsigned char *", "per slot: a bound of its distance, 255 at first (sssp.cuh)"
+    votes = "unsigned long long *", "four rows of TEAM_WORDS zeros"
+
+
+class TeamBuckets(Pack):
+    enough = "long long", "near vertices from which a rank tells what it knows before it goes on"
+    looked_before = "long long", "edges looked at in the bucket before this one, by all"
+    looked_here = "long long", "edges looked at in this one so far"
+    widens = "long long", "1 to let the width of a bucket follow from what the last one was worth"
+    widened = "double", "how many times as wide as `delta` the bucket is"
+    delta = "double", "the width of the first bucket"
+    farthest = "double", "where the last bucket ends"

@@ -5,14 +5,9 @@
 #include "sssp/sssp_pack.py"
 #include "sssp/sssp.cuh"
 #include "common/team.cuh"
-#include "sssp/sssp_team_pack.py"
 
 // What ranks vote in a superstep, in one of three rows in turn; a fourth is for the beginning of a launch.
 enum { BUSY, TEAM_SENT, LOOKED };
-enum {
-    INDPTR = ROW_OWN, INDICES, WEIGHTS, IDS, LABELS, STAMP, BOUNDS, LIMIT, NEARS, FARS = NEARS + 2, GHOST_QUEUE = FARS + 2,
-    LONG_ROWS, COUNTERS, LEASTS, VOTES
-};
 enum { END_SUPERSTEP = END_OWN, END_TOO_FAR, END_LOOKED, END_WIDENED = END_LOOKED + 2 };
 // Edges looked at in a bucket, by all, below which its supersteps, and the look at all far vertices before it, cost more
 // than they: the next one is so many times as wide, and half as wide after one of WIDE_HEAVY times as many edges.
@@ -28,17 +23,12 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
     queues.open();
     const long long *const row = rows + blockIdx.y * row_words;
     Team team(row);
-    PathCounts *const counters = (PathCounts *)row[COUNTERS];
-    gd_count *const votes = (gd_count *)row[VOTES];
-    double *const least = (double *)row[LEASTS];
-    label_t *const labels = (label_t *)row[LABELS];
-    dist_t *const limit = (dist_t *)row[LIMIT];
-    Bucket<Bounds> bucket{(const long long *)row[INDPTR], (const index_t *)row[INDICES], (const weight_t *)row[WEIGHTS], a.each,
-                  (const index_t *)row[IDS], labels, (int *)row[STAMP],
-                  Bounds{(unsigned char *)row[BOUNDS], (int)a.lowest}, row[ROW_OWNED],
-                  (index_t *)row[NEARS], (index_t *)row[NEARS + 1], (index_t *)row[FARS], (index_t *)row[FARS + 1],
-                  (index_t *)row[GHOST_QUEUE], (index_t *)row[LONG_ROWS], counters, least, &queues,
-                  (long long)team.read(&counters->step), (long long)team.read(&counters->split), *limit};
+    const TeamRelaxing &mine = *(const TeamRelaxing *)(row + ROW_OWN);
+    PathCounts *const counters = mine.counters;
+    gd_count *const votes = mine.votes;
+    double *const least = mine.least;
+    Bucket<Bounds> bucket{*(const Relaxing *)&mine, Bounds(mine.bounds, a.delta), &queues,
+                          (long long)team.read(&counters->step), (long long)team.read(&counters->split), *mine.limit};
     const bool leads = team.leads();
     gd_count acted = 0, edges = 0;
     // What this rank votes, once its counters stand: whether it has anything to relax or to tell, and its nearest far one.
@@ -76,18 +66,18 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
         bucket.advance(bucket.split + splits, a.enough, nearest, a.delta * widened, a.farthest, superstep, [&] { team.barrier(); });
         const long long ghosts = (long long)team.read(counters->ghosts + superstep % 2);
         const int area = (int)(superstep % 2);
-        team.tell_owners<index_t, label_t>(area, ghosts, (const index_t *)row[GHOST_QUEUE], here, TEAM_SENT,
-                                           [&](index_t v) { return *(volatile label_t *)(labels + v); });
+        team.tell_owners<index_t, label_t>(area, ghosts, (const index_t *)bucket.a.ghost_queue, here, TEAM_SENT,
+                                           [&](index_t v) { return *(volatile label_t *)(bucket.a.labels + v); });
         vote(here, ghosts > 0);
         fine = team.meet(here, agreed);
         if (!fine) break;
         const gd_count reported = gd_nanoseconds();
         if (agreed[TEAM_SENT]) {
-            double mine = Distance<double>::none();
-            const Relax<Bounds> relax = bucket.relax(0, superstep, &mine);
+            double nearest_far = Distance<double>::none();
+            const Relax<Bounds> relax = bucket.relax(0, superstep, &nearest_far);
             team.take_reported<index_t, label_t>(area, agreed, [&](index_t v, label_t label) { relax.reach(v, label); },
                                              [&](bool all) { relax.flush(all); });
-            gd_least(mine, least + bucket.split % 3);
+            gd_least(nearest_far, least + bucket.split % 3);
             team.barrier();
         }
         if (leads) {
@@ -111,7 +101,7 @@ sssp_team(long long n, const long long *rows, long long row_words, long long sup
         ((volatile double *)ends)[END_WIDENED] = widened;
         counters->step = bucket.step;
         counters->split = bucket.split;
-        *limit = bucket.bound;
+        *mine.limit = bucket.bound;
     }
     team.close();
 }
