@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.device.arrays import is_array, module_of, on_gpu, on_host
+from graphdask.device.arrays import is_array, module_of, on_host
 from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.errors import InputError, MissingDependency, shown
 from graphdask.graph.graph import Graph
@@ -234,7 +234,7 @@ def checked_rows(name: str, values: Any, count: int) -> Any:
     """
     if values is None:
         return None
-    is_table = any(hasattr(values, of) for of in ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__"))
+    is_table = any(hasattr(values, of) for of in ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "iloc"))
     takes_numbers = hasattr(values, "__getitem__") and isinstance(getattr(values, "shape", None), tuple)
     if is_table or isinstance(values, list) or (not takes_numbers and is_array(values)):
         values = given_where_it_is(name, values)
@@ -249,17 +249,22 @@ def rows_of(values: Any, numbers: Array) -> Any:
     """The rows of vertices, where the values are."""
     if values is None:
         return None
-    if type(values).__module__.split(".")[0] == "torch":
+    package = _package_of(values)
+    if package == "torch":
         torch = importlib.import_module("torch")
         return values[torch.from_dlpack(numbers).to(device=values.device, dtype=torch.int64)]
-    return values[module_of(values).asarray(numbers) if on_gpu(values) else on_host(numbers)]
+    return values[module_of(values).asarray(numbers) if package in ("cupy", "cupyx") else on_host(numbers)]
+
+
+def _package_of(values: Any) -> str:
+    return type(values).__module__.partition(".")[0]
 
 
 def as_tensor(values: Any) -> Any:
     """A tensor that shares the memory of an array; a tensor itself."""
     return (
         values
-        if type(values).__module__.split(".")[0] == "torch"
+        if _package_of(values) == "torch"
         else importlib.import_module("torch").from_dlpack(values)
     )
 
