@@ -56,6 +56,10 @@ class NegativeSampling:
         Draw no edge of the graph. Each pair of vertices that is no edge has the probability that it has among all such
         pairs. The loader keeps 16 bytes for each stored edge in the calling process, twice that if the graph is
         undirected. Default: False, as in PyTorch Geometric; a negative may be an edge.
+    exclude_self_loops : bool
+        Draw no pair of a vertex with itself. Each other pair has the probability that it has among all such pairs. The
+        loader keeps 24 bytes for each vertex in the calling process. Default: False, as in PyTorch Geometric; both ends
+        of a negative may be the same vertex.
 
     Raises
     ------
@@ -74,10 +78,12 @@ class NegativeSampling:
     src_weight: Any = None
     dst_weight: Any = None
     only_non_edges: bool = False
+    exclude_self_loops: bool = False
 
     def __post_init__(self) -> None:
         choice("neg_sampling mode", self.mode, MODES)
         flag("only_non_edges", self.only_non_edges)
+        flag("exclude_self_loops", self.exclude_self_loops)
         amount = self.amount
         if isinstance(amount, bool) or not isinstance(amount, int | float | np.number) or not 0 < amount < 2**20:
             raise InputError(f"amount={shown(amount)} is not a number above 0 and below 2**20")
@@ -91,9 +97,8 @@ class NegativeSampling:
     def __repr__(self) -> str:
         given = [f"{name}={_brief(getattr(self, name))}" for name in ("amount", "src_weight", "dst_weight")]
         given = [text for text in given if not text.endswith("=None")]
-        return (
-            f"NegativeSampling({', '.join([repr(self.mode), *given])}{', only_non_edges=True' * self.only_non_edges})"
-        )
+        given += [f"{name}=True" for name in ("only_non_edges", "exclude_self_loops") if getattr(self, name)]
+        return f"NegativeSampling({', '.join([repr(self.mode), *given])})"
 
     @property
     def of_each(self) -> int:
@@ -165,6 +170,13 @@ class NonEdges:
     drawing: Drawing
 
     @classmethod
+    def of_loops(cls, count: int, drawing: Drawing) -> NonEdges:
+        """The rows of a graph with a self-loop of each vertex and no other edge."""
+        vertices = np.arange(count + 1)
+        before = drawing.upto(vertices)
+        return cls(vertices, vertices[:-1], before[:-1], drawing.total - np.diff(before), drawing)
+
+    @classmethod
     def of(cls, src: np.ndarray, dst: np.ndarray, count: int, drawing: Drawing) -> NonEdges:
         """The rows of a graph; an undirected edge stands here in both directions."""
         keys = np.sort(src * count + dst)
@@ -202,20 +214,40 @@ class Negatives:
         weights = [_weights(G, f"{side}_weight", getattr(asked, f"{side}_weight"), ends) for side in ("src", "dst")]
         destinations = Drawing(weights[1], count)
         self._destinations: Drawing | NonEdges = destinations
-        if asked.only_non_edges:
-            if count >= 1 << 31:
-                raise Unsupported(f"only_non_edges=True is for fewer than 2**31 vertices; the graph has {count:,}")
-            stored = G.source.num_edges * (1 if G.directed else 2)
-            refuse_beyond_memory(f"the rows of {stored:,} edges", OF_EDGE * stored, "leave only_non_edges=True out")
-            src, dst = ends()
-            if not G.directed:
-                src, dst = np.concatenate([src, dst]), np.concatenate([dst, src])
-            self._destinations = table = NonEdges.of(src, dst, count, destinations)
+        if asked.only_non_edges or asked.exclude_self_loops:
+            self._destinations = table = self._table(G, ends, destinations)
             if asked.mode == "binary":
                 weights[0] = table.free if weights[0] is None else _product(weights[0], table.free)
         self._sources = Drawing(weights[0], count) if asked.mode == "binary" else None
         if asked.mode == "binary" and self._sources is not None and not self._sources.total:
-            raise InputError("every pair of vertices of a weight above 0 is an edge of the graph; there is no negative")
+            raise InputError(f"every pair of vertices of a weight above 0 {self._excluded[1]}; there is no negative")
+
+    def _table(self, G: Graph, ends: Any, destinations: Drawing) -> NonEdges:
+        """What says which vertices are no negatives of each vertex."""
+        count, stored = G.num_vertices, G.source.num_edges * (1 if G.directed else 2)
+        if not self.asked.only_non_edges:
+            refuse_beyond_memory(
+                f"the rows of {count:,} vertices", OF_EDGE * count, "leave exclude_self_loops=True out"
+            )
+            return NonEdges.of_loops(count, destinations)
+        if count >= 1 << 31:
+            raise Unsupported(f"only_non_edges=True is for fewer than 2**31 vertices; the graph has {count:,}")
+        stored += count * self.asked.exclude_self_loops
+        refuse_beyond_memory(f"the rows of {stored:,} edges", OF_EDGE * stored, "leave only_non_edges=True out")
+        src, dst = ends()
+        sides = [(src, dst)] if G.directed else [(src, dst), (dst, src)]
+        if self.asked.exclude_self_loops:
+            sides.append((np.arange(count), np.arange(count)))
+        return NonEdges.of(*map(np.concatenate, zip(*sides, strict=True)), count, destinations)
+
+    @property
+    def _excluded(self) -> tuple[str, str]:
+        """What a vertex has to each vertex that is no negative of it, and what the pair of both is."""
+        if not self.asked.only_non_edges:
+            return "is itself the only vertex", "is of a vertex with itself"
+        if not self.asked.exclude_self_loops:
+            return "has an edge to every vertex", "is an edge of the graph"
+        return "has an edge to every other vertex", "is an edge of the graph, or of a vertex with itself"
 
     def check(self, to_caller: Callable[[np.ndarray], np.ndarray], sources: np.ndarray) -> None:
         """Raise InputError for a source of a triplet that has no non-neighbour."""
@@ -223,9 +255,10 @@ class Negatives:
             without = np.flatnonzero(self._destinations.free[sources] == 0)
             if len(without):
                 vertex = to_caller(sources[without[:1]])[0]
+                option = "only_non_edges" if self.asked.only_non_edges else "exclude_self_loops"
                 raise InputError(
-                    f"vertex {vertex}, the source of link {without[0]}, has an edge to every vertex of a weight above "
-                    "0, so no negative; leave such links out, or only_non_edges=True"
+                    f"vertex {vertex}, the source of link {without[0]}, {self._excluded[0]} of a weight above 0, so no "
+                    f"negative; leave such links out, or {option}=True"
                 )
 
     def drawn(self, epoch: int, first: int, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -177,8 +177,8 @@ class LinkNeighborLoader(OfLinks, Loader):
     Notes
     -----
     The links themselves are among the edges that neighbours are drawn from, as in PyTorch Geometric; to train without,
-    make the graph of the other edges. A negative pair may have two equal ends, unless `only_non_edges=True` and the
-    graph has that self-loop. With times `only_non_edges=True` leaves out edges of all times.
+    make the graph of the other edges. A negative pair may have two equal ends, unless `exclude_self_loops=True`. With
+    times `only_non_edges=True` leaves out edges of all times.
 
     Disjoint, the seeds of a batch are the sources of its links and negatives and then the destinations; of triplets the
     sources, the destinations, and the negatives number by number. Seed s of epoch e, counted from 0, is instance

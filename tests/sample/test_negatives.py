@@ -95,6 +95,54 @@ def test_destinations_have_the_law_of_their_source(only_non_edges, weight):
         assert agrees(pairs[:, pairs[0] == source], mine)
 
 
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("only_non_edges", [False, True])
+@pytest.mark.parametrize("weight", [None, UNEVEN])
+def test_a_vertex_is_no_negative_of_itself_and_every_other_is_as_often_as_its_weight(directed, only_non_edges, weight):
+    """By each place in the sum of the weights, whose number is known."""
+    graph = gd.from_edges(SRC, DST, directed=directed, num_vertices=N)
+    asked = NegativeSampling("binary", 1, None, weight, only_non_edges, exclude_self_loops=True)
+    table = _negatives.Negatives(graph, asked, 0, lambda: (SRC, DST))._destinations
+    law = np.tile(np.ones(N, int) if weight is None else weight, (N, 1))
+    law[np.eye(N, dtype=bool) | (adjacent(directed) & only_non_edges)] = 0
+    assert table.free.tolist() == law.sum(axis=1).tolist()
+    for vertex, total in enumerate(table.free.tolist()):
+        words = np.array([-(-(place << 64) // total) for place in range(total)], np.uint64)
+        found = np.bincount(table.drawn(np.full(total, vertex), words), minlength=N)
+        assert found.tolist() == law[vertex].tolist()
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("only_non_edges", [False, True])
+@pytest.mark.parametrize(
+    ("src_weight", "dst_weight"), [(None, None), (UNEVEN, None), (None, UNEVEN), (UNEVEN / 7, UNEVEN**0.75)]
+)
+def test_pairs_of_different_vertices_have_the_law_of_their_weights(directed, only_non_edges, src_weight, dst_weight):
+    graph = gd.from_edges(SRC, DST, directed=directed, num_vertices=N)
+    sampling = NegativeSampling("binary", 30, src_weight, dst_weight, only_non_edges, exclude_self_loops=True)
+    law = np.outer(*(np.ones(N) if weight is None else weight for weight in (src_weight, dst_weight))).astype(float)
+    law[np.eye(N, dtype=bool) | (adjacent(directed) & only_non_edges)] = 0
+    assert agrees(drawn(graph, sampling, np.zeros((2, 2000), int)), law)
+
+
+def test_a_graph_without_other_vertices_has_no_pair():
+    alone = gd.from_edges([0], [0])
+    asked = {"mode": "binary", "exclude_self_loops": True}
+    with pytest.raises(InputError, match="every pair of vertices of a weight above 0 is of a vertex with itself"):
+        LinkNeighborLoader(alone, [1], neg_sampling=asked)
+    with pytest.raises(InputError, match="is an edge of the graph, or of a vertex with itself; there is no negative"):
+        LinkNeighborLoader(gd.from_edges([0, 1], [1, 0]), [1], neg_sampling=asked | {"only_non_edges": True})
+    weight = np.array([0, 1, 0])
+    for more, message in (
+        ({}, "vertex 1, the source of link 0, is itself the only vertex of a weight above 0, so no negative"),
+        ({"only_non_edges": True}, "vertex 1, the source of link 0, has an edge to every other vertex of a weight"),
+    ):
+        asked = NegativeSampling("triplet", dst_weight=weight, exclude_self_loops=True, **more)
+        with pytest.raises(InputError, match=message):
+            LinkNeighborLoader(gd.from_edges([0], [2], num_vertices=3), [1], [[1], [0]], neg_sampling=asked)
+    assert repr(asked).endswith("only_non_edges=True, exclude_self_loops=True)")
+
+
 def test_numbers_of_links_and_epochs_are_independent():
     graph = gd.from_edges(SRC, DST, num_vertices=N)
     pairs = drawn(graph, NegativeSampling("triplet", 2), np.zeros((2, 3000), int), epochs=2)[1].reshape(2, 3000, 2)
