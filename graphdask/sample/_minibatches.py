@@ -262,11 +262,7 @@ def _package_of(values: Any) -> str:
 
 def as_tensor(values: Any) -> Any:
     """A tensor that shares the memory of an array; a tensor itself."""
-    return (
-        values
-        if _package_of(values) == "torch"
-        else importlib.import_module("torch").from_dlpack(values)
-    )
+    return values if _package_of(values) == "torch" else importlib.import_module("torch").from_dlpack(values)
 
 
 def to_torch(batch: Any) -> Any:
