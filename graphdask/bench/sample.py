@@ -20,14 +20,15 @@ from graphdask.bench.analysis.graphs import of_file
 from graphdask.bench.harness import Record, recorded, suite_of
 from graphdask.bench.out_of_memory import OutOfMemory
 from graphdask.bench.sample_cases import NEIGHBORHOODS, SUITES, WALKS, Bench
+from graphdask.bench.sample_links import LIKE
 from graphdask.bench.selection import Selection
 from graphdask.bench.specs import WALK_SPECS
 from graphdask.errors import InputError
 
 SHOWN = (
-    "sampler", "like", "bias", "method", "starts", "instances", "size", "at_once", "ranks", "scheme", "edges",
-    "kernel_ms", "draw_ms", "run_ms", "ms", "host_ms", "kernel_mseps", "draw_mseps", "mseps", "clock",
-    "graphdask_ms", "over_graphdask", "differs", "times", "draw_times",
+    "sampler", "like", "bias", "method", "starts", "instances", "batch_size", "size", "at_once", "ranks",
+    "scheme", "edges", "kernel_ms", "draw_ms", "run_ms", "ms", "host_ms", "kernel_mseps", "draw_mseps", "mseps",
+    "clock", "graphdask_ms", "over_graphdask", "differs", "times", "draw_times",
     "transfers", "transferred_mb", "in_place", "imbalance", "skipped",
 )  # fmt: skip
 """Columns of the table."""
@@ -80,7 +81,7 @@ def run(
         Whether samples are brought to the caller, and that is measured; many walks are more than a host takes.
     peers : bool
         Whether others' samplers are measured too, where they are installed, without a client: igraph, NetworkX,
-        torch-cluster, pyg-lib; on a GPU pylibcugraph.
+        torch-cluster, pyg-lib, on CPUs PyTorch Geometric's loader of links; on a GPU pylibcugraph.
     client : distributed.Client, optional
 
     Yields
@@ -101,7 +102,9 @@ def run(
         and what does; or `skipped`. Out of memory besides: `scheme`, and of the
         last call `transfers` of partitions to the device, `transferred_mb`, `in_place` and `imbalance` (as in
         `Stats.streamed`). Of selection besides: `table`, `collisions`, and what graphdask.bench.selection says. Of the
-        loader `ms` is that of an epoch, and `at_once` how many batches are drawn together, where it is said.
+        loader `ms` is that of an epoch, and `at_once` how many batches are drawn together, where it is said. Of PyTorch
+        Geometric's loader of links `batch_size`, and `ms` of an epoch of `instances` batches; its first line says
+        `skipped` without pyg-lib and torch-sparse.
 
     Raises
     ------
@@ -117,7 +120,7 @@ def run(
         raise InputError(f"walks={tuple(walks)} says nothing for suite={suite!r}, which has none; leave it out")
     if walks:
         size = replace(size, walks=tuple((count, size.walks[0][1]) for count in walks))
-    known = sorted({"loader"}.union(name.split()[0] for name, _, _ in (*WALKS, *WALK_SPECS, *NEIGHBORHOODS)))
+    known = sorted({"loader", LIKE}.union(name.split()[0] for name, _, _ in (*WALKS, *WALK_SPECS, *NEIGHBORHOODS)))
     for name in samplers:
         if not any(each_name.startswith(name) for each_name in known):
             raise InputError(f"sampler={name!r} is not one of {', '.join(known)}")

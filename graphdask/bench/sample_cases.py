@@ -14,6 +14,7 @@ from graphdask.bench.analysis.graphs import weighted
 from graphdask.bench.harness import CLOCK, repeat, timed_call
 from graphdask.bench.kernel_time import kernel_ms
 from graphdask.bench.minibatches import minibatches
+from graphdask.bench.sample_links import LIKE, links_beside
 from graphdask.bench.sample_peers import peers as sample_peers
 from graphdask.bench.specs import FIRE, HEAVIEST, POOL, SAMPLE_SPECS, STEPS, WALK_SPECS, Compared, spec_of
 from graphdask.errors import DeadlineExceeded, OverBudget
@@ -37,6 +38,8 @@ class Suite:
     """Numbers of instances of one seed each, and their fan-outs."""
     minibatches: tuple[tuple[int, int, tuple[int, ...]], ...] = ()
     """Numbers of minibatches, seeds of each, and fan-outs, for the loader."""
+    links: tuple[tuple[int, int, tuple[int, ...]], ...] = ()
+    """Numbers of minibatches, links of each, and fan-outs, for the loader of links beside PyTorch Geometric's."""
     own: bool = True
     """Whether ours are measured by themselves too."""
 
@@ -57,7 +60,13 @@ SUITES = {
         ((1_000_000, (10, 10)), (2000, (2, 2)), (100_000, (15, 10, 5))),
         ((100, 1000, (15, 10, 5)),),
     ),
-    ("peers", "cpu"): Suite(16, ((2000, 80),), ((2000, (10, 10)),), own=False),
+    ("peers", "cpu"): Suite(
+        16,
+        ((2000, 80),),
+        ((2000, (10, 10)),),
+        own=False,
+        links=((50, 16, (10, 5)), (20, 16, (15, 10)), (4, 512, (10, 5)), (4, 512, (15, 10))),
+    ),
     ("peers", "cuda"): Suite(
         22, ((1_000_000, 80), (4000, 2000)), ((1_000_000, (10, 10)), (2000, (2, 2)), (100_000, (15, 10, 5))), own=False
     ),
@@ -153,6 +162,9 @@ class Bench:
                 *sizes, whole, self._starts, self.repeats, partial(self._alike, whole), self.device, samplers
             ):
                 yield record | {"ranks": 1} | common
+            if self.device == "cpu" and (not samplers or LIKE.startswith(samplers)):
+                for record in links_beside(self.suite.links, whole, self.seed, self.repeats):
+                    yield record | {"ranks": 1} | common
 
     def _alike(
         self, graph: Any, like: str, bias: str | None, method: str, starts: np.ndarray, size: Any

@@ -106,7 +106,7 @@ def peers(
                     continue
                 edges = edges or Edges.of(graph)
                 begin = starts(number)
-                mine = _timed(ours(peer.like, peer.bias, peer.how, begin, row["size"]), repeats)
+                mine = timed(ours(peer.like, peer.bias, peer.how, begin, row["size"]), repeats)
                 try:
                     if peer.within not in entered:
                         stack.enter_context(peer.within())
@@ -114,14 +114,14 @@ def peers(
                     if (peer.module, peer.make) not in graphs:
                         graphs[peer.module, peer.make] = peer.make(edges)
                     call = peer.draw(graphs[peer.module, peer.make], begin, row["size"])
-                    theirs = _timed(call, 1 if peer.most is not None else repeats)
+                    theirs = timed(call, 1 if peer.most is not None else repeats)
                 except Exception as error:  # whatever another library raises is its result
                     yield row | {"skipped": f"{type(error).__name__}: {error}"}
                     continue
-                yield row | _beside(theirs, mine, peer.differs)
+                yield row | in_one_record(theirs, mine, peer.differs)
 
 
-def _beside(theirs: dict[str, Any], mine: dict[str, Any], differs: str | None) -> dict[str, Any]:
+def in_one_record(theirs: dict[str, Any], mine: dict[str, Any], differs: str | None) -> dict[str, Any]:
     """Both in one record; a ratio where they have drawn as much of the same."""
     found = theirs | {"clock": CLOCK} | {f"graphdask_{name}": value for name, value in mine.items()}
     few, many = sorted((theirs["edges"], mine["edges"]))
@@ -130,7 +130,7 @@ def _beside(theirs: dict[str, Any], mine: dict[str, Any], differs: str | None) -
     return found | ({"over_graphdask": theirs["ms"] / mine["ms"]} if differs is None else {"differs": differs})
 
 
-def _timed(call: Callable[[], Any], repeats: int) -> dict[str, Any]:
+def timed(call: Callable[[], Any], repeats: int) -> dict[str, Any]:
     """Milliseconds of whole calls, their median, until the devices have finished; the first is not counted."""
     runs = repeat(call, repeats, before=finish)
     edges = _edges(runs.result)
