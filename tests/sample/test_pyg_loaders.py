@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import chi2_contingency
 
 import graphdask as gd
 from graphdask.sample import LinkNeighborLoader, NeighborLoader, TypedNeighborLoader
@@ -18,6 +17,7 @@ REASON = "needs PyTorch Geometric, which the extra 'learn' installs"
 torch = pytest.importorskip("torch", reason=REASON)
 pytest.importorskip("torch_geometric", reason=REASON)
 
+from laws import same_law  # noqa: E402
 from torch_geometric import loader as theirs  # noqa: E402
 from torch_geometric import typing  # noqa: E402
 from torch_geometric.data import Data, HeteroData  # noqa: E402
@@ -46,17 +46,6 @@ def both():
     edges = torch.from_numpy(np.stack([ALL_SRC, ALL_DST]))
     torch.manual_seed(11)
     return gd.from_edges(ALL_SRC, ALL_DST, num_vertices=N * COPIES), Data(edge_index=edges, num_nodes=N * COPIES)
-
-
-def same_law(mine, other):
-    """Check that two samples of outcomes have the same law, rare outcomes together."""
-    outcomes = sorted({*mine, *other})
-    counts = np.array([[sample.count(outcome) for outcome in outcomes] for sample in (mine, other)])
-    rare = counts.sum(axis=0) < 20
-    counts = np.column_stack([counts[:, ~rare], counts[:, rare].sum(axis=1)])
-    counts = counts[:, counts.sum(axis=0) > 0]
-    assert counts.shape[1] > 2
-    assert chi2_contingency(counts).pvalue > 1e-4
 
 
 def test_neighbours_of_a_vertex_are_taken_together_as_often(both):
