@@ -52,7 +52,7 @@ def links_beside(
                 continue
             drawn = np.random.default_rng(seed).integers(0, len(edges.src), batches * size)
             links = np.stack([edges.src[drawn], edges.dst[drawn]]).astype(np.int64)
-            options = {"batch_size": size, "neg_sampling": mode}
+            options: dict[str, Any] = {"batch_size": size, "neg_sampling": mode}
             mine = timed(
                 _epoch(LinkNeighborLoader(graph, fanouts, _ids(graph, links), output=output, **options)), repeats
             )

@@ -238,7 +238,8 @@ class Negatives:
         sides = [(src, dst)] if G.directed else [(src, dst), (dst, src)]
         if self.asked.exclude_self_loops:
             sides.append((np.arange(count), np.arange(count)))
-        return NonEdges.of(*map(np.concatenate, zip(*sides, strict=True)), count, destinations)
+        src, dst = (np.concatenate(side) for side in zip(*sides, strict=True))
+        return NonEdges.of(src, dst, count, destinations)
 
     @property
     def _excluded(self) -> tuple[str, str]:
