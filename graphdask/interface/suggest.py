@@ -79,6 +79,7 @@ ARGUMENTS = {
     "prefetch": "num_workers prefetch_factor persistent_workers",
     "bias": "weight_attr",
     "times": "time_attr",
+    "num_samples": "num_neighbors fanouts",
     "subgraph_type": "directed",
     "client workers": "n_jobs nprocs num_workers n_workers threads",
     "output": "o out",
@@ -99,6 +100,20 @@ NOT_NEEDED = {
     "pin_memory": "batches of a graph on a GPU are made there; leave it out",
 }
 """Arguments of other packages that nothing here stands for, and why."""
+NOT_OF = {
+    "HGTLoader": {
+        "weight_attr": "budgets follow numbers of edges; TypedNeighborLoader draws by weights",
+        "bias": "budgets follow numbers of edges; TypedNeighborLoader draws by weights",
+        "time_attr": "edges of all times are seen; TypedNeighborLoader draws in time",
+        "times": "edges of all times are seen; TypedNeighborLoader draws in time",
+        "input_time": "edges of all times are seen; TypedNeighborLoader draws in time",
+        "disjoint": "give batch_size=1 for a sample of each seed",
+        "replace": "vertices are drawn once each; leave it out",
+        "subgraph_type": "batches have all edges between their vertices; leave it out",
+        "directed": "batches have all edges between their vertices; leave it out",
+    },
+}
+"""Arguments of a function's relatives that it has no meaning for, and why."""
 
 
 def names() -> dict[str, str]:
@@ -273,8 +288,9 @@ def _misfit(function: Any, name: str, method: bool, args: tuple[Any, ...], given
     has = f"it has {', '.join(names)}" if names else "it has none"
     for each in given:
         if each not in names:
-            if each in NOT_NEEDED:
-                return ArgumentError(f"{name} has no argument {each}=; {NOT_NEEDED[each]}")
+            refused = NOT_OF.get(name, {}).get(each) or NOT_NEEDED.get(each)
+            if refused is not None:
+                return ArgumentError(f"{name} has no argument {each}=; {refused}")
             found = meant_argument(each, [other for other in names if other not in given])
             if found is not None:
                 return ArgumentError(f"{name} has no argument {each}=; did you mean {found}=?")

@@ -20,15 +20,20 @@ def weighted_by(G: Graph, weight_attr: str | None, bias: Any, in_time: bool) -> 
     """
     if weight_attr is None:
         return G, bias
+    refuse_weights(weight_attr, bias, in_time)
+    if weight_attr == "weight" and G.weighted and weight_attr not in G.edge_columns:
+        return G, "weight"
+    return with_edge_values(G, "weight_attr", weight_attr), "weight"
+
+
+def refuse_weights(weight_attr: str, bias: Any, in_time: bool) -> None:
+    """Raise InputError for weights of draws in time, and beside another bias."""
     if in_time:
         raise InputError(f"weight_attr={shown(weight_attr)} is not for draws in time; leave it out, or the times")
     if bias not in (None, "weight"):
         raise InputError(
             f"bias={shown(bias)} and weight_attr={shown(weight_attr)} exclude each other; give one of them"
         )
-    if weight_attr == "weight" and G.weighted and weight_attr not in G.edge_columns:
-        return G, "weight"
-    return with_edge_values(G, "weight_attr", weight_attr), "weight"
 
 
 def is_of_vertices(G: Graph, time_attr: str | None) -> bool:

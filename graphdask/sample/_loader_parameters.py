@@ -58,6 +58,44 @@ edge_rows : bool
     and keep 4 bytes for each stored edge, or 8 if there are 2^31 edges or more. A streamed file holds the rows if it
     was built with `edge_rows=True`.
 """
+OF_TYPES = """
+G : TypedGraph
+    Made by `graphdask.from_frames`.
+num_neighbors : sequence of int, or mapping of types of edges to such
+    Neighbours of a vertex at each hop along the edges of each type; -1 for all of them. A mapping has numbers for
+    every type.
+replace, bias, method
+    As for `neighbors`; a bias by weight needs weights of every type of edges.
+weight_attr : str, optional
+    Draw neighbours with the probabilities that a column of the edges says, or "weight" for the weights of `G`.
+    Neighbours along edges of a type without the column are drawn uniformly.
+times : str, or mapping of types of edges to array or str, optional
+    The times of the edges of each type: a number for each row of its table, or the name of a column of the graph, dates
+    being whole numbers in the unit of their type. A name alone is of all types. Edges of types that a mapping leaves
+    out are seen at all times. Default: the weights of the graph.
+time_attr : str, optional
+    The name of a column of the edges of some types, or of the vertices of some types: every edge then has the time of
+    the neighbour that is drawn along it. Edges of types without the column, or along which vertices of such are drawn,
+    are seen at all times.
+subgraph_type : {"directional", "bidirectional", "induced"}
+    Which edges a batch has. `directional`: those along which neighbours were drawn. `bidirectional`: these and their
+    reverses, each pair of vertices once in each direction, in the order of the numbers of their destinations and
+    sources. A reverse is the edge of the type `rev_...` that `from_frames(..., reverse=True)` makes, with its row;
+    edges between vertices of one type that has no such are reversed within their type, and have the row of the edge
+    that was drawn. `induced`: all edges of the graph between vertices of the batch, in the order of the numbers of
+    their sources and destinations; with `disjoint`, between those of each seed. Not with times.
+x, y : mapping of str to array with a row for each vertex of the type, in the order of `G.ids_of(type)`, optional
+    A batch gets the rows of its vertices, where the values are.
+vertex_columns : mapping of str to list of str, optional
+    By type: names of columns of the graph, of which a batch gets the rows of its vertices.
+edge_columns : mapping of types of edges to list of str, optional
+    By type: names of columns of the graph, of which a batch gets the rows of its edges; needs `edge_rows`.
+output : {"arrays", "torch", "pyg"}
+    What batches hold: arrays; tensors; or a `torch_geometric.data.HeteroData` of tensors.
+edge_rows : bool
+    Whether batches have `e_id`.
+"""
+"""Of loaders of graphs with types, beside the others of `LOADING`."""
 LOADING_ERRORS = """
 MissingDependency
     Without PyTorch or PyTorch Geometric, where `output` asks for them.
@@ -66,4 +104,4 @@ MissingDependency
 
 def described_loader(loader: type[Any]) -> None:
     """Add to a loader's docstring what it shares with others and leaves out."""
-    described(loader, LOADING + SHARED, LOADING_ERRORS + ERRORS)
+    described(loader, loader.PARAMETERS + SHARED, LOADING_ERRORS + ERRORS)

@@ -24,7 +24,7 @@ from graphdask.interface.kinds import choice, flag, whole
 from graphdask.sample._bidirectional import bidirectional_batches
 from graphdask.sample._column_names import is_of_vertices, times_of_vertices, with_times_of_vertices
 from graphdask.sample._induced_batches import induced_batches
-from graphdask.sample._loader_parameters import described_loader
+from graphdask.sample._loader_parameters import LOADING, described_loader
 from graphdask.sample._minibatch_traversal import MinibatchTraversal
 from graphdask.sample._minibatches import CONVERT, Drawn, checked_output, checked_rows, drawn_batches, rows_of
 from graphdask.sample.hops import checked_options, checked_sizes
@@ -107,6 +107,8 @@ class Ways:
 class Loader:
     """Iterates over batches; every pass is an epoch."""
 
+    PARAMETERS: ClassVar[str] = LOADING
+    """Descriptions of the parameters that loaders share."""
     _traversal: type[NumberedTraversal] = MinibatchTraversal
     _inputs: int
     """How many inputs are divided into batches."""

@@ -46,8 +46,8 @@ class TypedBatch(Fields):
     """int64, shape (batch_size,): place of each seed among the input vertices."""
     num_sampled_nodes: Mapping[str, list[int]]  # type: ignore[assignment]
     """By type of vertices: seeds, then the vertices that each hop reached first."""
-    num_sampled_edges: Mapping[Any, list[int]]
-    """By type of edges: edges of each hop."""
+    num_sampled_edges: Mapping[Any, list[int]] | None
+    """By type of edges: edges of each hop; None unless `subgraph_type` is "directional"."""
     x: Mapping[str, Any]
     """By type of vertices: rows of `x`."""
     y: Mapping[str, Any]
@@ -75,7 +75,7 @@ class TypedBatch(Fields):
 
     def __repr__(self) -> str:
         vertices = ", ".join(f"{sum(sizes):,} {name}" for name, sizes in self.num_sampled_nodes.items())
-        edges = ", ".join(f"{sum(sizes):,} {' '.join(kind)}" for kind, sizes in self.num_sampled_edges.items())
+        edges = ", ".join(f"{index.shape[1]:,} {' '.join(kind)}" for kind, index in self.edge_index.items())
         inputs = f"{self.batch_size} {self.INPUTS} of type {self.input_type!r}"
         return f"{type(self).__name__}({inputs}; vertices {vertices}; edges {edges})"
 
@@ -223,7 +223,9 @@ def _to_pyg(batch: Any) -> Any:
             data[name].batch = of_seeds
     batch.put(data, tensors)
     for kind, index in tensors.edge_index.items():
-        data[kind].edge_index, data[kind].num_sampled_edges = index, list(batch.num_sampled_edges[kind])
+        data[kind].edge_index = index
+        if batch.num_sampled_edges is not None:
+            data[kind].num_sampled_edges = list(batch.num_sampled_edges[kind])
         if kind in tensors.e_id:
             data[kind].e_id = tensors.e_id[kind]
     for columns in (tensors.vertex_columns, tensors.edge_columns):

@@ -19,16 +19,19 @@ from graphdask.graph.graph import Graph
 from graphdask.graph.type_names import EdgeType, found_type, listed
 from graphdask.graph.typed import TypedGraph
 from graphdask.partition.conversions import class_of
+from graphdask.sample._loader_parameters import LOADING, OF_TYPES
 from graphdask.sample._loading import Loader, Ways
 from graphdask.sample._minibatches import rows_of
+from graphdask.sample._typed_attributes import times_of_attribute, times_of_inputs, weighted_types
 from graphdask.sample._typed_batches import CONVERT, by_vertex_type, checked_columns
+from graphdask.sample._typed_subgraphs import both_ways, reverse_types, take_induced
 from graphdask.sample.hops import typed_options
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import drawn, refuse_partitions
 from graphdask.sample.streamed import Streamed
 from graphdask.sample.temporal import TemporalNeighbors, checked_limits, checked_strategy
 from graphdask.sample.traversal import Traversal
-from graphdask.sample.typed import Seeds, TypedNeighborhoods, drawn_by_type
+from graphdask.sample.typed import Draw, SamplerOf, Seeds, TypedNeighborhoods, drawn_by_type
 
 
 @dataclass
@@ -39,6 +42,8 @@ class Given:
     y: Any
     vertex_columns: Any
     edge_columns: Any
+    weight_attr: str | None = None
+    time_attr: str | None = None
 
 
 @dataclass
@@ -84,21 +89,27 @@ class _Drawn:
 class TypedLoader(Loader):
     """Iterates over batches of a graph with types."""
 
+    PARAMETERS = OF_TYPES + LOADING
     _time: Time | None = None
+    _refuse_ends_of_any_time = False
+    """Whether inputs have ends that are drawn at any time."""
 
     def _prepare_types(self, G: Any, num_neighbors: Any, ways: Ways, given: Given, **options: Any) -> None:
         """Check the options that all loaders of graphs with types have."""
         if not isinstance(G, TypedGraph):  # of whatever a caller gives
             raise InputError(f"G is a {class_of(G)}, not a TypedGraph; gd.from_frames makes one")
+        in_time = options.pop("in_time", False) or given.time_attr is not None
+        self._graphs, biases = weighted_types(G, given.weight_attr, options["bias"], in_time)
         self._by_type = typed_options(
-            G, num_neighbors, "num_neighbors",
-            *(options[name] for name in ("replace", "bias", "direction", "method", "seed")),
+            G, num_neighbors, "num_neighbors", options["replace"], biases, options["direction"], options["method"],
+            options["seed"], self._graphs,
         )  # fmt: skip
         by_hop = zip(*(of_type["fanouts"] for of_type in self._by_type.values()), strict=True)
         most = [-1 if -1 in sizes else sum(sizes) for sizes in by_hop]
         self._asked_draws = {name: options[name] for name in ("bias", "method")}
         self._prepare(G, most, ways, **(options | {"bias": None}))
-        self.typed = G
+        self.typed, self._time_attr = G, given.time_attr
+        self._reverses = reverse_types(G) if self._edges == "bidirectional" else {}
         names = [kind for kind, ids in G.vertex_ids_by_type.items() if not ids.are_numbers]
         if self._output != "arrays" and names:
             raise InputError(
@@ -109,20 +120,38 @@ class TypedLoader(Loader):
         self._columns = checked_columns(G, given.vertex_columns, given.edge_columns, self._output, self._numbered)
 
     def _see_types(
-        self, given: tuple[str, Any], inputs: tuple[int, str, str], times: Any, strategy: Any
-    ) -> Time | None:
-        """What inputs see of each type; `given` is the argument that says their times."""
-        (name, limits), (count, plural, one) = given, inputs
+        self, given: tuple[str, Any], inputs: tuple[int, str, str], times: Any, strategy: Any,
+        vertices: tuple[str, np.ndarray] | None = None,
+    ) -> Time | None:  # fmt: skip
+        """What inputs see of each type; `given` is the argument that says their times.
+
+        Inputs that are vertices, given by their type and numbers, have the times of these, if `time_attr` is a column
+        of vertices and none are given.
+        """
+        (name, limits), (count, plural, one), attribute = given, inputs, self._time_attr
+        if times is not None and attribute is not None:
+            raise InputError("times and time_attr exclude each other; give one of them")
+        if attribute is not None:
+            times, of_vertices = times_of_attribute(self.typed, attribute, self._options["direction"])
+            if of_vertices and vertices is None and self._refuse_ends_of_any_time:
+                raise InputError(
+                    f"time_attr={shown(attribute)} is a column of the vertices, and negatives would have ends of any "
+                    f"time; name a column of the edges, or leave neg_sampling out"
+                )
+            if limits is None and of_vertices and vertices is not None:
+                limits = times_of_inputs(self.typed, attribute, *vertices, of_vertices)
         last = checked_strategy("temporal_strategy", strategy, self._options["replace"])
         if limits is None:
             if times is not None or last:
-                option = "times" if times is not None else "temporal_strategy='last'"
+                option = "time_attr" if attribute else "times" if times is not None else "temporal_strategy='last'"
                 raise InputError(f"{option} says nothing without {name}=, the time of each {one}")
             return None
         for option, none in (("bias", None), ("method", "auto")):
             value = self._asked_draws[option]
             if value != none:
                 raise InputError(f"{option}={shown(value)} is not for draws in time; leave it out, or {name}")
+        if self._induced:
+            raise InputError(f"subgraph_type='induced' has edges of all times; leave it out, or {name}")
         if isinstance(self._placement, Streamed):
             refuse_partitions(TemporalNeighbors.name, self._placement)
         graphs = {
@@ -138,25 +167,37 @@ class TypedLoader(Loader):
     def _drawn(self, run: Any) -> Any:
         """The batches of one run, but for rows of attributes."""
 
+        sample = drawn_by_type(
+            self.typed, run.seeds, self._by_type, self._draw(self._numbered and not self._induced), run.first,
+            self._sampler_of(run.inputs),
+        )  # fmt: skip
+        if self._induced:
+            take_induced(sample, self._draw(self._numbered), self._inward, self._numbered)
+        return batches_of(sample, run)
+
+    def _draw(self, numbered: bool) -> Draw:
+        """What runs samplers, with the rows of edges or without."""
+
         def draw(graph: Graph, sampler: Traversal) -> Neighborhoods:
-            sampler.numbered = self._numbered
+            sampler.numbered = numbered
             found: Neighborhoods = drawn(graph, sampler, self._placement, self._client, False)
             return found
 
-        sampler_of = None
-        if self._time is not None:
-            sampler_of = self._in_time(self._time, run.inputs)
-        sample = drawn_by_type(self.typed, run.seeds, self._by_type, draw, run.first, sampler_of)
-        return batches_of(sample, run)
+        return draw
 
-    def _in_time(self, time: Time, inputs: np.ndarray) -> Any:
-        """The sampler of one type, whose instances see what is not later than their inputs."""
+    @property
+    def _inward(self) -> bool:
+        return all(options["direction"] == "in" for options in self._by_type.values())
+
+    def _sampler_of(self, inputs: np.ndarray | None) -> SamplerOf:
+        """The sampler of one type, whose instances see what is not later than their inputs, if these have times."""
+        time = self._time
 
         def sampler_of(
             kind: EdgeType, vertices: np.ndarray, starts: np.ndarray, given: Mapping[str, Any]
         ) -> tuple[Traversal, Graph]:
-            if kind not in time.graphs:
-                return Traversal(vertices, starts, **given), self.typed.of_type(kind)
+            if time is None or kind not in time.graphs:
+                return Traversal(vertices, starts, **given), self._graphs[kind]
             options = {name: given[name] for name in ("fanouts", "replace", "seed", "direction")}
             limits = time.limits[kind][inputs]
             return TemporalNeighbors(vertices, starts, limits=limits, last=time.last, **options), time.graphs[kind]
@@ -173,8 +214,7 @@ class TypedLoader(Loader):
         sample, first, last = drawn.sample, drawn.first, drawn.last
         nodes = {name: _Nodes.of(sample, name, first, last) for name in sample.nodes}
         places = {name: sample.places[name][of_type.order] for name, of_type in nodes.items()}
-        inward = all(options["direction"] == "in" for options in self._by_type.values())
-        index, rows = {}, {}
+        inward, index, rows = self._inward, {}, {}
         for kind, offsets in sample.edge_offsets.items():
             near, far = (kind[2], kind[0]) if inward else (kind[0], kind[2])
             here = slice(*offsets[[first, last]])
@@ -187,12 +227,17 @@ class TypedLoader(Loader):
             index[kind] = np.stack(ends if inward else ends[::-1])
             if self._numbered:
                 rows[kind] = sample.edge[kind][here][order]
+        if self._reverses:
+            counts = {name: len(of_type.order) for name, of_type in nodes.items()}
+            index, rows = both_ways(self._reverses, counts, index, rows)
         x, y = ({name: rows_of(values, places[name]) for name, values in given.items()} for given in self._attributes)
         return {
             "n_id": {name: sample.nodes[name][of_type.order] for name, of_type in nodes.items()},
             "edge_index": index, "e_id": rows, "x": x, "y": y,
             "num_sampled_nodes": {name: s[first:last].sum(0).tolist() for name, s in sample.node_sizes.items()},
-            "num_sampled_edges": {kind: s[first:last].sum(0).tolist() for kind, s in sample.edge_sizes.items()},
+            "num_sampled_edges": None if self._edges != "directional" else {
+                kind: s[first:last].sum(0).tolist() for kind, s in sample.edge_sizes.items()
+            },
             "vertex_columns": self._columns.of_vertices(places), "edge_columns": self._columns.of_edges(rows),
             "batch": {name: of_type.instances for name, of_type in nodes.items()} if self._disjoint else None,
         }  # fmt: skip

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError, shown
-from graphdask.graph.graph import Graph
 from graphdask.graph.type_names import checked_vertex_type
 from graphdask.graph.typed import TypedGraph
 from graphdask.interface.suggest import public
@@ -21,9 +20,7 @@ from graphdask.sample._loading import Ways
 from graphdask.sample._typed_batches import TypedBatch
 from graphdask.sample._typed_loading import Given, TypedLoader, TypedRun, batches_of
 from graphdask.sample.hops import checked_sizes
-from graphdask.sample.neighborhoods import Neighborhoods
-from graphdask.sample.sampler import Placement, drawn
-from graphdask.sample.traversal import Traversal
+from graphdask.sample.sampler import Placement
 from graphdask.sample.typed_loader import input_of
 
 
@@ -47,10 +44,8 @@ class HGTLoader(TypedLoader):
         are taken.
     input_nodes : str, or (str, array of vertex ids, or of bool with an element for each vertex of the type)
         The type of the vertices that batches are made for, and which of them; without these all.
-    batch_size, shuffle, drop_last, seed
-        As for `TypedNeighborLoader`.
-    x, y, vertex_columns, edge_columns, transform, output, prefetch, batches_per_run, edge_rows, placement, client
-        As for `TypedNeighborLoader`.
+    batch_size : int
+        Input vertices of a batch; the last one has what is left.
 
     Attributes
     ----------
@@ -63,8 +58,6 @@ class HGTLoader(TypedLoader):
         For an input vertex that is none of its type.
     InputError
         For an argument value that is not allowed, or an input vertex that is there twice.
-    MissingDependency
-        Without PyTorch or PyTorch Geometric, where `output` asks for them.
 
     Notes
     -----
@@ -117,7 +110,7 @@ class HGTLoader(TypedLoader):
             method="auto", seed=seed,
         )  # fmt: skip
         self._sizes = _sizes(G, num_samples)
-        self._input_type, self._seeds = input_of(G, input_nodes)
+        self._input_type, self._seeds = input_of(G, input_nodes, False)
         self._divide(len(self._seeds), 1, batches_per_run)
 
     def __repr__(self) -> str:
@@ -141,13 +134,8 @@ class HGTLoader(TypedLoader):
     def _drawn(self, run: Any) -> Any:
         """The batches of one run, but for rows of attributes."""
 
-        def draw(graph: Graph, sampler: Traversal) -> Neighborhoods:
-            sampler.numbered = True
-            found: Neighborhoods = drawn(graph, sampler, self._placement, self._client, False)
-            return found
-
         return batches_of(
-            drawn_by_budget(self.typed, run.seeds, self._sizes, draw, self._options["seed"], run.first), run
+            drawn_by_budget(self.typed, run.seeds, self._sizes, self._draw(True), self._options["seed"], run.first), run
         )
 
     def _made(self, beside: Any, common: dict[str, Any]) -> TypedBatch:

@@ -7,7 +7,7 @@ large graphs (2017); Stivala et al., Snowball sampling for estimating exponentia
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, overload
 
@@ -182,14 +182,18 @@ def typed_seeds(G: TypedGraph, vertex_type: str, ids: Any) -> tuple[np.ndarray, 
 
 
 def typed_options(
-    G: TypedGraph, fanouts: Any, name: str, replace: Any, bias: Any, direction: Any, method: Any, seed: Any
-) -> dict[EdgeType, dict[str, Any]]:
-    """Arguments of Traversal for each type of edges."""
+    G: TypedGraph, fanouts: Any, name: str, replace: Any, bias: Any, direction: Any, method: Any, seed: Any,
+    graphs: Mapping[EdgeType, Graph] | None = None,
+) -> dict[EdgeType, dict[str, Any]]:  # fmt: skip
+    """Arguments of Traversal for each type of edges; bias may be one for each, and `graphs` have the weights."""
     sizes = sizes_by_type(G, fanouts, name, checked_sizes)
     return {
-        kind: checked_options(G.of_type(kind), of_type, replace, bias, direction, method, seed)
+        kind: checked_options(
+            G.of_type(kind) if graphs is None else graphs[kind], of_type, replace,
+            bias[kind] if isinstance(bias, Mapping) else bias, direction, method, seed,
+        )
         for kind, of_type in sizes.items()
-    }
+    }  # fmt: skip
 
 
 def checked_collisions(collisions: Any, method: str) -> Any:

@@ -44,8 +44,6 @@ class TypedLinkNeighborLoader(OfLinks, TypedLoader):
     ----------
     G : TypedGraph
         Made by `graphdask.from_frames`.
-    num_neighbors : sequence of int, or mapping of types of edges to such
-        As for `TypedNeighborLoader`.
     edge_label_index : type of edges, or pair of such and (array of ids, array of ids)
         The type of the links, and the caller's ids of their sources and destinations; pairs may also be an array of
         shape (2, links). Without pairs: all edges of the type, in the order of its table.
@@ -64,10 +62,6 @@ class TypedLinkNeighborLoader(OfLinks, TypedLoader):
         Give every end of a link and of a negative a neighbourhood of its own.
     batch_size : int
         Links of a batch, without negatives; the last one has what is left.
-    shuffle, drop_last, replace, bias, method, direction, seed, times, temporal_strategy
-        As for `TypedNeighborLoader`.
-    x, y, vertex_columns, edge_columns, transform, output, prefetch, batches_per_run, edge_rows, placement, client
-        As for `TypedNeighborLoader`.
 
     Attributes
     ----------
@@ -80,8 +74,6 @@ class TypedLinkNeighborLoader(OfLinks, TypedLoader):
         For an end of a link that is no vertex of its type.
     InputError
         For an argument value that is not allowed, or negatives that do not exist.
-    MissingDependency
-        Without PyTorch or PyTorch Geometric, where `output` asks for them.
 
     References
     ----------
@@ -107,16 +99,19 @@ class TypedLinkNeighborLoader(OfLinks, TypedLoader):
         *,
         neg_sampling: str | dict[str, Any] | NegativeSampling | None = None,
         neg_sampling_ratio: float | None = None,
+        subgraph_type: str = "directional",
         disjoint: bool = False,
         batch_size: int = 1,
         shuffle: bool = False,
         drop_last: bool = False,
         replace: bool = False,
         bias: str | None = None,
+        weight_attr: str | None = None,
         method: str = "auto",
         direction: str = "in",
         seed: int = 0,
         times: Any = None,
+        time_attr: str | None = None,
         temporal_strategy: str = "uniform",
         x: Mapping[str, Any] | None = None,
         y: Mapping[str, Any] | None = None,
@@ -132,11 +127,11 @@ class TypedLinkNeighborLoader(OfLinks, TypedLoader):
     ):
         ways = Ways(
             batch_size, shuffle, drop_last, placement, client, edge_rows, None, None, transform, output, prefetch,
-            batches_per_run, "directional",
+            batches_per_run, subgraph_type,
         )  # fmt: skip
         self._prepare_types(
-            G, num_neighbors, ways, Given(x, y, vertex_columns, edge_columns), replace=replace, bias=bias,
-            direction=direction, method=method, seed=seed,
+            G, num_neighbors, ways, Given(x, y, vertex_columns, edge_columns, weight_attr, time_attr), replace=replace,
+            bias=bias, direction=direction, method=method, seed=seed, in_time=edge_label_time is not None,
         )  # fmt: skip
         self._disjoint = flag("disjoint", disjoint) or edge_label_time is not None
         self._asked = asked = checked_negatives(neg_sampling, neg_sampling_ratio)
@@ -146,6 +141,7 @@ class TypedLinkNeighborLoader(OfLinks, TypedLoader):
             self._negatives.check(partial(G.named, self._links_type[0]), self._links[0])
         count = len(self._links[0])
         self._labels = checked_labels(edge_label, count, asked)
+        self._refuse_ends_of_any_time = asked is not None
         inputs = count, "links", "link"
         self._time = self._see_types(("edge_label_time", edge_label_time), inputs, times, temporal_strategy)
         self._seen = None if self._time is None else Seen(self._time.given, self._time.last)

@@ -35,54 +35,17 @@ class TypedNeighborLoader(TypedLoader):
     ----------
     G : TypedGraph
         Made by `graphdask.from_frames`.
-    num_neighbors : sequence of int, or mapping of types of edges to such
-        Neighbours of a vertex at each hop along the edges of each type; -1 for all of them. A mapping has numbers for
-        every type.
     input_nodes : str, or (str, array of vertex ids, or of bool with an element for each vertex of the type)
-        The type of the vertices that batches are made for, and which of them; without these all.
+        The type of the vertices that batches are made for, and which of them; without these all. Each once; disjoint
+        or with times as often as wanted.
     input_time : number, or array-like with one for each input vertex, optional
         The time of each input vertex, in the unit of `times`. With it neighbours are drawn as by `temporal_neighbors`,
         along edges that are not later than the seed, at every hop. Every seed then has a neighbourhood of its own, as
-        with `disjoint=True`.
+        with `disjoint=True`. Default: the times of the input vertices, if `time_attr` is a column of vertices.
     disjoint : bool
         Give every seed a neighbourhood of its own: a vertex that two seeds reach stands in the batch twice.
     batch_size : int
         Input vertices of a batch; the last one has what is left.
-    shuffle : bool
-        Put the input vertices in another order in every epoch, as `NeighborLoader` does.
-    drop_last : bool
-        Leave out a last batch of fewer than `batch_size`.
-    replace, bias, method
-        As for `neighbors`; a bias by weight needs weights of every type of edges.
-    direction : {"in", "out"}
-        `in`: vertices that edges come from are drawn, and messages go along the edges. `out`: the other way round.
-    seed : int
-        0 to 2**64 - 1.
-    times : str, or mapping of types of edges to array or str, optional
-        The times of the edges of each type: a number for each row of its table, or the name of a column of the graph,
-        dates being whole numbers in the unit of their type. A name alone is of all types. Edges of types that a mapping
-        leaves out are seen at all times. Default: the weights of the graph.
-    temporal_strategy : {"uniform", "last"}
-        As `strategy` of `temporal_neighbors`; with `input_time`.
-    x, y : mapping of str to array with a row for each vertex of the type, in the order of `G.ids_of(type)`, optional
-        A batch gets the rows of its vertices.
-    vertex_columns : mapping of str to list of str, optional
-        By type: names of columns of the graph, of which a batch gets the rows of its vertices.
-    edge_columns : mapping of types of edges to list of str, optional
-        By type: names of columns of the graph, of which a batch gets the rows of its edges; needs `edge_rows`.
-    transform : callable, optional
-        Called with each batch, of the kind that `output` says; what it returns is the batch. With `prefetch` it is
-        called in another thread.
-    output : {"arrays", "torch", "pyg"}
-        What batches hold: arrays; tensors; or a `torch_geometric.data.HeteroData` of tensors.
-    prefetch : int
-        Runs that are made ahead, in a thread; with 0 everything happens when a batch is asked for.
-    batches_per_run : int, optional
-        Batches that are drawn together. Default: as many as have about 8 million edges. It changes no batch.
-    edge_rows : bool
-        Whether batches have `e_id`.
-    placement, client
-        As for `neighbors`.
 
     Attributes
     ----------
@@ -95,8 +58,6 @@ class TypedNeighborLoader(TypedLoader):
         For an input vertex that is none of its type.
     InputError
         For an argument value that is not allowed, an input vertex that is there twice, or an `x` of another length.
-    MissingDependency
-        Without PyTorch or PyTorch Geometric, where `output` asks for them.
 
     References
     ----------
@@ -122,15 +83,18 @@ class TypedNeighborLoader(TypedLoader):
         *,
         input_time: Any = None,
         disjoint: bool = False,
+        subgraph_type: str = "directional",
         batch_size: int = 1,
         shuffle: bool = False,
         drop_last: bool = False,
         replace: bool = False,
         bias: str | None = None,
+        weight_attr: str | None = None,
         method: str = "auto",
         direction: str = "in",
         seed: int = 0,
         times: Any = None,
+        time_attr: str | None = None,
         temporal_strategy: str = "uniform",
         x: Mapping[str, Any] | None = None,
         y: Mapping[str, Any] | None = None,
@@ -146,16 +110,18 @@ class TypedNeighborLoader(TypedLoader):
     ):
         ways = Ways(
             batch_size, shuffle, drop_last, placement, client, edge_rows, None, None, transform, output, prefetch,
-            batches_per_run, "directional",
+            batches_per_run, subgraph_type,
         )  # fmt: skip
         self._prepare_types(
-            G, num_neighbors, ways, Given(x, y, vertex_columns, edge_columns), replace=replace, bias=bias,
-            direction=direction, method=method, seed=seed,
+            G, num_neighbors, ways, Given(x, y, vertex_columns, edge_columns, weight_attr, time_attr), replace=replace,
+            bias=bias, direction=direction, method=method, seed=seed, in_time=input_time is not None,
         )  # fmt: skip
-        self._input_type, self._seeds = input_of(G, input_nodes)
-        self._disjoint = flag("disjoint", disjoint) or input_time is not None
-        inputs = len(self._seeds), "input vertices", "input vertex"
-        self._time = self._see_types(("input_time", input_time), inputs, times, temporal_strategy)
+        self._disjoint = flag("disjoint", disjoint) or input_time is not None or time_attr is not None
+        self._input_type, self._seeds = input_of(G, input_nodes, self._disjoint)
+        self._time = self._see_types(
+            ("input_time", input_time), (len(self._seeds), "input vertices", "input vertex"), times, temporal_strategy,
+            (self._input_type, self._seeds),
+        )  # fmt: skip
         self._divide(len(self._seeds), 1, batches_per_run)
 
     def __repr__(self) -> str:
@@ -182,8 +148,8 @@ class TypedNeighborLoader(TypedLoader):
         return TypedBatch(input_type=self._input_type, batch_size=len(beside["input_id"]), **beside, **common)
 
 
-def input_of(G: TypedGraph, given: Any) -> tuple[str, np.ndarray]:
-    """The type and the vertex numbers of the input vertices, each once."""
+def input_of(G: TypedGraph, given: Any, again_too: bool) -> tuple[str, np.ndarray]:
+    """The type and the vertex numbers of the input vertices; each once, unless they may be there again too."""
     if isinstance(given, str):
         name, ids = given, None
     elif isinstance(given, tuple | list) and len(given) == 2 and isinstance(given[0], str):
@@ -207,4 +173,4 @@ def input_of(G: TypedGraph, given: Any) -> tuple[str, np.ndarray]:
             )
         return name, G.number(name, every[asked])
     numbers = G.number(name, asked)
-    return name, each_once("input_nodes", asked, numbers)
+    return name, numbers if again_too else each_once("input_nodes", asked, numbers)

@@ -11,7 +11,15 @@ import pytest
 
 import graphdask as gd
 from graphdask.errors import InputError
-from graphdask.sample import ClusterLoader, LinkNeighborLoader, NeighborLoader, ShaDowLoader
+from graphdask.sample import (
+    ClusterLoader,
+    HGTLoader,
+    LinkNeighborLoader,
+    NeighborLoader,
+    ShaDowLoader,
+    TypedLinkNeighborLoader,
+    TypedNeighborLoader,
+)
 
 RNG = np.random.default_rng(41)
 N = 30
@@ -180,9 +188,16 @@ def test_arguments_that_other_loaders_have_are_answered():
 @pytest.mark.learn
 def test_every_argument_of_pytorch_geometric_is_there_or_answered():
     theirs = pytest.importorskip("torch_geometric.loader")
-    for ours in (NeighborLoader, LinkNeighborLoader, ShaDowLoader, ClusterLoader):
-        name = {"ShaDowLoader": "ShaDowKHopSampler"}.get(ours.__name__, ours.__name__)
-        positional = {"ShaDowLoader": (2, 2), "ClusterLoader": (np.zeros(N, int),)}.get(ours.__name__, ([2],))
+    typed = gd.from_frames({("user", "rates", "item"): ([0], [1])}, reverse=True)
+    for ours, name, given in (
+        (NeighborLoader, "NeighborLoader", (made(), [2])),
+        (LinkNeighborLoader, "LinkNeighborLoader", (made(), [2])),
+        (ShaDowLoader, "ShaDowKHopSampler", (made(), 2, 2)),
+        (ClusterLoader, "ClusterLoader", (made(), np.zeros(N, int))),
+        (TypedNeighborLoader, "NeighborLoader", (typed, [2], "user")),
+        (TypedLinkNeighborLoader, "LinkNeighborLoader", (typed, [2], "rates")),
+        (HGTLoader, "HGTLoader", (typed, [2], "user")),
+    ):
         has = inspect.signature(ours).parameters
         for argument in inspect.signature(getattr(theirs, name)).parameters:
             if argument in has or argument in ("data", "cluster_data", "kwargs"):
@@ -190,4 +205,4 @@ def test_every_argument_of_pytorch_geometric_is_there_or_answered():
             with pytest.raises(
                 InputError, match=f"no argument {argument}=; (did you mean|.*leave it out|.*give|.*may)"
             ):
-                ours(made(), *positional, **{argument: 1})
+                ours(*given, **{argument: 1})
