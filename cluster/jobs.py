@@ -12,16 +12,15 @@ from types import ModuleType
 from graphdask.cluster import encryption, pbs, scripts, slurm
 from graphdask.cluster.batch import State
 from graphdask.cluster.scripts import EXIT_CODE, OUT_OF_TIME, RESULT, TIMED_OUT, Job
+from graphdask.cluster.tuning import CLUSTER
 from graphdask.errors import CommunicationError, DeadlineExceeded, InputError, JobFailed
 
 SYSTEMS: dict[str, ModuleType] = {"slurm": slurm, "pbs": pbs}
 """Each has `need`, `script`, `submit`, `look` and `cancel`."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.3, 5.0
-"""Seconds between two requests for the state of a job: longer, the longer nothing happens."""
+FIRST_PAUSE = 0.3
+"""Seconds between two requests for the state of a job, where something happens."""
 SETTLE_SECONDS = 20.0
 """How long the files of a job that has ended may take to come over a network file system."""
-AWAY_SECONDS = 120.0
-"""How long a batch system may be away while a job is followed."""
 TAIL = 3
 """Lines of a log that an error repeats."""
 TERMINATED = 143
@@ -123,7 +122,7 @@ def follow(job: Job, say: Say) -> str:
             say(line)
         if state.over:
             break
-        pause = FIRST_PAUSE if news else min(LONGEST_PAUSE, pause * 1.2)
+        pause = FIRST_PAUSE if news else min(CLUSTER.longest_pause, pause * 1.2)
         time.sleep(pause)
     code = _settled(job, state)
     for line in log.more(rest=True):
@@ -133,7 +132,7 @@ def follow(job: Job, say: Say) -> str:
 
 def _looked(system: ModuleType, job: Job) -> State:
     """What the batch system says; it may be away for a while."""
-    deadline = time.monotonic() + AWAY_SECONDS
+    deadline = time.monotonic() + CLUSTER.away_seconds
     while True:
         try:
             state: State = system.look(job.number)
@@ -142,7 +141,7 @@ def _looked(system: ModuleType, job: Job) -> State:
             if time.monotonic() > deadline:
                 again = f"graphdask submit --resume {job.folder} follows it again"
                 raise CommunicationError(f"job {job.number} goes on, but {error}; {again}") from None
-            time.sleep(LONGEST_PAUSE)
+            time.sleep(CLUSTER.longest_pause)
 
 
 def _settled(job: Job, state: State) -> int | None:

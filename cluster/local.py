@@ -27,6 +27,7 @@ from typing import Any
 
 from graphdask.cluster import tls as certified
 from graphdask.cluster.clients import connected
+from graphdask.cluster.tuning import CLUSTER
 from graphdask.errors import (
     CommunicationError,
     DeadlineExceeded,
@@ -49,8 +50,6 @@ WORKER_SECONDS = 60.0
 MOST_PER_CORE = 4
 """Workers on this host for each core; more of them only wait for one another."""
 MOST_WORKERS = 1 << 20
-WORKER_BYTES = 128 << 20
-"""About what a worker takes before it holds anything: Python, Dask and what kernels import."""
 
 NO_DASHBOARD = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 """No dashboard, and its HTTP server on any free port: another cluster may have the usual one."""
@@ -158,13 +157,13 @@ def _check_number(workers: int) -> None:
         raise InputError(f"workers={shown(workers)} are too many for any host")
     cores, memory = core_count(), get_backend("cpu").free_memory()
     most = max(MOST_PER_CORE * cores, 8)
-    if workers <= most and workers * WORKER_BYTES <= memory:
+    if workers <= most and workers * CLUSTER.worker_bytes <= memory:
         return
     raise InputError(
         f"workers={workers} are too many for this host: each is a process with a thread that computes, so they take "
-        f"{workers} cores of {cores}, and about {workers * WORKER_BYTES / 2**30:,.1f} GiB of memory, of which "
+        f"{workers} cores of {cores}, and about {workers * CLUSTER.worker_bytes / 2**30:,.1f} GiB of memory, of which "
         f"{memory / 2**30:,.1f} GiB are free, before they hold a graph; ask for {cores}, and at most "
-        f"{max(1, min(most, memory // WORKER_BYTES))}"
+        f"{max(1, min(most, memory // CLUSTER.worker_bytes))}"
     )
 
 

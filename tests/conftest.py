@@ -65,6 +65,15 @@ def tuned() -> Iterator[Callable[..., None]]:
         yield lambda table, /, **sizes: stack.enter_context(table.varied(**sizes))
 
 
+@pytest.fixture
+def free_memory() -> Iterator[Callable[..., None]]:
+    """So many free bytes until the test ends, as in `free_memory(1 << 20)` or `free_memory(1 << 20, emulated())`."""
+    from memory import free
+
+    with ExitStack() as stack:
+        yield lambda *given: stack.enter_context(free(*given))
+
+
 @pytest.fixture(scope="session")
 def cluster_of():
     """Clients by number of workers, made on first use; for tests that leave the workers as they were."""

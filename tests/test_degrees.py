@@ -34,9 +34,9 @@ GRAPHS = {
 
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("budget", [1 << 40, 8000])
-def test_networkx_counts_the_same(monkeypatch, name, budget):
+def test_networkx_counts_the_same(free_memory, name, budget):
     n, src, dst = GRAPHS[name]
-    monkeypatch.setattr(type(CPU), "free_memory", lambda self: budget)
+    free_memory(budget)
     G = gd.from_edges(np.array(src, int), np.array(dst, int), num_vertices=n, directed=True)
     theirs = nx.MultiDiGraph()
     theirs.add_nodes_from(range(n))
@@ -45,10 +45,10 @@ def test_networkx_counts_the_same(monkeypatch, name, budget):
         assert as_dict(degree_counts(G, direction, device="cpu")) == Counter(degree for _, degree in degrees())
 
 
-def test_a_generated_graph_is_counted_in_pieces(monkeypatch):
+def test_a_generated_graph_is_counted_in_pieces(free_memory):
     G = gd.generate.preferential_attachment(2000, 3, seed=4)
     whole = as_dict(degree_counts(G, "in", device="cpu"))
-    monkeypatch.setattr(type(CPU), "free_memory", lambda self: 70_000)
+    free_memory(70_000)
     assert as_dict(degree_counts(G, "in", device="cpu")) == whole
     assert sum(k * count for k, count in whole.items()) == G.num_edges
 
@@ -75,7 +75,7 @@ def test_merged_edges_count_once_as_do_those_of_a_dynamic_graph(directed):
         assert as_dict(degree_counts(D, "in")) == Counter(degree for _, degree in theirs.in_degree())
 
 
-def test_what_cannot_be_counted_is_refused(monkeypatch):
+def test_what_cannot_be_counted_is_refused(free_memory):
     G = gd.generate.preferential_attachment(2000, 3)
     with pytest.raises(InputError, match="direction='up'"):
         degree_counts(G, "up")
@@ -83,7 +83,7 @@ def test_what_cannot_be_counted_is_refused(monkeypatch):
         degree_counts([1, 2])
     with pytest.raises(Unsupported, match="merged"):
         degree_counts(gd.generate.preferential_attachment(2000, 3, multi_edges="merge", directed=False), "in")
-    monkeypatch.setattr(type(CPU), "free_memory", lambda self: 1000)
+    free_memory(1000)
     with pytest.raises(OverBudget, match="2,000 vertices"):
         degree_counts(G, device="cpu")
 

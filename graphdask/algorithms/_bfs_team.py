@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.algorithms._bfs_state import NO_LIMIT, BfsState
+from graphdask.algorithms.tuning import SEARCH
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import put_aside
 from graphdask.engine.direction import ALPHA, BETA, Direction
@@ -19,13 +20,6 @@ from graphdask.kernels.bfs.bfs_pack import Levels, RankSearch, Search
 from graphdask.kernels.common.team import END_DONE
 from graphdask.kernels.common.tuning import PULL_FEW
 from graphdask.partition.part import Part
-
-CLAIM_SHARE = 4
-"""A push claims only if the frontier has more edges than 1/CLAIM_SHARE of the number of vertices: scanning a bit of
-every vertex a few times is then cheap."""
-CLAIM_LEAST = 1 << 16
-"""A push claims only if the frontier has more edges than this: visiting fewer edges one by one takes less time than one
-more synchronization of the ranks."""
 
 
 def most_aside(part: Part) -> int:
@@ -110,7 +104,7 @@ class TeamSearch(TeamRun):
             search.sources = self.words[counters.size :] if isinstance(sources, np.ndarray) else sources
         self.claims = np.inf
         if part.inward is not None:
-            self.claims = max(CLAIM_LEAST, part.num_vertices // CLAIM_SHARE)
+            self.claims = max(SEARCH.claim_edges, part.num_vertices // SEARCH.claim_share)
             search.claimed = env.xp.empty((part.num_slots + 31) // 32, np.uint32)
         kernel = env.kernels("bfs_team", cooperative=True, index_t=dtype).bfs_team
         super().__init__(memory, part, env, kernel, {}, search)

@@ -44,6 +44,7 @@ from graphdask.algorithms._bfs_team import TeamSearch, search_together
 from graphdask.algorithms._sources import given_sources, given_targets, own_places
 from graphdask.algorithms._targets import Targets, target_votes
 from graphdask.algorithms.summaries import TARGETS, middle, reached
+from graphdask.algorithms.tuning import SEARCH
 from graphdask.device.backend import Array
 from graphdask.engine.bitmap import set_bits
 from graphdask.engine.buffers import Allocation, put_aside, reachable
@@ -65,12 +66,6 @@ LEVEL_THREADS = 1 << 13
 """Threads of a launch that goes through many levels: few blocks, so that these soon have met at the barrier."""
 LEVELS_APART = 64
 """Levels that a CPU processes one by one first: the statistics of a search of few levels show each of them."""
-SMALL = 1 << 15
-"""Edges that they visit in less time than another superstep takes."""
-LARGE_LEVELS = 32
-"""Levels of a launch for levels that are not small; the next ones may be small."""
-MOST_LEVELS = 1 << 12
-"""Levels of a launch at most: some ten milliseconds, after which the host checks its deadline."""
 
 
 class BfsResult(Result):
@@ -184,7 +179,9 @@ class BreadthFirstSearch(Primitive[BfsState]):
     def _large_levels(self, part: Part, state: BfsState, peers: Peers, env: Environment) -> Messages:
         """Process some levels in one launch, as a team of one, if vertices find their parents in their own rows."""
         memory = TeamSearch.memory(peers, part, env)
-        team = search_together(part, state, memory, (state.count, state.weight % LONG_ROW_MARK), env, LARGE_LEVELS)
+        team = search_together(
+            part, state, memory, (state.count, state.weight % LONG_ROW_MARK), env, SEARCH.large_levels
+        )
         state.level, state.pulled = team.level, state.pulled or team.pulled
         state.count, state.weight = team.frontier(env)
         state.counters[:-1] = 0
@@ -238,22 +235,23 @@ class BreadthFirstSearch(Primitive[BfsState]):
             state.weight = int((indptr[rows + 1] - indptr[rows]).sum())
 
     def _is_small(self, part: Part, state: BfsState, env: Environment) -> bool:
-        """Whether one launch may go through this level and more, none of them of more than SMALL vertices."""
+        """Whether one launch may go through this level and more, none of them of more than `SEARCH.small` vertices."""
         alone = env.size == 1 and len(self.scanned(part)) == 1
-        if env.allocation.scheme == "fixed" and len(state.queues[0]) < min(SMALL, part.num_owned):
+        if env.allocation.scheme == "fixed" and len(state.queues[0]) < min(SEARCH.small, part.num_owned):
             return False
         # on a CPU queues that are allocated in part are to be no longer than a level
         alone = alone and (env.backend.name == "cuda" or (state.level >= LEVELS_APART and not env.allocation.partial))
-        return alone and state.count > 0 and 0 <= state.weight <= SMALL
+        return alone and state.count > 0 and 0 <= state.weight <= SEARCH.small
 
     def _levels(self, part: Part, state: BfsState, env: Environment) -> Messages:
         kernels = env.kernels("bfs", cooperative=True, index_t=part.vertex_map.dtype)
-        before, count, most = state.weight, state.count, min(SMALL, state.unreached)
+        before, count, most = state.weight, state.count, min(SEARCH.small, state.unreached)
         here, there = state.queue_buffer.fit(most, keep=count), state.queues[1 - state.level % 2].fit(most)
         search = state.search
         search.indptr, search.indices, search.ghost_queue = part.out.indptr, part.out.indices, state.ghost_queue.array
+        levels = min(SEARCH.launch_levels, state.limit - state.level)
         kernels.bfs_levels(
-            LEVEL_THREADS, here, there, state.level, min(MOST_LEVELS, state.limit - state.level), SMALL, int(ALPHA),
+            LEVEL_THREADS, here, there, state.level, levels, SEARCH.small, int(ALPHA),
             state.direction.floor, state.direction.edges_left, search,
         )  # fmt: skip
         found = state.read(env)

@@ -56,10 +56,8 @@ from graphdask.interface.registry import algorithm
 from graphdask.kernels.components.strong_pack import COUNTS, Colours
 from graphdask.partition.part import Csr, Part
 
-FEW = 1 << 20
-"""Vertices and edges of all ranks together that every rank takes in to finish by itself, after some supersteps."""
 AT_ONCE = 256
-"""Before that, one in so many of FEW is what ranks finish."""
+"""Before `STRONG.patience` supersteps, one in so many of `STRONG.few` is what ranks finish."""
 
 QUEUE = COUNTS.place.queue
 TRIM_IN, TRIM_OUT, SPREAD, SHOW, COLLECT, CLOSE = range(6)
@@ -107,7 +105,7 @@ class StrongState:
 
 
 class StrongComponents(Primitive[StrongState]):
-    """The primitive, for directed graphs; ranks finish at most `few` vertices and edges by themselves."""
+    """The primitive, for directed graphs; ranks finish at most `STRONG.few` vertices and edges by themselves."""
 
     name = "strong components"
     columns: ClassVar[Mapping[str, Any]] = {"value": INDEX}
@@ -115,9 +113,6 @@ class StrongComponents(Primitive[StrongState]):
     votes = 4
     needs_all = "its queue holds the vertices that a phase removes, which may be all of them"
     result_type = ComponentsResult
-
-    def __init__(self, few: int = FEW):
-        self.few = few
 
     @property
     def inward(self) -> bool:
@@ -132,10 +127,10 @@ class StrongComponents(Primitive[StrongState]):
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         width = part.vertex_map.dtype.itemsize
-        most = part.num_owned + part.out.num_edges if part.size == 1 else self.few
+        most = part.num_owned + part.out.num_edges if part.size == 1 else STRONG.few
         slots, owned = (4 * width + 5) * part.num_slots, (4 * width + 33) * part.num_owned
         spared = sum(self._lists(part, MAXIMAL)) - sum(self._lists(part, allocation))
-        return slots + owned - width * spared + (2 * width + 16) * min(self.few, most)
+        return slots + owned - width * spared + (2 * width + 16) * min(STRONG.few, most)
 
     def init(self, part: Part, env: Environment) -> tuple[StrongState, Messages]:
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
@@ -327,10 +322,10 @@ class StrongComponents(Primitive[StrongState]):
             state.label[state.roots] = int(votes[:, VERTEX].min())
         state.total = float(votes[:, LEFT].sum())
         state.supersteps += 1
-        return state.total <= (self.few if state.supersteps > STRONG.patience else self.few // AT_ONCE)
+        return state.total <= (STRONG.few if state.supersteps > STRONG.patience else STRONG.few // AT_ONCE)
 
     def result(self, part: Part, state: StrongState, env: Environment) -> dict[str, Array]:
-        if 0 < state.total <= self.few:
+        if 0 < state.total <= STRONG.few:
             rows = env.xp.flatnonzero(state.colour[: part.num_owned] >= 0).astype(part.vertex_map.dtype)
             if state.phase == COLLECT:  # components may be half collected: they are among what is left again
                 rows = state.rows

@@ -33,6 +33,7 @@ from graphdask.bench.streaming import (
     record_of,
     starts,
 )  # fmt: skip
+from graphdask.bench.tuning import BENCH
 from graphdask.device.backend import Backend, get_backend
 from graphdask.device.residency import page_locked_buffer
 from graphdask.errors import InputError
@@ -46,8 +47,6 @@ CHUNKS = (1 << 20, 4 << 20, 64 << 20)
 """Bytes of a chunk, and others that it is compared with."""
 AHEAD = (0, 1, 2, 3)
 """Chunks that are copied while one is worked on."""
-MOVED = 1 << 28
-"""Bytes that are copied to measure the link."""
 COPIED = ", copied"
 """Where chunks are copied whose rows would be read in place."""
 STATES = {
@@ -85,7 +84,7 @@ def measured(
         path = Path(folder) / "graph.gdl"
         yield _built(graph, path, chunk)
         link = _link(backend, chunk, repeats)
-        yield {"record": "host to device", "chunk": chunk, "mb": MOVED / 1e6, "mb_per_s": link / 1e6}
+        yield {"record": "host to device", "chunk": chunk, "mb": BENCH.link_bytes / 1e6, "mb_per_s": link / 1e6}
         for share in shares:
             for row in _algorithms(inside, path, share, repeats, link, set(STATES) - set(WEIGHTED)):
                 yield row | {"share": share, "chunk": chunk}
@@ -124,7 +123,7 @@ def _link(backend: Backend, size: int, repeats: int) -> float:
     rates = []
     with backend.activate():
         target = backend.xp.empty(size, np.uint8)
-        count, copies = max(1, MOVED // size), copies_of(backend)
+        count, copies = max(1, BENCH.link_bytes // size), copies_of(backend)
         copies.copy(0, target, source)
         for _ in range(max(repeats, 3)):
             copies.finish()

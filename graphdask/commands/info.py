@@ -11,12 +11,13 @@ import click
 from graphdask.commands import stream, streams
 from graphdask.commands import weights as weighing
 from graphdask.commands.options import TextOptions, cleaning_options, input_stream, json_option, reading_options
+from graphdask.commands.tuning import COMMANDS, CommandsTuning
 from graphdask.display import terminal
 
 EDGE = 16
 """Bytes that an edge is reckoned to take, of files that state how many they have."""
-FIRST, SHARE = 64 << 20, 32
-"""Bytes of a text that are read without `--all`, and how many times as much memory must be there."""
+SHARE = 32
+"""How many times as much memory as is read of a text without `--all` must be there."""
 BAR = 32
 """Characters of the longest bar of the histogram."""
 
@@ -29,8 +30,8 @@ BAR = 32
     "--all",
     "whole",
     is_flag=True,
-    help=f"Read all of a file; default: of a text its first {FIRST >> 20} MiB, and where ids are names the first "
-    f"{FIRST >> 23}, of a large file that states its numbers no more than these.",
+    help=f"Read all of a file; default: of a text its first {CommandsTuning.first_bytes >> 20} MiB, and where ids are "
+    f"names the first {CommandsTuning.first_bytes >> 23}, of a large file that states its numbers no more than these.",
 )
 @json_option
 def command(path: Path, as_json: bool, **options: Any) -> None:
@@ -78,7 +79,7 @@ def stated_only(path: Path, file_format: str | None, options: dict[str, Any]) ->
         return None
     name = format_of(path, file_format).name
     found = stated(path, name)
-    if found is None or EDGE * found.edges <= FIRST:
+    if found is None or EDGE * found.edges <= COMMANDS.first_bytes:
         return None
     return {
         "file": path, "bytes": path.stat().st_size, "format": name, "complete": False, "read": found.where,
@@ -123,7 +124,7 @@ def describe(
     from graphdask.io._estimate import usable_memory
     from graphdask.io._open import first_bytes
 
-    few = first_bytes(min(FIRST, max(usable_memory() // SHARE, 1 << 20)))
+    few = first_bytes(min(COMMANDS.first_bytes, max(usable_memory() // SHARE, 1 << 20)))
     with nullcontext() if whole or path.is_dir() else few:
         G = read_graph(
             path,

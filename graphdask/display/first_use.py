@@ -13,10 +13,8 @@ from contextlib import suppress
 from typing import Any
 
 from graphdask.display.notebook import bar_class, is_watched
+from graphdask.display.tuning import DISPLAY
 from graphdask.kernels.common.compiling import NOTHING, Compiled, account, forget, observe, process, since
-
-LONG = 0.3
-"""Seconds of compilation above which a person gets a message."""
 
 _open = threading.local()
 
@@ -73,7 +71,7 @@ class FirstUse:
         _open.outermost = None
         forget(self._changed)
         self._changed(False)
-        if kind is None and self.spent.seconds > LONG:
+        if kind is None and self.spent.seconds > DISPLAY.compiling:
             with suppress(OSError, ValueError):  # nobody reads it
                 self._write(f"{self.label}: {in_words(self.spent, time.perf_counter() - self._started)}")
 
@@ -81,7 +79,7 @@ class FirstUse:
         """Take in for how many seconds workers have compiled; any thread may call it."""
         if self._outer is not None:
             self._outer.elsewhere(seconds)
-        elif not self._inner and seconds > LONG:
+        elif not self._inner and seconds > DISPLAY.compiling:
             self._tell()
 
     def _changed(self, begins: bool) -> None:
@@ -92,7 +90,7 @@ class FirstUse:
                 self._timer = None
             if not begins or self._reported:
                 return
-            left = LONG - (process().seconds - self._process.seconds)
+            left = DISPLAY.compiling - (process().seconds - self._process.seconds)
             if left > 0:
                 self._timer = threading.Timer(left, self._tell)
                 self._timer.daemon = True

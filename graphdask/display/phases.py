@@ -15,11 +15,8 @@ from typing import Any
 
 from graphdask.config import Config
 from graphdask.display.notebook import bar_class, is_watched
+from graphdask.display.tuning import DISPLAY
 
-DELAY = 0.7
-"""Seconds before a bar appears: what is over by then needs none."""
-APART = 0.1
-"""Seconds between two drawings of a bar at least."""
 WEIGHTS = {
     "reading": 45, "ids": 15, "building": 75, "partitioning": 50, "writing": 60,
     "degrees": 1000, "sorting": 1200, "layers": 1500, "storing": 3200,
@@ -29,8 +26,6 @@ OF_GRAPH = ("reading", "ids", "building")
 """Those of reading a graph."""
 OF_ARRAYS = ("ids", "building")
 """Those of making one from arrays."""
-BLOCK = 1 << 22
-"""Items that a kernel does in one call where the bar moves between calls: some hundredths of a second."""
 LAST = 0.99
 """Where the bar stays once all phases are over, until the call returns."""
 FORMAT = "{desc}: {percentage:.0f}%|{bar}| [{elapsed}<{remaining}]"
@@ -49,7 +44,7 @@ class _Bar:
             self._bounds[name] = begin / whole, end / whole
         self._phase, self._share = "", 0.0
         self._bar: Any = None
-        self._started, self._drawn = time.perf_counter(), -APART
+        self._started, self._drawn = time.perf_counter(), -DISPLAY.apart
 
     @contextmanager
     def phase(self, name: str) -> Iterator[Callable[[float], None]]:
@@ -57,7 +52,7 @@ class _Bar:
             yield nothing
             return
         begin, end = self._bounds[name]
-        self._phase, self._drawn = name, -APART
+        self._phase, self._drawn = name, -DISPLAY.apart
         self._draw(begin)
         yield lambda share: self._draw(begin + (end - begin) * min(share, 1.0))
         self._draw(end)
@@ -71,7 +66,7 @@ class _Bar:
         if self._bar is None:
             return
         if whole:
-            self._phase, self._drawn = "", -APART
+            self._phase, self._drawn = "", -DISPLAY.apart
             self._draw(1.0, 1.0)
         self._bar.leave = whole
         self._bar.close()
@@ -79,7 +74,7 @@ class _Bar:
     def _draw(self, share: float, most: float = LAST) -> None:
         self._share = max(self._share, min(share, most))
         elapsed = time.perf_counter() - self._started
-        if elapsed < DELAY or elapsed - self._drawn < APART:
+        if elapsed < DISPLAY.delay or elapsed - self._drawn < DISPLAY.apart:
             return
         self._drawn = elapsed
         name = os.path.basename(os.fspath(self._path).rstrip(os.sep))
@@ -132,9 +127,9 @@ def part_of(report: Callable[[float], None], number: int, parts: int) -> Callabl
 
 def in_blocks(report: Callable[[float], None], count: int, begin: float, end: float) -> Iterator[slice]:
     """Yield slices of `count` items of one size, and report the share from `begin` to `end` that is done after each."""
-    for first in range(0, count, BLOCK):
-        yield slice(first, first + BLOCK)
-        report(begin + (end - begin) * min(first + BLOCK, count) / count)
+    for first in range(0, count, DISPLAY.items):
+        yield slice(first, first + DISPLAY.items)
+        report(begin + (end - begin) * min(first + DISPLAY.items, count) / count)
 
 
 @contextmanager

@@ -16,7 +16,8 @@ from typing import Any
 
 import click
 
-from graphdask.display.first_use import LONG, FirstUse
+from graphdask.display.first_use import FirstUse
+from graphdask.display.tuning import DISPLAY
 from graphdask.kernels.common.compiling import NOTHING, Compiled
 
 STEPS = "GRAPHDASK_STEPS"
@@ -165,7 +166,7 @@ class Step:
     @property
     def in_words(self) -> str:
         """The detail, and how much of the time went into compiling where that was long."""
-        if self.compiled.seconds <= LONG:
+        if self.compiled.seconds <= DISPLAY.compiling:
             return self.detail
         spent = f"{seconds(self.compiled.seconds)} s for compiling {count(self.compiled.kernels, 'kernel')}, once"
         return f"{self.detail}; {spent}" if self.detail else spent

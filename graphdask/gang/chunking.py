@@ -8,7 +8,7 @@ from typing import Any
 from graphdask import execute
 from graphdask.config import Config
 from graphdask.display.notebook import is_watched
-from graphdask.display.phases import DELAY
+from graphdask.display.tuning import DISPLAY
 
 
 def chunks(graph: Any, sampler: Any, chunk: int, placement: Any, client: Any, progress: bool | None) -> Iterator[Any]:
@@ -20,7 +20,12 @@ def chunks(graph: Any, sampler: Any, chunk: int, placement: Any, client: Any, pr
 
     show = is_watched(Config.load(progress=progress).progress)
     with bar_class()(
-        total=sampler.instances, desc=sampler.name, unit=" instances", disable=not show, leave=False, delay=DELAY
+        total=sampler.instances,
+        desc=sampler.name,
+        unit=" instances",
+        disable=not show,
+        leave=False,
+        delay=DISPLAY.delay,
     ) as bar:
         for first in range(sampler.first, max(sampler.last, sampler.first + 1), chunk):
             last = min(first + chunk, sampler.last)

@@ -34,13 +34,11 @@ from graphdask.gang.occupied import explained
 from graphdask.gang.plain import warn_once
 from graphdask.gang.progress import Progress
 from graphdask.gang.sending import LARGE, Host, of_host, seated, sent_ahead
+from graphdask.gang.tuning import GANG
 from graphdask.gang.waiting import ENDING, Wait, answer_of, collect, outcome_of
 from graphdask.gang.watch import KnownWorker, LifeSigns, RunWatch, ask_scheduler
 from graphdask.gang.worker import Ability, RunPlan, examine, leave, register, run_ranks
 from graphdask.kernels.common.compiling import charge
-
-SETTLE = 0.05
-"""Seconds after which the values of a run become Dask's."""
 
 _PLAIN = re.compile(r"\W+")
 
@@ -342,7 +340,7 @@ class DaskGang:
         values = DaskKept(self, keys, in_rank_order(found), begun)
         weakref.finalize(values, self._dropped.extend, keys.values()).atexit = False
         loop = self.client.loop
-        loop.add_callback(loop.call_later, SETTLE, self._settle_values, weakref.ref(values), watch.run)
+        loop.add_callback(loop.call_later, GANG.settle, self._settle_values, weakref.ref(values), watch.run)
         return values
 
     async def _reach(self, address: str, registration: str) -> None:

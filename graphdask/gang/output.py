@@ -28,6 +28,7 @@ from graphdask.gang.columns_out import kept_columns, lost_columns, shares_with_c
 from graphdask.gang.in_memory import with_partitions
 from graphdask.gang.local import LocalGang
 from graphdask.gang.retries import retried
+from graphdask.gang.tuning import GANG
 from graphdask.generate.preferential_attachment import PreferentialAttachment
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import whole
@@ -48,9 +49,6 @@ from graphdask.partition.sources import ArraySource, Edges, GeneratedSource
 from graphdask.partition.stored_edges import StoredBlock, StoredCount, stored_count
 from graphdask.partition.vertex_map import index_dtype
 from graphdask.results import writing
-
-BLOCK_BYTES = 32 << 20
-"""Of a block that a writer makes at a time."""
 
 SLOWEST = 2e5
 """Edges a second that a writer makes at least: what the deadline of a write allows for."""
@@ -240,7 +238,7 @@ def _with_columns(graph: Graph, order: Order, token: str, timer: Timer, config: 
 
 
 def _plan(graph: Graph, order: Order, files: int, token: str, attempt: int) -> writing.WritePlan:
-    max_edges = max(1, BLOCK_BYTES // edge_bytes(graph.source, graph.ids))
+    max_edges = max(1, GANG.write_bytes // edge_bytes(graph.source, graph.ids))
     folder = unfinished_name(order.target, token, attempt)
     single = order.single
     return writing.WritePlan(
@@ -327,7 +325,7 @@ def count(graph: Graph, device: str, client: Any, progress: bool | None) -> Made
             writing.count_edges,
             shares,
             device,
-            max(1, BLOCK_BYTES // each),
+            max(1, GANG.write_bytes // each),
             summary=_itself,
             label="generating",
             show=is_watched(config.progress),

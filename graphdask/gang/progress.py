@@ -10,11 +10,11 @@ from typing import Any
 
 from graphdask.display.first_use import FirstUse
 from graphdask.display.notebook import bar_class, is_watched
-from graphdask.display.phases import APART, DELAY, in_phases, redraw
+from graphdask.display.phases import in_phases, redraw
+from graphdask.display.tuning import DISPLAY
 from graphdask.engine.loop import Superstep
+from graphdask.gang.tuning import GANG
 
-EVERY = 30.0
-"""Seconds between the lines in the log that say how far a run is."""
 COUNTED = "{desc}: {percentage:.0f}%|{bar}| {n:.0f} of {total:.0f}{unit} [{elapsed}<{remaining}{postfix}]"
 
 
@@ -45,7 +45,7 @@ class Progress:
         self._first_use = FirstUse(label, show)
         self._bar: Any = None
         self._in_phases = in_phases()
-        self._started, self._drawn, self._logged = time.perf_counter(), -APART, 0.0
+        self._started, self._drawn, self._logged = time.perf_counter(), -DISPLAY.apart, 0.0
 
     def __enter__(self) -> Progress:
         self._started = time.perf_counter()
@@ -78,7 +78,7 @@ class Progress:
         for rank, result in enumerate(results):
             steps = result.supersteps
             self.note(rank, len(steps) - 1, 0, sum(step.edges for step in steps), steps[-1].done)
-        self._drawn = -APART
+        self._drawn = -DISPLAY.apart
         self.draw()
 
     def draw(self) -> None:
@@ -88,7 +88,7 @@ class Progress:
             redraw()
             return
         elapsed = time.perf_counter() - self._started
-        if not self.show or elapsed < DELAY or elapsed - self._drawn < APART:
+        if not self.show or elapsed < DISPLAY.delay or elapsed - self._drawn < DISPLAY.apart:
             return
         with self._lock:
             ranks = list(self._ranks.values())
@@ -104,10 +104,10 @@ class Progress:
     def log(self) -> None:
         """Log the state if 30 s have passed since the run began or logged it last. Any thread may call it."""
         elapsed = time.perf_counter() - self._started
-        if elapsed - self._logged < EVERY or not _logger.isEnabledFor(logging.INFO) or is_watched():
+        if elapsed - self._logged < GANG.log_every or not _logger.isEnabledFor(logging.INFO) or is_watched():
             return
         with self._lock:
-            if elapsed - self._logged < EVERY:
+            if elapsed - self._logged < GANG.log_every:
                 return
             self._logged = elapsed
             ranks = list(self._ranks.values())

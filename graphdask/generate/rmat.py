@@ -30,6 +30,7 @@ import numpy as np
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.generate import arguments
+from graphdask.generate.tuning import GENERATE
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import checked_seed, choice
 from graphdask.interface.suggest import public
@@ -42,9 +43,6 @@ MOST_LEVELS = 6
 
 DRAW_BITS = 32
 """Bits of a draw: a 64-bit hash gives two."""
-
-PIECE = 1 << 24
-"""Edges that are made before their self-loops are dropped."""
 
 
 def rmat(
@@ -251,7 +249,7 @@ def edges(backend: Backend, graph: RMat, start: int, stop: int) -> tuple[Array, 
     count = stop - start
     needed = 2 * count * graph.dtype.itemsize
     if graph.drops_self_loops:  # for a piece: which edges stay, a prefix sum of that, and a column of them
-        needed += min(PIECE, count) * (9 + graph.dtype.itemsize)
+        needed += min(GENERATE.rmat_edges, count) * (9 + graph.dtype.itemsize)
     arguments.fits_memory(backend, needed, f"edges {start} .. {stop}")
     with backend.activate():
         src, dst = (backend.xp.empty(count, graph.dtype) for _ in range(2))
@@ -260,8 +258,8 @@ def edges(backend: Backend, graph: RMat, start: int, stop: int) -> tuple[Array, 
             _fill(backend, graph, start, table, src, dst)
             return src, dst
         kept = 0
-        for first in range(start, stop, PIECE):
-            piece = slice(kept, kept + min(PIECE, stop - first))
+        for first in range(start, stop, GENERATE.rmat_edges):
+            piece = slice(kept, kept + min(GENERATE.rmat_edges, stop - first))
             _fill(backend, graph, first, table, src[piece], dst[piece])
             proper = src[piece] != dst[piece]
             for column in (src, dst):

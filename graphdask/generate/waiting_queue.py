@@ -13,10 +13,8 @@ import numpy as np
 from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, shown
 from graphdask.generate.copy_model import CAPACITY, COLUMNS, PASSES, STATE, QueueCopyModel, checked_count
+from graphdask.generate.tuning import GENERATE
 from graphdask.interface.suggest import public
-
-ROWS = 4096
-"""Records of a first run; one that makes more is run again with a buffer for them."""
 
 
 @public
@@ -132,7 +130,7 @@ def waiting_queue(
     threads, capacity = checked_count("threads", threads, 1), checked_count("capacity", capacity, 1)
     backend = get_backend(device)
     graph.check_memory(backend, (graph.n - graph.degree) * graph.degree, graph.n)
-    rows = ROWS
+    rows = GENERATE.queue_records
     with backend.activate():
         while True:
             out = backend.xp.full((graph.n - graph.degree) * graph.degree, -1, graph.dtype)

@@ -16,10 +16,9 @@ import numpy as np
 from graphdask.config import Config
 from graphdask.device.arrays import brought, on_gpu
 from graphdask.device.backend import Array, Backend, get_backend
+from graphdask.graph.tuning import GRAPH
 from graphdask.partition.given import given_where_it_is
 
-MANY = 1 << 22
-"""Edges of the host from which on a GPU is worth the copies."""
 EACH = 40
 """Bytes of a GPU's memory for each edge while it is numbered and counted, besides the ids that are given."""
 GROUPED = 64
@@ -89,7 +88,7 @@ def _has_memory(backend: Backend, edges: int, each: int) -> bool:
 
 def _spare_gpu(ends: tuple[np.ndarray, np.ndarray], grouped: bool) -> Backend | None:
     """The GPU of this process if calls compute on it, the edges are many, and it has memory for them."""
-    few = len(ends[0].shape) != 1 or ends[0].shape != ends[1].shape or len(ends[0]) < MANY
+    few = len(ends[0].shape) != 1 or ends[0].shape != ends[1].shape or len(ends[0]) < GRAPH.device_edges
     if few or not all(map(_whole, ends)) or Config.load().device == "cpu" or _has_client():
         return None
     backend = get_backend("auto")

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphdask.device.host_memory import reserved
-
-from ._spill import SLICE
+from graphdask.io.tuning import FILES
 
 MARGIN = 1.02
 """What is reserved, over what is expected."""
@@ -67,8 +66,8 @@ class Column:
 
     def _to_floats(self) -> None:
         floats = self._data.view(np.float64)
-        for first in range(0, self._size, SLICE):
-            part = slice(first, min(first + SLICE, self._size))
+        for first in range(0, self._size, FILES.values):
+            part = slice(first, min(first + FILES.values, self._size))
             floats[part] = self._data[part].astype(np.float64)
         self._data = floats
 

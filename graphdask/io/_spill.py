@@ -15,12 +15,10 @@ import numpy as np
 
 from graphdask.errors import FormatError, InputError, shown
 from graphdask.interface.kinds import whole
+from graphdask.io.tuning import FILES
 
 from ._open import NotKept, reading
 from ._pages import check_part
-
-SLICE = 1 << 20
-"""Values that are gone through at a time."""
 
 
 @contextmanager
@@ -73,8 +71,8 @@ class SpilledColumn:
         """Make the pieces of integers float64."""
         with self._path.open("r+b") as file:
             for dtype, (begin, end) in zip(self._dtypes, pairwise(self._ends), strict=True):
-                for first in range(begin, end if dtype == np.int64 else begin, SLICE):
-                    count = min(SLICE, end - first)
+                for first in range(begin, end if dtype == np.int64 else begin, FILES.values):
+                    count = min(FILES.values, end - first)
                     file.seek(8 * first)
                     values = np.frombuffer(file.read(8 * count), np.int64).astype(np.float64)
                     file.seek(8 * first)
@@ -94,12 +92,12 @@ def part(array: np.ndarray, first: int, last: int) -> np.ndarray:
     return array[first:last]
 
 
-def slices(*arrays: np.ndarray, size: int = SLICE) -> Iterator[tuple[Any, ...]]:
-    """Arrays of one length, so many values at a time, after the number of the first of these."""
+def slices(*arrays: np.ndarray, size: int | None = None) -> Iterator[tuple[Any, ...]]:
+    """Arrays of one length, `size` values at a time (default: `FILES.values`), after the number of the first."""
     for array in arrays:
         if not isinstance(array, np.ndarray) or not array.ndim:
             raise InputError(f"arrays: {shown(array)} is no array of one dimension or more")
-    size = whole("size", size, 1)
+    size = whole("size", FILES.values if size is None else size, 1)
     for first in range(0, len(arrays[0]), size):
         last = min(first + size, len(arrays[0]))
         yield first, *(part(array, first, last) for array in arrays)

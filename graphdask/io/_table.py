@@ -1,6 +1,6 @@
 """Text files to columns: blocks of a `Source` parsed by several threads at once, put together in file order.
 
-Files up to `SMALL` bytes, and files with string ids, are parsed by `_lines.py` alone; the others by
+Files up to `FILES.python_bytes`, and files with string ids, are parsed by `_lines.py` alone; the others by
 `_parse.py`, which hands single lines back to `_lines.py`.
 """
 
@@ -20,6 +20,7 @@ import numpy as np
 from graphdask.device.host_memory import reserved
 from graphdask.display.phases import phase
 from graphdask.errors import FormatError, InputError, shown
+from graphdask.io.tuning import FILES
 
 from ._budget import WEIGHT, PerEdge, budget
 from ._gathered import Column
@@ -27,14 +28,9 @@ from ._lines import BLANK, COMMENT, DIRECTION, ID, TEXT, VALUE, Columns, LineErr
 from ._open import BLOCK_BYTES, Source
 from ._spill import SpilledColumn
 
-SMALL = 200_000
-"""Bytes (decompressed) up to which plain Python parses: compiling or loading the kernels takes longer."""
-
-LEAST_BLOCK, BLOCKS = 1 << 16, 64
-"""Bytes of a block at least, and how many blocks the memory that may be used would hold: a block becomes arrays of up
-to five times its size, and each thread has up to three."""
-AT_ONCE = 4 << 20
-"""Bytes of the blocks that are parsed at the same time, at most; twice as many wait."""
+BLOCKS = 64
+"""How many blocks the memory that may be used would hold: a block becomes arrays of up to five times its size, and each
+thread has up to three."""
 TEXT_SHARE = 8
 """How many times as much numbers are read as names where not all is."""
 TEXT_BLOCK = 1 << 20
@@ -62,7 +58,7 @@ class Reading:
 
         A block becomes arrays of up to five times its size, and each thread has up to three of them.
         """
-        block = max(1 << 16, min(BLOCK_BYTES, memory // 32))
+        block = max(FILES.least_block, min(BLOCK_BYTES, memory // 32))
         return cls(threads=1 if memory < 32 * BLOCK_BYTES else None, spill=spill, block=block)
 
     def workers(self) -> int:
@@ -192,13 +188,13 @@ def _read(
     parse, head, whole = parse_in_python, b"", False
     if parse_compiled is not None and reading.compiled is not False:
         if reading.compiled is None:
-            head, whole = source.head(SMALL)
+            head, whole = source.head(FILES.python_bytes)
         if not whole:
             parse = parse_compiled
     if whole:
         blocks: Iterator[np.ndarray] = iter([np.frombuffer(head, np.uint8)[skip:]])
     else:
-        size = max(LEAST_BLOCK, min(reading.block, AT_ONCE // workers, limit.usable // BLOCKS))
+        size = max(FILES.least_block, min(reading.block, FILES.text_at_once // workers, limit.usable // BLOCKS))
         blocks = source.blocks(skip, size, mapped=reading.spill is None)
     total = Part([_gathering(kind, reading) for kind in kinds], lines=first_line - 1)
     rows = 0

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import FormatError, GraphdaskError, InputError
+from graphdask.io.tuning import FILES
 
 from ._asked import Asked, beside, picked
 from ._budget import budget
@@ -30,8 +31,8 @@ from ._text_out import table_of
 from .edges import EdgeList, stated_vertices
 
 _KEY = b"graphdask"
-BUFFER, ROWS = 1 << 18, 1 << 14
-"""Bytes of a column that are read at a time, and rows that are made of them."""
+BUFFER = 1 << 18
+"""Bytes of a column that are read at a time."""
 WINDOW = 1 << 28
 """Bytes that strings may become at a time where they may be longer than what they are made of."""
 
@@ -139,7 +140,7 @@ def _table(file: Path, names: list[str], text: list[str], pages: Pages, reading:
         return parquet.read_table(
             file, columns=names, use_threads=reading.threads != 1, read_dictionary=kept, page_checksum_verification=True
         )
-    rows = max(1, min(ROWS, min(WINDOW, budget().usable // 4) // max(pages.largest, 1)))
+    rows = max(1, min(FILES.parquet_rows, min(WINDOW, budget().usable // 4) // max(pages.largest, 1)))
     parts, size = [], 0
     for part in _batches(file, names, rows):
         size += part.nbytes
@@ -151,14 +152,15 @@ def _table(file: Path, names: list[str], text: list[str], pages: Pages, reading:
 def _spilled(file: Path, schema: Any, names: list[str], folder: Path) -> list[np.ndarray]:
     """The columns of a table that may be larger than memory, mapped from files in a folder."""
     columns, row = [SpilledColumn(folder) for _ in names], 0
-    for some in chain(_batches(file, names), [schema.empty_table()]):  # its types, where there is no row
+    empty = schema.empty_table()  # its types, where there is no row
+    for some in chain(_batches(file, names, FILES.parquet_rows), [empty]):
         for i, (column, name) in enumerate(zip(columns, names, strict=True)):
             column.append(_values(some.column(name), name, file, i < 2, row))
         row += some.num_rows
     return [column.array() for column in columns]
 
 
-def _batches(file: Path, names: list[str], rows: int = ROWS) -> Iterator[Any]:
+def _batches(file: Path, names: list[str], rows: int) -> Iterator[Any]:
     """Some rows of these columns at a time. Files are read piece by piece; scans of data sets, which read columns of
     row groups whole, are for files whose columns are not of the types of all.
     """

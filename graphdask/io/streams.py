@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from graphdask.errors import NAMES, FormatError, InputError, OverBudget, Unsupported, WriteError, shown
+from graphdask.io.tuning import FILES
 from graphdask.partition.larger import STANDARD_INPUT
 
 from ._budget import PerEdge
@@ -27,8 +28,6 @@ READS = ("edgelist", "csv", "temporal", "adjlist", "matrixmarket", "metis", "dim
 WRITES = ("edgelist", "csv", "matrixmarket", "metis", "dimacs", "gexf", "graphml")
 """Formats that a stream can hold."""
 PIECE = 1 << 20
-LOOK = 64 << 20
-"""Bytes from which it is checked whether what comes fits in memory, and again whenever it has doubled."""
 HEAD = 1 << 16
 """Bytes among which the first line that is no comment shows the format."""
 
@@ -121,7 +120,7 @@ def kept_folder(what: str = STANDARD_INPUT) -> Iterator[Path]:
 
 def _keep(stream: IO[bytes], path: Path, each: PerEdge, format: str) -> None:
     """Write what a stream holds to a file."""
-    taken, look, line = 0, LOOK, 0
+    taken, look, line = 0, FILES.stream_checked, 0
     with path.open("wb", buffering=0) as file:
         while piece := _read(stream):
             if not taken:

@@ -17,7 +17,7 @@ from graphdask import execute
 from graphdask.config import Config
 from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.display.notebook import bar_class, is_watched
-from graphdask.display.phases import DELAY
+from graphdask.display.tuning import DISPLAY
 from graphdask.errors import InputError, OverBudget, Unsupported, shown
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.larger import of_graph
@@ -256,7 +256,13 @@ def all_edges(graph: Any, device: str, client: Any = None, progress: bool | None
         weights = None if source.weight_dtype is None else xp.empty(count, source.weight_dtype)
         filled = 0
         with bar_class()(
-            total=count, desc="edges", unit=" edges", unit_scale=True, disable=not show, leave=False, delay=DELAY
+            total=count,
+            desc="edges",
+            unit=" edges",
+            unit_scale=True,
+            disable=not show,
+            leave=False,
+            delay=DISPLAY.delay,
         ) as bar:
             for block in blocks:
                 end = filled + len(block.src)

@@ -11,7 +11,8 @@ import numpy as np
 from graphdask.device.arrays import module_of, on_gpu
 from graphdask.device.backend import Array
 from graphdask.device.host_memory import reserved
-from graphdask.display.phases import BLOCK, in_blocks, nothing
+from graphdask.display.phases import in_blocks, nothing
+from graphdask.display.tuning import DISPLAY
 from graphdask.partition.ids import COMPILED
 
 
@@ -90,11 +91,11 @@ def _up_to(ends: np.ndarray, most: int) -> int:
 
 
 def _rows_in_blocks(begins: np.ndarray, first: int, last: int, base: int) -> Iterator[range]:
-    """Yield ranges of the rows `first` to `last`, of about `BLOCK` edges or rows each; begins[r + 1] ends row r."""
+    """Yield ranges of the rows `first` to `last`, of about `DISPLAY.items` edges or rows; begins[r + 1] ends row r."""
     while first < last:
         start = max(int(begins[first]), base)
-        ends = begins[first + 1 : min(last, first + BLOCK) + 1]
-        behind = first + max(_up_to(ends, min(start + BLOCK, int(ends[-1]))), 1)
+        ends = begins[first + 1 : min(last, first + DISPLAY.items) + 1]
+        behind = first + max(_up_to(ends, min(start + DISPLAY.items, int(ends[-1]))), 1)
         yield range(first, behind)
         first = behind
 

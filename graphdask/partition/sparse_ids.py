@@ -13,7 +13,8 @@ import numpy as np
 
 from graphdask.device.backend import get_backend
 from graphdask.device.host_memory import reserved
-from graphdask.display.phases import BLOCK, in_blocks, phase
+from graphdask.display.phases import in_blocks, phase
+from graphdask.display.tuning import DISPLAY
 
 FIRST, LARGER = 1 << 16, 2
 """Entries of the first table, and how many times as many the next one has."""
@@ -32,7 +33,7 @@ def number_sparse(src: np.ndarray, dst: np.ndarray) -> tuple[np.ndarray, np.ndar
         for ends in (src, dst):
             out, done = reserved(len(ends), np.int32), 0
             while True:
-                stop = min(done + BLOCK, len(ends))
+                stop = min(done + DISPLAY.items, len(ends))
                 done, count = kernels.numbering_find(stop, done, ends, seed, slots, found, count, out)
                 report(0.35 * (len(numbers) + done / len(ends)))
                 if done == len(ends):

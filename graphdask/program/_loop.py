@@ -20,13 +20,10 @@ from graphdask.program._columns_read import fields_of_edges
 from graphdask.program._pull import Pull, may_pull
 from graphdask.program._rounds import Rounds
 from graphdask.program.glue import written
+from graphdask.program.tuning import PROGRAM
 
 THREADS = 1 << 24
 """More than run at the same time: as many blocks as can take part."""
-MOST_STEPS = 1 << 10
-"""Supersteps of a launch, after which the host checks its deadline."""
-SINGLE = 64
-"""Supersteps of a run that are a call each on a CPU."""
 
 
 def may_loop(program: Any, rows: list[Csr], env: Environment) -> bool:
@@ -45,7 +42,7 @@ class Loop:
     on_cpu: bool
 
     def run(self, state: Any, steps: int) -> None:
-        """Go through at most `steps` supersteps, or MOST_STEPS.
+        """Go through at most `steps` supersteps, or those of a launch.
 
         It begins with the `count` vertices of the state, if they have yet to send, or else with the messages that were
         sent last.
@@ -53,14 +50,14 @@ class Loop:
         pack, begins = state.pack, state.unsent
         pack.set_counters(changed=0, sent=0, hubs=0)
         if self.on_cpu:
-            steps = 0 if begins else 1 if state.done < SINGLE else steps
+            steps = 0 if begins else 1 if state.done < PROGRAM.single_steps else steps
         if begins:
             pack.assign(listed=None if state.everywhere else state.changed, everywhere=int(state.everywhere))
             if pack.extent is not None:
                 pack.extent[:] = state.no_extent
         pack.progress.fill(0)
         threads, first = min(THREADS, pack.owned + len(pack.indices)), state.count if begins else -1
-        self.kernels.program_loop(threads, first, min(steps, MOST_STEPS), pack)
+        self.kernels.program_loop(threads, first, min(steps, PROGRAM.launch_steps), pack)
 
     def take(self, state: Any) -> tuple[int, int, tuple[int, int]]:
         """Take over what the host has read of the launch: how far it came; return how many vertices sent, along how
@@ -81,7 +78,7 @@ def make_loop(program: Any, part: Part, state: Any, env: Environment) -> None:
         pack.failure_of_until = env.xp.zeros(1, np.int32)
     if not program.definition.pushes:
         kernels = program.kernels("program_rounds", rows, part, env, functions=functions)
-        state.loop, layout = Rounds(kernels, rows.num_edges, SINGLE), state.sums.layout.rows
+        state.loop, layout = Rounds(kernels, rows.num_edges, PROGRAM.single_steps), state.sums.layout.rows
         pack.assign(indptr=layout.csr.indptr, indices=layout.indices, weights=None, gathered=state.sums.in_order)
         return
     kernels = program.kernels("program_loop", rows, part, env, functions=functions, cooperative=True)
@@ -102,7 +99,7 @@ def go_on(program: Any, part: Part, state: Any, env: Environment) -> Messages:
         pull = state.pull = None
         state.pack.dense = 0
     if pull is None:
-        state.loop.run(state, MOST_STEPS if program.most is None else program.most - state.done)
+        state.loop.run(state, PROGRAM.launch_steps if program.most is None else program.most - state.done)
     else:
         pull.run(state)
     votes = program.read_votes(state, env)

@@ -25,13 +25,10 @@ from graphdask.kernels.program.program_pack import COUNTS
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr, Part
 from graphdask.program.definition import Definition
+from graphdask.program.tuning import PROGRAM
 
-DEVICES = ("cuda",)
-"""Of a backend. On a CPU the supersteps of a loop are pulled in the loop itself."""
 PULLED_FROM = 8
 """One of so many edges is of a vertex that sends: then vertices pull."""
-LEAST_EDGES = 1 << 24
-"""Of a graph whose edges are laid out. Below, they are pushed along before a layout would be worth its time."""
 NAME = "layout of messages"
 """Among the tables of a partition."""
 WHOLE = 1 << 53
@@ -40,11 +37,11 @@ WHOLE = 1 << 53
 
 def may_pull(of: Definition, part: Part, env: Environment, directed: bool) -> bool:
     """Whether vertices of a program that is pushed may pull."""
-    if env.backend.name not in DEVICES or env.size > 1 or directed or env.frugal or not of.pushes:
+    if env.size > 1 or directed or env.frugal or not of.pushes:
         return False
     if of.sends_columns:  # which are not laid out
         return False
-    return part.out.num_edges >= LEAST_EDGES
+    return part.out.num_edges >= PROGRAM.pulled_edges[env.backend.name]
 
 
 @dataclass(frozen=True)

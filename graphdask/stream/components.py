@@ -29,9 +29,10 @@ from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.kernels.stream.chunk_pack import COUNTS, ChunkRows
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps
-from graphdask.stream.shared import LEAST, StreamedPart, Streaming
+from graphdask.stream.shared import StreamedPart, Streaming
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, window_of
+from graphdask.stream.tuning import STREAM
 from graphdask.stream.window import Window
 
 BYTES, SHARED = 16, 28
@@ -143,7 +144,7 @@ class Components(Streaming):
         if state.piece == 0:
             self.kernels.components_compress(n, state.tree)
             state.reported = state.tree.copy()
-        pieces = PIECES if n > LEAST else 1
+        pieces = PIECES if n > STREAM.reported else 1
         begin, end = n * state.piece // pieces, n * (state.piece + 1) // pieces
         dtype = state.reported.dtype
         some = (xp.flatnonzero(state.reported[begin:end] != xp.arange(begin, end, dtype=dtype)) + begin).astype(dtype)

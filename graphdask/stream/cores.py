@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-LEAST = 1 << 16
-"""Edges, or rows, below which one core does it all."""
+from graphdask.stream.tuning import STREAM
+
 PART, PARTS = 1 << 19, 4
 """Edges, or rows, from which a part is divided, and parts for each core at most: one that reads too takes fewer."""
 
@@ -48,7 +48,7 @@ class Cores:
         return finished(self._begun([rows * k // count for k in range(count + 1)], work))
 
     def _parts(self, work: int) -> int:
-        if self._pool is None or work < LEAST:
+        if self._pool is None or work < STREAM.one_core:
             return 1
         return min(PARTS * self._count, max(self._count, work // PART))
 

@@ -19,6 +19,7 @@ from graphdask.kernels.stream.layered_sums_pack import COUNTS, ChunkSums, RowSum
 from graphdask.stream.device import DeviceChunk, DeviceWindow
 from graphdask.stream.format import Section
 from graphdask.stream.on_device import Run
+from graphdask.stream.tuning import STREAM
 
 EACH = 8
 """Edges for a thread of a launch."""
@@ -26,8 +27,6 @@ PER_EDGE = 40 / 256
 """Bytes of lists of what is longer than a row of 256 edges, and of its partial sums."""
 PER_LONGER = 48
 """Bytes of the same lists of several chunks, for each such row that there can be."""
-SETS = 2
-"""Launches that sum a chunk with others, one for each way to go over them, whose tables are kept."""
 TOGETHER = 8
 """Chunks of a launch: copies that wait for buffers meanwhile do not wait for long."""
 
@@ -35,7 +34,7 @@ TOGETHER = 8
 def table_bytes(section: Section, chunks: range) -> int:
     """Of the device, for tables of chunks that stay: a column for each chunk, and where the edges of 32 rows begin."""
     rows = section.table["rows"][chunks.start : chunks.stop].astype(np.int64)
-    return 8 * int(SETS * (layered_kept.COLUMN - (-rows // layered_kept.TILE)).sum())
+    return 8 * int(STREAM.kept_tables * (layered_kept.COLUMN - (-rows // layered_kept.TILE)).sum())
 
 
 class Sums:

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.stream.tuning import STREAM
+
 BLOCK = 4096
 """Places in the file, in memory, and lengths are multiples of it."""
-LEAST = 1 << 18
-"""Bytes of a chunk from which the blocks that it shares with others do not matter."""
 HUGE = 1 << 22
 """Bytes of memory from which it is of huge pages, as that of NumPy's arrays."""
-FAST, TRIES = 6e8, 16
-"""Bytes per second that one of the first reads must reach, beside others that are under way, so that more follow."""
+TRIES = 16
+"""First reads, of which one must be fast."""
 
 
 def around(offset: int, size: int) -> tuple[int, int]:
@@ -88,7 +88,7 @@ class Direct:
         return True
 
     def _judge(self, rate: float) -> None:
-        self._fast = self._fast or rate >= FAST
+        self._fast = self._fast or rate >= STREAM.direct_rate
         self._tries += 1
         if not self._fast and self._tries >= TRIES:
             self.pays, self.slow = False, True

@@ -23,11 +23,10 @@ from graphdask.partition.ids import VertexIds
 from graphdask.partition.part import WeightFacts
 from graphdask.partition.sources import ArraySource, ChunkSource, GeneratedSource
 from graphdask.stream.external import Arcs, NumberedArcs
+from graphdask.stream.tuning import STREAM
 
 PER_EDGE = 160
 """Bytes for each edge of a block, with all that is made of it on the way."""
-MOST = 1 << 22
-"""Edges of a block."""
 
 
 class GraphEdges:
@@ -115,7 +114,7 @@ class FileEdges:
 
 def block_edges(memory: int) -> int:
     """Of a block, where a quarter of some memory may be used for one."""
-    return max(1024, min(MOST, memory // 4 // PER_EDGE))
+    return max(1024, min(STREAM.block_edges, memory // 4 // PER_EDGE))
 
 
 def edges_of(

@@ -12,7 +12,7 @@ import numpy as np
 from graphdask.config import Config
 from graphdask.device.backend import Array, Backend, get_backend
 from graphdask.display.notebook import bar_class, is_watched
-from graphdask.display.phases import DELAY
+from graphdask.display.tuning import DISPLAY
 from graphdask.errors import InputError, Unsupported, shown
 from graphdask.graph.graph import Graph
 from graphdask.io.addresses import refuse_address
@@ -176,7 +176,7 @@ class StreamedGraph(Graph):
                 "out"
             )
         with bar_class()(
-            total=self.store.num_chunks, desc="verifying", unit=" chunks", leave=False, delay=DELAY,
+            total=self.store.num_chunks, desc="verifying", unit=" chunks", leave=False, delay=DISPLAY.delay,
             disable=not is_watched(Config.load(progress=progress).progress),
         ) as bar:  # fmt: skip
             self.store.verify(bar.update)

@@ -21,14 +21,13 @@ from graphdask.kernels.stream.layered_rows_pack import WholeRows
 from graphdask.partition.neighbours import Block
 from graphdask.stream.cores import Cores, finished
 from graphdask.stream.everywhere import Rows, Work, by_position, first_wrong, streams
+from graphdask.stream.tuning import STREAM
 from graphdask.verify.label_propagation import most_frequent
 
 BYTES = 20
 """Per vertex: labels, those found and those before, and the answers."""
 
 
-PIECE = 1 << 14
-"""Edges of rows that are sorted at a time."""
 SORTING = 112
 """Bytes for each of these edges."""
 
@@ -46,7 +45,7 @@ def _wrong(work: Work, primitive: LabelPropagation, result: RankResult) -> Viola
     if mine or iterations == 0:
         return mine
     most = work.most_edges
-    piece = max(1, min(PIECE, most))
+    piece = max(1, min(STREAM.counted_edges, most))
     counting = 4 * n if piece < most else 0  # of the labels at the ends of a row that is longer than a piece
     work.open(14, max(SORTING * piece, counting))
     there = by_position(work.store, before)
@@ -86,8 +85,8 @@ def _counted(ends: list[np.ndarray], label: np.ndarray) -> int:
     """The most frequent label at some ends, the smallest of several; of so many that all labels can be counted."""
     counts = np.zeros(len(label), np.int32)
     for some in ends:
-        for begin in range(0, len(some), PIECE):
-            np.add.at(counts, label[some[begin : begin + PIECE]], 1)
+        for begin in range(0, len(some), STREAM.counted_edges):
+            np.add.at(counts, label[some[begin : begin + STREAM.counted_edges]], 1)
     return int(counts.argmax())
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from graphdask.config import Config
 from graphdask.display.notebook import bar_class, is_watched
-from graphdask.display.phases import DELAY
+from graphdask.display.tuning import DISPLAY
 from graphdask.errors import Unsupported
 from graphdask.stream.format import Chunk, Section
 from graphdask.stream.graph import StreamedGraph
@@ -160,7 +160,7 @@ def _read(
 ) -> Iterator[tuple[Chunk, np.ndarray]]:
     memory = np.empty(max((sum(section.sizes(number)) for number in numbers), default=0), np.uint8)
     with bar_class()(
-        total=len(numbers), desc="reading", unit=" chunks", leave=False, delay=DELAY,
+        total=len(numbers), desc="reading", unit=" chunks", leave=False, delay=DISPLAY.delay,
         disable=not is_watched(Config.load(progress=progress).progress),
     ) as bar:  # fmt: skip
         for number in numbers:

@@ -28,12 +28,11 @@ from graphdask.stream.host import HostChunks
 from graphdask.stream.own import Own, divided, own_of
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log
+from graphdask.stream.tuning import STREAM
 from graphdask.stream.window import Window
 
 EXCHANGE = 16
 """Bytes per vertex, at most, that ranks exchange at a time."""
-LEAST = 1 << 14
-"""Vertices whose values a rank sends in a superstep, if there are so many."""
 
 
 @dataclass(frozen=True)
@@ -123,17 +122,17 @@ class BySlot:
 
 def most_reported(part: StreamedPart) -> int:
     """Return the number of vertices, at most, whose values a rank sends in a superstep."""
-    return max(LEAST, part.num_vertices // (4 * part.size))
+    return max(STREAM.reported, part.num_vertices // (4 * part.size))
 
 
 def marked(part: StreamedPart, marks: np.ndarray, most: int) -> np.ndarray:
     """Slots of up to `most` vertices of others that are marked, ascending; the marks are cleared."""
     own, n, found, left = part.own, part.num_vertices, [], most
     for begin, end, shift in ((own.end, n, -own.begin), (0, own.begin, n - own.begin)):
-        for at in range(begin, end, LEAST):
+        for at in range(begin, end, STREAM.reported):
             if left <= 0:
                 break
-            some = np.flatnonzero(marks[at : min(at + LEAST, end)])[:left]
+            some = np.flatnonzero(marks[at : min(at + STREAM.reported, end)])[:left]
             if len(some):
                 marks[at + some] = False
                 found.append((some + (at + shift)).astype(part.vertex_map.dtype))

@@ -21,9 +21,10 @@ import numpy as np
 
 from graphdask.device.backend import get_backend
 from graphdask.errors import OverBudget
-from graphdask.stream.direct import BLOCK, LEAST, aligned_memory, around
+from graphdask.stream.direct import BLOCK, aligned_memory, around
 from graphdask.stream.format import Chunk, Section, mib_up
 from graphdask.stream.store import Store
+from graphdask.stream.tuning import STREAM
 
 AHEAD = 2
 """Chunks that are read ahead where memory allows."""
@@ -126,7 +127,7 @@ class Window:
         most = max(self._sizes.values(), default=0)
         rows = int(section.table["rows"][chunks.start : chunks.stop].max(initial=0))
         fixed, each = 4 * rows, 8 * (rows + 1)
-        self._in_blocks = store.direct.pays and LEAST <= most <= memory - fixed - each - 2 * BLOCK
+        self._in_blocks = store.direct.pays and STREAM.direct_bytes <= most <= memory - fixed - each - 2 * BLOCK
         """Whether places of chunks have space for the blocks of the file that these are in."""
         place_sizes = self._sizes
         if self._in_blocks:

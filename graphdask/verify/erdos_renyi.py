@@ -16,8 +16,7 @@ from graphdask.errors import VerificationError
 from graphdask.generate import arguments
 from graphdask.generate.erdos_renyi import ErdosRenyi
 from graphdask.verify.draws import digit, hashed, keys
-
-_PIECE = 1 << 20
+from graphdask.verify.tuning import VERIFY
 
 
 def check(backend: Backend, source: ErdosRenyi, start: int, stop: int, src: Array, dst: Array) -> None:
@@ -45,8 +44,8 @@ def check(backend: Backend, source: ErdosRenyi, start: int, stop: int, src: Arra
     if not len(src) == len(dst) == stop - start:
         raise VerificationError(f"edges {start} .. {stop} are {stop - start}, but {len(src)} are stored")
     with backend.activate():
-        for first in range(start, stop, _PIECE):
-            numbers = backend.xp.arange(first, min(first + _PIECE, stop), dtype=np.uint64)
+        for first in range(start, stop, VERIFY.numbered_edges):
+            numbers = backend.xp.arange(first, min(first + VERIFY.numbered_edges, stop), dtype=np.uint64)
             piece = slice(first - start, first - start + len(numbers))
             wrong, impossible = _misplaced(backend, source, numbers, src[piece], dst[piece])
             places = backend.xp.flatnonzero(wrong)

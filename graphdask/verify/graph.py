@@ -27,9 +27,7 @@ from graphdask.partition.part import Part
 from graphdask.partition.reversed import ReversedGenerator
 from graphdask.partition.sources import GeneratedPiece
 from graphdask.verify import copy_model, erdos_renyi, preferential_attachment, rmat
-
-PIECE = 1 << 24
-"""Edges that are hashed at a time."""
+from graphdask.verify.tuning import VERIFY
 
 
 def verify(context: RankContext, part: Part, piece: Any, directed: bool, merge: bool) -> str:
@@ -52,8 +50,8 @@ def verify(context: RankContext, part: Part, piece: Any, directed: bool, merge: 
     made = np.array([len(src), _hash_sum(src, dst)], np.uint64)
     all_rows = row_of_each(backend, part.out, part.first_position)
     stored_hash = strangers = 0
-    for first in range(0, part.out.num_edges, PIECE):
-        edges = slice(first, first + PIECE)
+    for first in range(0, part.out.num_edges, VERIFY.stored_edges):
+        edges = slice(first, first + VERIFY.stored_edges)
         rows = all_rows[edges]
         slots = part.out.indices[edges]
         if len(slots) and not 0 <= int(slots.min()) <= int(slots.max()) < part.num_slots:
@@ -105,11 +103,11 @@ def _distinct(context: RankContext, part: Part, src: Array, dst: Array) -> tuple
 def _hash_sum(src: Array, dst: Array) -> int:
     """The sum, modulo 2**64, of a hash of each edge."""
     total = 0
-    for first in range(0, len(src), PIECE):
-        x = src[first : first + PIECE].astype(np.uint64)
+    for first in range(0, len(src), VERIFY.stored_edges):
+        x = src[first : first + VERIFY.stored_edges].astype(np.uint64)
         x *= np.uint64(0x9E3779B97F4A7C15)
         x ^= x >> np.uint64(29)
-        x += dst[first : first + PIECE].astype(np.uint64)
+        x += dst[first : first + VERIFY.stored_edges].astype(np.uint64)
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             x ^= x >> np.uint64(shift)
             x *= np.uint64(factor)

@@ -16,8 +16,7 @@ from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError, VerificationError
 from graphdask.generate.preferential_attachment import PreferentialAttachment, edges, first_edge
 from graphdask.verify.draws import MASK, hash_of, keys
-
-_PIECE = 1 << 22
+from graphdask.verify.tuning import VERIFY
 
 
 def _hash_pair(key: int, a: int, b: int) -> int:
@@ -136,7 +135,7 @@ def check(
     if source.multi_edges != "merge" and len(dst) != expected:
         raise VerificationError(f"vertices {start} .. {stop} have {expected} edges, but {len(dst)} are stored")
     definition, sampled, begin = Definition(source), _sample(source, start, stop, sample), 0
-    step = max(1, _PIECE // source.degree)
+    step = max(1, VERIFY.attached_edges // source.degree)
     for low in range(start, stop, step):
         high = min(low + step, stop)
         src, again = edges(backend, source.n, source.degree, source.p, source.seed, low, high, source.multi_edges)

@@ -13,8 +13,7 @@ from graphdask.errors import VerificationError
 from graphdask.generate import arguments
 from graphdask.generate.rmat import RMat
 from graphdask.verify.draws import hashed, keys
-
-_PIECE = 1 << 20
+from graphdask.verify.tuning import VERIFY
 
 
 def recompute(backend: Backend, source: RMat, numbers: Array) -> tuple[Array, Array]:
@@ -74,8 +73,8 @@ def check(backend: Backend, source: RMat, start: int, stop: int, src: Array, dst
     start, stop = arguments.within("edges", start, stop, source.num_edges)
     place = 0
     with backend.activate():
-        for first in range(start, stop, _PIECE):
-            numbers = backend.xp.arange(first, min(first + _PIECE, stop), dtype=np.uint64)
+        for first in range(start, stop, VERIFY.numbered_edges):
+            numbers = backend.xp.arange(first, min(first + VERIFY.numbered_edges, stop), dtype=np.uint64)
             right = recompute(backend, source, numbers)
             if source.drops_self_loops:
                 proper = right[0] != right[1]

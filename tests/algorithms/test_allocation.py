@@ -326,11 +326,11 @@ def test_a_buffer_keeps_what_it_is_asked_to_keep():
     assert room.fit(1 << 40) is room.array
 
 
-def test_a_room_does_not_grow_beyond_the_memory_there_is(monkeypatch):
+def test_a_room_does_not_grow_beyond_the_memory_there_is(free_memory):
     from graphdask.device.backend import CpuBackend
 
     backend = CpuBackend()
-    monkeypatch.setattr(backend, "free_memory", lambda: 30_000)
+    free_memory(30_000)
     room = Buffer("a level of BFS", 1 << 20, np.int32, Allocation("just-enough"), backend, Growth(), expected=100)
     room.fit(7_000)
     with pytest.raises(OverBudget, match=r"a level of BFS has to grow from 7,000 to 900,000 entries, .* more workers"):

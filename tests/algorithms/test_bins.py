@@ -171,7 +171,7 @@ def test_ranks_of_float64_do_without(rng):
     assert not made
 
 
-def test_where_there_is_no_memory_for_bins_ranks_do_without(rng, monkeypatch):
+def test_where_there_is_no_memory_for_bins_ranks_do_without(rng, monkeypatch, free_memory):
     stand_in(monkeypatch, emulated())
     graph = graph_of(rng, True, 3000, 20_000).partition(1, device="cuda").persist()
     expected = ranks_of(graph)
@@ -181,12 +181,12 @@ def test_where_there_is_no_memory_for_bins_ranks_do_without(rng, monkeypatch):
         assert ranks_of(graph).stats.memory > needed
         assert made
         made.clear()
-        monkeypatch.setattr(type(emulated()), "free_memory", lambda backend: needed)
+        free_memory(needed, emulated())
         found = ranks_of(graph)
         assert not made
         assert found.stats.memory <= needed
         np.testing.assert_array_equal(found.rank, expected.rank)
-        monkeypatch.setattr(type(emulated()), "free_memory", lambda backend: needed // 2)
+        free_memory(needed // 2, emulated())
         graph.built.parts[0].tables.forget()
         with pytest.raises(gd.OverBudget, match="needs about"):
             ranks_of(graph)

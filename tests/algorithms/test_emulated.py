@@ -14,9 +14,8 @@ import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
 from graphdask import execute
-from graphdask.algorithms import bfs
 from graphdask.algorithms.bfs import DIRECTIONS, BreadthFirstSearch
-from graphdask.algorithms.tuning import BETWEENNESS
+from graphdask.algorithms.tuning import BETWEENNESS, SEARCH
 from graphdask.engine.tuning import ENGINE
 
 NAMES = [
@@ -101,8 +100,8 @@ def test_a_long_path_is_one_superstep_of_a_gpu_that_holds_all_of_it(direction):
     assert found.stats.edges == 2 * (n - 1)
 
 
-def test_a_launch_through_many_levels_ends_now_and_then(monkeypatch):
-    monkeypatch.setattr(bfs, "MOST_LEVELS", 7)
+def test_a_launch_through_many_levels_ends_now_and_then(tuned):
+    tuned(SEARCH, launch_levels=7)
     n = 100
     graph = gd.from_edges(np.arange(n - 1), np.arange(1, n), directed=False).partition(1, device="cuda")
     found = gd.bfs(graph, 0)

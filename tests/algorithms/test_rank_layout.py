@@ -16,7 +16,6 @@ import graphdask as gd
 from graphdask.algorithms.rank_layout import Layouts
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm.segments import Segments
-from graphdask.device.backend import get_backend
 from graphdask.device.readback import Readback
 from graphdask.engine.tuning import ENGINE
 
@@ -92,14 +91,14 @@ def test_a_rank_that_has_lost_it_makes_it_and_the_others_help(made):
     assert made == [1]
 
 
-def test_it_makes_way_where_memory_is_short(made, monkeypatch, rng):
+def test_it_makes_way_where_memory_is_short(made, free_memory, rng):
     graph = gd.from_edges(*rng.integers(0, 20_000, (2, 200_000))).partition(1, device="cpu")
     double, single = (gd.pagerank(graph, dtype=dtype, **FEW) for dtype in ("float64", "float32"))
     assert made == [0, 0]
     tables = graph.built.parts.values[0].tables
     assert len(tables.values) == 2
     most = double.stats.memory + tables.nbytes // 4
-    monkeypatch.setattr(type(get_backend("cpu")), "free_memory", lambda self: most - tables.nbytes)
+    free_memory(lambda: most - tables.nbytes)
     with dask.config.set({"graphdask.memory-fraction": 1.0}):
         for before in (double, single, double):
             found = gd.pagerank(graph, dtype=before.rank.dtype, **FEW)

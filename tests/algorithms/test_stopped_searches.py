@@ -16,8 +16,8 @@ from reference import adjacency, search
 from scipy.sparse import csgraph
 
 import graphdask as gd
-from graphdask.algorithms import bfs
 from graphdask.algorithms.bfs import DIRECTIONS
+from graphdask.algorithms.tuning import SEARCH
 
 PARTS = (1, 2, 3, 4, 7)
 NAMES = (
@@ -93,10 +93,10 @@ def test_all_searches_of_several_sources_stop_where_they_are_to(parts, rng):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("parts", "small"), [(1, True), (1, False), (3, True)])
-def test_searches_stop_on_the_emulator_of_a_gpu(parts, small, rng, monkeypatch):
+def test_searches_stop_on_the_emulator_of_a_gpu(parts, small, rng, monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
     if not small:
-        monkeypatch.setattr(bfs, "SMALL", -1)  # by levels that are not small, as a team of one
+        tuned(SEARCH, small=-1)  # by levels that are not small, as a team of one
     for name in ON_DEVICES:
         one_answer(rng, GRAPHS[name](), parts, "cuda", every=5)
 
@@ -104,9 +104,9 @@ def test_searches_stop_on_the_emulator_of_a_gpu(parts, small, rng, monkeypatch):
 @pytest.mark.gpu
 @pytest.mark.parametrize("small", [True, False])
 @pytest.mark.parametrize("parts", PARTS)
-def test_searches_stop_on_a_gpu(parts, small, rng, monkeypatch):
+def test_searches_stop_on_a_gpu(parts, small, rng, monkeypatch, tuned):
     if not small:
-        monkeypatch.setattr(bfs, "SMALL", -1)
+        tuned(SEARCH, small=-1)
     for name in NAMES:
         one_answer(rng, GRAPHS[name](), parts, "cuda")
 

@@ -15,16 +15,22 @@ from reference import adjacency, smallest_of_component
 import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
-from graphdask import execute
-from graphdask.algorithms.strong import AT_ONCE, FEW, StrongComponents
+from graphdask.algorithms.strong import AT_ONCE
 from graphdask.algorithms.tuning import STRONG
 from graphdask.partition.tuning import PARTITION
 
 PARTS = (1, 2, 3, 4, 7)
 DIVISIONS = tuple(product(("range", "random"), ("all", "1-hop")))
 EXCHANGES = ("selective", "broadcast")
-NEVER, SOON = 0, 40 * AT_ONCE
-"""Limits of what ranks finish by themselves: nothing, and a part of the small graphs here."""
+NEVER, SOON, FEW = 0, 40 * AT_ONCE, STRONG.few
+"""Limits of what ranks finish by themselves: nothing, a part of the small graphs here, and
+the default."""
+
+
+def finished(graph, few, **options):
+    """The components, where ranks finish so many vertices and edges by themselves."""
+    with STRONG.varied(few=few):
+        return gd.strongly_connected_components(graph, **options)
 
 
 def check(n, src, dst, parts, divisions=DIVISIONS, exchanges=EXCHANGES, few=(NEVER, SOON, FEW), device="cpu"):
@@ -34,7 +40,7 @@ def check(n, src, dst, parts, divisions=DIVISIONS, exchanges=EXCHANGES, few=(NEV
         divided = graph.partition(parts, by=by, ghosts=ghosts, device=device)
         for limit in few:
             for exchange in exchanges if limit == NEVER else exchanges[number % 2 :][:1]:
-                found = execute.run(divided, StrongComponents(limit), exchange=exchange)
+                found = finished(divided, limit, exchange=exchange)
                 np.testing.assert_array_equal(found.label, label, f"{by}, {ghosts}, {exchange}, few={limit}")
                 assert found.num_components == len(np.unique(label))
         found.verify()
@@ -107,17 +113,17 @@ def test_ranks_may_finish_in_any_superstep(parts, rng, tuned):
     src, dst = rng.integers(0, 200, (2, 260))
     label = smallest_of_component(adjacency(200, src, dst, True), "strong")
     graph = gd.from_edges(src, dst, num_vertices=200).partition(parts, by="random", device="cpu")
-    most = len(execute.run(graph, StrongComponents(NEVER)).stats)
+    most = len(finished(graph, NEVER).stats)
     for patience in range(most):
         tuned(STRONG, patience=patience)
-        found = execute.run(graph, StrongComponents(1000))
+        found = finished(graph, 1000)
         assert len(found.stats) <= patience + 1
         np.testing.assert_array_equal(found.label, label)
 
 
 def supersteps(src, dst, parts, by, few=NEVER):
     graph = gd.from_edges(src, dst).partition(parts, by=by, device="cpu")
-    return len(execute.run(graph, StrongComponents(few)).stats)
+    return len(finished(graph, few).stats)
 
 
 def test_long_paths_and_cycles_take_few_supersteps_where_partitions_keep_them_together():
@@ -153,10 +159,10 @@ def test_no_more_memory_is_taken_than_announced(parts, few, rng, tuned):
     n = 60_000
     graph = gd.from_edges(*rng.integers(0, n, (2, 2 * n)), num_vertices=n).partition(parts, device="cpu").persist()
     gd.bfs(graph, 0, direction="pull")  # makes the in-edges
-    execute.run(graph, StrongComponents(few))
+    finished(graph, few)
     tracemalloc.start()
     try:
-        found = execute.run(graph, StrongComponents(few))
+        found = finished(graph, few)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -179,7 +185,7 @@ def test_a_graph_of_the_web(shared_data):
     label = smallest_of_component(adjacency(graph.num_vertices, src, dst, True), "strong")
     for parts, few in ((1, NEVER), (3, FEW)):
         divided = graph.partition(parts, device="cpu")
-        found = execute.run(divided, StrongComponents(few))
+        found = finished(divided, few)
         np.testing.assert_array_equal(found.label, graph.vertex_ids[label])
 
 

@@ -14,8 +14,8 @@ from graphs import GRAPHS
 from memory import DevicePeak
 
 import graphdask as gd
-from graphdask.algorithms import _bfs_team, bfs, components
-from graphdask.algorithms.tuning import COMPONENTS
+from graphdask.algorithms import bfs, components
+from graphdask.algorithms.tuning import COMPONENTS, SEARCH
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.cluster.local import local_cluster
 from graphdask.comm import peers, threads
@@ -39,10 +39,9 @@ def device(request, monkeypatch):
 
 
 @pytest.fixture
-def claims(monkeypatch):
+def claims(tuned):
     """Pushes claim whatever they can."""
-    monkeypatch.setattr(_bfs_team, "CLAIM_LEAST", 0)
-    monkeypatch.setattr(_bfs_team, "CLAIM_SHARE", 1 << 62)
+    tuned(SEARCH, claim_edges=0, claim_share=1 << 62)
 
 
 @pytest.fixture
@@ -93,11 +92,11 @@ def test_a_team_finds_what_one_finds(make, parts, ghosts, teams):
 @pytest.mark.usefixtures("device", "claims")
 @pytest.mark.parametrize(("parts", "ghosts"), [(1, "all"), (2, "1-hop"), (3, "all"), (4, "1-hop"), (7, "all")])
 @pytest.mark.parametrize("make", CASES)
-def test_a_push_may_claim(make, parts, ghosts, teams, monkeypatch):
+def test_a_push_may_claim(make, parts, ghosts, teams, tuned):
     n, src, dst, directed = make()
     if n == 0:
         pytest.skip("a search begins somewhere")
-    monkeypatch.setattr(bfs, "SMALL", -1)
+    tuned(SEARCH, small=-1)
     weights = np.random.default_rng(parts).integers(0, 3, len(src))
     graph = gd.from_edges(src, dst, weights, num_vertices=n, directed=directed)
     divided = graph.partition(parts, "random", ghosts, device="cuda")
@@ -107,7 +106,7 @@ def test_a_push_may_claim(make, parts, ghosts, teams, monkeypatch):
     expected_paths = gd.sssp(graph.partition(device="cpu"), n // 2)
     same(gd.sssp(divided, n // 2), expected_paths, "distance", "parent")  # those of length 0 are found by a search
     if parts == 1:
-        monkeypatch.setattr(bfs, "LARGE_LEVELS", 1)
+        tuned(SEARCH, large_levels=1)
         for direction in ("auto", "push", "pull"):
             same(gd.bfs(divided, n // 2, direction=direction), expected, "depth", "parent")
     assert teams
@@ -380,7 +379,7 @@ def announced(n, m, parts, ghosts, rng, directed, peak):
 def test_the_memory_of_a_team_is_what_was_announced(parts, ghosts, directed, rng, monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
     tuned(COMM, first_buffer=1 << 10)
-    monkeypatch.setattr(bfs, "SMALL", -1)  # one goes as a team of one, too
+    tuned(SEARCH, small=-1)  # one goes as a team of one, too
     shares = announced(6_000, 15_000, parts, ghosts, rng, directed, lambda: DevicePeak(monkeypatch))
     components = shares.pop("components")
     assert 0.4 < components < 1.1, components  # announced is what it takes where no search helps

@@ -18,6 +18,7 @@ from graphdask.bench.analysis import gap, peers
 from graphdask.bench.analysis.algorithms import chosen, measured
 from graphdask.bench.analysis.graphs import Case, weighted
 from graphdask.bench.analysis.timing import quiet
+from graphdask.bench.tuning import BENCH
 
 
 def named(name: str) -> peers.Peer:
@@ -58,13 +59,13 @@ def test_peers_that_cannot_run_say_why(monkeypatch):
     assert missing["skipped"].startswith("cannot be imported")
 
 
-def test_a_peer_that_takes_long_is_run_once(monkeypatch):
+def test_a_peer_that_takes_long_is_run_once(tuned):
     runs = []
     peer = replace(named("networkx"), runs={"bfs": lambda nx, graph, source: runs.append(source)})
     edges = peers.Edges.of(Case("grid", (1,), scale=3).make(0))
     (record,) = peers.measure(peer, ["bfs"], edges, [4, 2], 1)
     assert (record["runs"], runs) == (2, [4, 4, 2])
-    monkeypatch.setattr(peers, "LIMIT", 0.0)
+    tuned(BENCH, peer_seconds=0.0)
     (record,) = peers.measure(peer, ["bfs"], edges, [4, 2], 1)
     assert (record["runs"], runs) == (1, [4, 4, 2, 4])
 

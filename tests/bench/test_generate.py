@@ -91,16 +91,16 @@ def test_edges_that_are_not_those_of_the_definition_are_noticed(generator):
         work.check(CPU, made, 0, 1)
 
 
-def test_a_share_larger_than_half_of_the_free_memory_is_streamed_in_blocks(monkeypatch):
+def test_a_share_larger_than_half_of_the_free_memory_is_streamed_in_blocks(free_memory):
     work = work_of(Case("rate", "cuPPA-Hash", 1_000_000, 4, 0.5))
-    monkeypatch.setattr(type(CPU), "free_memory", lambda self: 8_000_000)
+    free_memory(8_000_000)
     found = measure(work, [CPU, CPU], repeats=2)
     assert found.blocks == 4
     assert found.held_bytes == pytest.approx(16_000_000 / 4, rel=0.01)
 
 
-def test_no_memory_at_all_is_a_reason_to_skip(monkeypatch):
-    monkeypatch.setattr(type(CPU), "free_memory", lambda self: 1000)
+def test_no_memory_at_all_is_a_reason_to_skip(free_memory):
+    free_memory(1000)
     with pytest.raises(OverBudget, match="1000 bytes are free on CPU"):
         measure(work_of(TINY[0]), [CPU], repeats=1)
     record = generate._measured(TINY[0], "cpu", 1, 1)

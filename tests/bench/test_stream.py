@@ -8,6 +8,7 @@ from emulated import emulated, stand_in
 
 from graphdask.bench import stream, stream_device
 from graphdask.bench.memory import HighWater
+from graphdask.bench.tuning import BENCH
 from graphdask.errors import VerificationError
 from graphdask.generate.rmat import rmat
 
@@ -55,9 +56,9 @@ def test_another_answer_is_an_error(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_streaming_through_a_device_is_measured_beside_its_link(tmp_path, monkeypatch):
+def test_streaming_through_a_device_is_measured_beside_its_link(tmp_path, monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
-    monkeypatch.setattr(stream_device, "MOVED", 1 << 14)
+    tuned(BENCH, link_bytes=1 << 14)
     graph = rmat(7, 4, seed=0)
     rows = list(stream_device.measured(graph, (0.5,), 1, tmp_path, 1 << 12, (1 << 13,)))
     assert [row["read_ahead"] for row in rows if "read_ahead" in row] == [0, 1, 2, 3, 0, 2]

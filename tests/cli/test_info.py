@@ -12,8 +12,8 @@ import networkx
 import numpy as np
 import pytest
 
-from graphdask.commands import info
 from graphdask.commands.info import histogram
+from graphdask.commands.tuning import COMMANDS
 
 
 @pytest.fixture
@@ -130,12 +130,12 @@ LINES = {
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".xz"])
 @pytest.mark.parametrize("name", LINES)
-def test_info_reads_the_beginning_of_a_large_text_and_says_so(call, name, ending, tmp_path, monkeypatch):
+def test_info_reads_the_beginning_of_a_large_text_and_says_so(call, name, ending, tmp_path, tuned):
     head, line = LINES[name]
     text = head + "".join(line.format(k, k + 1) for k in range(1, 60_001))
     file = tmp_path / (name + ending)
     file.write_bytes({"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}[ending](text.encode()))
-    monkeypatch.setattr(info, "FIRST", 200_000)
+    tuned(COMMANDS, first_bytes=200_000)
     found = json.loads(call("info", file, "--json").stdout)
     read = found["report"]["read_bytes"]
     assert found["complete"] is False

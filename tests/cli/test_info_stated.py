@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 import graphdask as gd
-from graphdask.commands import info
+from graphdask.commands.tuning import COMMANDS
 from graphdask.io.stated import stated
 
 METIS = "% a comment\n4 3 1\n2 5\n1 5 3 6\n2 6 4 7\n3 7\n"
@@ -38,9 +38,9 @@ def files(tmp_path):
         ("g.parquet", "its footer", 4, "int64"),
     ],
 )
-def test_numbers_that_a_file_states(call, files, monkeypatch, name, read, vertices, weights):
+def test_numbers_that_a_file_states(call, files, tuned, name, read, vertices, weights):
     whole = json.loads(call("info", files / name, "--json", "--all").stdout)
-    monkeypatch.setattr(info, "FIRST", 1)
+    tuned(COMMANDS, first_bytes=1)
     found = json.loads(call("info", files / name, "--json").stdout)
     assert (found["read"], found["complete"], found["weights"]) == (read, False, weights)
     assert found["vertices"] in (vertices, None)
@@ -51,9 +51,9 @@ def test_numbers_that_a_file_states(call, files, monkeypatch, name, read, vertic
     assert json.loads(call("info", files / name, "--json", "--all").stdout) == whole
 
 
-def test_a_small_file_is_read_and_options_of_reading_read_it_too(call, files, monkeypatch):
+def test_a_small_file_is_read_and_options_of_reading_read_it_too(call, files, tuned):
     assert json.loads(call("info", files / "g.gdg", "--json").stdout)["complete"]
-    monkeypatch.setattr(info, "FIRST", 1)
+    tuned(COMMANDS, first_bytes=1)
     assert json.loads(call("info", files / "g.gdg", "--json", "--self-loops", "drop").stdout)["complete"]
     assert json.loads(call("info", files / "g.gdg", "--json", "--undirected").stdout)["directed"] is False
 

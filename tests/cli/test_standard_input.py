@@ -17,8 +17,9 @@ import networkx
 import pytest
 
 from graphdask.errors import OverBudget, WriteError
-from graphdask.io import _estimate, streams
+from graphdask.io import streams
 from graphdask.io._budget import PerEdge
+from graphdask.io.tuning import FILES
 
 EDGES = b"# Undirected graph: test\n1\t2\t0.5\n2\t3\t1.5\n1\t3\t4.0\n7\t8\t1.0\n"
 
@@ -175,9 +176,9 @@ class Endless:
         return b"1 2\n" * (size // 4)
 
 
-def test_a_stream_without_end_is_refused_while_it_comes(monkeypatch):
-    monkeypatch.setattr(streams, "LOOK", 4 << 20)
-    monkeypatch.setattr(_estimate, "usable_memory", lambda: 100 << 20)
+def test_a_stream_without_end_is_refused_while_it_comes(tuned, free_memory):
+    tuned(FILES, stream_checked=4 << 20)
+    free_memory(128 << 20)
     endless = Endless()
     with (
         pytest.raises(OverBudget, match=r"^standard input: about .* edges need .*write it to a file, and stream it"),

@@ -23,6 +23,7 @@ from submitted import program, said
 from graphdask.cli import cli
 from graphdask.cluster import batch, certificates, jobqueue, jobs, pbs, scripts, slurm, tls
 from graphdask.cluster.scripts import Job
+from graphdask.cluster.tuning import CLUSTER
 from graphdask.comm.ucx.plane import ucx_available
 from graphdask.commands.options import Numbers
 from graphdask.commands.submit import command
@@ -285,7 +286,7 @@ def test_a_job_that_slurm_has_forgotten_is_looked_up_in_the_accounts(call, tmp_p
     assert slurm.look("7") == state
 
 
-def test_a_controller_may_be_away_for_a_while(tmp_path, monkeypatch):
+def test_a_controller_may_be_away_for_a_while(tmp_path, monkeypatch, tuned):
     answers = iter([CommunicationError("away"), batch.State("COMPLETED", True, exit_code=0)])
 
     def look(number: str) -> batch.State:
@@ -295,12 +296,12 @@ def test_a_controller_may_be_away_for_a_while(tmp_path, monkeypatch):
         return answer
 
     monkeypatch.setattr(slurm, "look", look)
-    monkeypatch.setattr(jobs, "LONGEST_PAUSE", 0.0)
+    tuned(CLUSTER, longest_pause=0.0)
     (tmp_path / "exit-code").write_text("0\n")
     (tmp_path / "result.txt").write_text("the answer")
     job = replace(JOB, folder=str(tmp_path), number="7")
     assert jobs.follow(job, print) == "the answer"
-    monkeypatch.setattr(jobs, "AWAY_SECONDS", -1.0)
+    tuned(CLUSTER, away_seconds=-1.0)
     answers = iter([CommunicationError("away")])
     with pytest.raises(CommunicationError, match="job 7 goes on, but away; graphdask submit --resume"):
         jobs.follow(job, print)

@@ -21,6 +21,7 @@ import graphdask as gd
 from graphdask.cli import cli
 from graphdask.cluster import certificates, local, tls
 from graphdask.cluster.local import connect
+from graphdask.cluster.tuning import CLUSTER
 from graphdask.comm.tcp.plane import Address
 from graphdask.errors import CommunicationError, GraphdaskWarning, InputError, Unsupported
 from graphdask.gang import abilities
@@ -204,15 +205,15 @@ def test_more_workers_than_a_host_can_run_are_refused_before_any_is_started(work
 
 
 @pytest.mark.parametrize(("cores", "allowed"), [(1, 8), (2, 8), (16, 64)])
-def test_some_workers_for_each_core_are_allowed_where_memory_is(cores, allowed, monkeypatch):
+def test_some_workers_for_each_core_are_allowed_where_memory_is(cores, allowed, monkeypatch, tuned):
     monkeypatch.setattr(local, "core_count", lambda: cores)
-    monkeypatch.setattr(local, "WORKER_BYTES", 1)
+    tuned(CLUSTER, worker_bytes=1)
     local._check_number(allowed)
     with pytest.raises(gd.InputError, match=f"ask for {cores}, and at most {allowed}"):
         local._check_number(allowed + 1)
 
 
-def test_workers_that_memory_does_not_hold_are_refused(monkeypatch):
-    monkeypatch.setattr(local, "WORKER_BYTES", 1 << 50)
+def test_workers_that_memory_does_not_hold_are_refused(tuned):
+    tuned(CLUSTER, worker_bytes=1 << 50)
     with pytest.raises(gd.InputError, match=r"at most 1$"):
         local._check_number(2)

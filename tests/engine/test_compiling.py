@@ -16,8 +16,8 @@ import pytest
 from gangs import dask_cluster
 
 import graphdask as gd
-from graphdask.display import first_use
 from graphdask.display.first_use import FirstUse
+from graphdask.display.tuning import DISPLAY
 from graphdask.engine.loop import RankResult, Superstep
 from graphdask.kernels.common import compiling
 from graphdask.kernels.common.compiling import NOTHING, Compiled, account, charge, clock, in_parallel, since
@@ -67,9 +67,9 @@ def in_new_process(script: str, cache: Path, *arguments: str, **environment: str
 
 
 @pytest.fixture
-def reported(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def reported(tuned) -> list[str]:
     """What a person is told, of any compilation however short."""
-    monkeypatch.setattr(first_use, "LONG", 0.0)
+    tuned(DISPLAY, compiling=0.0)
     return []
 
 

@@ -13,6 +13,7 @@ from graphs import GRAPHS
 
 import graphdask as gd
 from graphdask.algorithms.tuning import BETWEENNESS
+from graphdask.display.tuning import DISPLAY
 from graphdask.engine.loop import Superstep
 from graphdask.errors import InputError
 from graphdask.gang import progress
@@ -24,10 +25,9 @@ SOURCES = {"all": (None, 40), "drawn": (10, 10), "given": ([3, 5, 8], 3)}
 
 
 @pytest.fixture(autouse=True)
-def drawn_at_once(monkeypatch):
+def drawn_at_once(tuned):
     """Every call shows a bar, drawn anew in each superstep."""
-    monkeypatch.setattr(progress, "DELAY", 0)
-    monkeypatch.setattr(progress, "APART", 0)
+    tuned(DISPLAY, delay=0, apart=0)
 
 
 def graph(weighted):

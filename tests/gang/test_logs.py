@@ -12,6 +12,7 @@ from gangs import active, path
 
 import graphdask as gd
 from graphdask.gang import progress
+from graphdask.gang.tuning import GANG
 
 
 @pytest.fixture
@@ -53,8 +54,8 @@ def test_samples_programs_streams_and_changed_graphs_are_runs(lines, tmp_path):
 
 
 @pytest.mark.parametrize("parts", [1, 2])
-def test_a_long_run_says_how_far_it_is(lines, parts, monkeypatch):
-    monkeypatch.setattr(progress, "EVERY", 0.0)
+def test_a_long_run_says_how_far_it_is(lines, parts, tuned):
+    tuned(GANG, log_every=0.0)
     gd.bfs(path(30).partition(parts), 0)
     said = [line for line in lines() if line.startswith("BFS: superstep")]
     assert said
@@ -63,15 +64,15 @@ def test_a_long_run_says_how_far_it_is(lines, parts, monkeypatch):
     )
 
 
-def test_where_somebody_watches_the_bar_says_it(lines, monkeypatch):
-    monkeypatch.setattr(progress, "EVERY", 0.0)
+def test_where_somebody_watches_the_bar_says_it(lines, monkeypatch, tuned):
+    tuned(GANG, log_every=0.0)
     monkeypatch.setattr(progress, "is_watched", lambda: True)
     gd.bfs(path(30), 0)
     assert len(lines()) == 1
 
 
-def test_what_is_done_of_a_goal_is_said(lines, monkeypatch):
-    monkeypatch.setattr(progress, "EVERY", 0.0)
+def test_what_is_done_of_a_goal_is_said(lines, tuned):
+    tuned(GANG, log_every=0.0)
     gd.betweenness(path(30), sources=4)
     assert any(re.search(r", [0-4] of 4 sources, for 0 s$", line) for line in lines())
 

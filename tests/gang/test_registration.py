@@ -37,11 +37,12 @@ from graphdask.gang import cluster
 from graphdask.gang.arguments import Failed, PerRank
 from graphdask.gang.fast_path import Declined, Known, Order, run_at_once
 from graphdask.gang.sending import LARGE, Host, sent_ahead
+from graphdask.gang.tuning import GANG
 from graphdask.gang.worker import leave
 
 
 @pytest.fixture
-def tasks(monkeypatch):
+def tasks(monkeypatch, tuned):
     """The names of the functions that a gang has sent as tasks; none because a run was slow on a loaded machine.
 
     The gangs of earlier tests, whose values become Dask's a moment after their runs, are left out.
@@ -62,7 +63,7 @@ def tasks(monkeypatch):
     monkeypatch.setattr(cluster.DaskGang, "__init__", remembered)
 
     monkeypatch.setattr(cluster.DaskGang, "submit", noted)
-    monkeypatch.setattr(cluster, "SETTLE", 3600.0)
+    tuned(GANG, settle=3600.0)
     with dask.config.set({"graphdask.heartbeat-interval": 3600.0}):
         yield sent
 

@@ -14,6 +14,7 @@ from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, OverBudget
 from graphdask.generate.copy_model import QueueCopyModel, SequentialBarabasiAlbert, SequentialCopyModel
 from graphdask.generate.preferential_attachment import first_edge
+from graphdask.generate.tuning import GENERATE
 
 CPU = get_backend("cpu")
 GRAPHS = [
@@ -176,11 +177,9 @@ def test_segments_are_fixed_or_grow():
     assert dynamic.stop[0] - dynamic.first[0] == 100
 
 
-def test_more_records_than_were_expected_are_all_there(monkeypatch):
-    import sys
-
+def test_more_records_than_were_expected_are_all_there(tuned):
     many = gd.generate.waiting_queue(3000, 2, 0.1, threads=50, segment=50)
-    monkeypatch.setattr(sys.modules["graphdask.generate.waiting_queue"], "ROWS", 3)
+    tuned(GENERATE, queue_records=3)
     again = gd.generate.waiting_queue(3000, 2, 0.1, threads=50, segment=50)
     np.testing.assert_array_equal(many.most, again.most)
 

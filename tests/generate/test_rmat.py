@@ -1,7 +1,6 @@
 """Blocks, self-loops, parallel edges, id widths and bad input of R-MAT graphs."""
 
 import pickle
-import sys
 from collections import Counter
 
 import numpy as np
@@ -11,6 +10,7 @@ import graphdask as gd
 from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, OverBudget
 from graphdask.generate.rmat import RMat, edges
+from graphdask.generate.tuning import GENERATE
 from graphdask.partition.sources import GeneratedSource
 
 GRAPHS = [
@@ -44,8 +44,8 @@ def test_any_number_of_blocks_makes_the_same_graph(backend, graph):
 
 
 @pytest.mark.parametrize("piece", [1, 100, 1 << 24])
-def test_dropped_self_loops_leave_the_other_edges_in_their_order(backend, monkeypatch, piece):
-    monkeypatch.setattr(sys.modules[RMat.__module__], "PIECE", piece)
+def test_dropped_self_loops_leave_the_other_edges_in_their_order(backend, tuned, piece):
+    tuned(GENERATE, rmat_edges=piece)
     kept, dropped = RMat(5, 30, 7), RMat(5, 30, 7, drops_self_loops=True)
     src, dst = (backend.to_host(column) for column in edges(backend, kept, 100, 700))
     assert 0 < (src != dst).sum() < 600

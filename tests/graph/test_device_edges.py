@@ -16,6 +16,7 @@ import graphdask as gd
 from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, VertexNotFound
 from graphdask.graph import placing
+from graphdask.graph.tuning import GRAPH
 
 EDGES = 400
 
@@ -29,16 +30,16 @@ def gpu(request, monkeypatch):
 
 
 @pytest.fixture(params=["given", "borrowed"])
-def put(request, gpu, monkeypatch):
+def put(request, gpu, tuned):
     """Gives an array so that it is checked on the GPU."""
     if request.param == "given":
         return gpu.asarray
-    monkeypatch.setattr(placing, "MANY", 1)
+    tuned(GRAPH, device_edges=1)
     return np.asarray
 
 
-def on_host(monkeypatch) -> None:
-    monkeypatch.setattr(placing, "MANY", 1 << 60)
+def on_host(tuned) -> None:
+    tuned(GRAPH, device_edges=1 << 60)
 
 
 def edges_of(kind: str, rng: np.random.Generator, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -60,12 +61,12 @@ def edges_of(kind: str, rng: np.random.Generator, dtype: Any) -> tuple[np.ndarra
 @pytest.mark.parametrize(
     ("loops", "parallel"), [("keep", "keep"), ("drop", "keep"), ("keep", "merge"), ("drop", "merge")]
 )
-def test_a_graph_of_a_gpu_is_that_of_the_host(put, monkeypatch, rng, dtype, kind, directed, loops, parallel):
+def test_a_graph_of_a_gpu_is_that_of_the_host(put, tuned, rng, dtype, kind, directed, loops, parallel):
     src, dst = edges_of(kind, rng, dtype)
     weights = rng.integers(1, 6, EDGES).astype(np.float32)
     options = {"directed": directed, "self_loops": loops, "multi_edges": parallel}
     G = gd.from_edges(put(src), put(dst), put(weights), **options)
-    on_host(monkeypatch)
+    on_host(tuned)
     H = gd.from_edges(src, dst, weights, **options)
     assert G.report == H.report
     assert isinstance(G.source.src, np.ndarray) == (put is np.asarray)
@@ -89,7 +90,7 @@ def _distances(src: Any, dst: Any, weights: Any, ids: np.ndarray, directed: bool
 @pytest.mark.parametrize(
     "known", [{"num_vertices": 50}, {"vertices": np.arange(3, 50)}, {"vertices": np.arange(50) * 2}]
 )
-def test_known_vertices_number_the_edges(put, monkeypatch, known):
+def test_known_vertices_number_the_edges(put, tuned, known):
     src, dst = np.array([4, 6, 48, 4]), np.array([6, 8, 4, 46])
     given = {name: put(value) if name == "vertices" else value for name, value in known.items()}
     G = gd.from_edges(put(src), put(dst), **given)
@@ -99,19 +100,17 @@ def test_known_vertices_number_the_edges(put, monkeypatch, known):
         with pytest.raises(VertexNotFound) as caught:
             gd.from_edges(*map(put, ends), **given)
         assert f"edge {end}" in str(caught.value)
-        with monkeypatch.context() as patch:
-            on_host(patch)
-            with pytest.raises(VertexNotFound) as expected:
-                gd.from_edges(*ends, **known)
+        with GRAPH.varied(device_edges=1 << 60), pytest.raises(VertexNotFound) as expected:
+            gd.from_edges(*ends, **known)
         assert str(caught.value) == str(expected.value)
-    on_host(monkeypatch)
+    on_host(tuned)
     H = gd.from_edges(src, dst, **known)
     assert G.vertex_ids.tolist() == H.vertex_ids.tolist()
     assert [ends.tolist() for ends in G.edges()[:2]] == [src.tolist(), dst.tolist()]
     assert gd.bfs(G, 4).depth.tolist() == gd.bfs(H, 4).depth.tolist()
 
 
-def test_errors_are_those_of_the_host(put, monkeypatch):
+def test_errors_are_those_of_the_host(put):
     cases = [
         ((np.array([1, -2]), np.array([1, 1])), {}),
         ((np.array([1, 2**63 + 4], np.uint64), np.array([1, 1], np.uint64)), {}),
@@ -127,10 +126,8 @@ def test_errors_are_those_of_the_host(put, monkeypatch):
     for arrays, options in cases:
         with pytest.raises(InputError) as caught:
             gd.from_edges(*map(put, arrays), **options)
-        with monkeypatch.context() as patch:
-            on_host(patch)
-            with pytest.raises(InputError) as expected:
-                gd.from_edges(*arrays, **options)
+        with GRAPH.varied(device_edges=1 << 60), pytest.raises(InputError) as expected:
+            gd.from_edges(*arrays, **options)
         assert str(caught.value) == str(expected.value)
 
 
@@ -168,15 +165,15 @@ def test_a_graph_of_a_gpu_travels_and_is_divided_as_that_of_the_host(gpu, rng):
             assert found.tolist() == gd.connected_components(H).label.tolist()
 
 
-def test_no_memory_of_the_gpu_leaves_edges_on_the_host(gpu, monkeypatch):
-    monkeypatch.setattr(type(get_backend("cuda")), "free_memory", lambda self: 1000)
+def test_no_memory_of_the_gpu_leaves_edges_on_the_host(gpu, free_memory):
+    free_memory(1000, "cuda")
     G = gd.from_edges(gpu.asarray(np.arange(300)), gpu.asarray(np.arange(300)[::-1].copy()))
     assert isinstance(G.source.src, np.ndarray)
     assert G.num_vertices == 300
 
 
-def test_edges_of_the_host_stay_for_workers(gpu, monkeypatch):
-    monkeypatch.setattr(placing, "MANY", 1)
+def test_edges_of_the_host_stay_for_workers(gpu, tuned, monkeypatch):
+    tuned(GRAPH, device_edges=1)
     ends = np.arange(5), np.arange(5)
     assert placing._spare_gpu(ends, False) is not None
     monkeypatch.setattr(placing, "_has_client", lambda: True)

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from common_checks import bits, run
 from emulated import EmulatedCuda, emulated, stand_in
+from memory import free
 
 import graphdask as gd
 from graphdask import execute
 from graphdask.comm.threads import ThreadCommunicator
-from graphdask.device.backend import CpuBackend
 from graphdask.dynamic.rows import DynamicRows
 from graphdask.dynamic.tuning import DYNAMIC
 from graphdask.gang import dynamic
@@ -297,15 +297,14 @@ def test_an_interrupt_between_the_rows_and_the_graph_leaves_both_as_they_were(mo
     assert (other.update(delete=([0], [2])).deleted, D.report["deleted"], other.report["deleted"]) == (1, 0, 1)
 
 
-def test_rows_that_outgrow_the_memory_are_refused_and_the_graph_stays(monkeypatch):
+def test_rows_that_outgrow_the_memory_are_refused_and_the_graph_stays():
     D, edges = gd.DynamicGraph(gd.from_edges([0, 1, 2], [1, 2, 0], num_vertices=2000)), Edges(True)
     edges.apply(([0, 1, 2, 0], [1, 2, 0, 2]))
     D.update(insert=([0], [2]))
     many = np.arange(2000)
-    with monkeypatch.context() as scarce:
-        scarce.setattr(CpuBackend, "free_memory", lambda self: 20_000)
-        with pytest.raises(gd.OverBudget, match=r"moved to where they can grow, need .* use more workers"):
-            D.update(insert=(np.repeat([0, 1, 2], 2000), np.tile(many, 3)), delete=([1], [2]))
+    refused = pytest.raises(gd.OverBudget, match=r"moved to where they can grow, need .* use more workers")
+    with free(20_000), refused:
+        D.update(insert=(np.repeat([0, 1, 2], 2000), np.tile(many, 3)), delete=([1], [2]))
     check(D, edges)
     assert D.update(insert=(np.repeat([0, 1, 2], 2000), np.tile(many, 3))).inserted == 6000 - 4
 

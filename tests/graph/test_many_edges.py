@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graphdask import from_edges
-from graphdask.display import phases
+from graphdask.display.tuning import DISPLAY
 from graphdask.errors import InputError
 from graphdask.partition import parallel_edges
 from graphdask.partition.ids import COMPILED, number_vertices
@@ -129,12 +129,11 @@ def test_skew_of_many_edges_is_that_of_their_degrees(rng, hub):
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("room", [1, 7, 40, 1000])
 @pytest.mark.parametrize("block", [3, 50, 1 << 22])
-def test_parallel_edges_are_counted_in_any_workspace(rng, room, directed, block, monkeypatch):
+def test_parallel_edges_are_counted_in_any_workspace(rng, room, directed, block, tuned):
     src, dst = rng.integers(0, 30, (2, 500)).astype(np.int32)
     src[:200] = 4  # a row that has no place in the smaller ones
     pairs = np.stack([src, dst] if directed else [np.minimum(src, dst), np.maximum(src, dst)])
-    monkeypatch.setattr(phases, "BLOCK", block)
-    monkeypatch.setattr(parallel_edges, "BLOCK", block)
+    tuned(DISPLAY, items=block)
     shares: list[float] = []
     found = parallel_edges.count_in_rows(src, dst, 30, directed, room, shares.append)
     assert found == 500 - np.unique(pairs, axis=1).shape[1]

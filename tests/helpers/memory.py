@@ -1,17 +1,30 @@
-"""What tests that trace memory have to know of the rest of the process."""
+"""Memory in tests: how much of it is free, and what tests that trace it have to know of the rest of the process."""
 
 from __future__ import annotations
 
 import gc
 import threading
 import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from device_arrays import DeviceArray
 
+from graphdask.device.backend import Backend, get_backend
+
 OTHERS = 1 << 20
 """Bytes that other threads may take while a test traces memory: those of the clusters that tests share, for one."""
+
+
+@contextmanager
+def free(size: int | Callable[[], int], of: str | Backend = "cpu") -> Iterator[None]:
+    """Let a backend, or that of a name, say that so many bytes are free, or what a function returns, in the block."""
+    kind = type(get_backend(of) if isinstance(of, str) else of)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kind, "free_memory", lambda backend: size() if callable(size) else size)
+        yield
 
 
 class DevicePeak:

@@ -6,13 +6,14 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import chdir
 
 import fsspec
 import numpy as np
 import pytest
+from memory import free
 
 import graphdask as gd
-from graphdask.device import backend
 from graphdask.gang.on_disk import offered
 from graphdask.io import _estimate
 
@@ -35,9 +36,9 @@ def written(graph, name, tmp_path):
 
 
 @pytest.fixture
-def little(monkeypatch):
+def little(free_memory):
     """From when it is called on there is little memory."""
-    return lambda: monkeypatch.setattr(backend.CpuBackend, "free_memory", lambda self: 1 << 18)
+    return lambda: free_memory(1 << 18)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -53,9 +54,7 @@ def test_a_file_larger_than_memory_is_refused_with_the_calls_that_stream_it(name
         return
     built = re.search(r"stream it from disk: (graphdask\.stream\.build\(.*?\)),", str(caught.value))[1]
     opened = re.search(r"later (graphdask\.stream\.open\(.*?\)),", str(caught.value))[1]
-    with pytest.MonkeyPatch.context() as patched:
-        patched.chdir(tmp_path)
-        patched.setattr(backend.CpuBackend, "free_memory", lambda self: 1 << 30)
+    with chdir(tmp_path), free(1 << 30):
         made = eval(built, {"graphdask": gd})
         assert made.num_edges == graph.num_edges
         assert len(gd.connected_components(eval(opened, {"graphdask": gd})).label) == graph.num_vertices
@@ -72,13 +71,13 @@ def test_edges_and_temporal_edges_are_refused_too(graph, tmp_path, little):
         gd.sample.random_walk(graph.partition(1, device="cpu"), 10, 5)
 
 
-def test_files_of_a_pattern_are_counted_together(rng, tmp_path, monkeypatch):
+def test_files_of_a_pattern_are_counted_together(rng, tmp_path, free_memory):
     fsspec.filesystem("memory").store.clear()
     for k in range(8):
         src, dst = rng.integers(1, 5000, (2, 10_000))
         gd.io.write_edges(gd.io.EdgeList(src, dst, directed=True), tmp_path / f"{k}.txt")
         fsspec.filesystem("memory").pipe(f"/together/{k}.txt", (tmp_path / f"{k}.txt").read_bytes())
-    monkeypatch.setattr(backend.CpuBackend, "free_memory", lambda self: 1 << 20)
+    free_memory(1 << 20)
     assert gd.read_graph(tmp_path / "3.txt").num_edges == 10_000
     message = r"about [78]\d,\d+ edges of 8 files need .*; write all files as one, and stream it from disk: "
     for pattern in (str(tmp_path / "*.txt"), "memory://together/*.txt"):

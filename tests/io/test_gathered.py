@@ -15,6 +15,7 @@ from graphdask.io._gathered import Column
 from graphdask.io._lines import ID, VALUE, Columns
 from graphdask.io._open import Source
 from graphdask.io._table import Reading, read_table
+from graphdask.io.tuning import FILES
 
 
 @pytest.mark.parametrize("share", [0.01, 0.5, 1.0])
@@ -59,7 +60,7 @@ def test_reserved_memory_is_zeros_that_can_be_written_to():
 
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize("workers", [1, 3])
-def test_memory_of_blocks_is_used_again_and_rows_stay(tmp_path, rng, workers, compressed, monkeypatch):
+def test_memory_of_blocks_is_used_again_and_rows_stay(tmp_path, rng, workers, compressed, monkeypatch, tuned):
     rows = np.column_stack([*rng.integers(0, 10**9, (2, 20_000)), rng.integers(0, 9, 20_000)])
     text = "".join(f"{u} {v} {w}\n" for u, v, w in rows.tolist()).encode()
     path = tmp_path / ("g.txt.gz" if compressed else "g.txt")
@@ -67,7 +68,7 @@ def test_memory_of_blocks_is_used_again_and_rows_stay(tmp_path, rng, workers, co
     made = []
     plain = _table.reserved
     monkeypatch.setattr(_table, "reserved", lambda *a, **k: made.append(a) or plain(*a, **k))
-    monkeypatch.setattr(_table, "LEAST_BLOCK", 1 << 12)
+    tuned(FILES, least_block=1 << 12)
     reading = Reading(threads=workers, compiled=True, block=1 << 13, narrow=True)
     part = read_table(Source(path), Columns((ID, ID, VALUE)), reading)
     np.testing.assert_array_equal(np.column_stack(part.columns), rows)

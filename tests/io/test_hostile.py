@@ -18,7 +18,6 @@ import pytest
 from scipy import sparse
 
 import graphdask as gd
-from graphdask.device import backend
 from graphdask.errors import FormatError, GraphdaskError, InputError, OverBudget
 from graphdask.io import _estimate, _lines, read_edges
 from graphdask.io._open import Source
@@ -191,10 +190,10 @@ def test_text_whose_edges_begin_far_down_is_refused(tmp_path):
         gd.read_graph(tmp_path / "g.txt")
 
 
-def test_an_archive_larger_than_memory_is_refused_before_it_is_read(tmp_path, monkeypatch):
+def test_an_archive_larger_than_memory_is_refused_before_it_is_read(tmp_path, monkeypatch, free_memory):
     path = tmp_path / "g.npz"
     np.savez_compressed(path, src=np.zeros(10**6, np.int64), dst=np.zeros(10**6, np.int64))
-    monkeypatch.setattr(backend.CpuBackend, "free_memory", lambda self: 10 << 20)
+    free_memory(10 << 20)
     monkeypatch.setattr(_estimate, "_estimate", lambda *_: (0, "narrow"))
     with pytest.raises(OverBudget, match=r"its arrays take .* GiB, and .* may be used"):
         read_edges(path)
@@ -309,8 +308,8 @@ def test_pipes_and_devices_are_refused_and_never_waited_for(name, kind, tmp_path
         assert not ran.stderr
 
 
-def test_vertices_that_a_header_declares_are_held_to_memory_with_what_each_takes(tmp_path, monkeypatch):
-    monkeypatch.setattr(backend.CpuBackend, "free_memory", lambda self: 100 << 20)
+def test_vertices_that_a_header_declares_are_held_to_memory_with_what_each_takes(tmp_path, free_memory):
+    free_memory(100 << 20)
     for name, text in (
         ("g.gr", "p sp {} 1\na 1 2 1\n"),
         ("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n{0} {0} 1\n1 2\n"),
@@ -364,11 +363,11 @@ def test_damage_to_a_later_member_of_a_compressed_file_is_missed_nowhere(module,
     assert len(read_edges(path).src) == 40
 
 
-def test_the_dictionary_of_xz_is_held_to_the_memory(tmp_path, monkeypatch):
+def test_the_dictionary_of_xz_is_held_to_the_memory(tmp_path, free_memory):
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 256 << 20}]
     (tmp_path / "g.txt.xz").write_bytes(lzma.compress(b"1 2\n" * 9, lzma.FORMAT_XZ, filters=filters))
     assert read_edges(tmp_path / "g.txt.xz").num_edges == 9
-    monkeypatch.setattr(backend.CpuBackend, "free_memory", lambda self: 64 << 20)
+    free_memory(64 << 20)
     with pytest.raises(GraphdaskError, match=r"g\.txt\.xz.*[Mm]emory"):
         read_edges(tmp_path / "g.txt.xz")
 

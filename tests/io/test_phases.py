@@ -13,9 +13,11 @@ from click.testing import CliRunner
 import graphdask as gd
 from graphdask.cli import cli
 from graphdask.display import phases
+from graphdask.display.tuning import DISPLAY
 from graphdask.errors import FormatError
 from graphdask.gang import progress
 from graphdask.graph import construct
+from graphdask.io.tuning import FILES
 
 READING = ("reading", "ids", "building")
 EDGES = 40_000
@@ -41,7 +43,7 @@ class Bars:
 
 
 @pytest.fixture
-def bars(monkeypatch):
+def bars(monkeypatch, tuned):
     """Bars that are drawn whenever anything changes, and that record it."""
     found = Bars()
 
@@ -61,8 +63,7 @@ def bars(monkeypatch):
 
     for module in (phases, progress):
         monkeypatch.setattr(module, "bar_class", lambda: Recorded)
-        monkeypatch.setattr(module, "DELAY", 0)
-        monkeypatch.setattr(module, "APART", 0)
+    tuned(DISPLAY, delay=0, apart=0)
     with dask.config.set({"graphdask.progress": True}):
         yield found
 
@@ -98,10 +99,10 @@ def of_one_call(bars, names):
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_reading_a_graph(bars, tmp_path, text, packed, monkeypatch):
+def test_reading_a_graph(bars, tmp_path, text, packed, tuned):
     path = tmp_path / ("edges.txt.gz" if packed else "edges.txt")
     path.write_bytes(gzip.compress(text) if packed else text)
-    monkeypatch.setattr("graphdask.io._table.AT_ONCE", 1 << 16)
+    tuned(FILES, text_at_once=1 << 16)
     graph = gd.read_graph(path)
     assert graph.num_edges == EDGES
     ends = of_one_call(bars, READING)
@@ -112,9 +113,8 @@ def test_reading_a_graph(bars, tmp_path, text, packed, monkeypatch):
 
 
 @pytest.mark.parametrize("spread", [1, 3, 10**9])
-def test_a_graph_of_arrays_has_one_bar_that_moves_within_the_kernels(bars, spread, monkeypatch):
-    monkeypatch.setattr(phases, "BLOCK", 1 << 14)
-    monkeypatch.setattr("graphdask.partition.sparse_ids.BLOCK", 1 << 14)
+def test_a_graph_of_arrays_has_one_bar_that_moves_within_the_kernels(bars, spread, tuned):
+    tuned(DISPLAY, items=1 << 14)
     src, dst = np.random.default_rng(7).integers(0, 10_000, (2, 1 << 18)) * spread
     src[0] = 10_000 * spread  # the range is wide from the beginning
     graph = gd.from_edges(src, dst)
@@ -178,8 +178,8 @@ def test_reading_edges(bars, file):
     of_one_call(bars, READING[:1])
 
 
-def test_a_small_file_shows_nothing(file, monkeypatch, capsys):
-    monkeypatch.setattr(phases, "DELAY", 60)
+def test_a_small_file_shows_nothing(file, tuned, capsys):
+    tuned(DISPLAY, delay=60)
     gd.read_graph(file, progress=True)
     assert capsys.readouterr().err == ""
 

@@ -9,7 +9,6 @@ import pytest
 from edge_sets import GRAPHS, attached, counted, edges_of
 
 import graphdask as gd
-from graphdask.device.backend import CpuBackend
 from graphdask.errors import InputError, OverBudget
 from graphdask.partition.blocks import parse_size
 
@@ -97,8 +96,8 @@ def test_an_unknown_device_is_refused_before_any_work():
         gd.from_edges([0], [1]).edge_blocks(device="tpu")
 
 
-def test_arrays_that_do_not_fit_are_refused_with_what_does(monkeypatch):
-    monkeypatch.setattr(CpuBackend, "free_memory", lambda self: 1 << 20)
+def test_arrays_that_do_not_fit_are_refused_with_what_does(free_memory):
+    free_memory(1 << 20)
     with pytest.raises(OverBudget, match=r"400,000 edges need .* GiB.*edge_blocks\(\)"):
         gd.from_edges(np.arange(400_000), np.arange(400_000)).edges()
 

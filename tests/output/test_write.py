@@ -16,9 +16,10 @@ import pytest
 from edge_sets import GRAPHS, attached, counted, edges_of
 
 import graphdask as gd
+from graphdask.display.tuning import DISPLAY
 from graphdask.errors import FormatError, GraphdaskWarning, InputError, Unsupported
-from graphdask.gang import output
 from graphdask.gang.local import LocalGang
+from graphdask.gang.tuning import GANG
 from graphdask.io._digits import WIDEST, put_pairs, put_triples, widest
 
 ENDINGS = (".txt", ".el.gz", ".csv.xz", ".parquet", ".npz", ".gdg")
@@ -202,8 +203,8 @@ def test_a_folder_without_permission_is_refused_in_words(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("ending", [".txt", ".parquet", ".gdg"])
 @pytest.mark.usefixtures("alone")
-def test_a_writer_holds_a_few_blocks_at_a_time(ending, tmp_path, monkeypatch):
-    monkeypatch.setattr(output, "BLOCK_BYTES", 1 << 20)
+def test_a_writer_holds_a_few_blocks_at_a_time(ending, tmp_path, tuned):
+    tuned(GANG, write_bytes=1 << 20)
     G = gd.generate.preferential_attachment(500_000, 4)
     gd.generate.preferential_attachment(200_000, 4).write(tmp_path / f"small{ending}")  # what is loaded once
     tracemalloc.start()
@@ -214,8 +215,8 @@ def test_a_writer_holds_a_few_blocks_at_a_time(ending, tmp_path, monkeypatch):
     assert peak < 8 << 20  # of 15.3 MiB that the edges take
 
 
-def test_progress_shows_the_share_that_is_written(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("graphdask.gang.progress.DELAY", 0)
+def test_progress_shows_the_share_that_is_written(tmp_path, tuned, capsys):
+    tuned(DISPLAY, delay=0)
     gd.generate.preferential_attachment(1000, 3).write(tmp_path / "g.txt", progress=True)
     assert "writing g.txt: 100%, 2.99 k of 2.99 kedges" in capsys.readouterr().err
 

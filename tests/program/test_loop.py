@@ -12,14 +12,15 @@ from plain_programs import Plain
 import graphdask as gd
 from graphdask.errors import FunctionError
 from graphdask.program import _loop
+from graphdask.program.tuning import PROGRAM
 
 LENGTH = 300
 
 
 @pytest.fixture(params=["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)], autouse=True)
-def device(request, monkeypatch):
+def device(request, monkeypatch, tuned):
     """Where a call goes through many supersteps, from the first one on."""
-    monkeypatch.setattr(_loop, "SINGLE", 0)
+    tuned(PROGRAM, single_steps=0)
     if request.param == "emulated":
         stand_in(monkeypatch, emulated())
     return "cpu" if request.param == "cpu" else "cuda"
@@ -79,8 +80,8 @@ def test_a_translated_until_ends_the_run_in_its_superstep(device):
 
 
 @pytest.mark.parametrize("most", [None, 0, 1, 20])
-def test_a_call_goes_on_where_the_last_one_ended(most, device, calls, monkeypatch):
-    monkeypatch.setattr(_loop, "MOST_STEPS", 7)
+def test_a_call_goes_on_where_the_last_one_ended(most, device, calls, tuned):
+    tuned(PROGRAM, launch_steps=7)
     program = hops(
         aggregate={"most": ("max", lambda old, new: new.depth), "sum": ("sum", lambda old, new: new.x)},
         until=lambda a: a.most == 40 or a.sum == 0.0,

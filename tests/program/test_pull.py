@@ -10,18 +10,16 @@ from pushed_programs import HOPS, PROGRAMS, graph
 import graphdask as gd
 from graphdask.errors import FunctionError
 from graphdask.program import _pull
+from graphdask.program.tuning import PROGRAM
 
 
 @pytest.fixture(params=["twins", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
-def device(request, monkeypatch):
+def device(request, monkeypatch, tuned):
     """Where vertices pull though graphs are small."""
-    monkeypatch.setattr(_pull, "LEAST_EDGES", 1)
+    tuned(PROGRAM, pulled_edges=1)
     if request.param == "emulated":
         stand_in(monkeypatch, emulated())
-    if request.param == "twins":
-        monkeypatch.setattr(_pull, "DEVICES", ("cpu",))
-        return "cpu"
-    return "cuda"
+    return "cpu" if request.param == "twins" else "cuda"
 
 
 @pytest.fixture

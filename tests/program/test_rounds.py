@@ -8,11 +8,12 @@ from plain_programs import Plain
 
 import graphdask as gd
 from graphdask.errors import FunctionError
-from graphdask.program import _loop, _rounds
+from graphdask.program import _rounds
+from graphdask.program.tuning import PROGRAM
 
 
 @pytest.fixture
-def rounds(monkeypatch):
+def rounds(monkeypatch, tuned):
     """The supersteps of each call, from the first one on several in a call."""
     seen, take = [], _rounds.Rounds.take
 
@@ -22,7 +23,7 @@ def rounds(monkeypatch):
         seen.append(state.done - before)
         return found
 
-    monkeypatch.setattr(_loop, "SINGLE", 0)
+    tuned(PROGRAM, single_steps=0)
     monkeypatch.setattr(_rounds.Rounds, "take", counted)
     return seen
 

@@ -12,6 +12,7 @@ import pytest
 
 import graphdask as gd
 from graphdask import sample
+from graphdask.display.tuning import DISPLAY
 from graphdask.errors import InputError, OverBudget, Unsupported, VerificationError
 from graphdask.sample import Samples, in_chunks
 
@@ -139,8 +140,8 @@ def test_workers_of_a_cluster_write_the_same(two_workers, tmp_path):
             assert arrays[1].compute().tolist() == whole.walks[20:40].tolist()
 
 
-def test_progress_counts_instances(capsys, monkeypatch):
-    monkeypatch.setattr("graphdask.gang.chunking.DELAY", 0)
+def test_progress_counts_instances(capsys, tuned):
+    tuned(DISPLAY, delay=0)
     list(in_chunks(sample.random_walk, G, STARTS, 2, chunk=43, progress=True))
     assert "random walk:   0%" in capsys.readouterr().err
     list(in_chunks(sample.random_walk, G, STARTS, 2, chunk=43, progress=False))

@@ -11,7 +11,6 @@ import pytest
 import scipy.sparse as sp
 
 import graphdask as gd
-from graphdask.device.backend import CpuBackend
 from graphdask.errors import OverBudget
 from graphdask.gang import building, columns
 from graphdask.partition.edge_rows import memory
@@ -183,9 +182,9 @@ def test_workers_of_a_cluster_tell_the_same_rows(two_workers):
                 assert [batch.e_id.tolist() for batch in found] == [rows.tolist() for rows in expected]
 
 
-def test_the_memory_for_rows_is_announced(monkeypatch):
+def test_the_memory_for_rows_is_announced(free_memory):
     G = gd.from_edges(SRC, DST, num_vertices=N).persist()
-    monkeypatch.setattr(CpuBackend, "free_memory", lambda self: 20_000)
+    free_memory(20_000)
     with pytest.raises(OverBudget, match=r"the rows of the edges need about .* sample without edge rows"):
         list(NeighborLoader(G, [2], batch_size=1, batches_per_run=1, placement="partitioned", direction="out"))
 

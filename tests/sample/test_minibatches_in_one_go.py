@@ -110,14 +110,14 @@ def test_what_would_take_too_much_goes_hop_by_hop(device, monkeypatch, tuned):
             np.testing.assert_array_equal(mine.edge_index.get(), theirs.edge_index)
 
 
-def test_room_is_announced(monkeypatch):
+def test_room_is_announced(monkeypatch, free_memory):
     """What a launch has room for, before it is taken."""
     n, src, dst, _ = hubs()
     on_gpu = on_device(gd.from_edges(src, dst, num_vertices=n), "emulated", monkeypatch)
     sampler = MinibatchTraversal(np.arange(n), np.array([0, n]), [30, 30, 30])
     result = execute.sample(on_gpu, sampler, "replicated", progress=False)
     assert result.parts.summary[0].memory >= 68 * n * (1 + 30 + 900 + 27000)
-    monkeypatch.setattr(EmulatedCuda, "free_memory", lambda self: 1 << 24)
+    free_memory(1 << 24, "cuda")
     with pytest.raises(OverBudget, match="neighbour sampling needs about"):
         list(NeighborLoader(on_gpu, [30, 30, 30], batch_size=n, placement="replicated"))
 

@@ -9,7 +9,7 @@ from scipy.stats import chisquare
 
 import graphdask as gd
 from graphdask.errors import InputError, OverBudget
-from graphdask.sample import LinkNeighborLoader, NegativeSampling, _negatives
+from graphdask.sample import LinkNeighborLoader, NegativeSampling
 from graphdask.sample._loading import raw_words
 from graphdask.sample._negatives import scaled, units
 
@@ -188,9 +188,9 @@ def test_a_large_sparse_graph_has_no_false_negative():
             assert not present.intersection(zip(*drawn(graph, sampling, links).tolist(), strict=True))
 
 
-def test_rows_that_do_not_fit_are_refused(monkeypatch):
+def test_rows_that_do_not_fit_are_refused(free_memory):
     graph = gd.from_edges(SRC, DST)
-    monkeypatch.setattr(_negatives, "OF_EDGE", 1 << 50)
+    free_memory(100)
     with pytest.raises(OverBudget, match="leave only_non_edges=True out"):
         LinkNeighborLoader(graph, [1], neg_sampling={"mode": "binary", "only_non_edges": True})
 

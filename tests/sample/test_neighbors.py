@@ -338,7 +338,7 @@ def test_weights_that_are_no_biases_are_named_by_the_ids_of_the_caller(placement
             call()
 
 
-def test_the_table_used_longest_ago_makes_way_for_a_call_that_needs_memory(monkeypatch):
+def test_the_table_used_longest_ago_makes_way_for_a_call_that_needs_memory(free_memory):
     graph = gd.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [5.0, 1.0, 1.0, 1.0]).partition(1, device="cpu")
     calls = {
         ("rows and sums", "weight", "out"): lambda: gd.sample.neighbors(graph, [0], bias="weight"),
@@ -353,9 +353,7 @@ def test_the_table_used_longest_ago_makes_way_for_a_call_that_needs_memory(monke
     tables = found.built.parts[0].tables
     held = tables.nbytes
     assert held > 0
-    monkeypatch.setattr(
-        "graphdask.device.backend.CpuBackend.free_memory", lambda self: 1 << 40 if tables.nbytes < held else 0
-    )
+    free_memory(lambda: 1 << 40 if tables.nbytes < held else 0)
     calls[third]()
     assert [name in tables for name in calls] == [True, False, True]
     held = 0
@@ -406,11 +404,11 @@ def test_launches_are_cut_where_rows_are_long(tuned):
         np.testing.assert_array_equal(call().dst, one.dst)
 
 
-def test_a_hop_that_comes_to_more_than_there_is_memory_for(monkeypatch, tuned):
+def test_a_hop_that_comes_to_more_than_there_is_memory_for(monkeypatch, tuned, free_memory):
     graph = skewed()
     gd.sample.snowball(graph, [0], 1)
     monkeypatch.setattr("graphdask.sample.traversal.Traversal.memory", lambda *arguments: 0)
     tuned(SAMPLE, memory_asked_from=10_000)
-    monkeypatch.setattr("graphdask.device.backend.CpuBackend.free_memory", lambda self: 10_000)
+    free_memory(10_000)
     with pytest.raises(gd.errors.OverBudget, match=r"edges or vertices in hop 1 need about"):
         gd.sample.snowball(graph, np.arange(500, 600), 2, placement="replicated")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import graphdask as gd
+from graphdask.display.tuning import DISPLAY
 from graphdask.gang import progress
 from graphdask.sample.tuning import SAMPLE
 
@@ -40,7 +41,7 @@ def test_progress_while_it_runs(name, placement, monkeypatch, tuned, capsys):
         note(self, rank, superstep, frontier, edges, done)
 
     monkeypatch.setattr(progress.Progress, "note", noting)
-    monkeypatch.setattr(progress, "DELAY", 0)
+    tuned(DISPLAY, delay=0)
     tuned(SAMPLE, walk_launch=(80, 4))
     graph = RING.partition(2 if placement == "partitioned" else 1, device="cpu")
     found = DRAWN[name](graph, placement=placement, progress=True)

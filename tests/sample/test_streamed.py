@@ -14,7 +14,6 @@ from memory import OTHERS
 
 import graphdask as gd
 from graphdask import execute
-from graphdask.device.backend import get_backend
 from graphdask.errors import DeadlineExceeded, InputError, OverBudget
 from graphdask.sample import streamed
 from graphdask.sample.traversal import NumberedTraversal, Traversal
@@ -122,10 +121,10 @@ def test_alias_tables_of_64_bits(monkeypatch):
         same(drawn(on, "alias", Streamed(4, 2, scheme)).verify(), expected)
 
 
-def test_no_more_is_taken_of_the_host_than_there_is(monkeypatch):
+def test_no_more_is_taken_of_the_host_than_there_is(free_memory):
     graph = made("scale-free").partition(1, device="cpu")
     drawn(graph, "alias", "replicated")  # its tables are there
-    monkeypatch.setattr(type(get_backend("cpu")), "free_memory", lambda self: 1000)
+    free_memory(1000)
     with pytest.raises(OverBudget, match='method="rejection"'):
         drawn(graph, "alias", "streamed")
 
@@ -296,9 +295,9 @@ def test_arguments_that_are_none(wrong):
         Streamed(**wrong)
 
 
-def test_where_memory_is_short_streaming_is_named(monkeypatch):
+def test_where_memory_is_short_streaming_is_named(free_memory):
     graph = made("scale-free").partition(1, device="cpu")
-    monkeypatch.setattr(type(get_backend("cpu")), "free_memory", lambda self: 1000)
+    free_memory(1000)
     for placement in ("auto", "replicated", "partitioned"):
         with pytest.raises(OverBudget, match='placement="streamed"'):
             drawn(graph, "simple", placement)

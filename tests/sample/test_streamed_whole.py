@@ -8,12 +8,11 @@ from device_arrays import DeviceArray
 from emulated import emulated, stand_in
 from gangs import active
 from graphs import GRAPHS
-from memory import DevicePeak
+from memory import DevicePeak, free
 
 import graphdask as gd
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.comm.tuning import COMM
-from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, OverBudget, Unsupported
 from graphdask.partition.part import Tables
 from graphdask.program.translated import Translated
@@ -177,18 +176,15 @@ def test_device_memory_is_not_exceeded(device, page_locked):
         drawn(graph, "rejection", sample.Streamed(device_memory=memory // 2), 300)
 
 
-def test_no_more_is_taken_of_the_host_than_there_is(monkeypatch, page_locked):
-    backend = type(get_backend("cpu"))
-    monkeypatch.setattr(type(emulated()), "free_memory", lambda self: 1 << 30)
+def test_no_more_is_taken_of_the_host_than_there_is(free_memory, page_locked):
+    free_memory(1 << 30, emulated())
     for kind, reason in (("alias", r"tables .* use method="), ("frontier", "page-locked copies")):
         graph = made("scale-free").partition(1, device="cuda")
         drawn(graph, "frontier", "streamed")
         while kind == "frontier" and part_of(graph.on_host).tables.forget():
             pass  # else there is nothing to be page-locked
-        with monkeypatch.context() as short:
-            short.setattr(backend, "free_memory", lambda self: 100)
-            with pytest.raises(OverBudget, match=reason):
-                drawn(graph, kind, "streamed")
+        with free(100), pytest.raises(OverBudget, match=reason):
+            drawn(graph, kind, "streamed")
 
 
 @pytest.mark.parametrize("device", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])

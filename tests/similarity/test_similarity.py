@@ -11,6 +11,7 @@ import scipy.sparse
 from common_checks import PARTS
 from emulated import emulated, stand_in
 from graphs import GRAPHS
+from memory import free
 
 import graphdask as gd
 from graphdask.errors import VerificationError
@@ -119,8 +120,8 @@ def test_pairs_beyond_memory_are_refused_before_any_is_counted(monkeypatch, tune
     counted = []
     tuned(SIMILARITY, paths=1000)
     monkeypatch.setattr(_two_hops.TwoHops, "_list", lambda *some: counted.append(some))
-    monkeypatch.setattr("graphdask.device.backend.CpuBackend.free_memory", lambda self: 5 << 20)
-    with pytest.raises(gd.OverBudget, match=r"at least 179,400 pairs of vertices share a neighbour.*topk="):
+    refused = pytest.raises(gd.OverBudget, match=r"at least 179,400 pairs of vertices share a neighbour.*topk=")
+    with free(5 << 20), refused:
         gd.jaccard(star)
     assert not counted
     monkeypatch.undo()

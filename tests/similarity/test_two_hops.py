@@ -130,13 +130,13 @@ def test_batches_and_pieces_of_sources_leave_the_answer_as_it_is(monkeypatch, pa
                 np.testing.assert_array_equal(mine, known)
 
 
-def test_a_gpu_takes_more_paths_at_a_time_where_there_is_memory(monkeypatch, tuned):
+def test_a_gpu_takes_more_paths_at_a_time_where_there_is_memory(monkeypatch, tuned, free_memory):
     stand_in(monkeypatch, emulated())
     tuned(SIMILARITY, paths=50)
     star = gd.from_edges(np.zeros(40, np.int64), np.arange(1, 41), directed=False)
     batches = []
     for free in (1 << 30, 600_000, 300_000):
-        monkeypatch.setattr(emulated(), "free_memory", lambda free=free: free, raising=False)
+        free_memory(free, emulated())
         found = gd.jaccard(star.partition(1, device="cuda"))
         assert len(found.score) == 40 * 39 // 2
         batches.append(len(found.stats.supersteps))

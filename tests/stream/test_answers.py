@@ -13,6 +13,7 @@ from streams import weights_of
 
 import graphdask as gd
 from graphdask.stream import cores
+from graphdask.stream.tuning import STREAM
 
 WEIGHTS = (None, "whole", "zeros", "floats")
 
@@ -66,11 +67,11 @@ def test_answers_are_those_in_memory_to_the_last_bit(stored, name, kind):
         assert (a.iterations, a.residual, a.error) == (b.iterations, b.residual, b.error)
 
 
-def test_ranks_do_not_depend_on_how_many_cores_share_a_chunk(stored, monkeypatch):
+def test_ranks_do_not_depend_on_how_many_cores_share_a_chunk(stored, monkeypatch, tuned):
     n, src, dst, directed = GRAPHS["dense random, directed"]()
     S = stored(gd.from_edges(src, dst, weights_of("floats", len(src)), num_vertices=n, directed=directed))
     alone = gd.pagerank(S)
-    monkeypatch.setattr(cores, "LEAST", 1)
+    tuned(STREAM, one_core=1)
     for count in (1, 2, 5):
         monkeypatch.setattr(cores.os, "sched_getaffinity", lambda pid, count=count: range(count))
         equal(gd.pagerank(S).rank, alone.rank)

@@ -15,8 +15,9 @@ from pyarrow import parquet
 
 import graphdask as gd
 from graphdask.errors import WriteError
-from graphdask.io import _spill, _table
+from graphdask.io import _spill
 from graphdask.io._spill import SpilledColumn
+from graphdask.io.tuning import FILES
 
 N = 300
 IDS = np.sort(np.random.default_rng(5).choice(10**15, N, replace=False))
@@ -74,10 +75,8 @@ KINDS = ["edge list", "csv, compressed", "ldbc", "dimacs", "parquet", "folder of
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_blocks_of_a_file_give_the_store_of_its_graph(tmp_path, monkeypatch, kind, edges):
-    monkeypatch.setattr(_spill, "SLICE", 128)
-    monkeypatch.setattr(_table, "SMALL", 1000)
-    monkeypatch.setattr(_table.Reading, "within", lambda memory, spill: _table.Reading(1, spill=spill, block=4096))
+def test_blocks_of_a_file_give_the_store_of_its_graph(tmp_path, tuned, kind, edges):
+    tuned(FILES, values=128, python_bytes=1000, text_at_once=4096, least_block=1024, parquet_rows=64)
     path = written(kind, tmp_path, *edges)
     target = tmp_path / "target"
     target.mkdir()
@@ -148,10 +147,8 @@ def test_a_column_that_is_cut_short_or_gone_is_named(tmp_path):
         list(_spill.slices(column))
 
 
-def test_faults_name_their_line_or_row_and_leave_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(_table, "SMALL", 100)
-    monkeypatch.setattr(_table.Reading, "within", lambda memory, spill: _table.Reading(1, spill=spill, block=512))
-    monkeypatch.setattr("graphdask.io.parquet.ROWS", 64)
+def test_faults_name_their_line_or_row_and_leave_nothing(tmp_path, tuned):
+    tuned(FILES, python_bytes=100, text_at_once=512, least_block=128, parquet_rows=64)
     (tmp_path / "g.txt").write_text("1 2\n" * 900 + "1 x\n")
     columns = {"src": pa.array(range(900)), "dst": pa.array([1] * 899 + [-1])}
     parquet.write_table(pa.table(columns), tmp_path / "g.parquet")
@@ -170,8 +167,8 @@ def test_more_ids_than_memory_can_sort_are_refused(tmp_path):
         gd.stream.build(tmp_path / "g.txt", tmp_path / "g.gdl", memory="256KiB")
 
 
-def test_a_spilled_column_is_of_floats_when_a_piece_is(tmp_path, monkeypatch):
-    monkeypatch.setattr(_spill, "SLICE", 2)
+def test_a_spilled_column_is_of_floats_when_a_piece_is(tmp_path, tuned):
+    tuned(FILES, values=2)
     column = SpilledColumn(tmp_path)
     for piece in ([1, 2, 3], [], [0.5], [2**53]):
         column.append(np.array(piece, np.float64 if 0.5 in piece else np.int64))

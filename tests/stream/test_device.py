@@ -12,6 +12,7 @@ from streams import Late, weights_of
 
 import graphdask as gd
 from graphdask.stream import device, device_pagerank, device_sums
+from graphdask.stream.tuning import STREAM
 
 pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped")
 
@@ -368,14 +369,14 @@ def test_chunks_that_stay_are_summed_together(streamed, monkeypatch, kind, lost)
     assert all(kept == several - lost for several, kept in sizes)
 
 
-def test_tables_of_small_chunks_that_stay_are_counted_and_do_not_grow(streamed, monkeypatch):
+def test_tables_of_small_chunks_that_stay_are_counted_and_do_not_grow(streamed, monkeypatch, tuned):
     n, src, dst, directed = GRAPHS["dense random, undirected"]()
     G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     S, buffer, made = streamed(G, "60KiB"), device_sums.Sums._table_buffer, []
     monkeypatch.setattr(device_sums.Sums, "_table_buffer", lambda sums, words: made.append(sums) or buffer(sums, words))
     counts = []
     for iterations, sets in ((6, 2), (9, 2), (9, 0.5)):
-        monkeypatch.setattr(device_sums, "SETS", sets)
+        tuned(STREAM, kept_tables=sets)
         result = gd.pagerank(S, max_iter=iterations, tol=1e-30)
         equal(result.rank, gd.pagerank(G, max_iter=iterations, tol=1e-30).rank)
         (sums,) = set(made)

@@ -14,7 +14,7 @@ from streams import WALKS, equal, weights_of
 
 import graphdask as gd
 from graphdask.cluster.local import local_cluster
-from graphdask.stream import shared
+from graphdask.stream.tuning import STREAM
 
 CALLS = {
     "bfs": lambda G: gd.bfs(G, 1),
@@ -112,8 +112,8 @@ def test_betweenness_with_room_for_any_number_of_chunks(streamed, directed):
 
 
 @pytest.mark.parametrize("kind", ["whole", "nothing"])
-def test_a_path_to_and_fro_among_ranks_is_sent_in_pieces(streamed, monkeypatch, kind):
-    monkeypatch.setattr(shared, "LEAST", 2)
+def test_a_path_to_and_fro_among_ranks_is_sent_in_pieces(streamed, tuned, kind):
+    tuned(STREAM, reported=2)
     n, rng = 120, np.random.default_rng(5)
     order = np.concatenate([np.arange(n), np.tile(rng.permutation(n), 2)])
     weights = np.append(rng.integers(1, 9, len(order) - 1), np.full(n, 50)) * (kind == "whole")

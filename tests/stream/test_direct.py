@@ -11,16 +11,16 @@ import pytest
 
 import graphdask as gd
 from graphdask.errors import FormatError, InputError
-from graphdask.stream import direct, window
+from graphdask.stream import direct
 from graphdask.stream.direct import BLOCK, Direct, aligned_memory, around
+from graphdask.stream.tuning import STREAM
 from graphdask.stream.window import Window
 
 
 @pytest.fixture
-def S(stored, monkeypatch):
+def S(stored, tuned):
     """Chunks of a kilobyte, of which several are in a block; and no disk is too slow."""
-    monkeypatch.setattr(window, "LEAST", 1)
-    monkeypatch.setattr(direct, "FAST", 0.0)
+    tuned(STREAM, direct_bytes=1, direct_rate=0.0)
     S = stored(gd.generate.rmat(9, 16, seed=4))
     if not S.store.direct.pays:
         pytest.skip("this file system reads through the cache only")
@@ -67,8 +67,8 @@ def test_answers_are_those_in_memory(stored, S, directed):
     assert T.store.direct.pays
 
 
-def test_a_slow_disk_is_read_through_the_cache_after_some_tries(S, monkeypatch):
-    monkeypatch.setattr(direct, "FAST", float("inf"))
+def test_a_slow_disk_is_read_through_the_cache_after_some_tries(S, tuned):
+    tuned(STREAM, direct_rate=float("inf"))
     expected = chunks_of(S.store)
     opened, _ = windows(S.store, 0.0, 1)
     with opened as chunks:

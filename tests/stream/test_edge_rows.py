@@ -9,6 +9,7 @@ import pytest
 import graphdask as gd
 from graphdask.errors import FormatError, InputError, Unsupported
 from graphdask.sample import NeighborLoader
+from graphdask.stream.tuning import STREAM
 
 N, M = 60, 700
 RNG = np.random.default_rng(17)
@@ -51,10 +52,8 @@ def test_rows_of_a_graph_go_through_the_file(tmp_path, directed, order, how):
     S.store.verify()
 
 
-def test_rows_of_a_file_that_is_read_in_blocks_are_its_lines(tmp_path, monkeypatch):
-    from graphdask.stream import edges
-
-    monkeypatch.setattr(edges, "MOST", 64)
+def test_rows_of_a_file_that_is_read_in_blocks_are_its_lines(tmp_path, tuned):
+    tuned(STREAM, block_edges=64)
     path = tmp_path / "edges.csv"
     pd.DataFrame({"source": SRC, "target": DST}).to_csv(path, index=False)
     S = gd.stream.build(path, tmp_path / "g.gdl", memory="1MiB", chunk=1024, edge_rows=True)

@@ -12,6 +12,7 @@ from graphdask.interface.registry import algorithms
 from graphdask.stream import cores, everywhere, labels
 from graphdask.stream.everywhere import Everywhere
 from graphdask.stream.run import STREAMED
+from graphdask.stream.tuning import STREAM
 
 RESULTS = {primitive.result_type for primitive, form in STREAMED.items() if isinstance(form.run, Everywhere)}
 KNOWN = {getattr(gd, name): known for name, known in algorithms().items() if known.result in RESULTS}
@@ -136,7 +137,7 @@ def test_what_they_cannot_do_is_said(stored):
 @pytest.mark.parametrize(
     ("name", "memory", "threads"), [("scale-free", "1MiB", [16]), ("star", "192KiB", range(2, 16))]
 )
-def test_labels_are_the_same_by_any_number_of_cores(stored, monkeypatch, name, memory, threads, directed):
+def test_labels_are_the_same_by_any_number_of_cores(stored, monkeypatch, tuned, name, memory, threads, directed):
     """Rows are divided among threads from the first edge on; a row of many edges leaves memory for fewer threads."""
     star = 3000, np.zeros(2999, np.int64), np.arange(1, 3000)
     n, src, dst = star if name == "star" else GRAPHS[name]()[:3]
@@ -150,7 +151,7 @@ def test_labels_are_the_same_by_any_number_of_cores(stored, monkeypatch, name, m
             super().__init__(count)
 
     monkeypatch.setattr(labels, "Cores", Counted)
-    monkeypatch.setattr(cores, "LEAST", 1)
+    tuned(STREAM, one_core=1)
     for count in (1, 16):
         monkeypatch.setattr(everywhere, "available", lambda count=count: count)
         found = gd.label_propagation(stored(G, memory), 20)

@@ -8,7 +8,7 @@ from graphs import GRAPHS
 from streams import changed
 
 import graphdask as gd
-from graphdask.stream import labels
+from graphdask.stream.tuning import STREAM
 
 CALLS = {
     "cores": gd.core_number, "labels": gd.label_propagation, "strong": gd.strongly_connected_components,
@@ -144,8 +144,8 @@ def test_wrong_strong_components_are_found(stored, label, reason):
 
 
 @pytest.mark.parametrize("directed", [True, False])
-def test_rows_of_many_edges_are_counted(stored, monkeypatch, directed):
-    monkeypatch.setattr(labels, "PIECE", 8)
+def test_rows_of_many_edges_are_counted(stored, tuned, directed):
+    tuned(STREAM, counted_edges=8)
     src, dst = np.random.default_rng(3).integers(0, 300, (2, 3000))
     S = stored(gd.from_edges(src, dst, num_vertices=300, directed=directed), "256KiB")
     for iterations in (1, 2):

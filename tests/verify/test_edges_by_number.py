@@ -9,6 +9,7 @@ from graphdask.errors import InputError, VerificationError
 from graphdask.generate.erdos_renyi import ErdosRenyi
 from graphdask.generate.rmat import RMat
 from graphdask.verify import erdos_renyi, rmat
+from graphdask.verify.tuning import VERIFY
 
 RMATS = [
     RMat(12, 2, 1),
@@ -38,8 +39,8 @@ def block(backend, graph):
 
 @pytest.mark.parametrize("piece", [997, 1 << 20])
 @pytest.mark.parametrize("graph", RMATS + RANDOM, ids=str)
-def test_generated_blocks_pass(backend, monkeypatch, graph, piece):
-    monkeypatch.setattr(module_of(graph), "_PIECE", piece)
+def test_generated_blocks_pass(backend, tuned, graph, piece):
+    tuned(VERIFY, numbered_edges=piece)
     src, dst, start, stop = block(backend, graph)
     module_of(graph).check(backend, graph, start, stop, src, dst)
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 import graphdask as gd
-from graphdask.verify import graph as verify
+from graphdask.verify.tuning import VERIFY
 
 PARTS = (1, 3, 7)
 
 
 @pytest.fixture(params=["one piece", "many pieces"], autouse=True)
-def piece(request, monkeypatch):
+def piece(request, tuned):
     """Also with edges hashed a few at a time, as those of large graphs are."""
     if request.param == "many pieces":
-        monkeypatch.setattr(verify, "PIECE", 16)
+        tuned(VERIFY, stored_edges=16)
 
 
 @pytest.mark.parametrize("ghosts", ["all", "1-hop"])

@@ -7,6 +7,7 @@ from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, VerificationError
 from graphdask.generate.preferential_attachment import PreferentialAttachment, first_edge
 from graphdask.verify import preferential_attachment as verify
+from graphdask.verify.tuning import VERIFY
 
 GRAPH = PreferentialAttachment(5000, 4, 0.5, 17)
 
@@ -19,8 +20,8 @@ def test_generated_blocks_pass(backend, rank, size):
 
 @pytest.mark.parametrize(("vertex", "edge"), [(1, 0), (3, 2), (4, 0), (2500, 3), (4999, 3)])
 @pytest.mark.parametrize("piece", [8, 1 << 22])
-def test_a_changed_target_is_named(backend, monkeypatch, vertex, edge, piece):
-    monkeypatch.setattr(verify, "_PIECE", piece)
+def test_a_changed_target_is_named(backend, tuned, vertex, edge, piece):
+    tuned(VERIFY, attached_edges=piece)
     _, dst = GRAPH.block(backend, 0, 1)
     dst[first_edge(vertex, 4) + edge] += 1
     with pytest.raises(VerificationError, match=f"vertex {vertex}, edge {edge}: "):
@@ -38,8 +39,8 @@ def test_a_kernel_that_disagrees_with_the_definition_is_caught(monkeypatch):
 @pytest.mark.parametrize("multi_edges", ["merge", "redraw"])
 @pytest.mark.parametrize(("degree", "p"), [(4, 0.5), (3, 0.0), (40, 0.3)])
 @pytest.mark.parametrize("piece", [100, 1 << 22])
-def test_the_checks_know_what_becomes_of_parallel_edges(backend, monkeypatch, multi_edges, degree, p, piece):
-    monkeypatch.setattr(verify, "_PIECE", piece)
+def test_the_checks_know_what_becomes_of_parallel_edges(backend, tuned, multi_edges, degree, p, piece):
+    tuned(VERIFY, attached_edges=piece)
     graph = PreferentialAttachment(500, degree, p, 3, multi_edges)
     src, dst = graph.block(backend, 1, 3)
     share = graph.vertices(1, 3)

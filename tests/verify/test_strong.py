@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import graphdask as gd
-from graphdask.algorithms import strong
+from graphdask.algorithms.tuning import STRONG
 
 # 100 -> 110 -> 120 -> 100 is a cycle; 130 <-> 140 is one that it leads to; 150 follows both; 160 -> 170 is apart
 SRC = [100, 110, 120, 120, 130, 140, 140, 160, 100]
@@ -18,10 +18,10 @@ TRUE = [100, 100, 100, 130, 130, 150, 160, 170]
 PARTS = (1, 3, 12)
 
 
-@pytest.fixture(params=[0, strong.FEW], ids=["all supersteps", "finished at once"], autouse=True)
-def few(request, monkeypatch):
+@pytest.fixture(params=[0, STRONG.few], ids=["all supersteps", "finished at once"], autouse=True)
+def few(request, tuned):
     """Of the search for the answer and of the taking apart of the quotient graph."""
-    monkeypatch.setattr(strong.StrongComponents.__init__, "__defaults__", (request.param,))
+    tuned(STRONG, few=request.param)
 
 
 def result_of(parts, ghosts="all"):

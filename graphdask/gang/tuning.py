@@ -1,0 +1,23 @@
+"""Sizes of gangs that tests vary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphdask.tuning import Tuning
+
+
+@dataclass(frozen=True)
+class GangTuning(Tuning):
+    """When a gang reports and hands over, and what it writes at a time."""
+
+    log_every: float = 30.0
+    """Seconds between the lines in the log that say how far a run is."""
+    settle: float = 0.05
+    """Seconds after which the values of a run become Dask's."""
+    write_bytes: int = 32 << 20
+    """Bytes of a block that a writer makes at a time."""
+
+
+GANG = GangTuning()
+"""The sizes that gangs use now."""
