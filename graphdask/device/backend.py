@@ -409,7 +409,7 @@ def cuda_device_count() -> int:
         return 0
 
 
-_cuda_backends: dict[int, CudaBackend] = {}
+cuda_backends: dict[int, CudaBackend] = {}
 _cpu_backend = CpuBackend()
 
 
@@ -437,6 +437,6 @@ def get_backend(device: str = "auto", index: int = 0) -> Backend:
             return _cpu_backend
         raise InputError('device "cuda" was asked for, but no CUDA device is usable here; "graphdask doctor" says why')
     index %= count
-    if index not in _cuda_backends:
-        _cuda_backends[index] = CudaBackend(index)
-    return _cuda_backends[index]
+    if index not in cuda_backends:
+        cuda_backends[index] = CudaBackend(index)
+    return cuda_backends[index]

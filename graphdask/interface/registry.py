@@ -138,7 +138,7 @@ GROUP = "graphdask.algorithms"
 
 def declared() -> dict[str, Declared]:
     """Return what is declared, by the names of the functions, sorted; no module of graphdask is imported."""
-    for name in _others():
+    for name in others():
         _enter_if_sound(name)
     return dict(sorted(_declared_here().items()))
 
@@ -178,7 +178,7 @@ def algorithm_named(name: str) -> Algorithm | None:
     if name not in ALGORITHMS:
         if known := _own().get(name):
             import_module(known.module)
-        elif name in _others():
+        elif name in others():
             _enter(name)
     return ALGORITHMS.get(name)
 
@@ -193,7 +193,7 @@ def with_command(command: str) -> Declared | None:
 
 
 @cache
-def _others() -> dict[str, Any]:
+def others() -> dict[str, Any]:
     """The entry points of other distributions, by the names of their functions."""
     from importlib.metadata import entry_points
 
@@ -202,7 +202,7 @@ def _others() -> dict[str, Any]:
 
 def _enter(name: str) -> None:
     """Import the function of another distribution, which enters it; or say why it cannot be used."""
-    entry = _others()[name]
+    entry = others()[name]
     try:
         function = entry.load()
     except Exception as error:  # whatever the module of somebody else raises

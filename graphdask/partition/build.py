@@ -21,6 +21,7 @@ from graphdask.display.phases import phase
 from graphdask.errors import OverBudget
 from graphdask.partition.part import Csr, Part, WeightFacts
 from graphdask.partition.sources import Piece
+from graphdask.partition.tuning import PARTITION
 from graphdask.partition.vertex_map import VertexMap, balanced_offsets
 
 BYTES_PER_BUCKET = 40
@@ -361,7 +362,7 @@ def local_at_owner(part: Part, slots: Array, step: int) -> Array:
 
 def _fits_a_table(part: Part, entries: int) -> bool:
     """Whether a table of all vertices is little beside so many entries, which else are sorted and searched for."""
-    return part.num_vertices <= 2 * entries
+    return part.num_vertices <= PARTITION.table_vertices * entries
 
 
 def _neighbours(part: Part, backend: Backend, cyclic: Array) -> Array:

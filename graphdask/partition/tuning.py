@@ -19,6 +19,11 @@ class PartitionTuning(Tuning):
     """Rows of a block at most, so that keys of a row and a slot fit 64 bits."""
     batch_edges: int = 2**31 - 1
     """Edges of a batch of changes at most; they are numbered in 32 bits."""
+    table_vertices: int = 2
+    """Vertices for each entry of rows up to which ghosts are found in a table of all vertices; for more, entries are
+    sorted and searched for."""
+    table_uses: float = 1.5
+    """Ids for each vertex from which on a CPU permutes all vertices into a table, instead of each id."""
 
 
 PARTITION = PartitionTuning()

@@ -137,7 +137,7 @@ class ShuffledMap(VertexMap):
 
     def _table_pays(self, backend: Backend, uses: int) -> bool:
         """Whether to look numbers up in a table is faster than the rounds for each."""
-        return backend.name == "cpu" and 2 * uses > 3 * self.num_vertices
+        return backend.name == "cpu" and uses > PARTITION.table_uses * self.num_vertices
 
     def _table(self, kernel: str, backend: Backend) -> Array:
         return self._apply(kernel, backend, np.arange(self.num_vertices, dtype=self.dtype))

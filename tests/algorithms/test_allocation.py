@@ -23,7 +23,7 @@ from reference import (
 )
 
 import graphdask as gd
-from graphdask.algorithms.bfs import SMALL
+from graphdask.algorithms.tuning import SEARCH
 from graphdask.bench.analysis.choices import paths_unfused
 from graphdask.engine.buffers import Allocation, Buffer, Growth
 from graphdask.engine.tuning import ENGINE
@@ -343,5 +343,5 @@ def test_levels_of_one_launch_have_room_for_all_they_may_find(monkeypatch, tuned
     tuned(ENGINE, least_queue=1)
     found = gd.bfs(graph, 0, allocation="just-enough")
     assert (found.depth.max(), len(found.stats)) == (299, 2)  # the levels of one launch
-    assert len(gd.bfs(graph, 0, allocation=0.2).stats) > 299  # which has no room for SMALL
-    assert SMALL > 300
+    assert len(gd.bfs(graph, 0, allocation=0.2).stats) > 299  # which has no room for SEARCH.small
+    assert SEARCH.small > 300

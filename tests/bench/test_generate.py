@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import replace
 
@@ -35,7 +36,7 @@ TINY = [
 def tiny(monkeypatch):
     monkeypatch.setattr(generate, "cases", lambda suite, chosen: TINY)
     monkeypatch.setattr(peers, "PEERS", ())
-    monkeypatch.setattr(generate, "_cores", lambda: 2)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1})
 
 
 def test_the_suites_have_the_sizes_of_the_paper():
@@ -66,7 +67,7 @@ def test_every_case_has_a_record_with_its_rate(tiny, tmp_path):
 
 
 def test_what_this_machine_cannot_run_is_said_once(monkeypatch):
-    monkeypatch.setattr(generate, "_cores", lambda: 2)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1})
     monkeypatch.setattr(generate, "measure", lambda *_, **__: pytest.fail("measured"))
     threads = generate.run("tiny", experiments=("threads",), device="cpu")
     assert [record["skipped"] for record in threads] == ["needs a GPU: on the CPU threads of cuPPA are simulated"]
@@ -109,9 +110,9 @@ def test_no_memory_at_all_is_a_reason_to_skip(free_memory):
 
 @pytest.mark.parametrize("blocks", [1, 3])
 @pytest.mark.usefixtures("alone")
-def test_memory_stays_within_a_tenth_of_the_output(monkeypatch, blocks):
+def test_memory_stays_within_a_tenth_of_the_output(free_memory, blocks):
     # 256 MiB; smaller blocks come from malloc's reserves, of which the system knows nothing.
-    monkeypatch.setattr("graphdask.bench.generation.timing._blocks", lambda work, backends: blocks)
+    free_memory((2 << 28) // blocks + 2)  # half of which a block takes
     found = measure(work_of(Case("rate", "cuPPA-Hash", 1 << 24, 4, 1.0)), [CPU], repeats=1)
     assert found.peak_bytes is not None
     assert 0.9 * found.held_bytes < found.peak_bytes < 1.1 * found.held_bytes

@@ -48,7 +48,6 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
-    monkeypatch.setattr(kept, "_kept", cache(kept._kept.__wrapped__))
     return tmp_path / "graphdask" / "kernels"
 
 

@@ -160,16 +160,6 @@ def test_sequences_become_what_numpy_makes_of_them(values):
     np.testing.assert_array_equal(found, expected)
 
 
-def test_the_kind_of_a_seed_is_asked_for_once(monkeypatch):
-    hops = importlib.import_module("graphdask.sample.hops")
-    asked = []
-    monkeypatch.setattr(hops, "_has_axes", lambda name, value: bool(asked.append(value)))
-    G = gd.from_edges(np.arange(1000), (np.arange(1000) + 1) % 1000)
-    for seeds in (range(1000), list(range(1000)), [*map(np.int64, range(1000))]):
-        assert gd.sample.neighbors(G, seeds, [1]).src.tolist() == list(range(1000))
-    assert not asked
-
-
 def test_a_source_given_twice_is_named_among_many():
     G = gd.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
     with pytest.raises(InputError, match="source 2 is given twice"):

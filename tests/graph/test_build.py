@@ -18,7 +18,7 @@ from graphdask.partition.build import BuildPlan, add_inward, build_part, memory,
 from graphdask.partition.part import Csr
 from graphdask.partition.sources import ArraySource
 from graphdask.partition.tuning import PARTITION
-from graphdask.partition.vertex_map import ShuffledMap, VertexMap
+from graphdask.partition.vertex_map import VertexMap
 
 CPU = get_backend("cpu")
 PARTITIONERS = ("range", "random", "biased-random", "metis", "owners")
@@ -205,15 +205,12 @@ def test_ranges_are_balanced_by_edges():
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_sparse_and_dense_partitions_find_their_ghosts_alike(directed, rng, monkeypatch):
+def test_sparse_and_dense_partitions_find_their_ghosts_alike(directed, rng, tuned):
     """By sorting and searching, or in tables of all vertices where these are few beside the edges."""
     src, dst = rng.integers(0, 300, (2, 2_000))
     found = []
     for tables in False, True:
-        monkeypatch.setattr("graphdask.partition.build._fits_a_table", lambda part, entries, tables=tables: tables)
-        monkeypatch.setattr(
-            ShuffledMap, "_table_pays", lambda self, backend, uses, tables=tables: tables and uses > 300
-        )
+        tuned(PARTITION, table_vertices=1000 if tables else 0, table_uses=1.0 if tables else float("inf"))
         _, parts = build(300, src, dst, directed, 3, by="random", ghosts="1-hop")
         found.append(with_inward(parts))
     for sparse, dense in zip(*found, strict=True):

@@ -422,7 +422,7 @@ def device_backend(name: str) -> Backend:
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, backend: EmulatedCuda) -> None:
     """Let every `device="cuda"` of a test mean the emulator."""
-    monkeypatch.setattr(backends, "_cuda_backends", {0: backend})
+    monkeypatch.setitem(backends.cuda_backends, 0, backend)
     one_device(monkeypatch)
 
 

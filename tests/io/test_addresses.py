@@ -191,7 +191,7 @@ def test_the_disk_must_have_space_for_all_files_of_a_pattern_before_any_is_copie
         memory.pipe(f"/p/{name}.csv", TEXT)
     free = 2 * len(TEXT)
     monkeypatch.setattr(addresses.shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(free, 0, free))
-    monkeypatch.setattr(addresses, "_copy", lambda *args: pytest.fail("a file is copied"))
+    monkeypatch.setattr(type(memory), "open", lambda *args, **options: pytest.fail("a file is copied"))
     with pytest.raises(
         WriteError, match=rf"memory://p/\*\.csv, 3 files, has {3 * len(TEXT)} bytes, and .* {free} free"
     ):

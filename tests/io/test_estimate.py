@@ -106,7 +106,7 @@ def test_memory_that_runs_out_is_an_error_with_the_same_advice(graph, tmp_path, 
     def full(*arguments):
         raise np._core._exceptions._ArrayMemoryError((1 << 50,), np.dtype(np.int64))
 
-    monkeypatch.setattr("graphdask.graph.construct._assemble", full)
+    monkeypatch.setattr("graphdask.graph.construct.Graph", full)
     with pytest.raises(gd.OverBudget, match=r"memory has run out while it was read \(Unable to allocate .*build\("):
         gd.read_graph(path)
     with pytest.raises(gd.OverBudget, match=r"run out \(Unable to allocate .*disk: .*build\(G"), offered(graph):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import shutil
@@ -135,7 +136,8 @@ def offered(tmp_path, monkeypatch):
     def offer(text: str, name: str = "somebodys_function") -> None:
         (tmp_path / "somebodys_module.py").write_text(text)
         entry = EntryPoint(name, "somebodys_module:somebodys_function", registry.GROUP)
-        monkeypatch.setattr(registry, "_others", lambda: {name: entry})
+        monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [entry])
+        registry.others.cache_clear()
 
     monkeypatch.syspath_prepend(tmp_path)
     registry.algorithms()  # what is imported meanwhile would be entered in the copy alone
@@ -144,6 +146,8 @@ def offered(tmp_path, monkeypatch):
     sys.modules.pop("somebodys_module", None)
     vars(gd).pop("somebodys_function", None)
     registry._enter_if_sound.cache_clear()
+    monkeypatch.undo()
+    registry.others.cache_clear()
 
 
 def test_what_is_graphdasks_own_imports_nothing_of_others(offered):
