@@ -1,4 +1,4 @@
-"""When a person is told of progress, as tests vary it."""
+"""When progress is shown, as tests vary it."""
 
 from __future__ import annotations
 

@@ -15,8 +15,6 @@ import numpy as np
 from graphdask.partition.edge_rows import rows_given
 from graphdask.partition.sources import ArraySource
 
-KINDS = ("edges", "vertices")
-
 
 @dataclass(frozen=True)
 class ColumnType:

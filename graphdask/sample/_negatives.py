@@ -25,14 +25,13 @@ from graphdask.interface.kinds import choice, flag
 from graphdask.interface.suggest import public
 from graphdask.partition.given import given_array
 from graphdask.sample._loading import raw_words
+from graphdask.sample.tuning import SAMPLE
 
 MODES = ("binary", "triplet")
 NEGATIVE = np.uint64(0x4E47)
 """Half of the key of the numbers that negatives are drawn by; the other half is the seed."""
 BITS = 62
 """Of a sum of weights, at most."""
-OF_EDGE = 40
-"""Bytes for each edge, in either direction, while the rows of neighbours are made; 16 of them stay."""
 
 
 @public
@@ -227,13 +226,15 @@ class Negatives:
         count, stored = G.num_vertices, G.source.num_edges * (1 if G.directed else 2)
         if not self.asked.only_non_edges:
             refuse_beyond_memory(
-                f"the rows of {count:,} vertices", OF_EDGE * count, "leave exclude_self_loops=True out"
+                f"the rows of {count:,} vertices", SAMPLE.non_edge_bytes * count, "leave exclude_self_loops=True out"
             )
             return NonEdges.of_loops(count, destinations)
         if count >= 1 << 31:
             raise Unsupported(f"only_non_edges=True is for fewer than 2**31 vertices; the graph has {count:,}")
         stored += count * self.asked.exclude_self_loops
-        refuse_beyond_memory(f"the rows of {stored:,} edges", OF_EDGE * stored, "leave only_non_edges=True out")
+        refuse_beyond_memory(
+            f"the rows of {stored:,} edges", SAMPLE.non_edge_bytes * stored, "leave only_non_edges=True out"
+        )
         src, dst = ends()
         sides = [(src, dst)] if G.directed else [(src, dst), (dst, src)]
         if self.asked.exclude_self_loops:

@@ -54,6 +54,8 @@ class SampleTuning(Tuning):
     candidate_bytes: int = 40
     """Bytes of an edge that competes in a layer: its bias as it is made, sent, received, put in order and chosen
     from."""
+    non_edge_bytes: int = 40
+    """Bytes for each edge, in either direction, while the rows that say what is no edge are made; 16 of them stay."""
     most_degree: int = (1 << 31) - 1
     """Edges of a row with biases at most; alias tables count them in 32 bits."""
 

@@ -12,6 +12,7 @@ from graphdask.errors import InputError, OverBudget
 from graphdask.sample import LinkNeighborLoader, NegativeSampling
 from graphdask.sample._loading import raw_words
 from graphdask.sample._negatives import scaled, units
+from graphdask.sample.tuning import SAMPLE
 
 N = 9
 RNG = np.random.default_rng(3)
@@ -188,9 +189,9 @@ def test_a_large_sparse_graph_has_no_false_negative():
             assert not present.intersection(zip(*drawn(graph, sampling, links).tolist(), strict=True))
 
 
-def test_rows_that_do_not_fit_are_refused(free_memory):
+def test_rows_that_do_not_fit_are_refused(tuned):
     graph = gd.from_edges(SRC, DST)
-    free_memory(3000)  # enough for the edges, not for rows of them
+    tuned(SAMPLE, non_edge_bytes=1 << 50)
     with pytest.raises(OverBudget, match="leave only_non_edges=True out"):
         LinkNeighborLoader(graph, [1], neg_sampling={"mode": "binary", "only_non_edges": True})
 
