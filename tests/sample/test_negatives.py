@@ -11,7 +11,7 @@ import graphdask as gd
 from graphdask.errors import InputError, OverBudget
 from graphdask.sample import LinkNeighborLoader, NegativeSampling
 from graphdask.sample._loading import raw_words
-from graphdask.sample._negatives import scaled, units
+from graphdask.sample._negatives import Negatives, scaled, units
 from graphdask.sample.tuning import SAMPLE
 
 N = 9
@@ -103,7 +103,7 @@ def test_a_vertex_is_no_negative_of_itself_and_every_other_is_as_often_as_its_we
     """By each place in the sum of the weights, whose number is known."""
     graph = gd.from_edges(SRC, DST, directed=directed, num_vertices=N)
     asked = NegativeSampling("binary", 1, None, weight, only_non_edges, exclude_self_loops=True)
-    table = _negatives.Negatives(graph, asked, 0, lambda: (SRC, DST))._destinations
+    table = Negatives(graph, asked, 0, lambda: (SRC, DST))._destinations
     law = np.tile(np.ones(N, int) if weight is None else weight, (N, 1))
     law[np.eye(N, dtype=bool) | (adjacent(directed) & only_non_edges)] = 0
     assert table.free.tolist() == law.sum(axis=1).tolist()
