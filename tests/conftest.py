@@ -171,6 +171,12 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         option.numprocesses = min(len(os.sched_getaffinity(0)), MOST_PROCESSES)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import only the files that have such tests, if all that need a quiet machine are asked for."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and config.option.markexpr == "quiet"
+    return whole and collection_path.suffix == ".py" and "mark.quiet" not in collection_path.read_text() or None
+
+
 def pytest_configure() -> None:
     """Take Ctrl-C as usual: a shell lets its background jobs, and so what the tests start, ignore it. Collect no
     garbage until all tests are known: there is little."""
