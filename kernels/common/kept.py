@@ -127,8 +127,9 @@ def _kept(base: Path, family: str) -> Path | None:
 class ByDigest(caching._CacheLocator):
     """Numba asks it for the folder and the stamp of the file of a function. Other libraries' files are not for it."""
 
-    def __init__(self, folder: Path, line: int):
+    def __init__(self, folder: Path, py_file: str, line: int):
         self._folder, self._line = folder, line
+        self._py_file = py_file  # Numba names it where it warns that a function cannot be kept
 
     def get_cache_path(self) -> str:
         return str(self._folder)
@@ -149,7 +150,7 @@ class ByDigest(caching._CacheLocator):
             folder = _kept(cache_folder(), family)
         except RuntimeError:
             return None
-        return None if folder is None else cls(folder, py_func.__code__.co_firstlineno)
+        return None if folder is None else cls(folder, py_file, py_func.__code__.co_firstlineno)
 
 
 def enter_other(function: Callable[..., Any]) -> None:

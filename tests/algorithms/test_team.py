@@ -212,6 +212,7 @@ def test_a_search_goes_on_after_a_launch_has_ended(tuned):
     same(gd.sssp(divided, 0, delta=1.0), gd.sssp(graph, 0), "distance", "parent")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("parts", [1, 2])
 def test_a_delta_that_is_given_stays(parts):

@@ -175,6 +175,7 @@ def test_given_sources_are_a_subset_of_all_paths(count, parts, rng):
     np.testing.assert_allclose(found.score, values(expected), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lanes", [1, 2, 7, 64])
 def test_the_answer_does_not_depend_on_the_lanes(lanes):
     n, src, dst, directed = GRAPHS["scale-free"]()
@@ -320,6 +321,7 @@ def test_a_wrong_score_is_found(what, parts):
         result.verify()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{}, {"sources": [0]}, {"weight": None}])
 def test_scores_of_others_are_found(given, rng):
     graph = gd.from_edges(*rng.integers(0, 60, (2, 400)), rng.integers(1, 9, 400), directed=False)

@@ -68,6 +68,7 @@ def test_what_cannot_be_started_is_refused(workers, device):
         pass
 
 
+@pytest.mark.slow
 def test_workers_that_do_not_come_in_time_are_counted():
     with (
         local_cluster(1, "cpu") as client,

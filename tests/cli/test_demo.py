@@ -49,6 +49,7 @@ def test_the_json_of_the_demo_is_one_object(program, tmp_path):
     assert (tmp_path / "here" / "degree_distribution.png").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_the_demo_and_its_workers(program_path, tmp_path, sent, code):
     arguments = [program_path, "demo", "--vertices", "20_000_000", "--workers", "2", "--device", "cpu"]

@@ -107,6 +107,7 @@ def test_doctor_prints_what_it_sees(call):
     assert "problems" in result.stdout
 
 
+@pytest.mark.slow
 def test_doctor_of_a_cluster_looks_at_every_worker(call, tmp_path):
     from graphdask.cluster.local import local_cluster
 

@@ -194,6 +194,7 @@ def test_errors_name_options_as_the_command_line_does():
     assert in_options("standby=3, x.format=2") == "standby=3, x.format=2"
 
 
+@pytest.mark.slow
 def test_wrong_input_to_the_program_itself_is_one_paragraph(program):
     done = program("run", "bfs", "nosuch.txt", "--source", "0", "--workers", "1")
     assert done.returncode == 2

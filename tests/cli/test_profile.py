@@ -88,6 +88,7 @@ def test_the_picture_has_a_bar_for_each_superstep_and_part(tmp_path, parts, pane
     assert (tmp_path / "profile.png").read_bytes().startswith(PNG)
 
 
+@pytest.mark.slow
 def test_neighbours_share_a_bar_where_there_are_very_many_supersteps():
     stats = profiled(1000, 2)
     figure = superstep_profile(stats)
@@ -98,6 +99,7 @@ def test_neighbours_share_a_bar_where_there_are_very_many_supersteps():
     assert drawn[1] == np.mean([step["frontier"] for step in stats][per_bar : 2 * per_bar])
 
 
+@pytest.mark.slow
 def test_drawing_a_profile_leaves_pyplot_alone():
     code = (
         "import sys, graphdask as gd; from graphdask.plot import superstep_profile as draw; "

@@ -147,6 +147,7 @@ def test_what_to_do_with_parallel_edges_and_loops_is_done(call, tmp_path):
     assert call("run", "components", file, "--multi-edges", "error").exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--ghosts", "all", "--exchange", "broadcast", "--by", "random"]])
 def test_the_answer_in_this_process_is_scipys(call, slashdot, options, tmp_path):
     file, matrix = slashdot

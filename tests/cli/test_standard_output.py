@@ -205,6 +205,7 @@ def test_errors_too_end_quietly_where_nobody_reads_them(shell):
     assert made.stderr.splitlines() == ["status 2"]
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_paragraph(shell, tmp_path):
     (tmp_path / "graph.txt").write_text("1 2\n")
     made = shell("graphdask convert graph.txt - >/dev/full")
@@ -219,6 +220,7 @@ def test_no_standard_output_is_said(shell, tmp_path):
     assert said(made) == "error: standard output is closed; give it a reader, or name a file"
 
 
+@pytest.mark.slow
 def test_what_libraries_print_does_not_reach_the_data(shell, tmp_path):
     """A line that is printed to the descriptor itself, as a library in C does, is on standard error."""
     (tmp_path / "graph.txt").write_text("1 2\n")

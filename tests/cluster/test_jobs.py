@@ -371,6 +371,7 @@ def test_a_pbs_job_that_fails_is_submitted_again(call, tmp_path):
     assert "ids" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("batch_system")
 def test_a_pbs_job_that_is_deleted_was_cancelled(call, tmp_path):
     result = call("--pbs", "--setup", "touch begun; while true; do sleep 0.1; done", "--detach", "--output", "job",

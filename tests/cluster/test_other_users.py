@@ -218,6 +218,7 @@ def test_clusters_that_let_nobody_in_are_not_warned_of(protocol, caplog):
     assert [record for record in caplog.records if record.name == "graphdask"] == []
 
 
+@pytest.mark.slow
 def test_processes_of_jobs_listen_on_their_network_and_have_no_pages(tmp_path):
     file = tmp_path / "s.json"
     environment = os.environ | encryption.variables(tls.NO_PAGES)

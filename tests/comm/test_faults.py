@@ -96,6 +96,7 @@ def test_a_rank_of_a_newer_run_makes_the_older_one_stale():
         run_ucx_threads(2, exchange_once, runs=[0, 1], timeout=5.0)
 
 
+@pytest.mark.slow
 def test_ranks_of_two_gangs_do_not_hear_each_other():
     needs_ucx()
     with pytest.raises(PeerLost, match=r"timeout of 0.3 s"):

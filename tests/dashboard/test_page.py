@@ -141,6 +141,7 @@ def test_a_browser_draws_the_page(served, tmp_path):
         until(lambda: blue_pixels(picture()) > 2000, "the bars")
 
 
+@pytest.mark.slow
 def test_a_page_that_is_not_wanted_or_cannot_be_is_not_there():
     G = gd.from_edges([0, 1, 2], [1, 2, 3])
     with dask_cluster(1, dashboard=True) as client, active(client), dask.config.set({"graphdask.dashboard": False}):

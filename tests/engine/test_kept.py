@@ -42,6 +42,14 @@ print(*(each.message for each in seen), sep="\\n")
 """
 
 
+WALK = """
+import graphdask as gd
+
+G = gd.from_edges([0, 1, 2], [1, 2, 0]).partition(1, device="cpu")
+assert gd.sample.random_walk(G, [0], 3, seed=1).walks.tolist() == [[0, 1, 2, 0]]
+"""
+
+
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """The user's cache folder, empty, for this process too."""
@@ -100,6 +108,13 @@ def test_another_level_of_optimisation_is_kept_apart(monkeypatch):
         monkeypatch.setattr(numba.config, "OPT", level)
         found.add((kept.digest.__wrapped__("text"), kept.digest.__wrapped__(text_of("core_number.py"))))
     assert len({digest for pair in found for digest in pair}) == 4
+
+
+@pytest.mark.slow
+def test_a_kernel_that_numba_cannot_keep_runs(home):
+    command = [sys.executable, "-W", "ignore:Cannot cache", "-c", WALK]
+    environment = os.environ | {"NUMBA_OPT": "0"}  # such code has addresses in it
+    subprocess.run(command, env=environment, timeout=300, check=True)
 
 
 def test_a_few_digests_stay(home):

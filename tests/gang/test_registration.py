@@ -122,6 +122,7 @@ def test_orders_go_through_the_scheduler_where_workers_are_not_reached(two_worke
     assert gang._reached == set()
 
 
+@pytest.mark.slow
 def test_dask_sees_a_worker_at_work_on_a_long_run(two_workers, tasks, tmp_path):
     with dask.config.set({"graphdask.heartbeat-interval": 0.05}):
         gang = path(5).persist(client=two_workers).built.gang
@@ -186,6 +187,7 @@ def test_a_run_that_failed_ends_the_registration_of_another_gang_too(two_workers
         assert "register" in tasks
 
 
+@pytest.mark.slow
 def test_a_worker_with_a_foreign_task_is_waited_for(two_workers, tasks):
     gang = path(5).persist(client=two_workers).built.gang
     workers = [host.address for host in gang.hosts]

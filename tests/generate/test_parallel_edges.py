@@ -93,6 +93,7 @@ def test_without_direct_edges_every_vertex_is_joined_to_the_clique():
     np.testing.assert_array_equal(np.sort(rows, axis=1), np.broadcast_to(np.arange(7), rows.shape))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [0.5, 0.2])
 def test_redrawn_edges_of_a_small_graph_have_their_exact_probabilities(p):
     """n = 4, degree = 2: vertex 3 draws two distinct targets, each by the law of F_l(3) given F(2)."""

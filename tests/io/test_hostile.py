@@ -184,6 +184,7 @@ def test_a_line_of_many_blocks_is_copied_once(tmp_path):
             assert [line for block in blocks for line in block.splitlines()] == text.splitlines()
 
 
+@pytest.mark.slow
 def test_text_whose_edges_begin_far_down_is_refused(tmp_path):
     (tmp_path / "g.txt").write_bytes(b"\n" * (3 << 20) + b"1 2\n")
     with pytest.raises(FormatError, match="the first 2 MiB hold neither two edges"):

@@ -40,6 +40,7 @@ def test_what_is_wrong_raises_what_networkx_raises(pairs):
     assert raised[0] == raised[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [None, iter([(0, 1)])])
 def test_other_pairs_stay_with_networkx(pairs):
     with pytest.raises(NotImplementedError, match="for the given arguments"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from gangs import active
 from graphs import GRAPHS
 from specs import specs
@@ -10,6 +11,7 @@ from specs import specs
 import graphdask as gd
 
 
+@pytest.mark.slow
 def test_the_same_on_a_cluster(two_workers):
     n, src, dst, directed = GRAPHS["scale-free"]()
     weights = np.random.default_rng(n).integers(0, 5, len(src))

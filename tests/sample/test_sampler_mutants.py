@@ -162,6 +162,7 @@ HOST = {
 """The same of functions of the host, which come first."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", KERNELS)
 def test_wrong_kernels_are_noticed(family, tmp_path):
     mutants = Mutants(tmp_path, family, {name: pieces[:2] for name, pieces in KERNELS[family].items()})

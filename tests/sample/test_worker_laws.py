@@ -56,6 +56,7 @@ def test_workers_are_independent(name):
     check_workers(name)
 
 
+@pytest.mark.slow
 def test_shares_that_are_numbered_anew_are_noticed(tmp_path):
     mutants = Mutants(tmp_path, "walk", {"anew": ("np.uint64(first + base + j)", "np.uint64(base + j)")})
     with mutants.running("anew"), pytest.raises(AssertionError):

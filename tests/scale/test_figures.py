@@ -99,6 +99,7 @@ def test_the_command_draws_and_shows_the_fit_and_the_model(path):
     assert {file.name for file in path.with_suffix("").iterdir()} == names
 
 
+@pytest.mark.slow
 def test_the_fit_as_json(path, tmp_path):
     result = call(path, "--output", tmp_path / "pictures", "--json", "--until", 16)
     found = json.loads(result.stdout)

@@ -72,6 +72,7 @@ def test_betweenness_is_that_in_memory_on_the_device_to_the_last_bit(streamed, n
     assert streamed["nbytes"] >= streamed["distinct"] > 0
 
 
+@pytest.mark.slow
 def test_betweenness_with_room_for_a_few_sources_at_a_time(streamed):
     n, src, dst, directed = GRAPHS["sparse random, undirected"]()
     G = gd.from_edges(src, dst, num_vertices=n, directed=directed)

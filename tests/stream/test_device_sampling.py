@@ -55,6 +55,7 @@ def test_vertex_numbers_and_degrees_are_read_from_the_file_once(streamed, monkey
     equal(WALKS["alias"](S, at), expected)
 
 
+@pytest.mark.slow
 def test_ranks_draw_their_shares(streamed):
     G = weighted("dense random, directed")
     S, at = streamed(G, "16KiB", host_memory="12KiB"), G.vertex_ids[::20]

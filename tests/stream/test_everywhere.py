@@ -51,6 +51,7 @@ def test_answers_are_those_in_memory(stored, name):
     compare(G, stored(G, "1MiB", order="ids").partition(2))
 
 
+@pytest.mark.slow
 def test_cores_and_triangles_are_those_of_networkx(stored):
     n, src, dst, directed = GRAPHS["scale-free"]()
     graph = nx.Graph(list(zip(src.tolist(), dst.tolist(), strict=True)))

@@ -39,6 +39,7 @@ def test_scores_are_those_in_memory(stored, parts):
         same(gd.closeness_centrality(S, [0], wf_improved=False), gd.closeness_centrality(G, [0], wf_improved=False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directed", [False, True])
 def test_scores_are_those_of_networkx(stored, directed):
     H = nx.gnp_random_graph(150, 0.02, seed=4, directed=directed)
@@ -88,6 +89,7 @@ def test_too_little_memory_is_refused_with_what_is_enough(stored, call):
     same(call(gd.stream.open(path, int((3 / 1024 + more) * 2**20))), call(G))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [1, 2])
 def test_a_wrong_value_is_found(stored, parts):
     for call in CALLS:
@@ -110,6 +112,7 @@ def weighted(shape, kind):
     return gd.from_edges(src, dst, weights_of(kind, len(src)), num_vertices=n, directed=directed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [1, 2, 3, 4, 7])
 def test_scores_by_weight_are_those_in_memory(stored, parts):
     shapes = ("dense random, directed", "sparse random, undirected", "only self-loops", "short path")

@@ -63,6 +63,7 @@ def test_a_graph_of_names_keeps_them(stored):
     equal(gd.sample.neighbors(S, ["b"], [-1, 2]), gd.sample.neighbors(G, ["b"], [-1, 2]))
 
 
+@pytest.mark.slow
 def test_samples_do_not_depend_on_how_much_is_in_memory(stored):
     G = weighted("dense random, directed")
     S = stored(G)

@@ -58,6 +58,7 @@ def test_answers_are_those_in_memory(stored, kind, parts):
         assert gd.shortest_path(S, 0, 5).tolist() == gd.shortest_path(G, 0, 5).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [None, 3])
 def test_through_a_device_too(streamed, parts):
     for kind, shape in (("whole", "sparse random, directed"), ("real", "scale-free")):

@@ -47,6 +47,7 @@ def cases(request, rng):
     return [graph(request.param), *drawn]
 
 
+@pytest.mark.slow
 def test_every_other_articulation_point_is_found(cases):
     for G in cases:
         result = gd.articulation_points(G)
