@@ -174,7 +174,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Import only the files that have such tests, if all that need a quiet machine are asked for."""
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and config.option.markexpr == "quiet"
-    return whole and collection_path.suffix == ".py" and "mark.quiet" not in collection_path.read_text() or None
+    return (whole and collection_path.suffix == ".py" and "mark.quiet" not in collection_path.read_text()) or None
 
 
 def pytest_configure() -> None:
