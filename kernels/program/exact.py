@@ -73,43 +73,43 @@ def exact_value(sums, k):
     above, below = sums[place + BINS - 2] != 0, sums[place + BINS - 1] != 0
     if above or below:
         return np.nan if above and below else np.inf if above else -np.inf
-    digits = np.zeros(BINS, np.uint64)  # of 32 bits, the lowest one first: the sum, or if it is below 0 its opposite
     carry = np.int64(0)
+    for i in range(BINS - 2):
+        carry = (carry + sums[place + i]) >> 32
+    sign = np.int64(-1 if carry < 0 else 1)
+    carry, top, rest = np.int64(0), -1, False
+    one = two = three = first = second = third = np.uint64(0)  # digits of 32 bits: the last ones, and those from the top
+    below = False  # whether there is a digit below these three
     for i in range(BINS):
-        word = carry + (sums[place + i] if i < BINS - 2 else np.int64(0))
-        digits[i] = np.uint64(word & 0xFFFFFFFF)
+        word = carry + (sign * sums[place + i] if i < BINS - 2 else np.int64(0))
         carry = word >> 32
-    more = np.uint64(1)
-    if carry < 0:
-        for i in range(BINS):
-            more += ~digits[i] & _LOW
-            digits[i] = more & _LOW
-            more >>= _32
-    top = BINS - 1
-    while top > 0 and digits[top] == 0:
-        top -= 1
-    if digits[top] == 0:
+        rest = rest or three != 0
+        one, two, three = np.uint64(word & 0xFFFFFFFF), one, two
+        if one != 0:
+            top, first, second, third, below = i, one, two, three, rest
+    if top < 0:
         return 0.0
     length = 0  # of the highest digit, in bits
-    while length < 32 and digits[top] >> np.uint64(length) != 0:
+    while length < 32 and first >> np.uint64(length) != 0:
         length += 1
     least = 32 * top + length - 53  # the bit of the sum that is the last one of 53
     if least <= 0:
-        bits = digits[1] << _32 | digits[0]  # a float counts the same multiples
+        bits = first if top == 0 else first << _32 | second  # a float counts the same multiples
     else:
-        word, shift = least >> 5, np.uint64(least & 31)
-        mantissa = (digits[word] | digits[word + 1] << _32) >> shift
-        if shift > 0 and word + 2 < BINS:
-            mantissa |= digits[word + 2] << (np.uint64(64) - shift)
-        after, place = (least - 1) >> 5, np.uint64((least - 1) & 31)
-        half = digits[after] >> place & np.uint64(1)
-        rest = digits[after] & ((np.uint64(1) << place) - np.uint64(1)) != 0
-        for i in range(after):
-            rest = rest or digits[i] != 0
+        shift, lower = np.uint64(least & 31), third
+        if least >> 5 == top - 1:
+            mantissa = (second | first << _32) >> shift
+            if shift > 0:
+                lower, below = second, below or third != 0
+        else:
+            mantissa = (third | second << _32) >> shift | first << (np.uint64(64) - shift)
+        place = np.uint64((least - 1) & 31)
+        half = lower >> place & np.uint64(1)
+        rest = below or lower & ((np.uint64(1) << place) - np.uint64(1)) != 0
         bits = (np.uint64(least) << np.uint64(52)) + mantissa
         if half != 0 and (rest or mantissa & np.uint64(1) != 0):
             bits += np.uint64(1)
         if least > 2046 or bits >> np.uint64(52) > np.uint64(2046):
             bits = np.uint64(2047) << np.uint64(52)
     value = np.int64(bits).view(np.float64)
-    return -value if carry < 0 else value
+    return -value if sign < 0 else value
