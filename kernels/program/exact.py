@@ -78,7 +78,7 @@ def exact_value(sums, k):
         carry = (carry + sums[place + i]) >> 32
     sign = np.int64(-1 if carry < 0 else 1)
     carry, top, rest = np.int64(0), -1, False
-    one = two = three = first = second = third = np.uint64(0)  # digits of 32 bits: the last ones, and those from the top
+    one = two = three = first = second = third = np.uint64(0)  # digits: the last three, and three from the top
     below = False  # whether there is a digit below these three
     for i in range(BINS):
         word = carry + (sign * sums[place + i] if i < BINS - 2 else np.int64(0))
