@@ -46,6 +46,10 @@ x, y : array with a row for each vertex, in the order of `G.vertex_ids`, optiona
 transform : callable, optional
     Called with each batch, of the kind that `output` says; what it returns is the batch. With `prefetch` it is called
     in another thread.
+transform_sampler_output : callable, optional
+    Called with the `SamplerOutput` of PyTorch Geometric of each batch, a `HeteroSamplerOutput` if the graph has types,
+    before rows of `x` and `y` are taken; what it returns is the batch. `node` are the places of vertices in
+    `G.vertex_ids`, or in `G.ids_of(type)`, `edge` the rows of edges, and `metadata` is as there. Needs `output="pyg"`.
 output : {"arrays", "torch", "pyg"}
     What batches hold: arrays as they were made; tensors; or a `torch_geometric.data.Data` of tensors. Tensors share the
     arrays' memory.

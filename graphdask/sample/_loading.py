@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -21,12 +21,24 @@ from graphdask.errors import InputError, shown
 from graphdask.graph.edge_values import with_edge_values
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import choice, flag, whole
+from graphdask.partition.given import given_where_it_is
 from graphdask.sample._bidirectional import bidirectional_batches
 from graphdask.sample._column_names import is_of_vertices, times_of_vertices, with_times_of_vertices
 from graphdask.sample._induced_batches import induced_batches
 from graphdask.sample._loader_parameters import LOADING, described_loader
 from graphdask.sample._minibatch_traversal import MinibatchTraversal
-from graphdask.sample._minibatches import CONVERT, Drawn, checked_output, checked_rows, drawn_batches, rows_of
+from graphdask.sample._minibatches import (
+    CONVERT,
+    Drawn,
+    as_tensor,
+    caller_ids,
+    checked_output,
+    checked_rows,
+    drawn_batches,
+    rows_of,
+    to_torch,
+)
+from graphdask.sample._sampler_output import checked_of_outputs, checked_transform, through
 from graphdask.sample.hops import checked_options, checked_sizes
 from graphdask.sample.induced import Induced
 from graphdask.sample.sampler import Placement, checked_placement, refuse_partitions
@@ -47,12 +59,14 @@ class Fields:
 
     PYG: ClassVar[str] = "Data"
     """The class of `torch_geometric.data` that `output="pyg"` makes of them."""
-    num_sampled_nodes: list[int]
+    n_id: Any
+    metadata_fields: tuple[str, ...] = ("input_id", "seed_time")
+    """Names of the fields that a sampler output of PyTorch Geometric has as metadata."""
 
     @property
     def num_nodes(self) -> int:
         """Vertices of the batch."""
-        return sum(self.num_sampled_nodes)
+        return len(self.n_id)
 
     def __repr__(self) -> str:
         shown_fields = [f for f in fields(self) if f.repr]  # type: ignore[arg-type]
@@ -102,6 +116,7 @@ class Ways:
     prefetch: Any
     batches_per_run: Any
     subgraph_type: str
+    transform_sampler_output: Callable[[Any], Any] | None = None
 
 
 class Loader:
@@ -130,10 +145,9 @@ class Loader:
         self._placement, self._client = checked_placement(ways.placement), ways.client
         self._numbered = flag("edge_rows", ways.edge_rows)
         self._x, self._y = checked_rows("x", ways.x, G.num_vertices), checked_rows("y", ways.y, G.num_vertices)
-        if ways.transform is not None and not callable(ways.transform):
-            raise InputError(f"transform={shown(ways.transform)} cannot be called")
-        self._transform = ways.transform
+        self._transform = checked_transform("transform", ways.transform)
         self._output = checked_output(ways.output, G)
+        self._of_output = checked_of_outputs(ways.transform_sampler_output, self._output)
         self._edges = choice("subgraph_type", ways.subgraph_type, SUBGRAPHS)
         self._induced = self._edges == "induced"
         if self._induced and isinstance(self._placement, Streamed):
@@ -265,11 +279,21 @@ class Loader:
         common = {
             "n_id": drawn.n_id, "edge_index": drawn.edge_index, "e_id": drawn.e_id, "batch": drawn.batch,
             "num_sampled_nodes": drawn.num_sampled_nodes, "num_sampled_edges": drawn.num_sampled_edges,
-            "x": rows_of(self._x, drawn.numbers), "y": rows_of(self._y, drawn.numbers),
-            "direction": self._options["direction"],
+            "direction": self._options["direction"], "x": None, "y": None,
         }  # fmt: skip
-        made = CONVERT[self._output](self._made(drawn, common))
-        return made if self._transform is None else self._transform(made)
+        if self._of_output is None:
+            made = self._made(drawn, common | self._attributes_of(drawn.numbers))
+        else:
+            batch, places = through(self._of_output, to_torch(self._made(drawn, common)), as_tensor(drawn.numbers))
+            numbers = given_where_it_is("node", places)
+            n_id = as_tensor(caller_ids(self.graph, numbers, isinstance(numbers, np.ndarray)))
+            made = replace(batch, n_id=n_id, **self._attributes_of(numbers))
+        converted = CONVERT[self._output](made)
+        return converted if self._transform is None else self._transform(converted)
+
+    def _attributes_of(self, numbers: Any) -> dict[str, Any]:
+        """Rows of what the caller gave of vertices."""
+        return {"x": rows_of(self._x, numbers), "y": rows_of(self._y, numbers)}
 
 
 def raw_words(seed: int, purpose: np.uint64, high: tuple[int, int], first: int, count: int) -> np.ndarray:

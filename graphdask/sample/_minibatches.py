@@ -95,9 +95,7 @@ def _cut(
         node_sizes, edge_sizes = (np.add.reduceat(sizes, firsts) for sizes in (node_sizes, edge_sizes))
     edges = np.concatenate(([0], np.cumsum(edge_sizes.sum(axis=1))))
     node_offsets = np.concatenate(([0], np.cumsum(node_sizes.sum(axis=1))))
-    ids = graph.ids.to_caller(nodes) if on_host else nodes.astype(np.int64) + np.int64(graph.ids.start)
-    if ids.dtype.kind in "iu":
-        ids = ids.astype(np.int64, copy=False)
+    ids = caller_ids(graph, nodes, on_host)
     given = {name: (backend.from_host(values), bounds.tolist()) for name, (values, bounds) in beside.items()}
     inward, made = sampler.inward, []
     for i in range(len(node_sizes)):
@@ -112,6 +110,12 @@ def _cut(
             backend,
         ))  # fmt: skip
     return made
+
+
+def caller_ids(graph: Graph, numbers: Array, on_host: bool) -> Array:
+    """The caller's ids of vertices, int64 or strings; on a GPU there are only those that are numbers in order."""
+    ids = graph.ids.to_caller(numbers) if on_host else numbers.astype(np.int64) + np.int64(graph.ids.start)
+    return ids.astype(np.int64, copy=False) if ids.dtype.kind in "iu" else ids
 
 
 def joined(

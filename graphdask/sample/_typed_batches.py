@@ -26,6 +26,11 @@ OF_BATCHES = (
 """Names of what batches have."""
 
 
+PAIRS = ("input_id", "edge_label_index", "edge_label", "edge_label_time")
+TRIPLETS = ("input_id", "src_index", "dst_pos_index", "dst_neg_index", "seed_time")
+"""Fields of batches of links that PyTorch Geometric has as metadata."""
+
+
 @dataclass(repr=False)
 class TypedBatch(Fields):
     """One minibatch of a graph with types. Arrays are NumPy's, or tensors of PyTorch."""
@@ -44,7 +49,7 @@ class TypedBatch(Fields):
     """How many seeds there are."""
     input_id: Any
     """int64, shape (batch_size,): place of each seed among the input vertices."""
-    num_sampled_nodes: Mapping[str, list[int]]  # type: ignore[assignment]
+    num_sampled_nodes: Mapping[str, list[int]]
     """By type of vertices: seeds, then the vertices that each hop reached first."""
     num_sampled_edges: Mapping[Any, list[int]] | None
     """By type of edges: edges of each hop; None unless `subgraph_type` is "directional"."""
@@ -71,10 +76,10 @@ class TypedBatch(Fields):
     @property
     def num_nodes(self) -> int:
         """Vertices of the batch, of all types."""
-        return sum(map(sum, self.num_sampled_nodes.values()))
+        return sum(map(len, self.n_id.values()))
 
     def __repr__(self) -> str:
-        vertices = ", ".join(f"{sum(sizes):,} {name}" for name, sizes in self.num_sampled_nodes.items())
+        vertices = ", ".join(f"{len(ids):,} {name}" for name, ids in self.n_id.items())
         edges = ", ".join(f"{index.shape[1]:,} {' '.join(kind)}" for kind, index in self.edge_index.items())
         inputs = f"{self.batch_size} {self.INPUTS} of type {self.input_type!r}"
         return f"{type(self).__name__}({inputs}; vertices {vertices}; edges {edges})"
@@ -100,6 +105,11 @@ class TypedLinkBatch(TypedBatch):
     """int64, shape (links,): the destination of each link; of triplets."""
     dst_neg_index: Any = None
     """int64, shape (links, amount), or (links,) if that is 1: negative destinations; of triplets."""
+
+    @property
+    def metadata_fields(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the fields that a sampler output of PyTorch Geometric has as metadata."""
+        return PAIRS if self.src_index is None else TRIPLETS
 
     def put(self, data: Any, tensors: Any) -> None:
         """Put the facts of links, which are tensors, into a HeteroData."""
@@ -186,7 +196,7 @@ def checked_columns(G: TypedGraph, vertex_columns: Any, edge_columns: Any, outpu
     return Columns(*made)
 
 
-def _to_torch(batch: Any) -> Any:
+def to_torch(batch: Any) -> Any:
     """A batch with tensors, which share the memory of its arrays."""
     from_dlpack = importlib.import_module("torch").from_dlpack
 
@@ -195,7 +205,7 @@ def _to_torch(batch: Any) -> Any:
 
     return replace(
         batch, **_plain_tensors(batch, from_dlpack), n_id=tensors(batch.n_id), edge_index=tensors(batch.edge_index),
-        e_id=tensors(batch.e_id), x=tensors(batch.x), y=tensors(batch.y),
+        e_id=None if batch.e_id is None else tensors(batch.e_id), x=tensors(batch.x), y=tensors(batch.y),
         vertex_columns={name: tensors(rows) for name, rows in batch.vertex_columns.items()},
         edge_columns={kind: tensors(rows) for kind, rows in batch.edge_columns.items()},
         batch=None if batch.batch is None else tensors(batch.batch),
@@ -211,10 +221,11 @@ def _plain_tensors(batch: Any, from_dlpack: Any) -> dict[str, Any]:
 def _to_pyg(batch: Any) -> Any:
     """A torch_geometric.data.HeteroData of it."""
     data = importlib.import_module("torch_geometric.data").HeteroData()
-    tensors = _to_torch(batch)
+    tensors = to_torch(batch)
     for name, ids in tensors.n_id.items():
-        data[name].n_id, data[name].num_nodes = ids, sum(batch.num_sampled_nodes[name])
-        data[name].num_sampled_nodes = list(batch.num_sampled_nodes[name])
+        data[name].n_id, data[name].num_nodes = ids, len(ids)
+        if batch.num_sampled_nodes is not None and name in batch.num_sampled_nodes:
+            data[name].num_sampled_nodes = list(batch.num_sampled_nodes[name])
         for attribute, rows in (("x", tensors.x), ("y", tensors.y)):
             if name in rows:
                 data[name][attribute] = rows[name]
@@ -224,9 +235,9 @@ def _to_pyg(batch: Any) -> Any:
     batch.put(data, tensors)
     for kind, index in tensors.edge_index.items():
         data[kind].edge_index = index
-        if batch.num_sampled_edges is not None:
+        if batch.num_sampled_edges is not None and kind in batch.num_sampled_edges:
             data[kind].num_sampled_edges = list(batch.num_sampled_edges[kind])
-        if kind in tensors.e_id:
+        if tensors.e_id is not None and tensors.e_id.get(kind) is not None:
             data[kind].e_id = tensors.e_id[kind]
     for columns in (tensors.vertex_columns, tensors.edge_columns):
         for kind, rows in columns.items():
@@ -236,6 +247,6 @@ def _to_pyg(batch: Any) -> Any:
 
 
 CONVERT: dict[str, Callable[[Any], Any]] = {
-    "arrays": lambda batch: batch, "torch": _to_torch, "pyg": _to_pyg,
+    "arrays": lambda batch: batch, "torch": to_torch, "pyg": _to_pyg,
 }  # fmt: skip
 """By the kind of output."""

@@ -8,7 +8,7 @@ order of the instances, so that vertices of each type begin with seeds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,10 @@ from graphdask.graph.typed import TypedGraph
 from graphdask.partition.conversions import class_of
 from graphdask.sample._loader_parameters import LOADING, OF_TYPES
 from graphdask.sample._loading import Loader, Ways
-from graphdask.sample._minibatches import rows_of
+from graphdask.sample._minibatches import as_tensor, rows_of
+from graphdask.sample._sampler_output import through
 from graphdask.sample._typed_attributes import times_of_attribute, times_of_inputs, weighted_types
-from graphdask.sample._typed_batches import CONVERT, by_vertex_type, checked_columns
+from graphdask.sample._typed_batches import CONVERT, by_vertex_type, checked_columns, to_torch
 from graphdask.sample._typed_subgraphs import both_ways, reverse_types, take_induced
 from graphdask.sample.hops import typed_options
 from graphdask.sample.neighborhoods import Neighborhoods
@@ -206,11 +207,22 @@ class TypedLoader(Loader):
 
     def _finished(self, drawn: Any) -> Any:
         """A batch as the caller wants it."""
-        made = CONVERT[self._output](self._made(drawn.beside, self._fields(drawn)))
+        common, places = self._fields(drawn)
+        batch = self._made(drawn.beside, common)
+        if self._of_output is not None:
+            tensors = {name: as_tensor(of_type) for name, of_type in places.items()}
+            batch, tensors = through(self._of_output, to_torch(batch), tensors)
+            places = {name: np.asarray(of_type) for name, of_type in tensors.items()}
+            n_id = {name: self.typed.ids_of(name)[of_type] for name, of_type in places.items()}
+            batch = replace(batch, n_id=n_id)
+        rows = {kind: np.asarray(of) for kind, of in (batch.e_id or {}).items() if of is not None}
+        x, y = ({name: rows_of(of, places[name]) for name, of in given.items()} for given in self._attributes)
+        columns = self._columns.of_vertices(places), self._columns.of_edges(rows)
+        made = CONVERT[self._output](replace(batch, x=x, y=y, vertex_columns=columns[0], edge_columns=columns[1]))
         return made if self._transform is None else self._transform(made)
 
-    def _fields(self, drawn: _Drawn) -> dict[str, Any]:
-        """What all batches hold."""
+    def _fields(self, drawn: _Drawn) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What all batches hold, without rows of attributes, and the places of vertices among those of their type."""
         sample, first, last = drawn.sample, drawn.first, drawn.last
         nodes = {name: _Nodes.of(sample, name, first, last) for name in sample.nodes}
         places = {name: sample.places[name][of_type.order] for name, of_type in nodes.items()}
@@ -230,17 +242,15 @@ class TypedLoader(Loader):
         if self._reverses:
             counts = {name: len(of_type.order) for name, of_type in nodes.items()}
             index, rows = both_ways(self._reverses, counts, index, rows)
-        x, y = ({name: rows_of(values, places[name]) for name, values in given.items()} for given in self._attributes)
         return {
             "n_id": {name: sample.nodes[name][of_type.order] for name, of_type in nodes.items()},
-            "edge_index": index, "e_id": rows, "x": x, "y": y,
+            "edge_index": index, "e_id": rows, "x": {}, "y": {},
             "num_sampled_nodes": {name: s[first:last].sum(0).tolist() for name, s in sample.node_sizes.items()},
             "num_sampled_edges": None if self._edges != "directional" else {
                 kind: s[first:last].sum(0).tolist() for kind, s in sample.edge_sizes.items()
             },
-            "vertex_columns": self._columns.of_vertices(places), "edge_columns": self._columns.of_edges(rows),
             "batch": {name: of_type.instances for name, of_type in nodes.items()} if self._disjoint else None,
-        }  # fmt: skip
+        }, places  # fmt: skip
 
 
 def batches_of(sample: TypedNeighborhoods, run: TypedRun) -> list[_Drawn]:

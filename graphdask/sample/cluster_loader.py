@@ -44,11 +44,6 @@ class ClusterBatch(Fields):
     y: Any = None
     """Rows of `y` for the vertices."""
 
-    @property
-    def num_nodes(self) -> int:
-        """Vertices of the batch."""
-        return len(self.n_id)
-
 
 @public
 class ClusterLoader(Loader):

@@ -94,6 +94,7 @@ class HGTLoader(TypedLoader):
         vertex_columns: Mapping[str, Any] | None = None,
         edge_columns: Mapping[Any, Any] | None = None,
         transform: Callable[[Any], Any] | None = None,
+        transform_sampler_output: Callable[[Any], Any] | None = None,
         output: str = "arrays",
         prefetch: int = 1,
         batches_per_run: int | None = None,
@@ -103,7 +104,7 @@ class HGTLoader(TypedLoader):
     ):
         ways = Ways(
             batch_size, shuffle, drop_last, placement, client, edge_rows, None, None, transform, output, prefetch,
-            batches_per_run, "directional",
+            batches_per_run, "directional", transform_sampler_output,
         )  # fmt: skip
         self._prepare_types(
             G, [-1], ways, Given(x, y, vertex_columns, edge_columns), replace=False, bias=None, direction="in",

@@ -27,6 +27,7 @@ from graphdask.sample._link_ends import Blocks, distinct
 from graphdask.sample._loading import Fields, Loader, Run, Seen, Ways
 from graphdask.sample._minibatches import Drawn
 from graphdask.sample._negatives import Negatives, NegativeSampling, checked_negatives
+from graphdask.sample._typed_batches import PAIRS, TRIPLETS
 from graphdask.sample.sampler import Placement
 
 
@@ -70,6 +71,11 @@ class LinkBatch(Layered, Fields):
     """int64, shape (nodes,): number in the batch of the link that each vertex was reached for; where disjoint."""
     direction: str = field(default="in", repr=False)
     """The `direction` of the loader; neither shown nor in `Data` of PyTorch Geometric."""
+
+    @property
+    def metadata_fields(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the fields that a sampler output of PyTorch Geometric has as metadata."""
+        return PAIRS if self.src_index is None else TRIPLETS
 
 
 class OfLinks:
@@ -233,6 +239,7 @@ class LinkNeighborLoader(OfLinks, Loader):
         x: Any = None,
         y: Any = None,
         transform: Callable[[Any], Any] | None = None,
+        transform_sampler_output: Callable[[Any], Any] | None = None,
         output: str = "arrays",
         prefetch: int = 1,
         batches_per_run: int | None = None,
@@ -242,7 +249,7 @@ class LinkNeighborLoader(OfLinks, Loader):
     ):
         ways = Ways(
             batch_size, shuffle, drop_last, placement, client, edge_rows, x, y, transform, output, prefetch,
-            batches_per_run, subgraph_type,
+            batches_per_run, subgraph_type, transform_sampler_output,
         )  # fmt: skip
         G, bias = weighted_by(checked_graph(G), weight_attr, bias, edge_label_time is not None or time_attr is not None)
         self._prepare(

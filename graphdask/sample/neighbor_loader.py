@@ -169,6 +169,7 @@ class NeighborLoader(Loader):
         x: Any = None,
         y: Any = None,
         transform: Callable[[Any], Any] | None = None,
+        transform_sampler_output: Callable[[Any], Any] | None = None,
         output: str = "arrays",
         prefetch: int = 1,
         batches_per_run: int | None = None,
@@ -178,7 +179,7 @@ class NeighborLoader(Loader):
     ):
         ways = Ways(
             batch_size, shuffle, drop_last, placement, client, edge_rows, x, y, transform, output, prefetch,
-            batches_per_run, subgraph_type,
+            batches_per_run, subgraph_type, transform_sampler_output,
         )  # fmt: skip
         G, bias = weighted_by(checked_graph(G), weight_attr, bias, input_time is not None or time_attr is not None)
         self._prepare(

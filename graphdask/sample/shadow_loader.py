@@ -55,11 +55,6 @@ class ShaDowBatch(Fields):
 
     PYG: ClassVar[str] = "Batch"
 
-    @property
-    def num_nodes(self) -> int:
-        """Vertices of the batch."""
-        return len(self.n_id)
-
 
 @public
 class ShaDowLoader(NeighborLoader):

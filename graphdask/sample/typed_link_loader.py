@@ -118,6 +118,7 @@ class TypedLinkNeighborLoader(OfLinks, TypedLoader):
         vertex_columns: Mapping[str, Any] | None = None,
         edge_columns: Mapping[Any, Any] | None = None,
         transform: Callable[[Any], Any] | None = None,
+        transform_sampler_output: Callable[[Any], Any] | None = None,
         output: str = "arrays",
         prefetch: int = 1,
         batches_per_run: int | None = None,
@@ -127,7 +128,7 @@ class TypedLinkNeighborLoader(OfLinks, TypedLoader):
     ):
         ways = Ways(
             batch_size, shuffle, drop_last, placement, client, edge_rows, None, None, transform, output, prefetch,
-            batches_per_run, subgraph_type,
+            batches_per_run, subgraph_type, transform_sampler_output,
         )  # fmt: skip
         self._prepare_types(
             G, num_neighbors, ways, Given(x, y, vertex_columns, edge_columns, weight_attr, time_attr), replace=replace,

@@ -166,7 +166,6 @@ def test_times_of_vertices_that_there_cannot_be_are_refused():
         ("generator", "did you mean seed="),
         ("filter_per_worker", "takes the rows of x and y, ahead of their use as prefetch= says; leave it out"),
         ("is_sorted", "edges may stand in any order; leave it out"),
-        ("transform_sampler_output", "transform= is called with the batch"),
         ("neighbor_sampler", "give the options of the draws to the loader itself"),
         ("pin_memory", "leave it out"),
     ],
@@ -178,6 +177,8 @@ def test_other_arguments_of_pytorch_geometric_are_answered(loader, given, meant)
 
 
 def test_arguments_that_other_loaders_have_are_answered():
+    with pytest.raises(InputError, match="no argument transform_sampler_output=; transform= is called with the batch"):
+        ShaDowLoader(made(), 2, 2, transform_sampler_output=1)
     for loader in LOADERS:
         with pytest.raises(InputError, match="no argument directed=; did you mean subgraph_type="):
             loader(made(), [2], directed=False)
