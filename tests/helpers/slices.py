@@ -2,10 +2,11 @@
 
 Cases of a matrix, which is a test with several, and tests with one of the markers TURNS are divided into SLICES slices,
 or as many as there are cases. Slices that follow each other hold every case between them. A slice has the cases of the
-same types in all matrices, first those of narrow ids: what kernels cost is compiling them, for each combination of
-types again. Cases that need a GPU are a matrix of their own, so that a slice has others too. Tests with the
-marker `learn` are all in slice LEARN, so that one run in ten installs PyTorch for them. A run takes one slice where it
-runs the whole suite; `pytest --all`, and a run of named files, of `-k` or of a marker, take all.
+same types in all matrices, first those of narrow ids, and those of the same programs, specs and algorithms: what
+kernels cost is compiling them, for each combination of types and each function of a user again. Cases that need a GPU
+are a matrix of their own, so that a slice has others too. Tests with the marker `learn` are all in slice LEARN, so that
+one run in ten installs PyTorch for them. A run takes one slice where it runs the whole suite; `pytest --all`, and a run
+of named files, of `-k` or of a marker, take all.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
 
@@ -23,6 +25,8 @@ LEARN = 5
 """The slice of all tests that need PyTorch Geometric; .ci/run installs it for this one."""
 TYPES = re.compile(r"(?<![a-z0-9])(?:(?:u?int|float)(?:8|16|32|64)|(?:32|64)-bit)(?![a-z0-9])")
 """In the name of a case."""
+DEVICES = ("cpu", "emulated", "cuda")
+"""Words in the name of a case that say where it runs."""
 ON_GPUS = ("gpu", "multigpu")
 TURNS = ("slow", "chaos", "slurm")
 """Markers of tests that take turns."""
@@ -51,9 +55,19 @@ def types_of(name: str) -> tuple[str, ...]:
     return (*(re.sub(r"\D", "", each) for each in ids[:1]), *sorted(set(found)))
 
 
+def subject_of(name: str) -> str:
+    """The longest word in the name of a case that is no device: a program, a spec or an algorithm, as a rule."""
+    words = name.partition("[")[2].rstrip("]").split("-")
+    return max((word for word in words if word not in DEVICES), key=lambda word: (len(word), word), default="")
+
+
 def _spread(names: Iterable[str]) -> list[str]:
-    """By types, and within these in an order that has nothing to do with that of the parameters."""
-    return sorted(names, key=lambda name: (types_of(name), zlib.crc32(name.encode()), name))
+    """By types, by subjects, and within these in an order that has nothing to do with that of the parameters."""
+
+    def key(name: str) -> tuple[Any, ...]:
+        return types_of(name), zlib.crc32(subject_of(name).encode()), zlib.crc32(name.encode()), name
+
+    return sorted(names, key=key)
 
 
 def _marked(item: pytest.Item, names: Iterable[str]) -> bool:
