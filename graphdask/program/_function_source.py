@@ -220,8 +220,10 @@ def _is_of(module: ast.Module, node: Any, code: types.CodeType, path: str) -> bo
         return True
     for outer in codes:
         codes += [constant for constant in outer.co_consts if isinstance(constant, types.CodeType)]
-    return any(
-        (made.co_name, made.co_firstlineno, made.co_code, made.co_consts, made.co_names)
-        == (code.co_name, code.co_firstlineno, code.co_code, code.co_consts, code.co_names)
-        for made in codes
-    )
+    return any(_alike(made) == _alike(code) for made in codes)
+
+
+def _alike(code: types.CodeType) -> tuple[Any, ...]:
+    """What two codes of the same function have alike."""
+    parameters = code.co_varnames[: code.co_argcount]
+    return code.co_name, code.co_firstlineno, code.co_code, code.co_consts, code.co_names, parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import linecache
 import math
 
 import numpy as np
@@ -286,3 +287,16 @@ def test_cuda_of_another_shape_is_refused(source, message):
         Translated.record_from_cuda(source, "apply", {"distance": float}, {"distance": float})
     with pytest.raises(InputError, match="results is empty"):
         Translated.record_from_cuda(CUDA, "apply", {"distance": float}, {})
+
+
+def test_a_function_with_other_parameters_in_its_text_by_now_is_refused():
+    path = "<a file that changes>"
+    old, new = "f = lambda e: None\n", "f = lambda v, m: None\n"
+    made = {}
+    exec(compile(old, path, "exec"), made)
+    linecache.cache[path] = (len(new), None, [new], path)
+    try:
+        with pytest.raises(FunctionError, match="has changed since <lambda> was imported"):
+            translate(made["f"], {"weight": "float"}, int)
+    finally:
+        del linecache.cache[path]
