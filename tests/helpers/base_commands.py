@@ -72,6 +72,7 @@ REFUSED = "nothing starts here"
 """What is said where a cluster would be started or joined, or something measured."""
 UNABLE = {
     "bench": "measures for minutes",
+    "fuzz": "starts processes that go on for as long as they are told",
 }
 """Groups of commands that are not varied, with the reason."""
 

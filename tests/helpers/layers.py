@@ -33,6 +33,7 @@ LAYERS = (
     "cluster",
     "bench",
     "scale",
+    "selftest",
     "commands",
 )
 """The packages in their order: each imports itself and those above it in this list, inside functions too."""
