@@ -14,6 +14,7 @@ learning strategy for graph clustering (2013), for what partitions agree on.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any
 
@@ -200,3 +201,49 @@ class Climb:
             queue=np.argsort(round_of_each(np.arange(n), key, 1 << 32), kind="stable"),
             keys=np.empty(n + 1, np.int64), total=np.full(n, -1),
         )  # fmt: skip
+
+
+@dataclass
+class FirstRank:
+    """Levels that the first rank processes by itself; all ranks know what it finds, and call `up`."""
+
+    resolution: float
+    seed: int
+    refined: bool
+    """As `Climb` has it."""
+    rows: Rows | None = None
+    """Those of the graph on its host, if it processes the graph."""
+    found: Climbed | None = None
+    """The best communities of the graph so far."""
+
+    def up(self, env: Environment, level: Level, label: Array | None, sweeps: int, refined: bool) -> Climbed:
+        """Go on from a level with these labels to the highest one; None for the level of the graph, where a pass begins
+        anew. `at` of what is found is that of own vertices."""
+        made, number = np.zeros(4), np.zeros(0, np.int64)
+        up = self._climbed(env, level, label, sweeps, refined)
+        if up:
+            number, made[:] = up.at, (up.size, up.levels, up.quality, up.sweeps)
+        cuts = level.bounds if up else np.zeros(env.size + 1, np.int64)
+        number = env.backend.from_host(number)
+        number = env.alltoall([number[int(a) : int(b)] for a, b in pairwise(cuts)])[0]
+        assert env.comm is not None
+        size, levels, quality, sweeps = env.comm.allreduce(made, "sum").tolist()
+        return Climbed(number, int(size), int(levels), quality, int(sweeps))
+
+    def _climbed(
+        self, env: Environment, level: Level, label: Array | None, sweeps: int, refined: bool
+    ) -> Climbed | None:
+        """What the first rank finds; other ranks find nothing."""
+        rows = gathered(env, level) if label is not None or self.rows is None else self.rows
+        if label is None:
+            self.rows = rows
+        else:
+            label = to_first(env, label)
+        if env.rank:
+            return None
+        climb = Climb(alone_on_host(env), self.resolution, level.total, self.seed, self.refined)
+        if label is None:
+            found = self.found = climb.best(rows, self.found, sweeps)
+        else:
+            found = climb.up(rows, rows.among_these(label), sweeps, refined)
+        return rows.among_all(found, level.size)

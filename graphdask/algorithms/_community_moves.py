@@ -132,6 +132,37 @@ class Mover:
         links.add(pack.change, sums)
         label[rows] = labels[pack.label[rows]]
 
+    def sweep(self, label: Array, sums: Array, active: Array, key: int, rounds: int) -> None:
+        """Do a round for each value of a hash with a key, of the active own vertices. Every rank calls it."""
+        for _, rows in in_rounds(self.env, self.level.numbers, key, rounds, active):
+            self.round(rows, label, sums)
+            self._follow(label)
+
+    def groups(self, outer: Array, key: int, rounds: int) -> Array:
+        """Connected groups within communities over slots, as the number of a vertex for each own vertex.
+
+        In a round those join a group that are still on their own, but none that joins another one in this round. Every
+        rank calls it.
+        """
+        env, level, xp, owned = self.env, self.level, self.env.xp, len(self.level.numbers)
+        label, sums = level.over_slots(level.numbers), level.degree.copy()
+        size = xp.ones(owned, np.int64)
+        for _, rows in in_rounds(env, level.numbers, key, rounds, xp.ones(owned, bool)):
+            rows = rows[(label[rows] == level.numbers[rows]) & (size[rows] == 1)]
+            leaving = xp.zeros(owned, np.uint8)
+            leaving[rows] = 1
+            self.round(rows, label, sums, (outer, level.over_slots(leaving)))
+            self._follow(label)
+            size = level.sums_of(env, label[:owned], xp.ones(owned, np.int64))
+        self.forget()
+        return label[:owned]
+
+    def _follow(self, label: Array) -> None:
+        """Let the labels of other ranks' vertices be those that their owners have."""
+        owned = len(self.level.numbers)
+        if self.env.size > 1:
+            label[owned:] = self.level.links.read(label[:owned])
+
     def _known(self, rows: Array, label: Array) -> tuple[Array, Array, Array]:
         """The communities that these rows can go to, ascending; labels and own numbers as places among these."""
         xp, level = self.env.xp, self.level

@@ -20,16 +20,9 @@ from typing import Any
 
 from graphdask import execute
 from graphdask.algorithms._communities import Arcs
+from graphdask.algorithms._communities_found import OPTIONS, LouvainResult, checked_arguments, summary, words
 from graphdask.algorithms.components import ConnectedComponents
-from graphdask.algorithms.louvain import (
-    OPTIONS,
-    Louvain,
-    LouvainResult,
-    LouvainState,
-    checked_arguments,
-    summary,
-    words,
-)
+from graphdask.algorithms.louvain import Louvain, LouvainState
 from graphdask.algorithms.modularity import checked_weights, measured
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment

@@ -22,53 +22,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms._communities import Arcs, add_up, modularity_of
-from graphdask.algorithms._communities_sequential import (
-    Climb,
-    Climbed,
-    Rows,
-    gathered,
-    to_first,
-)
+from graphdask.algorithms._communities_found import OPTIONS, LouvainResult, checked_arguments, summary, words
+from graphdask.algorithms._communities_sequential import FirstRank
 from graphdask.algorithms._community_levels import Level, least_of, looked_up
-from graphdask.algorithms._community_moves import Mover, in_rounds, mixed
-from graphdask.algorithms.modularity import CommunitiesResult, checked_resolution, checked_weights, measured
-from graphdask.algorithms.summaries import classes
+from graphdask.algorithms._community_moves import Mover, mixed
+from graphdask.algorithms.modularity import checked_weights, measured
 from graphdask.algorithms.tuning import COMMUNITIES
 from graphdask.device.backend import Array
-from graphdask.display import terminal
-from graphdask.engine.alone import alone_on_host
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
-from graphdask.interface.kinds import checked_seed, whole
 from graphdask.interface.parameters import documented
-from graphdask.interface.registry import Option, algorithm
+from graphdask.interface.registry import algorithm
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
 
 LEAST_OF_PASS, LEAST_ALONE, LEAST_OF_SWEEP = 1e-5, 2e-5, 1e-4
 """Modularity that a pass, a pass of one rank by itself, and a sweep must gain for another one to follow."""
-
-
-class LouvainResult(CommunitiesResult):
-    """What `louvain` and `leiden` return."""
-
-    @property
-    def passes(self) -> int:
-        """Number of passes from the vertices of the graph up to the last communities."""
-        return int(self._value("passes"))
-
-    @property
-    def levels(self) -> int:
-        """Number of levels from the vertices of the graph up to these communities, both among them."""
-        return int(self._value("levels"))
 
 
 @dataclass
@@ -84,12 +60,10 @@ class LouvainState:
     """int64 over own vertices of `level`: the sum of degrees of the community of this number."""
     active: Array
     """Which own vertices of `level` move in the next sweep."""
+    first: FirstRank
+    """What the first rank does by itself."""
     mover: Mover | None = None
     """Moves of `level`."""
-    rows: Rows | None = None
-    """Those of `base` on the host of the first rank, if that processes it by itself."""
-    found: Climbed | None = None
-    """The best communities that the first rank has found by itself."""
     quality: float = 0.0
     """Modularity."""
     of_pass: float = -np.inf
@@ -133,7 +107,8 @@ class Louvain(Primitive[LouvainState]):
 
     def init(self, part: Part, env: Environment) -> tuple[LouvainState, Messages]:
         base = Level.first(part, env, Arcs.of(part, env))
-        state = LouvainState(base, base, base.numbers, base.numbers, base.degree, base.numbers)
+        first = FirstRank(self.resolution, self.seed, self.refined)
+        state = LouvainState(base, base, base.numbers, base.numbers, base.degree, base.numbers, first)
         state.done = not base.total
         self._enter(env, state, base, base.numbers)
         return state, self._messages(part, state)
@@ -144,43 +119,16 @@ class Louvain(Primitive[LouvainState]):
         state.active = env.xp.ones(len(label), bool)
         few = COMMUNITIES.few_of_graph if level is state.base else COMMUNITIES.few
         if level.total and add_up(env, [level.csr.num_edges])[0] <= few:
-            self._leave_to_one(env, state, label)
+            given = None if level is state.base else label
+            up = state.first.up(env, level, given, state.sweeps, self.refined or state.passes > 1)
+            state.quality, state.size, state.sweeps = up.quality, up.size, up.sweeps
+            state.at, state.levels = looked_up(env, level.bounds, state.at, up.at), state.levels + up.levels - 1
+            state.top = True
             return
         state.label, state.sums = level.over_slots(label), level.sums_of(env, label, level.degree)
         state.mover = Mover.of(env, level, self.resolution)
         inside, *_ = state.mover.settle(state.label)
         state.quality = modularity_of(env, level.total, inside, state.sums, self.resolution)
-
-    def _leave_to_one(self, env: Environment, state: LouvainState, label: Array) -> None:
-        """Let the first rank go on from the present level to the highest one."""
-        level, found, number = state.level, np.zeros(4), np.zeros(0, np.int64)
-        up = self._climbed(env, state, label)
-        if up:
-            number, found[:] = up.at, (up.quality, up.levels, up.size, up.sweeps)
-        cuts = level.bounds if up else np.zeros(env.size + 1, np.int64)
-        number = env.backend.from_host(number)
-        number = env.alltoall([number[int(a) : int(b)] for a, b in pairwise(cuts)])[0]
-        assert env.comm is not None
-        state.quality, levels, size, sweeps = env.comm.allreduce(found, "sum").tolist()
-        state.levels, state.sweeps, state.size = state.levels + int(levels) - 1, int(sweeps), int(size)
-        state.at, state.top = looked_up(env, level.bounds, state.at, number), True
-
-    def _climbed(self, env: Environment, state: LouvainState, label: Array) -> Climbed | None:
-        """What the first rank finds from the present level on; other ranks, which call it too, find nothing."""
-        level, of_graph = state.level, state.level is state.base
-        rows = gathered(env, level) if state.rows is None else state.rows
-        if of_graph:
-            state.rows = rows
-        else:
-            label = to_first(env, label)
-        if env.rank:
-            return None
-        climb = Climb(alone_on_host(env), self.resolution, level.total, self.seed, self.refined)
-        if of_graph:
-            found = state.found = climb.best(rows, state.found, state.sweeps)
-        else:
-            found = climb.up(rows, rows.among_these(label), state.sweeps, self.refined or state.passes > 1)
-        return rows.among_all(found, level.size)
 
     def superstep(self, part: Part, state: LouvainState, inbox: Inbox, env: Environment) -> Messages:
         messages = self._messages(part, state)
@@ -188,7 +136,7 @@ class Louvain(Primitive[LouvainState]):
             self._step(env, state)
         if not state.top:
             return messages
-        alone = state.rows is not None
+        alone = state.first.rows is not None
         least = LEAST_ALONE if alone else LEAST_OF_PASS
         if state.quality - state.of_pass < least or state.passes == self.passes:
             state.done, messages.active = True, False
@@ -216,15 +164,11 @@ class Louvain(Primitive[LouvainState]):
 
     def _sweep(self, env: Environment, state: LouvainState) -> int:
         """Let the active vertices move, and return how many of all ranks did."""
-        level, label, owned = state.level, state.label, len(state.active)
-        state.sweeps += 1
         assert state.mover is not None
-        for _, rows in in_rounds(env, level.numbers, mixed(self.seed) + state.sweeps, self.rounds, state.active):
-            state.mover.round(rows, label, state.sums)
-            if env.size > 1:
-                label[owned:] = level.links.read(label[:owned])
-        inside, state.active, moved = state.mover.settle(label)
-        state.quality = modularity_of(env, level.total, inside, state.sums, self.resolution)
+        state.sweeps += 1
+        state.mover.sweep(state.label, state.sums, state.active, mixed(self.seed) + state.sweeps, self.rounds)
+        inside, state.active, moved = state.mover.settle(state.label)
+        state.quality = modularity_of(env, state.level.total, inside, state.sums, self.resolution)
         return add_up(env, [moved])[0]
 
     def _smallest(self, env: Environment, state: LouvainState) -> Array:
@@ -237,36 +181,17 @@ class Louvain(Primitive[LouvainState]):
 
         Its vertices are the communities, or, in refined passes, their connected groups.
         """
-        level, own = state.level, state.label[: len(state.active)]
+        level, mover, own = state.level, state.mover, state.label[: len(state.active)]
+        assert mover is not None
         if self.refined or state.passes > 1:
-            above, number, first = self._contracted(env, state, self._refined(env, state))
+            groups = mover.groups(state.label, mixed(self.seed) - state.sweeps, self.rounds)
+            mover.free_tables()
+            above, number, first = level.contracted(env, groups)
             if above.size < level.size:
                 return above, number, least_of(env, level.bounds, own[first], above.numbers)
-        above, number, _ = self._contracted(env, state, own)
+        mover.free_tables()
+        above, number, _ = level.contracted(env, own)
         return above, number, above.numbers
-
-    def _refined(self, env: Environment, state: LouvainState) -> Array:
-        """Connected groups within the communities, as the number of a vertex for each own vertex."""
-        xp, level, outer, owned, mover = env.xp, state.level, state.label, len(state.active), state.mover
-        assert mover is not None
-        label, sums = level.over_slots(level.numbers), level.degree.copy()
-        size = xp.ones(owned, np.int64)
-        key, every = mixed(self.seed) - state.sweeps, xp.ones(owned, bool)
-        for _, rows in in_rounds(env, level.numbers, key, self.rounds, every):
-            rows = rows[(label[rows] == level.numbers[rows]) & (size[rows] == 1)]
-            leaving = xp.zeros(owned, np.uint8)
-            leaving[rows] = 1
-            mover.round(rows, label, sums, (outer, level.over_slots(leaving)))
-            if env.size > 1:
-                label[owned:] = level.links.read(label[:owned])
-            size = level.sums_of(env, label[:owned], xp.ones(owned, np.int64))
-        mover.forget()
-        return label[:owned]
-
-    def _contracted(self, env: Environment, state: LouvainState, label: Array) -> tuple[Level, Array, Array]:
-        assert state.mover is not None
-        state.mover.free_tables()
-        return state.level.contracted(env, label)
 
     def _messages(self, part: Part, state: LouvainState) -> Messages:
         """Say that the run goes on; what a sweep works on is the active vertices of its beginning."""
@@ -279,27 +204,6 @@ class Louvain(Primitive[LouvainState]):
         label = looked_up(env, state.base.bounds, part.ids.astype(np.int64), label).astype(part.vertex_map.dtype)
         found = measured(part, env, Arcs.of(part, env), label, self.resolution)
         return {"label": label, "passes": state.passes, "levels": state.levels} | found
-
-
-def summary(result: Any) -> dict[str, Any]:
-    """Communities in a few numbers."""
-    found = classes(result, "communities")
-    return {"communities": found.pop("communities"), "modularity": result.modularity, "passes": result.passes} | found
-
-
-def words(found: dict[str, Any]) -> str:
-    """The summary of communities in a line."""
-    words = f"{terminal.count(found['communities'], 'community')}, modularity {found['modularity']:.4f}"
-    largest = f", the largest of {terminal.count(found['largest'], 'vertex')}" if "largest" in found else ""
-    return f"{words} after {terminal.count(found['passes'], 'pass')}{largest}"
-
-
-OPTIONS = {
-    "resolution": Option("0 or more; with more of it communities are smaller."),
-    "seed": Option("Of the order in which vertices move."),
-    "passes": Option("At most so many.  [default: until one gains little]", least=1),
-}
-"""The options of `louvain` and `leiden`."""
 
 
 @algorithm(
@@ -375,9 +279,3 @@ def louvain(
     primitive = Louvain(*checked_arguments(resolution, seed, passes))
     checked_weights(G, client, progress)
     return execute.run(G, primitive, exchange=exchange, client=client, progress=progress)
-
-
-def checked_arguments(resolution: Any, seed: Any, passes: Any) -> tuple[float, int, int | None]:
-    """Return the arguments of `louvain` and `leiden` as Python's numbers."""
-    most = None if passes is None else whole("passes", passes, 1)
-    return checked_resolution(resolution), checked_seed(seed), most
