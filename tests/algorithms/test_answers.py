@@ -222,6 +222,7 @@ def test_values_that_are_vertices_come_back_as_the_callers_ids(parts):
     assert gd.connected_components(shifted).label.tolist() == [5, 5, 5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [1, 2, 4])
 @pytest.mark.parametrize("name", ["sparse random, directed", "dense random, undirected", "one vertex"])
 def test_64_bit_vertex_numbers_give_the_same(name, parts, tuned):

@@ -85,6 +85,7 @@ def test_a_team_gives_the_bits_of_one(make, way, teams, tuned):
     assert teams == [parts] * parts
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("count", [1, 20])
 def test_64_bit_vertex_numbers_give_the_same(count, tuned):

@@ -88,6 +88,7 @@ def test_answers_do_not_depend_on_the_partitioner(by, rng):
     check("sparse random, directed", 3, combinations=[(by, "1-hop", "selective"), (by, "all", "broadcast")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("name", ["dense random, directed", "scale-free"])
 def test_64_bit_vertex_numbers_give_the_same(name, parts, tuned):

@@ -230,6 +230,7 @@ def test_the_empty_graph_has_no_ranks(parts):
     assert (found.iterations, found.residual, found.converged) == (0, 0.0, True)
 
 
+@pytest.mark.slow
 def test_64_bit_vertex_numbers_give_the_same(tuned):
     n, src, dst, directed = GRAPHS["sparse random, undirected"]()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=directed)

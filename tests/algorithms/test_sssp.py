@@ -259,6 +259,7 @@ def test_a_source_that_is_none_is_named():
     assert graph.built is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [1, 4])
 def test_64_bit_vertex_numbers_give_the_same(parts, tuned, rng):
     tuned(PARTITION, narrow_ids=0)

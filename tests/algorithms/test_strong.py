@@ -86,6 +86,7 @@ def test_labels_do_not_depend_on_the_partitioner(by, parts, rng):
     check(n, src, dst, parts, [(owners, "1-hop")], few=[NEVER])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [1, 2, 4])
 def test_64_bit_vertex_numbers_give_the_same(parts, tuned):
     tuned(PARTITION, narrow_ids=0)

@@ -100,6 +100,7 @@ def graph():
     return gd.from_edges(src, dst, num_vertices=7)
 
 
+@pytest.mark.slow
 def test_many_supersteps_read_the_aggregates_of_the_one_before(gpu):
     program = gd.Program(
         state={"x": (float, lambda v: 1.0 / (1 + v.id)), "k": (int, lambda v: v.id)},

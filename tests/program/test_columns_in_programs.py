@@ -48,6 +48,7 @@ def shortest(send, **more):
 START = {"active": [0], "init": {"distance": {0: 0.0}}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
 @pytest.mark.parametrize("directed", [True, False])
 def test_shortest_paths_by_a_column(directed, direction):
@@ -186,6 +187,7 @@ def test_a_field_of_the_state_hides_a_column():
     assert set(found.tolist()) == {0.0, 2.0, math.inf}
 
 
+@pytest.mark.slow
 def test_columns_of_a_dynamic_graph():
     G = gd.from_edges([0, 1], [1, 2], edge_columns={"toll": [1.0, 2.0]}, vertex_columns={"score": [1, 2, 3]})
     D, program = gd.DynamicGraph(G), shortest(lambda e: e.source.distance + e.toll)

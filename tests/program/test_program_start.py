@@ -111,6 +111,7 @@ def test_vertices_are_named_by_the_ids_of_the_caller(names, parts):
         gd.run(G, HOPS, active=[b, "no" if isinstance(a, str) else 4])
 
 
+@pytest.mark.slow
 def test_ids_of_64_bits_in_partitions_give_the_same_states():
     src, dst = np.random.default_rng(8).integers(0, 20, (2, 50))
     for program, arguments in ((HOPS, ABOUT_HOPS), (LABELS, {})):

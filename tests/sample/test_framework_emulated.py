@@ -228,6 +228,7 @@ KEYED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("warps", [1, 3, 8])
 @pytest.mark.parametrize("name", KEYED)
 def test_walks_by_a_reservoir_are_those_made_step_by_step(name, warps, monkeypatch, tuned):
@@ -251,6 +252,7 @@ def above_near(e):
     return 5.0 if e.destination_near_previous else 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bias", "message"), [(failing_near, "division by zero"), (above_near, "returned a bias above edge_bound")]
 )
@@ -298,6 +300,7 @@ def test_calls_that_draw_little_make_sums_once_they_have_looked_at_enough(per, m
         assert made_in == [0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("starts", [2, 90])
 def test_sums_that_do_not_fit_are_refused_at_once_and_cost_no_other_table(starts, monkeypatch):
     graph, spec = made(hubs), Spec(edge_bias=by_weight, neighbor_size=[1] * 9, revisit=True)
@@ -413,6 +416,7 @@ def test_a_vertex_that_there_is_not_goes_into_no_pool():
             )
 
 
+@pytest.mark.slow
 def test_cuda_source_in_place_of_a_function(monkeypatch):
     stand_in(monkeypatch, emulated())
     source = "__device__ double heavier(long long source, double weight, int *failure) { return source + weight; }"

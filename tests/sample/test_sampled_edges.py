@@ -165,6 +165,7 @@ def near(counts, shares, draws):
         assert abs(count - draws * share) <= 5 * np.sqrt(draws * share * (1 - share)) + 1e-9, (counts, shares)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [{}, {"bias": "weight"}, {"bias": "degree"}, {"p": 0.5}, {"p": 0.5, "weighted": False}])
 @pytest.mark.parametrize("parts", [1, 2])
 def test_walks_take_parallel_edges_by_their_law(how, parts):
@@ -189,6 +190,7 @@ def test_every_set_of_parallel_edges_is_taken_alike():
         near(sets, [0.1] * 10, 6000)
 
 
+@pytest.mark.slow
 def test_weights_of_very_different_sizes_keep_their_shares():
     src = np.repeat(np.arange(40), 3)
     weights = (np.array([1.0, 2.0, 5.0])[None, :] * 10.0 ** np.linspace(-150, 150, 40)[:, None]).ravel()

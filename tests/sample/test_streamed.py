@@ -98,6 +98,7 @@ def test_samples_are_the_same_on_a_real_gpu(kind):
         same(drawn(on_gpu, kind, where, 20_000), expected)
 
 
+@pytest.mark.slow
 def test_several_ranks_and_64_bits():
     graph = made("scale-free")
     expected = sample.random_walk(graph.partition(1, id_width=64, device="cpu"), range(20), 9)

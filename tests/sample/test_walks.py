@@ -109,6 +109,7 @@ def test_walks_are_the_same_on_a_real_gpu(kind):
                 same(walk(graph.partition(parts, "random", device="cuda"), kind, placement=placement), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize(
     "kind", ["rejection", "alias", "reservoir", "node2vec", "node2vec, weighted", "node2vec, reservoir"]
