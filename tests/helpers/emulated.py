@@ -186,9 +186,20 @@ def emulator(kept: Path) -> Path:
     return made
 
 
+def included(family: str, texts: dict[str, str]) -> dict[str, str]:
+    """The text of a family, and of the headers that it includes and those that these include."""
+    found, left = {}, [f"{family}.cu"]
+    while left:
+        name = left.pop()
+        if name not in found:
+            found[name] = texts[name]
+            left += INCLUDE.findall(texts[name])
+    return found
+
+
 def compiled(family: str, macros: tuple[str, ...], texts: dict[str, str]) -> Path:
     program = compiler()
-    texts = {name: text for name, text in texts.items() if name.endswith(".cuh") or name == f"{family}.cu"}
+    texts = included(family, texts)
     names = [name for name, _ in KERNEL.findall(texts[f"{family}.cu"])]
     main = "".join([
         '#include "cuda_emulator.h"\n', f'#include "{family}.cu"\n', *(f"EMULATOR_KERNEL({name})\n" for name in names),
