@@ -10,7 +10,7 @@ from graphdask.gang.arguments import PerRank
 from graphdask.graph.column_numbers import numbers_of
 from graphdask.graph.graph import Graph
 from graphdask.partition.column_values import ColumnAt, GivenColumn, RowsAsked, add_columns, share_of
-from graphdask.partition.edge_rows import RowsPlan, numbered_pieces, rows_given
+from graphdask.partition.edge_rows import LEAVE_COLUMNS, RowsPlan, numbered_pieces, rows_given
 from graphdask.partition.part import Part
 
 LABEL = "columns of the graph"
@@ -43,7 +43,7 @@ def arguments(
         inward = place == "in"
         if inward not in edge_rows:
             plan = rows_plan(graph, inward)
-            for of_rank, piece in zip(rows, numbered_pieces(graph.source, size), strict=True):
+            for of_rank, piece in zip(rows, numbered_pieces(graph.source, size, LEAVE_COLUMNS), strict=True):
                 of_rank[place] = RowsAsked(piece, plan)
     return PerRank(shares), PerRank(rows)
 

@@ -10,7 +10,7 @@ from graphdask.comm.single import SingleCommunicator
 from graphdask.device.backend import get_backend
 from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError, shown
-from graphdask.partition.edge_rows import numbered_edges, numbered_pieces
+from graphdask.partition.edge_rows import LEAVE_COLUMNS, numbered_edges, numbered_pieces
 from graphdask.partition.given import given_array
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.parallel_edges import group_parallel
@@ -257,7 +257,7 @@ class GraphColumns:
             f"the {source.num_edges:,} edges and their rows", BYTES_PER_EDGE * source.num_edges,
             "take those of a subgraph or of samples",
         )  # fmt: skip
-        (piece,) = numbered_pieces(source, 1)
+        (piece,) = numbered_pieces(source, 1, LEAVE_COLUMNS)
         src, dst, weights, rows = numbered_edges(SingleCommunicator(), get_backend("cpu"), piece, np.dtype(np.int64))
         columns = [src, dst, rows, *([] if weights is None else [weights])]
         if len(rows) and (np.diff(rows) < 0).any():

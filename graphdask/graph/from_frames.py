@@ -11,7 +11,7 @@ from graphdask.errors import InputError, shown
 from graphdask.graph.attributes import Attributes
 from graphdask.graph.type_names import REVERSE, EdgeType, VertexNumbers
 from graphdask.graph.typed import TypedGraph
-from graphdask.graph.typed_tables import given_tables, joined_columns, vertices_of
+from graphdask.graph.typed_tables import given_tables, joined_columns, joined_weights, vertices_of
 from graphdask.interface.kinds import flag
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.sources import ArraySource
@@ -63,8 +63,9 @@ def from_frames(
     Raises
     ------
     InputError
-        For a key that is not three names, a column that is not there, weights that some types lack, ids of different
-        kinds in one type of vertices, a type of vertices that no edges have, or a vertex that has two rows.
+        For a key that is not three names, a column that is not there, weights that some types lack, weights of whole
+        numbers that no float is where other types have floats, ids of different kinds in one type of vertices, a type
+        of vertices that no edges have, or a vertex that has two rows.
     VertexNotFound
         For an edge to a vertex that `vertices` leaves out.
 
@@ -107,7 +108,7 @@ def from_frames(
     bounds = np.cumsum([0, *(len(ends[0]) for ends in made.values())]).tolist()
     total = sum(ids.count for ids in named.values())
     one, other = (np.concatenate([ends[end] for ends in made.values()]) for end in (0, 1))
-    weights = None if weight is None else np.concatenate([beside[kind].weights for kind in made])
+    weights = None if weight is None else joined_weights(weight, {kind: beside[kind].weights for kind in made})
     report = {"edges_read": len(one), "vertices": total, "self_loops": int(np.count_nonzero(one == other))}
     ids = VertexNumbers(total, types=tuple(named))
     of_edges = joined_columns("edge_columns", {kind: (len(made[kind][0]), beside[kind].columns) for kind in made})

@@ -217,6 +217,30 @@ def _rows_of_vertices(what: str, given: Any, vertex_id: str) -> tuple[np.ndarray
     return ids[order], table.drop_columns([vertex_id]).take(pyarrow.array(order))
 
 
+def joined_weights(name: str, weights: Mapping[EdgeType, np.ndarray]) -> np.ndarray:
+    """Return the weights of all types one after the other, of one dtype.
+
+    Raises
+    ------
+    InputError
+        For a whole number that the floats of another type do not hold exactly.
+    """
+    dtype = np.result_type(*weights.values())
+    floats = [kind for kind, of_type in weights.items() if of_type.dtype.kind == "f"]
+    for kind, of_type in weights.items() if floats else ():
+        if of_type.dtype.kind == "f":
+            continue
+        as_floats = of_type.astype(dtype)
+        fits = as_floats < 2.0**63
+        inexact = np.flatnonzero(~fits | (np.where(fits, as_floats, 0).astype(np.int64) != of_type))
+        if len(inexact):
+            raise InputError(
+                f"weight={name!r}: row {inexact[0]} of {kind} is {of_type[inexact[0]]}, which no float is, and weights "
+                f"of {floats[0]} are floats; give whole numbers for all types, or floats"
+            )
+    return np.concatenate([of_type.astype(dtype, copy=False) for of_type in weights.values()])
+
+
 def joined_columns(what: str, tables: Mapping[Any, tuple[int, pyarrow.Table | None]]) -> pyarrow.Table | None:
     """Return the columns of all types one after the other, with nulls where a type has none; None without any.
 

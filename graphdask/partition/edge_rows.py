@@ -59,8 +59,20 @@ class RowsPlan:
         return np.dtype(np.int32 if self.count < 2**31 else np.int64)
 
 
-def numbered_pieces(source: EdgeSource, size: int) -> list[NumberedPiece]:
+SAMPLE_WITHOUT = "sample without edge rows (edge_rows=False)"
+LEAVE_COLUMNS = (
+    "leave out columns of edges, which are found by these rows, as gd.from_edges(*G.edges(), directed=G.directed) does"
+)
+"""What to do without rows, of samples and of columns."""
+
+
+def numbered_pieces(source: EdgeSource, size: int, otherwise: str = SAMPLE_WITHOUT) -> list[NumberedPiece]:
     """The pieces of so many ranks, with the numbers of their edges as far as they are known.
+
+    Parameters
+    ----------
+    otherwise : str
+        What the caller may do if rows are not known.
 
     Raises
     ------
@@ -68,15 +80,17 @@ def numbered_pieces(source: EdgeSource, size: int) -> list[NumberedPiece]:
         If the row of an edge is not known.
     """
     if isinstance(source, ReversedSource):
-        return [replace(given, piece=ReversedPiece(given.piece)) for given in numbered_pieces(source.base, size)]
+        return [
+            replace(given, piece=ReversedPiece(given.piece)) for given in numbered_pieces(source.base, size, otherwise)
+        ]
     if isinstance(source, ChangedSource):
-        return _after_batches(source, size)
+        return _after_batches(source, size, otherwise)
     if hasattr(source, "check_edge_rows"):
         source.check_edge_rows()
     elif not isinstance(source, ArraySource | ChunkSource | GeneratedSource):
         raise Unsupported(
-            "edge rows are supported for graphs made from arrays, files and data frames, and for generated graphs; "
-            "sample without edge rows (edge_rows=False)"
+            f"edge rows are supported for graphs made from arrays, files and data frames, and for generated graphs; "
+            f"{otherwise}"
         )
     pieces = [source.piece(rank, size) for rank in range(size)]
     if not isinstance(source, ArraySource):
@@ -88,16 +102,16 @@ def numbered_pieces(source: EdgeSource, size: int) -> list[NumberedPiece]:
     return [NumberedPiece(piece, None, rows[bounds[r] : bounds[r + 1]]) for r, piece in enumerate(pieces)]
 
 
-def _after_batches(source: ChangedSource, size: int) -> list[NumberedPiece]:
+def _after_batches(source: ChangedSource, size: int, otherwise: str) -> list[NumberedPiece]:
     """The same of a graph that batches have changed; edges that they inserted follow on those that there were."""
     insertions = source.insertions
     if insertions is None or not insertions.exact:
         raise Unsupported(
-            "rows of this dynamic graph's edges are not known: a Dask data frame of a batch had edges that stand more "
-            "than once, which its workers dropped; give arrays, or sample without edge rows (edge_rows=False)"
+            f"rows of this dynamic graph's edges are not known: a Dask data frame of a batch had edges that stand more "
+            f"than once, which its workers dropped; give arrays, or {otherwise}"
         )
     inserted = rows_given(source.base) + insertions.places(source.log.joined)
-    before = numbered_pieces(source.base, size)
+    before = numbered_pieces(source.base, size, otherwise)
     return [
         NumberedPiece(source.piece(rank, size), old.first, old.numbers, inserted) for rank, old in enumerate(before)
     ]

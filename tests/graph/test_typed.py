@@ -199,3 +199,18 @@ def test_negatives_of_a_graph_with_types_name_their_vertices(graph):
         assert users[src].all()
         assert items[dst].all()
         assert len(src) == 16
+
+
+@pytest.mark.parametrize("value", [2**53 + 1, -(2**53) - 1, 2**63 - 1])
+def test_whole_weights_that_no_float_is_are_refused_beside_floats(value):
+    def made(whole, other):
+        tables = {("a", "x", "b"): {"src": [1, 2], "dst": [1, 2], "w": whole}}
+        return gd.from_frames(tables | {("a", "y", "b"): {"src": [1], "dst": [2], "w": other}}, weight="w")
+
+    with pytest.raises(
+        InputError, match=rf"weight='w': row 1 of \('a', 'x', 'b'\) is {value}, which no float is, and we"
+    ):
+        made([1, value], [0.5])
+    assert made([1, value], [3]).edges().weights.tolist() == [1, value, 3]
+    assert made([1, 2**60], [0.5]).edges().weights.tolist() == [1, 2.0**60, 0.5]
+    assert made(np.array([1, 2], np.int32), np.array([0.5], np.float32)).edges().weights.tolist() == [1, 2, 0.5]

@@ -80,3 +80,15 @@ def test_where_workers_dropped_entries_of_a_batch_rows_are_refused():
     s = gd.sample.snowball(D, [0, 1, 2], 1)
     with pytest.raises(Unsupported, match="which its workers dropped"):
         _ = s.edge
+
+
+def test_columns_that_cannot_be_joined_to_edges_are_refused_with_what_leaves_them_out(tmp_path):
+    frames = pytest.importorskip("dask.dataframe")
+    D = gd.DynamicGraph(gd.from_edges([0, 1, 2], [1, 2, 0], edge_columns={"t": [1, 2, 3]}))
+    D.update(insert=frames.from_pandas(pd.DataFrame({"src": [0, 0, 1], "dst": [2, 2, 0]}), npartitions=2))
+    G = D.present
+    for call in (lambda: G.write(tmp_path / "g.csv"), G.to_arrow):
+        with pytest.raises(Unsupported, match=r"leave out columns of edges, .*, as gd.from_edges\(\*G.edges\(\), dir"):
+            call()
+    gd.from_edges(*G.edges(), directed=G.directed).write(tmp_path / "g.csv")
+    assert gd.read_graph(tmp_path / "g.csv").num_edges == 5
