@@ -278,7 +278,7 @@ def _to_stream(G: Any, out: IO[bytes], file_format: str, how: dict[str, Any]) ->
 
 def _check(G: Any, request: Request) -> None:
     """Refuse what cannot be written before a cluster is started."""
-    from graphdask.gang.output import checked_order
+    from graphdask.gang.output import check_write
     from graphdask.io.addresses import given_address
     from graphdask.io.sent import refuse_existing
     from graphdask.io.streams import kept_folder
@@ -292,11 +292,11 @@ def _check(G: Any, request: Request) -> None:
     how = (request.file_format, request.files, request.overwrite, request.device)
     address = given_address(request.output)
     if address is None:
-        checked_order(G, request.output, *how)
+        check_write(G, request.output, *how)
         return
     refuse_existing(address, request.overwrite)
     with kept_folder("what is written") as folder:  # and sent from there
-        checked_order(G, f"{folder}/{PurePosixPath(address).name}{'/' * address.endswith('/')}", *how)
+        check_write(G, f"{folder}/{PurePosixPath(address).name}{'/' * address.endswith('/')}", *how)
 
 
 def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:

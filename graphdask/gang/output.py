@@ -25,13 +25,14 @@ from graphdask.display.notebook import is_watched
 from graphdask.errors import InputError, PeerLost, Unsupported, WrongWorker, shown
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.columns_out import kept_columns, lost_columns, shares_with_columns
+from graphdask.gang.drawings_out import DRAWN, check_drawing, drawing_format, write_drawing
 from graphdask.gang.in_memory import with_partitions
 from graphdask.gang.local import LocalGang
 from graphdask.gang.retries import retried
 from graphdask.gang.tuning import GANG
 from graphdask.generate.preferential_attachment import PreferentialAttachment
 from graphdask.graph.graph import Graph
-from graphdask.interface.kinds import whole
+from graphdask.interface.kinds import choice, whole
 from graphdask.io import detect_format
 from graphdask.io._formats import refuse_packed
 from graphdask.io._kept import warn_of_columns, warn_of_lost, warn_of_types
@@ -120,8 +121,8 @@ def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overw
     name = found if format is None else format
     if name not in SUFFIXES:
         raise Unsupported(
-            f"a graph is written as one of {', '.join(SUFFIXES)}, not {name}; for another format write .gdg and "
-            f"convert that (graphdask convert, graphdask.io.write_edges)"
+            f"a graph is written as one of {', '.join((*SUFFIXES, *DRAWN))}, not {name}; for another format write .gdg "
+            f"and convert that (graphdask convert, graphdask.io.write_edges)"
         )
     if stream is not None and name not in TEXT:
         raise Unsupported(f"{place} is a pipe or a device, which takes {' or '.join(TEXT)}; name a file for {name}")
@@ -150,6 +151,17 @@ def checked_order(graph: Graph, path: Any, format: str | None, files: Any, overw
     return Order(target, content, single, files, overwrite, device)
 
 
+def check_write(graph: Graph, path: Any, format: str | None, files: Any, overwrite: bool, device: str) -> None:
+    """Raise what a write with these arguments raises before any work."""
+    drawn = drawing_format(path, format)
+    if drawn is None:
+        checked_order(graph, path, format, files, overwrite, device)
+        return
+    choice("device", device, ("auto", "cpu", "cuda"))
+    refuse_device(graph, device)
+    check_drawing(graph, path, drawn, files, overwrite)
+
+
 def _refuse_beyond_disk(graph: Graph, path: Path, name: str, compression: str, instead: str) -> None:
     """Raise WriteError if the disk of a file has too little free space for the edges of a graph."""
     source = graph.source
@@ -172,6 +184,12 @@ def write(
     progress: bool | None,
 ) -> Written:
     """Write the edges of a graph to files."""
+    drawn = drawing_format(path, format)
+    if drawn is not None:
+        check_write(graph, path, format, files, overwrite, device)
+        timer = Timer()
+        place, edges, size = write_drawing(graph, path, drawn, overwrite, client, progress)
+        return Written(place, drawn, 1, edges, size, timer.seconds, timer.compiled.seconds, 1)
     order = checked_order(graph, path, format, files, overwrite, device)
     return _write(graph, order, client, Config.load(progress=progress))
 

@@ -348,8 +348,9 @@ class Graph(GraphQueries, GraphColumns, DaskGraph):
             ending, or with a slash at the end, or `files` above 1, is a folder of parts, `part-00000.parquet` and so
             on, with a description, `_graph.json`. An address such as "s3://bucket/graph.parquet" gets what was written
             to the temporary folder (TMPDIR). On a cluster: on a disk that all workers share.
-        format : {"edgelist", "csv", "parquet", "npz", "native"}, optional
-            Default: what the name says. Edge lists and CSV are compressed where the name ends in .gz, .xz or .bz2.
+        format : {"edgelist", "csv", "parquet", "npz", "native", "gexf", "graphml"}, optional
+            Default: what the name says. GEXF and GraphML, for drawing programs, are one file of 1,000,000 edges at
+            most, which this process writes. Edge lists and CSV are compressed where the name ends in .gz, .xz or .bz2.
         files : int, optional
             Number of parts. Default: one file, or in a folder one part for each worker. All workers write one file
             together, but for Parquet, which has one writer.
@@ -382,7 +383,8 @@ class Graph(GraphQueries, GraphColumns, DaskGraph):
             For each thing that a single file does not keep: vertices without edges (CSV; edge lists and Parquet where
             ids are not consecutive), the type of 32-bit weights (CSV), and that ids are names where some look like
             numbers or missing ids (CSV). A folder of parts, NPZ and the native format keep all of this.
-            Parquet, native and CSV files keep columns of edges; native files and folders those of vertices.
+            Parquet, native, CSV, GEXF and GraphML files keep columns of edges; native, GEXF and GraphML files and
+            folders those of vertices.
 
         Notes
         -----

@@ -135,15 +135,20 @@ def _graphml_edges(edges: EdgeList, columns: list[Written]) -> Iterator[str]:
 
 def _small(edges: EdgeList, name: str) -> list[Any]:
     """The vertices, once the graph is known to be small enough."""
-    if edges.num_edges > MAX_EDGES:
-        raise Unsupported(
-            f"{name} is for graphs that are drawn: {edges.num_edges:,} edges are more than {MAX_EDGES:,}; "
-            "sample the graph first, or write .gdg, Parquet or an edge list"
-        )
+    refuse_many(edges.num_edges, name)
     vertices = edges.vertices
     if vertices is None:
         vertices = np.unique(np.concatenate([edges.src, edges.dst]))
     return vertices.tolist()
+
+
+def refuse_many(edges: int, name: str) -> None:
+    """Raise Unsupported for more edges than are written in a format."""
+    if edges > MAX_EDGES:
+        raise Unsupported(
+            f"{name} is for graphs that are drawn: {edges:,} edges are more than {MAX_EDGES:,}; "
+            "sample the graph first, or write .gdg, Parquet or an edge list"
+        )
 
 
 def _rows(edges: EdgeList) -> Iterator[tuple[Any, Any, Any, Any]]:

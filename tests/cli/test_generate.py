@@ -102,7 +102,7 @@ def test_workers_write_a_folder(call, tmp_path):
         (["--vertices", "100", "--overwrite"], "give --output as well"),
         (["--vertices", "100", "--output", "graph"], "does not say its format"),
         (["--vertices", "100", "--output", "graph.doc"], "does not say its format"),
-        (["--vertices", "100", "--output", "graph.gexf"], "not gexf"),
+        (["--vertices", "100", "--output", "graph.mtx"], "not matrixmarket"),
         (["--vertices", "100", "--output", "nosuch/graph.txt"], "no directory"),
         (["--vertices", "100", "--output", "there.txt"], "exists; add --overwrite"),
         (["--vertices", "100", "--plot", "degrees.doc"], "ends in .png"),
