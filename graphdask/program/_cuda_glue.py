@@ -38,7 +38,7 @@ class CudaGlue:
         if of.pushes:
             parts += [self._improves(), self._push(), self._take(), self._settled()]
         text = "\n".join(made) + "\n" + "\n".join(f"__device__ __forceinline__ {part}" for part in parts)
-        return f"{text}\n{cuda_ending(of, self.ending)}" if of.pushes else text
+        return f"{text}\n{cuda_ending(of, self.ending)}"
 
     def _part_types(self) -> list[str]:
         of, types = self.of, []

@@ -105,11 +105,11 @@ class Sums:
         pack.assign(x=self.x, place=self.layout.place)
         self.there = pack.owned
 
-    def add(self, values: Array, sums: Array) -> None:
-        """Write the sum over each row of `values`, which are by slot."""
+    def add(self, values: Array, sums: Array, wanted: Array | None = None) -> None:
+        """Write the sum over each row of `values`, which are by slot; undefined if `wanted`, one word, is 0."""
         values, place = values[self.there :], self.layout.place[self.there :]
         if len(values):  # of ghosts
             self.layout.rows.kernels.pagerank_scatter(len(values), values, place, self.x)
-        self.layout.rows.sum(self.x, sums if self.in_order is None else self.in_order, self.workspace)
+        self.layout.rows.sum(self.x, sums if self.in_order is None else self.in_order, self.workspace, wanted)
         if self.in_order is not None:
             np.take(self.in_order, self.layout.place, out=sums, mode="clip")

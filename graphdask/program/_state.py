@@ -10,6 +10,7 @@ from graphdask.kernels.program.program_pack import PROGRESS
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr
 from graphdask.program._ahead import Ahead
+from graphdask.program._judged import Judged
 from graphdask.program._loop import Loop
 from graphdask.program._pull import Pull
 from graphdask.program._rounds import Rounds
@@ -66,6 +67,8 @@ class ProgramState:
     """Whether the next superstep is one of these."""
     ahead: Ahead | None = None
     """How many supersteps are launched without the host, where they can be."""
+    judged: Judged | None = None
+    """How a GPU asks `until`, where it does and all vertices send."""
     launched: int = 1
     """Supersteps since other ranks, or the host, learned of one."""
     changes: int = 0

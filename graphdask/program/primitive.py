@@ -31,6 +31,7 @@ from graphdask.program._ahead import Ahead, may_go_ahead
 from graphdask.program._beginning import add_facts, own_slots, take_over
 from graphdask.program._columns_read import columns_of_vertices, columns_read, fields_of_edges, types_of_columns
 from graphdask.program._ending import ending_of
+from graphdask.program._judged import Judged, is_judged
 from graphdask.program._loop import go_on, make_loop, may_loop
 from graphdask.program._pull import Pull, may_pull
 from graphdask.program._row_sums import CHUNK, Layout, Sums
@@ -181,10 +182,9 @@ class VertexProgram(Primitive[ProgramState]):
         xp, of, slots, owned = env.xp, self.definition, part.num_slots, part.num_owned
         self.check_device(env.backend.name)
         dtype = part.vertex_map.dtype
-        size_of = [slots if i in of.sent else owned for i in range(len(of.state))]
         fields = [
-            xp.full(size, 0 if each.default is None else each.default, each.stored)
-            for size, each in zip(size_of, of.state, strict=True)
+            xp.full(slots if i in of.sent else owned, 0 if each.default is None else each.default, each.stored)
+            for i, each in enumerate(of.state)
         ]
         rows = self.rows_of(part, of.pushes)
         values = [xp.zeros(slots, each) for each in of.message_dtypes] if of.by_source else []
@@ -192,7 +192,9 @@ class VertexProgram(Primitive[ProgramState]):
         words = xp.zeros(len(COUNTS) + functions + BINS * len(of.aggregates) + len(PROGRESS), np.int64)
         places = slots if of.pushes else owned
         loops = self._loops(part, env)
-        kernels = None if (loops or together) and not of.begins else self.kernels("program", rows[0], part, env)
+        judged = not loops and is_judged(self, env)
+        how = {"functions": written(of, self.ending)} if judged else {}
+        kernels = None if (loops or together) and not of.begins else self.kernels("program", rows[0], part, env, **how)
         aggregates = summed_up(of, np.zeros((0, 0)))
         pack = Pack(
             names=env.backend.from_host(np.zeros(1, np.int64) if self.names is None else self.names), base=self.base,
@@ -240,6 +242,7 @@ class VertexProgram(Primitive[ProgramState]):
         if self.sums_values(env):
             state.sums = Sums.of(part, env, rows[0])
             state.sums.take_from(pack)
+        state.judged = Judged.of(env, pack, words) if judged else None
         if loops:
             make_loop(self, part, state, env)
         elif of.pushes and not together:
@@ -330,7 +333,8 @@ class VertexProgram(Primitive[ProgramState]):
                 set_bits(message, state.active, part, env)
         pack.assign(listed=None, everywhere=int(state.everywhere), failure=pack.failure_to_send)
         if state.sums is not None:
-            state.sums.add(state.values[0], pack.message0)
+            if state.judged is None or not state.judged.summed:
+                state.sums.add(state.values[0], pack.message0)
             return
         for turn, rows in enumerate(state.rows):
             for first, count, _, csr in self._pieces(part, rows, part.num_owned, None, env):
@@ -372,9 +376,8 @@ class VertexProgram(Primitive[ProgramState]):
             kernels.codec_set_bits(state.count, own, state.active, part.num_slots)
         arrays = state.values if of.by_source else [state.fields[i] for i in of.sent]
         ahead = {f"ahead{k}": array for k, array in enumerate(arrays)}
-        votes = self.read_votes(state, env)
-        active, sent = state.count > 0, state.launched * state.count
-        ways = 0, state.launched * active
+        votes: Any = self.read_votes(state, env) if state.judged is None else state.judged.votes(self, state, env)
+        active, sent, ways = state.count > 0, state.launched * state.count, (0, state.launched * (state.count > 0))
         return Messages(own, part.ids[:0], ahead, active, sent, edges, to="ghosts", votes=votes, ways=ways)
 
     def _write_values(self, state: ProgramState) -> None:
@@ -414,9 +417,9 @@ class VertexProgram(Primitive[ProgramState]):
             votes=votes, ways=(int(frontier > 0), 0),
         )  # fmt: skip
 
-    def read_votes(self, state: ProgramState, env: Environment) -> tuple[float, ...]:
-        """Read the words of this rank, and vote them."""
-        of, found = self.definition, env.backend.to_host(state.words)
+    def read_votes(self, state: ProgramState, env: Environment, words: Any = None) -> tuple[float, ...]:
+        """Read the words of this rank, unless they have been, and vote them."""
+        of, found = self.definition, env.backend.to_host(state.words) if words is None else words
         state.found, sums = found.tolist(), len(COUNTS) + len(of.functions)
         failures = state.found[len(COUNTS) : sums]
         first = next((k for k, failure in enumerate(failures) if failure), 0)

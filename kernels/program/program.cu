@@ -11,6 +11,7 @@
 #include "program/program_length.cuh"
 #include "program/program_default.cuh"
 #include "program/program_aggregates.cuh"
+#include "program/program_known.cuh"
 #include "program/program_values.cuh"
 
 #define GD_HUB 4096
@@ -195,6 +196,14 @@ extern "C" __global__ void program_between(long long n, long long aggregates, lo
         a.progress->failed = f + 1;
         a.progress->failure = failures[f];
     }
+}
+
+// Write the values of the aggregates, and whether the run goes on after so many supersteps.
+extern "C" __global__ void program_judge(long long n, long long superstep, Program a) {
+    if (blockIdx.x) return;
+    const bool checks = gd_know(a.sums, 1, a);
+    if (threadIdx.x) return;
+    a.progress->goes = !(host_looks((long long)a.counters->changed, superstep, a) || checks || gd_fails(a));
 }
 
 extern "C" __global__ void program_clear(long long n, Program a) {

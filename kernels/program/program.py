@@ -17,7 +17,9 @@ from graphdask.kernels.program.program_default import (
     MACROS,
     apply,
     begin,
+    fails,
     got,
+    host_looks,
     merge,
     message,
     nothing,
@@ -189,6 +191,13 @@ def program_between(n, aggregates, functions, kinds, failures, values, a: Progra
         if a.progress.failed == 0 and failures[f] != 0:
             a.progress.failed = f + 1
             a.progress.failure = failures[f]
+
+
+@twin
+def program_judge(n, superstep, a: Program):
+    """Write the values of the aggregates, and whether the run goes on after so many supersteps."""
+    looks = host_looks(a.counters.changed, superstep, a)
+    a.progress.goes = not (looks or fails(a))
 
 
 @twin

@@ -11,11 +11,11 @@ COUNTS = Counters("ProgramCounts", "changed", "marked", "ghosts", "sent", "hubs"
 """Vertices whose state changed, own vertices and ghosts that got a message, edges along which messages were pushed, and
 rows of very many edges that were deferred."""
 PROGRESS = Counters("ProgramProgress", "arrived", "stops", "steps", "visited", "failed", "failure", "edges",
-                    "pushes", "pulls")  # fmt: skip
+                    "pushes", "pulls", "goes")  # fmt: skip
 """Of supersteps without the host: what blocks meet at, whether the loop ends, its supersteps, and the vertices that
 sent (program_loop); the number of the first function that failed, from 1 on, and its failure (program_between); the
 edges of the vertices that changed last (program_loop, program_pull); how often messages were pushed and pulled
-(program_loop)."""
+(program_loop); whether the run goes on (program_judge)."""
 SUM, COUNT, ANY, LEAST, MOST, LEAST_FLOAT, MOST_FLOAT = KINDS = Numbers(
     "AggregateKind", "SUM", "COUNT", "ANY", "LEAST", "MOST", "LEAST_FLOAT", "MOST_FLOAT"
 )
