@@ -183,7 +183,7 @@ class Expressions:
             return scope[node.id]
         if hasattr(builtins, node.id):
             return getattr(builtins, node.id)
-        self.source.fail(node, f"{node.id} is not defined")
+        self.source.fail(node, f"{node.id} is not defined where the function is translated")
 
     def _constant(self, node: ast.Constant) -> Value:
         return self.constant(node, node.value, repr(node.value))
