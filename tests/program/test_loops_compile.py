@@ -38,8 +38,15 @@ ENDS = {
 }
 
 
+ENTRIES = {
+    "program_loop": "program_loop", "program_team": "program_team", "program_pull": "program_pull_rows",
+    "program": "program_judge",
+}  # fmt: skip
+"""A kernel of each family in which aggregates are added up."""
+
+
 @pytest.mark.parametrize("capability", CAPABILITIES)
-@pytest.mark.parametrize("family", ["program_loop", "program_team"])
+@pytest.mark.parametrize("family", ENTRIES)
 @pytest.mark.parametrize("name", ENDS)
 def test_nvrtc_compiles_a_loop(name, family, capability, tmp_path):
     program, until = ENDS[name]
@@ -53,4 +60,4 @@ def test_nvrtc_compiles_a_loop(name, family, capability, tmp_path):
     types = {f"state{i}_t": each.stored for i, each in enumerate(of.state)}
     types |= {"index_t": np.dtype(np.int32), "message0_t": of.message_dtypes[0]}
     macros = {macro: macro_of(dtype) for macro, dtype in types.items()}
-    assert f".entry {family}(" in compile_ptx(path, capability, macros, include=[folder])
+    assert f".entry {ENTRIES[family]}(" in compile_ptx(path, capability, macros, include=[folder])
