@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._bfs_state import nothing_reached
-from graphdask.algorithms._bfs_team import TeamSearch, most_aside, rank_search
+from graphdask.algorithms._bfs_state import BfsState, before_search
+from graphdask.algorithms._bfs_team import TeamSearch
 from graphdask.algorithms.tuning import COMPONENTS
 from graphdask.device.backend import Array
-from graphdask.engine.direction import Direction
 from graphdask.engine.loop import Environment
-from graphdask.engine.team import THREADS
-from graphdask.kernels.bfs import bfs_team
+from graphdask.engine.team import THREADS, TeamMemory
+from graphdask.kernels.bfs.bfs_pack import COUNTS
 from graphdask.kernels.components import components_team as at
 from graphdask.partition.part import Part
 
@@ -34,24 +33,17 @@ class Flood(TeamSearch):
     ----------
     edges : int
         The number of edges of all ranks.
-    **others
+    memory, part, state, env
         As for TeamSearch.
     """
 
     name = "components"
 
-    def __init__(self, part: Part, env: Environment, edges: int, **others: Any):
+    def __init__(self, memory: TeamMemory, part: Part, state: BfsState, env: Environment, edges: int):
         self.edges = edges
-        direction = Direction("auto", part.num_vertices)
-        super().__init__(part=part, env=env, direction=direction, levels=COMPONENTS.levels, **others)
+        super().__init__(memory, part, state, env, levels=COMPONENTS.levels)
         kernels = env.kernels("components_team", cooperative=True, index_t=part.vertex_map.dtype)
         self.finish = kernels.components_team
-
-    @staticmethod
-    def counters() -> np.ndarray:
-        counters = np.zeros((at.ROWS, bfs_team.BFS_ROW), np.int64)
-        counters[at.VOTES : at.COUNTED, at.LEAST] = -1
-        return counters
 
     def launch(self, numbers: tuple[Any, ...], rows: Array, teams: int) -> None:
         super().launch(numbers, rows, teams)
@@ -97,18 +89,14 @@ def flood(part: Part, env: Environment) -> Array | None:
     if peers is None:
         return None
     assert part.inward is not None
-    xp, dtype, owned, slots = env.xp, part.vertex_map.dtype, part.num_owned, part.num_slots
     memory = TeamSearch.memory(peers, part, env, (*widest(part), part.out.num_edges))
     degree, slot = memory.heard[:, 0], memory.heard[:, 1]
     if degree.max() < 1:
         return None
-    starts = int(degree.argmax()) == part.rank
-    search = nothing_reached(part, env, owned, slots + 1)
-    search.ghost_queue, search.hubs = xp.empty(slots - owned, dtype), xp.empty(most_aside(part), dtype)
-    lists = {name: xp.empty(owned, dtype) for name in ("even_queue", "odd_queue", "even_waiting", "odd_waiting")}
-    team = Flood(
-        part, env, int(memory.heard[:, 2].sum()), memory=memory, sources=slot[part.rank :][: int(starts)],
-        search=rank_search(part, search, **lists),
-    )  # fmt: skip
+    rows = np.zeros((at.ROWS, len(COUNTS)), np.int64)
+    rows[at.VOTES : at.COUNTED, at.LEAST] = -1
+    sources = slot[part.rank :][: int(degree.argmax() == part.rank)].astype(part.vertex_map.dtype)
+    state = before_search(part, env, "auto", sources, part.num_owned, part.num_slots + 1, rows)
+    team = Flood(memory, part, state, env, int(memory.heard[:, 2].sum()))
     team.run()
-    return search.depth if team.ends[at.END_FINISHED] else None
+    return state.search.depth if team.ends[at.END_FINISHED] else None

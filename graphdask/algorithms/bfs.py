@@ -22,7 +22,8 @@ launch may find at most: no more vertices than the frontier has edges, and none 
 includes the vertices that arrived, which are counted for this.
 
 The host reads one row of counters in a superstep, at its end. Kernels read on the device what they need from earlier
-kernels. There are two rows: the last kernel of a superstep prepares the row of the next one.
+kernels. There are three rows: a level reads that of the level before and fills its own, and its last kernel clears the
+former.
 
 A search stops at a level if that is the depth limit, or if it reached the last of the targets (`_targets`). What the
 level reached on other ranks is then taken in, and nothing more is scanned.
@@ -39,16 +40,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._bfs_state import NO_LIMIT, BfsState, nothing_reached, search_memory, team_search_memory
-from graphdask.algorithms._bfs_team import TeamSearch, search_together
+from graphdask.algorithms._bfs_state import NO_LIMIT, BfsState, before_search, search_memory, team_search_memory
+from graphdask.algorithms._bfs_team import TeamSearch
 from graphdask.algorithms._sources import given_sources, given_targets, own_places
-from graphdask.algorithms._targets import Targets, target_votes
+from graphdask.algorithms._targets import target_votes
 from graphdask.algorithms.summaries import TARGETS, middle, reached
 from graphdask.algorithms.tuning import SEARCH
 from graphdask.device.backend import Array
 from graphdask.engine.bitmap import set_bits
-from graphdask.engine.buffers import Allocation, put_aside, reachable
-from graphdask.engine.direction import ALPHA, Direction
+from graphdask.engine.buffers import Allocation
+from graphdask.engine.direction import Direction
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.engine.team import Peers
 from graphdask.graph.graph import Graph, checked_graph
@@ -56,6 +57,7 @@ from graphdask.interface.kinds import choice, whole
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 from graphdask.kernels.bfs.bfs_pack import COUNTS
+from graphdask.kernels.common.team import END_DONE
 from graphdask.kernels.common.tuning import HUB, LONG_ROW_MARK, PULL_FEW
 from graphdask.partition.part import Csr, Part
 from graphdask.results.result import Result
@@ -141,52 +143,34 @@ class BreadthFirstSearch(Primitive[BfsState]):
         return own_places(part, self.sources)
 
     def init(self, part: Part, env: Environment) -> tuple[BfsState, Messages]:
-        xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
-        unreached = reachable(part) if env.allocation.partial else owned
-        counters = xp.zeros(2 * len(COUNTS) + 1, np.int64)
-        direction = Direction(self.direction if self._can_pull(part) else "push", part.num_vertices)
-        peers = self._peers(part, env)
-        memory = None if peers is None or env.size == 1 else TeamSearch.memory(peers, part, env)
-        search = nothing_reached(part, env, slots if memory is None else owned, slots)
-        search.assign(counters=counters[: len(COUNTS)], after=counters[len(COUNTS) : -1], arrived=counters[-1:])
-        state = BfsState(
-            depth=search.depth, parent=search.parent, seen=search.seen,
-            queues=(env.buffer("a level of BFS", owned, dtype), env.buffer("a level of BFS", owned, dtype)),
-            ghost_queue=env.buffer("a level of BFS, of ghosts,", slots - owned, dtype),
-            hubs=env.scratch("BFS's list of long rows", owned, dtype, put_aside(part.out)),
-            counters=counters, search=search, direction=direction, kernels=env.kernels("bfs", index_t=dtype),
-            unreached=unreached, alone=peers if env.size == 1 else None,
-            limit=NO_LIMIT if self.depth_limit is None else self.depth_limit,
-            targets=Targets.of(part, env, self.targets),
+        peers, slots = self._peers(part, env), part.num_slots
+        together = None if peers is None or env.size == 1 else TeamSearch.memory(peers, part, env)
+        state = before_search(
+            part, env, self.direction if self._can_pull(part) else "push", self.own_sources(part, env),
+            slots if together is None else part.num_owned, slots, targets=self.targets,
+            limit=NO_LIMIT if self.depth_limit is None else self.depth_limit, alone=peers if env.size == 1 else None,
         )  # fmt: skip
-        if state.targets is not None:
-            search.targets, search.num_targets = state.targets.own, len(state.targets.own)
-        sources = self.own_sources(part, env)
-        state.count = len(sources)
-        if memory is not None:
-            team = search_together(part, state, memory, sources, env)
-            state.level, state.pulled = team.level, team.pulled  # nothing is left to be sent
+        if together is not None:
+            TeamSearch(together, part, state, env).run()  # nothing is left to be sent
             return state, Messages(part.ids[:0], part.ids[:0], {}, False)
         if state.count:
-            search.own_queue = state.queues[0].fit(state.count)
-            state.kernels.bfs_start(state.count, env.backend.from_host(sources), search)
+            state.kernels.bfs_settle(state.count, 0, state.search)
             state.weight = state.read(env)[AT.weight]
         found = state.direction.votes(state.count, state.weight % LONG_ROW_MARK, part.out.num_edges)
         votes = (*found, *state.target_votes(env))
-        frontier, values = state.queue[: state.count], {"parent": state.parent}
+        frontier, values = state.queue[: state.count], {"parent": state.search.parent}
         return state, Messages(frontier, part.ids[:0], values, state.goes_on, votes=votes)
 
     def _large_levels(self, part: Part, state: BfsState, peers: Peers, env: Environment) -> Messages:
         """Process some levels in one launch, as a team of one, if vertices find their parents in their own rows."""
         memory = TeamSearch.memory(peers, part, env)
-        team = search_together(
-            part, state, memory, (state.count, state.weight % LONG_ROW_MARK), env, SEARCH.large_levels
-        )
-        state.level, state.pulled = team.level, state.pulled or team.pulled
-        state.count, state.weight = team.frontier(env)
-        state.counters[:-1] = 0
-        state.search.set_counters(here=state.count)
-        return Messages(state.queue[: state.count], part.ids[:0], {"parent": state.parent}, state.count > 0)
+        team = TeamSearch(memory, part, state, env, state.weight % LONG_ROW_MARK, SEARCH.large_levels)
+        team.run()
+        state.advance(0)
+        found = state.read(env)
+        state.count, state.weight = 0 if team.ends[END_DONE] else found[AT.found], found[AT.weight]
+        values = {"parent": state.search.parent}
+        return Messages(state.queue[: state.count], part.ids[:0], values, state.count > 0)
 
     def ends(self, state: BfsState, votes: np.ndarray) -> bool:
         """If all targets are reached, stop at this level: the next superstep takes in what it reached."""
@@ -212,7 +196,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
             state.left, state.waiting = None, state.unreached if env.allocation.partial else part.num_owned
             if env.size > 1:
                 if len(inbox):
-                    state.count = state.search.read_counters(env.backend).here
+                    state.count = state.read(env)[AT.found]
                 state.direction.pause()
                 return Messages(state.queue[: state.count], part.ids[:0], {}, state.count > 0, to="ghosts")
         return self._pull(part, state, env)
@@ -221,7 +205,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
         before, queue = state.count, state.queue_buffer
         for message in [inbox] if inbox.joins else inbox.received:
             if pulled:
-                set_bits(message, state.seen, part, env)
+                set_bits(message, state.search.seen, part, env)
                 continue
             count = len(message)
             state.search.own_queue = queue.fit(min(state.count + count, before + state.unreached), keep=state.count)
@@ -229,10 +213,9 @@ class BreadthFirstSearch(Primitive[BfsState]):
             state.count = min(state.count + count, part.num_owned, before + state.unreached)
             state.weight = LONG_ROW_MARK
         if not pulled and env.allocation.partial:
-            state.count = state.search.read_counters(env.backend).here
+            found = state.read(env)
+            state.count, state.weight = found[AT.found], found[AT.weight]
             state.unreached -= state.count - before
-            rows, indptr = state.queue[: state.count], part.out.indptr
-            state.weight = int((indptr[rows + 1] - indptr[rows]).sum())
 
     def _is_small(self, part: Part, state: BfsState, env: Environment) -> bool:
         """Whether one launch may go through this level and more, none of them of more than `SEARCH.small` vertices."""
@@ -245,31 +228,32 @@ class BreadthFirstSearch(Primitive[BfsState]):
 
     def _levels(self, part: Part, state: BfsState, env: Environment) -> Messages:
         kernels = env.kernels("bfs", cooperative=True, index_t=part.vertex_map.dtype)
-        before, count, most = state.weight, state.count, min(SEARCH.small, state.unreached)
+        count, most = state.count, min(SEARCH.small, state.unreached)
         here, there = state.queue_buffer.fit(most, keep=count), state.queues[1 - state.level % 2].fit(most)
         search = state.search
-        search.indptr, search.indices, search.ghost_queue = part.out.indptr, part.out.indices, state.ghost_queue.array
-        levels = min(SEARCH.launch_levels, state.limit - state.level)
+        search.indptr, search.indices = part.out.indptr, part.out.indices
+        state.advance()
         kernels.bfs_levels(
-            LEVEL_THREADS, here, there, state.level, levels, SEARCH.small, int(ALPHA),
-            state.direction.floor, state.direction.edges_left, search,
+            LEVEL_THREADS, here, there, state.level, min(SEARCH.launch_levels, state.limit - state.level), SEARCH.small,
+            state.direction.edges_left, search,
         )  # fmt: skip
         found = state.read(env)
         state.level += found[AT.levels]
-        state.direction.skip(found[AT.edges])
+        state.direction.skip(found[AT.edges] - state.weight)
         state.unreached -= found[AT.visited] - count
-        return self._messages(state, found, found[AT.visited], before + found[AT.edges], env)
+        return self._messages(state, found, env)
 
     def _push(self, part: Part, state: BfsState, env: Environment) -> Messages:
         here, search, scanned = state.queue, state.search, self.scanned(part)
         state.level += 1
         if state.count == 0 and not state.pulled:  # a pull leaves a number in the counters
-            return self._messages(state, [0] * len(COUNTS), 0, 0, env)
+            return self._messages(state, [0] * len(COUNTS), env)
         if env.allocation.partial:  # edges of the frontier lead to so many at most
             edges = part.num_slots if len(scanned) > 1 else state.weight % LONG_ROW_MARK
             state.queue_buffer.fit(min(edges, state.unreached))
             state.ghost_queue.fit(edges)
         search.own_queue, search.ghost_queue = state.queue, state.ghost_queue.array
+        state.advance()
         for turn, csr in enumerate(scanned):
             search.indptr, search.indices = csr.indptr, csr.indices
             search.hubs = state.hubs.fit(min(state.count, csr.num_edges // HUB))
@@ -277,8 +261,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
             if self.either_way or not 0 <= state.weight <= HUB:  # the frontier may have rows that are deferred
                 state.kernels.bfs_push_hubs(HUB_THREADS, turn, search)
         state.kernels.bfs_settle(min(part.num_slots, HUB_THREADS), state.level, search)
-        found = state.read(env)
-        return self._messages(state, found, found[AT.here], found[AT.edges], env)
+        return self._messages(state, state.read(env), env)
 
     def _pull(self, part: Part, state: BfsState, env: Environment) -> Messages:
         csr, kernels, search = part.inward, state.kernels, state.search
@@ -291,29 +274,28 @@ class BreadthFirstSearch(Primitive[BfsState]):
             search.left = state.left[0].array
             kernels.bfs_unvisited(part.num_owned, search)
         state.level += 1
+        state.advance()
         unvisited, left = state.left
         search.own_queue, search.left = state.queue_buffer.fit(state.waiting), left.array
         search.hubs = state.hubs.fit(min(state.waiting, csr.num_edges // PULL_FEW))
-        kernels.bfs_pull(state.waiting, unvisited.array, state.level, search)
-        kernels.bfs_pull_hubs(min(32 * state.waiting, HUB_THREADS), state.level, search)
-        kernels.bfs_mark(max(1, min(state.waiting, HUB_THREADS)), search)
+        kernels.bfs_pull(state.waiting, unvisited.array, search)
+        kernels.bfs_pull_hubs(min(32 * state.waiting, HUB_THREADS), search)
+        kernels.bfs_settle(max(1, min(state.waiting, HUB_THREADS)), state.level, search)
         found = state.read(env)
         state.left, state.waiting = (left, unvisited), found[AT.left]
-        return self._messages(state, found, state.count, found[AT.edges], env, "ghosts")
+        return self._messages(state, found, env, "ghosts")
 
-    def _messages(
-        self, state: BfsState, found: list[int], frontier: int, edges: int, env: Environment, to: Any = "owners"
-    ) -> Messages:
+    def _messages(self, state: BfsState, found: list[int], env: Environment, to: Any = "owners") -> Messages:
         """Make the vertices found the frontier, and send them."""
-        own, ghosts = found[AT.next], found[AT.ghosts]
+        own, ghosts = found[AT.found], found[AT.ghosts]
         state.count, state.weight = own, found[AT.weight]
         state.unreached -= own
         edges_out = state.weight % LONG_ROW_MARK * (own + ghosts) // max(own, 1)
         votes = (*state.direction.votes(own + ghosts, edges_out), *state.target_votes(env))
-        values = {} if to == "ghosts" else {"parent": state.parent}
+        values = {} if to == "ghosts" else {"parent": state.search.parent}
         return Messages(
-            state.queue[:own], state.ghost_queue.array[:ghosts], values, state.goes_on, frontier, edges, to=to,
-            votes=votes,
+            state.queue[:own], state.ghost_queue.array[:ghosts], values, state.goes_on, found[AT.visited],
+            found[AT.edges], to=to, votes=votes,
         )  # fmt: skip
 
     def result(self, part: Part, state: BfsState, env: Environment) -> dict[str, Array]:

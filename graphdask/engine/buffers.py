@@ -21,6 +21,7 @@ import numpy as np
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.tuning import ENGINE
 from graphdask.errors import OverBudget
+from graphdask.kernels.common.packs import Pack
 from graphdask.partition.part import Csr, Part
 
 ESTIMATE = 32
@@ -201,7 +202,7 @@ class Holdings:
                                            part.tables.values]))  # fmt: skip
 
     def nbytes(self, state: Any) -> int:
-        """Bytes of all arrays that are found in a dataclass, its fields, and their fields and entries."""
+        """Bytes of all arrays that are found in a dataclass or a pack, its fields, and their fields and entries."""
         return sum(nbytes for place, nbytes in self._memories(state).items() if place not in self._others)
 
     def _memories(self, value: Any) -> dict[int, int]:
@@ -217,6 +218,8 @@ class Holdings:
                 found[place] = nbytes
             elif kind is Buffer:
                 left.append(value.array)
+            elif isinstance(value, Pack):
+                left.extend(value.as_dict().values())
             elif isinstance(value, tuple | list):
                 left.extend(value)
             else:

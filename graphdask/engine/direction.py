@@ -12,12 +12,12 @@ Analytics, Section VI-A.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-ALPHA = 15.0
-BETA = 18.0
+from graphdask.kernels.common.direction import is_pull_due
 
 
 @dataclass
@@ -38,17 +38,9 @@ class Direction:
     VOTES = 3
 
     @property
-    def floor(self) -> int:
-        """The number of edges up to which a frontier is pushed."""
-        return int(self.num_vertices / BETA)
-
-    @property
-    def edges_left(self) -> int:
-        """The number of unexplored edges: a level is pulled only if it has more than 1/ALPHA of them.
-
-        It is 2**62 unless the mode is `auto`.
-        """
-        return int(self.unexplored) if self.mode == "auto" else 1 << 62
+    def edges_left(self) -> float:
+        """The number of unexplored edges; infinite unless the mode is `auto`, so that no level is to be pulled."""
+        return self.unexplored if self.mode == "auto" else math.inf
 
     def skip(self, edges: int) -> None:
         """Count the edges of levels that were pushed without a vote because none of them was to be pulled."""
@@ -71,10 +63,8 @@ class Direction:
         self.unexplored = arcs if self.unexplored < 0 else self.unexplored
         if self.mode != "auto":
             self.pulls = self.mode == "pull"
-        elif self.pulls:
-            self.pulls = found >= self.num_vertices / BETA or found > self.found
         else:
-            self.pulls = edges > max(self.unexplored / ALPHA, self.floor)
+            self.pulls = bool(is_pull_due(self.pulls, found, edges, self.found, self.unexplored, self.num_vertices))
         self.unexplored = max(self.unexplored - edges, 0.0)
         self.found = found
         return self.pulls

@@ -8,44 +8,33 @@
 #include "bfs/bfs.cuh"
 #include "common/grid.cuh"
 
-// Make the counters of the next superstep ready: `here` and `unvisited` are the first two.
-__device__ __forceinline__ void bfs_turn(const Search &a, unsigned long long here, unsigned long long unvisited = 0) {
-    if (blockIdx.x == 0 && threadIdx.x < sizeof(SearchCounts) / sizeof(unsigned long long))
-        ((unsigned long long *)a.after)[threadIdx.x] = threadIdx.x == 0 ? here : threadIdx.x == 1 ? unvisited : 0;
-}
-
-extern "C" __global__ void bfs_start(long long n, const index_t *sources, Search a) {
-    gd_add(bfs_settle_all<true>(a, n, sources, 0, 0), &a.counters->weight);
-    bfs_turn(a, (unsigned long long)n);
-}
-
 extern "C" __global__ void bfs_push(long long n, const index_t *frontier, long long turn, Search a) {
     __shared__ SplitQueue<index_t> found;
     found.open();
-    gd_for_edges((long long)a.counters->here, frontier, a.indptr, a.hubs, &a.counters->hubs + turn, &a.counters->edges,
-                 bfs_pushing(a, &found));
+    gd_for_edges((long long)a.here->found, frontier, a.indptr, a.hubs, &a.next->hubs + turn, &a.next->edges,
+                 Push{a, &found});
 }
 
 extern "C" __global__ void bfs_push_hubs(long long n, long long turn, Search a) {
     __shared__ SplitQueue<index_t> found;
     found.open();
-    gd_for_hubs(a.hubs, &a.counters->hubs + turn, a.indptr, bfs_pushing(a, &found));
+    gd_for_hubs(a.hubs, &a.next->hubs + turn, a.indptr, Push{a, &found});
 }
 
 extern "C" __global__ void bfs_settle(long long n, long long level, Search a) {
-    const long long own = (long long)a.counters->next, ghosts = (long long)a.counters->ghosts;
-    gd_add(bfs_settle_all<false>(a, own, a.own_queue, ghosts, level), &a.counters->weight);
-    bfs_turn(a, (unsigned long long)own);
+    bfs_settle_all(a, level, (long long)a.next->ghosts);
+    if (blockIdx.x == 0 && threadIdx.x == 0) a.next->visited = a.here->found;
+    bfs_clear(a.here);
 }
 
 extern "C" __global__ void bfs_visit(long long n, const index_t *slots, const index_t *parents, long long level,
                                      Search a) {
     __shared__ Queue<index_t> own;
     own.open();
-    gd_for_list(n, [&](long long i) {
-        const index_t v = slots[i];
-        if (bfs_reach(a, v, parents[i], level) && v < a.owned) own.push(v);
-    }, [&](bool all) { own.flush(a.own_queue, &a.counters->here, all); });
+    unsigned long long weight = 0;
+    gd_for_list(n, [&](long long i) { weight += bfs_take_in(a, slots[i], parents[i], level, &own); },
+                [&](bool all) { own.flush(a.own_queue, &a.next->found, all); });
+    gd_add(weight, &a.next->weight);
 }
 
 // Levels of few edges, one after the other, while the blocks of a cooperative launch wait for each other. A warp takes
@@ -54,13 +43,12 @@ extern "C" __global__ void bfs_visit(long long n, const index_t *slots, const in
 // has read it since the last barrier, and nobody fills it before the next. `arrived`, of the barrier, grows on from
 // launch to launch, all of which have as many blocks.
 extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *own_queue, long long level,
-                                      long long most, long long bound, long long alpha, long long floor,
-                                      long long unexplored, Search a) {
+                                      long long most, long long bound, double unexplored, Search a) {
     const bool first = blockIdx.x == 0 && threadIdx.x == 0;
-    long long count = (long long)a.counters->here, done = 0, visited = 0, edges = 0, weight = 0;
+    long long count = (long long)a.here->found, weight = (long long)a.here->weight, done = 0, visited = 0, edges = 0;
     for (;;) {
-        unsigned long long *const found = a.counters->cycle + 2 * (done % 3);
-        volatile unsigned long long *const later = a.counters->cycle + 2 * ((done + 1) % 3);
+        unsigned long long *const found = a.next->cycle + 2 * (done % 3);
+        volatile unsigned long long *const later = a.next->cycle + 2 * ((done + 1) % 3);
         if (first) later[0] = later[1] = 0;
         unsigned long long mine = 0;
         gd_for_few_edges(count, frontier, a.indptr, a.ids, [&](bool is_edge, long long edge, index_t by) {
@@ -73,55 +61,44 @@ extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *o
         });
         gd_add(mine, found + 1);
         visited += count;
+        edges += weight & (BFS_MARK - 1);
         done++;
         level++;
         gd_grid_barrier(a.arrived);
         count = *(volatile long long *)found;
         weight = *(volatile long long *)(found + 1);
         if (count == 0 || done == most || count > bound || weight > bound) break;
-        if (weight > floor && weight * alpha > unexplored) break;
-        if (a.num_targets && bfs_all_reached(a.targets, a.num_targets, a.depth, level)) break;
-        edges += weight;
-        unexplored -= weight;
+        if (gd_is_pull_due(false, (double)count, (double)weight, 0, unexplored, (double)a.vertices)) break;
+        if (a.num_targets && bfs_all_reached(a, level)) break;
+        unexplored -= (double)weight;
         index_t *const here = own_queue;
         own_queue = frontier;
         frontier = here;
     }
     if (first) {
-        a.counters->next = (unsigned long long)count;
-        a.counters->edges = (unsigned long long)edges;
-        a.counters->weight = (unsigned long long)weight;
-        a.counters->levels = (unsigned long long)done;
-        a.counters->visited = (unsigned long long)visited;
+        a.next->found = (unsigned long long)count;
+        a.next->edges = (unsigned long long)edges;
+        a.next->weight = (unsigned long long)weight;
+        a.next->levels = (unsigned long long)done;
+        a.next->visited = (unsigned long long)visited;
     }
-    bfs_turn(a, (unsigned long long)count);
+    bfs_clear(a.here);
 }
 
 extern "C" __global__ void bfs_unvisited(long long n, Search a) {
     __shared__ Queue<index_t> remaining;
     remaining.open();
-    gd_list(n, [&](long long v) { return !gd_constant_bit(a.seen, v) & (a.indptr[v + 1] > a.indptr[v]); }, remaining,
-            a.left, &a.counters->unvisited);
+    gd_list(n, [&](long long v) { return !gd_bit(a.seen, v) & (a.indptr[v + 1] > a.indptr[v]); }, remaining,
+            a.left, &a.next->left);
 }
 
-__device__ __forceinline__ Pull<true> bfs_pulling(const Search &a, long long level) {
-    return Pull<true>{a, level, &a.counters->next, &a.counters->left, &a.counters->hubs, &a.counters->edges,
-                      &a.counters->weight};
-}
-
-extern "C" __global__ void bfs_pull(long long n, const index_t *unvisited, long long level, Search a) {
-    __shared__ Queue<index_t> own, remaining;
+extern "C" __global__ void bfs_pull(long long n, const index_t *unvisited, Search a) {
+    __shared__ Queue<index_t> own, others;
     own.open();
-    remaining.open();
-    bfs_pulling(a, level).search((long long)a.counters->unvisited, unvisited, &own, &remaining);
+    others.open();
+    Pull<true>{a, &own, &others}.search((long long)a.here->left, unvisited);
 }
 
-extern "C" __global__ void bfs_pull_hubs(long long n, long long level, Search a) {
-    bfs_pulling(a, level).search_hubs((long long)a.counters->hubs);
-}
-
-extern "C" __global__ void bfs_mark(long long n, Search a) {
-    const long long count = (long long)a.counters->next;
-    GD_FOR(i, count) gd_set_bit(a.seen, a.own_queue[i]);
-    bfs_turn(a, (unsigned long long)count, a.counters->left);
+extern "C" __global__ void bfs_pull_hubs(long long n, Search a) {
+    Pull<true>{a, nullptr, nullptr}.search_hubs((long long)a.next->in_hubs);
 }

@@ -12,9 +12,10 @@ import numpy as np
 
 from graphdask.kernels.bfs.bfs_pack import Search
 from graphdask.kernels.common.bitmap import has_bit, set_bit, u64
+from graphdask.kernels.common.direction import is_pull_due
 from graphdask.kernels.common.prefetch import prefetch
 from graphdask.kernels.common.tuning import LONG_ROW, LONG_ROW_MARK
-from graphdask.kernels.common.twin import twin
+from graphdask.kernels.common.twin import inlined, twin
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 AHEAD = 32
@@ -22,6 +23,8 @@ AHEAD = 32
 twice as many ahead where that stands."""
 FEW = 256
 """Vertices that are listed at a time."""
+
+_is_pull_due = inlined(is_pull_due)
 
 
 @twin
@@ -32,41 +35,27 @@ def _weight(indptr, v):
 
 
 @twin
-def _turn(here, unvisited, a: Search):
-    a.after[:] = 0
-    a.after.here, a.after.unvisited = here, unvisited
-
-
-@twin
 def _settle(own, found, level, a: Search):
-    """Set depth and bit of own vertices; return their weight."""
+    """Set depth and bit of own vertices; return their weight. Those of level 0 are their own parents."""
     weight = np.int64(0)
     for i in range(own):
         v = found[i]
         a.depth[v] = level
+        if level == 0:
+            a.parent[v] = a.ids[v]
         set_bit(a.seen, v)
         weight += _weight(a.out_indptr, v)
     return weight
 
 
 @twin
-def bfs_start(n, sources, a: Search):
-    """Reach the sources, distinct slots of own vertices, and make them the frontier."""
-    for i in range(n):
-        a.parent[sources[i]] = a.ids[sources[i]]
-        a.own_queue[i] = sources[i]
-    a.counters.weight += _settle(n, sources, np.int64(0), a)
-    _turn(n, np.int64(0), a)
-
-
-@twin
-def _push(count, frontier, own_queue, own, ghost, a: Search):
-    """Queue what the frontier reaches behind what there is; return the lengths of the queues and the scanned edges."""
-    edges = 0
+def _push(count, frontier, own_queue, a: Search):
+    """Queue what the frontier reaches behind what there is."""
+    own, ghost = a.next.found, a.next.ghosts
     for i in range(count):
         u = frontier[i]
         first, last, by = a.indptr[u], a.indptr[u + 1], a.ids[u]
-        edges += last - first
+        a.next.edges += last - first
         for e in range(first, last):
             v = a.indices[e]
             if has_bit(a.seen, v):
@@ -81,32 +70,31 @@ def _push(count, frontier, own_queue, own, ghost, a: Search):
                     else:
                         a.ghost_queue[ghost] = v
                         ghost += 1
-    return own, ghost, edges
+    a.next.found, a.next.ghosts = own, ghost
 
 
 @twin
 def bfs_push(n, frontier, turn, a: Search):
     """Give the smallest id of the frontier to what it reaches, and queue it; n is not below the frontier's length."""
-    own, ghost, edges = _push(a.counters.here, frontier, a.own_queue, a.counters.next, a.counters.ghosts, a)
-    a.counters.next, a.counters.ghosts = own, ghost
-    a.counters.edges += edges
+    _push(a.here.found, frontier, a.own_queue, a)
 
 
 @twin
 def bfs_settle(n, level, a: Search):
-    """Set depth and bit of what a push has queued, and sum the edges of the own vertices."""
-    for i in range(a.counters.ghosts):
+    """Set depth and bit of what is queued: by a push or a pull, or the sources; sum the edges of the own vertices."""
+    for i in range(a.next.ghosts):
         v = a.ghost_queue[i]
         a.depth[v] = level
         set_bit(a.seen, v)
-    a.counters.weight += _settle(a.counters.next, a.own_queue, level, a)
-    _turn(a.counters.next, np.int64(0), a)
+    a.next.weight += _settle(a.next.found, a.own_queue, level, a)
+    a.next.visited = a.here.found
+    a.here[:] = 0
 
 
 @twin
 def bfs_visit(n, slots, parents, level, a: Search):
     """Take in what other ranks reached in this level; own vertices that are new join the frontier."""
-    own = a.counters.here
+    own = a.next.found
     for i in range(n):
         v, before = slots[i], a.parent[slots[i]]
         if (a.depth[v] != -1 and a.depth[v] != level) or -1 < before <= parents[i]:
@@ -118,7 +106,8 @@ def bfs_visit(n, slots, parents, level, a: Search):
             if v < a.owned:
                 a.own_queue[own] = v
                 own += 1
-    a.counters.here = own
+                a.next.weight += _weight(a.out_indptr, v)
+    a.next.found = own
 
 
 @twin
@@ -130,38 +119,38 @@ def _all_reached(a: Search):
 
 
 @twin
-def bfs_levels(n, frontier, own_queue, level, most, bound, alpha, floor, unexplored, a: Search):
+def bfs_levels(n, frontier, own_queue, level, most, bound, unexplored, a: Search):
     """Push level after level: at least one, at most `most`.
 
-    It ends after a level that finds nothing, or more vertices or weight than `bound`, or more than `floor` and 1/alpha
-    of the edges that are left, or the last of the targets. The queues change places after each; what the last level
-    found is in `own_queue` if `levels` is odd.
+    It ends after a level that finds nothing, or more vertices or weight than `bound`, or before one that is to be
+    pulled, or after the last of the targets. The queues change places after each; what the last level found is in
+    `own_queue` if `levels` is odd.
     """
-    done, edges, visited, count = 0, 0, 0, a.counters.here
+    count = a.here.found
     while True:
         level += 1
-        visited += count
-        done += 1
-        count, _, _ = _push(count, frontier, own_queue, np.int64(0), np.int64(0), a)
+        a.next.levels += 1
+        a.next.visited += count
+        a.next.found = 0
+        _push(count, frontier, own_queue, a)
+        count = a.next.found
         weight = _settle(count, own_queue, level, a)
-        if count == 0 or done == most or count > bound or weight > bound:
+        if count == 0 or a.next.levels == most or count > bound or weight > bound:
             break
-        if weight > floor and weight * alpha > unexplored:
+        if _is_pull_due(False, count, weight, 0.0, unexplored, a.vertices):
             break
         if a.num_targets and _all_reached(a):
             break
-        edges += weight
         unexplored -= weight
         frontier, own_queue = own_queue, frontier
-    a.counters.next, a.counters.edges, a.counters.weight = count, edges, weight
-    a.counters.levels, a.counters.visited = done, visited
-    _turn(count, np.int64(0), a)
+    a.next.weight = weight
+    a.here[:] = 0
 
 
 @twin
 def bfs_unvisited(n, a: Search):
     """List the vertices 0 .. n-1 that have edges and are not reached."""
-    count, begin = u64(a.counters.unvisited), a.indptr[0]
+    count, begin = u64(a.next.left), a.indptr[0]
     some = np.empty(FEW, a.left.dtype)
     for first in range(u64(0), u64(n), u64(FEW)):
         found = u64(0)
@@ -173,7 +162,7 @@ def bfs_unvisited(n, a: Search):
         for i in range(found):
             a.left[count + i] = some[i]
         count += found
-    a.counters.unvisited = count
+    a.next.left = count
 
 
 @twin
@@ -189,14 +178,13 @@ def _id(slot, a: Search):
 
 
 @twin
-def bfs_pull(n, unvisited, level, a: Search):
-    """Reach the unvisited vertices that have an in-neighbour in `seen`; list the others in `left`.
+def bfs_pull(n, unvisited, a: Search):
+    """Queue the unvisited vertices that have an in-neighbour in `seen`, their parent; list the others in `left`.
 
     Rows are in ascending order of vertex id, so the first such neighbour has the smallest id. `n` is not below the
     number of the unvisited.
     """
-    own, remaining, edges, length = u64(a.counters.next), u64(a.counters.left), u64(0), u64(a.counters.unvisited)
-    weight = np.int64(0)
+    own, remaining, edges, length = u64(a.next.found), u64(a.next.left), u64(0), u64(a.here.left)
     for i in range(length):
         if i + u64(2 * AHEAD) < length:
             prefetch(a.indptr, unvisited[i + u64(2 * AHEAD)])
@@ -210,22 +198,11 @@ def bfs_pull(n, unvisited, level, a: Search):
         edges += e - first
         if e < last:
             edges += u64(1)
-            a.depth[v] = level
             a.parent[v] = _id(a.indices[e], a)
-            weight += _weight(a.out_indptr, v)
             a.own_queue[own] = v
             own += u64(1)
         else:
             a.left[remaining] = v
             remaining += u64(1)
-    a.counters.next, a.counters.left = own, remaining
-    a.counters.edges += np.int64(edges)
-    a.counters.weight += weight
-
-
-@twin
-def bfs_mark(n, a: Search):
-    """Set the bits of what a pull has found."""
-    for i in range(a.counters.next):
-        set_bit(a.seen, a.own_queue[i])
-    _turn(a.counters.next, a.counters.left, a)
+    a.next.found, a.next.left = own, remaining
+    a.next.edges += np.int64(edges)

@@ -1,25 +1,27 @@
 """What bfs.py and bfs.cu work on, and what bfs_team.cu works on and by what it chooses how to go on."""
 
-from graphdask.kernels.common.packs import Counters, Pack
+from graphdask.kernels.common.packs import Counters, Numbers, Pack
+from graphdask.kernels.common.team import TEAM_RANKS
 
 COUNTS = Counters(
-    "SearchCounts", "here", "unvisited", "next", "ghosts", "left", "hubs", "hubs_in", "edges", "weight", "levels",
-    "visited", "cycle[6]",
+    "LevelCounts", "found", "weight", "edges", "sent", "least", f"to[{TEAM_RANKS}]", "ghosts", "left", "hubs",
+    "in_hubs", "visited", "levels", "cycle[6]",
 )  # fmt: skip
-"""Counters of a superstep; the last kernel of each prepares those of the next one. `here` and `unvisited` come first.
+"""Counters of a level. A level reads those of the level before and fills its own; its last kernel clears the former.
 
-here        length of the frontier
-unvisited   vertices that a pull has to look for
-next        length of the queue of the next level's own vertices
-ghosts      length of the queue of ghosts
-left        vertices that a pull did not find
-hubs        deferred rows; hubs_in: those of the other direction, where a push takes both
-edges       scanned edges; bfs_levels: except those of its first level
-weight      out-edges of the next level's own vertices, and LONG_ROW_MARK for each that has more than LONG_ROW
-levels      levels that bfs_levels has gone through
-visited     vertices of all of them
-cycle       bfs_levels: length and weight of what three levels find, one after the other
+found      length of the queue of own vertices
+weight     their out-edges, and LONG_ROW_MARK for each that has more than LONG_ROW
+edges      scanned edges
+sent, least, to   what the ranks of a team vote besides (team.cuh), all of which come first
+ghosts     length of the queue of ghosts
+left       vertices that a pull did not find, or that the next one has to look for
+hubs       deferred rows of out-edges; in_hubs: of in-edges
+visited    length of the frontier; bfs_levels: of all frontiers
+levels     levels that bfs_levels has gone through
+cycle      bfs_levels: length and weight of what three levels find, one after the other
 """
+PUSHES, PULLS, CLAIMS = WAYS = Numbers("Ways", "PUSHES", "PULLS", "CLAIMS")
+"""Ways in which a team processes a level."""
 
 
 class Search(Pack):
@@ -37,12 +39,12 @@ class Search(Pack):
     first = "long long", "the position of the first own vertex"
     vertices = "long long", "the number of vertices, and of positions"
     plain = "long long", "1 if positions are ids"
-    own_queue = "index_t *", "own vertices that are reached"
-    ghost_queue = "index_t *", "ghosts that are reached"
+    own_queue = "index_t *", "own vertices that this level reaches"
+    ghost_queue = "index_t *", "ghosts that this level reaches"
     left = "index_t *", "own vertices with in-edges that are not reached"
     hubs = "index_t *", "deferred rows"
-    counters = COUNTS, "those of this superstep"
-    after = COUNTS, "those of the next superstep"
+    here = COUNTS, "of the level before, which is the frontier"
+    next = COUNTS, "of this level; zeros at first"
     arrived = "unsigned long long *", "of the barrier in `bfs_levels`"
     targets = "const index_t *", "own vertices after which `bfs_levels` stops"
     num_targets = "long long", "their number; 0 where it stops after none"
@@ -51,25 +53,22 @@ class Search(Pack):
 class RankSearch(Search):
     in_indptr = "const long long *", "where the row of in-edges begins, if it pulls or claims"
     in_indices = "const index_t *", "the slots that they come from"
-    even_queue = "index_t *", "a buffer for all own vertices: the frontier of even levels"
+    even_queue = "index_t *", "a buffer for all own vertices: the frontier of even levels; first the sources"
     odd_queue = "index_t *", "a buffer for all own vertices: the frontier of odd levels"
     even_waiting = "index_t *", "if it pulls, a buffer for all own vertices: those to be searched for in even levels"
     odd_waiting = "index_t *", "if it pulls, a buffer for all own vertices: those to be searched for in odd levels"
     claimed = "unsigned int *", "if it claims, a buffer for a bit per slot"
-    rows = "unsigned long long *", "rows of counters (bfs_team.py)"
-    sources = "const index_t *", "distinct own vertices where the search begins"
+    rows = COUNTS, "counters of three levels in turn; at first those of the frontier, with the rank's edges"
 
 
 class Levels(Pack):
     level = "long long", "the level of the frontier"
+    shift = "long long", "the counters of a level are in row (level + shift) % 3"
     most = "long long", "the number of levels after which the launch ends"
-    ways = "long long", "the way that the next level goes, and four times that of the last (bfs_team.py)"
+    ways = "long long", "the way of the next level, and four times that of the last"
     may_pull = "long long", "0: never, 1: by the rule of graphdask.engine.direction, 2: always"
     unexplored = "double", "edges that no level has visited; negative before the first launch"
     before = "double", "the size of the last frontier"
-    vertices = "double", "the number of vertices"
-    alpha = "double", "see graphdask.engine.direction"
-    beta = "double", "see graphdask.engine.direction"
     claims = "double", "a push of more edges claims"
     deepest = "long long", "the level at which the search stops"
     has_targets = "long long", "1 where it stops when all targets are reached"

@@ -6,11 +6,12 @@
 //
 // A push of very many edges claims: it sets a bit for what an edge leads to, and sends owners the bits of ghosts. Bits
 // stay in the cache, where to lower the parent of each would be a read of memory; and who was claimed then finds its
-// parent in its own row, as in a pull, usually among the first few.
+// parent in its own row, by a pull, usually among the first few.
 //
-// Rows of counters are used in turn, three of them: the one of this level, which holds what the last one found; the next
-// one's, which is filled; and a third that is cleared, as nobody has read it since the last meeting. What a rank is told
-// in a push and in a pull lies apart, for who is ahead may push while another still takes in bits.
+// Three rows of counters are used in turn: that of the level before, which is read; that of this level, which is filled;
+// and a third that is cleared, as nobody has read it since the last meeting. The first words of a row are what a rank
+// votes. What a rank is told in a push and in a pull lies apart, for who is ahead may push while another still takes in
+// bits.
 #include "bfs/bfs_pack.py"
 #include "bfs/bfs_team.cuh"
 #include "common/rows.cuh"
@@ -40,29 +41,30 @@ struct Claim {
 };
 template <> struct gd_at_once<Claim> { static constexpr int edges = CLAIM_MANY, longest = CLAIM_LONG; };
 
-// Places in a row of counters; the first TEAM_VOTES are what ranks vote.
-enum { FOUND, WEIGHT, EDGES, SENT, GHOSTS = TEAM_VOTES, HUBS, LEFT, ASIDE };
-// Which way a level goes.
-enum { PUSHES, PULLS, CLAIMS };
+enum { SENT = 3 };  // place in `LevelCounts` of what tell_owners counts
 
 struct TeamSearch {
     Team team;
     const RankSearch &mine;
-    Queue<index_t> *own, *others;
-    gd_count *agreed;
+    SplitQueue<index_t> *found;
+    gd_count *votes;  // what all ranks agreed on, TEAM_VOTES words, shared
     bool has_targets;
+    long long shift;
 
     __device__ __forceinline__ index_t *queue(long long level) const { return level & 1 ? mine.odd_queue : mine.even_queue; }
     __device__ __forceinline__ index_t *waiting(long long level) const { return level & 1 ? mine.odd_waiting : mine.even_waiting; }
-    __device__ __forceinline__ gd_count *counters(long long level) const { return mine.rows + level % 3 * BFS_ROW; }
-    __device__ __forceinline__ gd_count read(const gd_count *counter) const { return team.read(counter); }
-    __device__ __forceinline__ long long words() const { return (mine.slots + 31) / 32; }
+    __device__ __forceinline__ LevelCounts *counters(long long level) const { return mine.rows + (level + shift) % 3; }
+    __device__ __forceinline__ const LevelCounts &agreed() const { return *(const LevelCounts *)votes; }
+    __device__ __forceinline__ long long read(const gd_count &counter) const { return (long long)team.read(&counter); }
+    __device__ __forceinline__ bool meet(long long level) { return team.meet((const gd_count *)counters(level), votes); }
 
-    // What it works on in a level that pushes; one that pulls scans in-edges.
+    // What a level works on that pushes; one that pulls scans in-edges.
     __device__ __forceinline__ Search pushes(long long level) const {
         Search a = *(const Search *)&mine;
         a.own_queue = queue(level);
         a.left = waiting(level);
+        a.here = counters(level - 1);
+        a.next = counters(level);
         return a;
     }
     __device__ __forceinline__ Search pulls(long long level) const {
@@ -71,184 +73,166 @@ struct TeamSearch {
         a.indices = mine.in_indices;
         return a;
     }
-    GD_PHASE void start() {
-        const long long count = (long long)read(counters(0) + FOUND);
-        gd_add(bfs_settle_all<true>(pushes(0), count, mine.sources, 0, 0), counters(0) + WEIGHT);
-        vote_targets(counters(0), 0);
-    }
+    GD_PHASE void settle(long long level) { bfs_settle_all(pushes(level), level, 0); }
     // Vote whether all own targets have a depth: the least of all ranks is 1 if they are reached. All blocks call it when
     // they have set their depths, before the meeting.
-    GD_PHASE void vote_targets(gd_count *votes, long long level) const {
+    GD_PHASE void vote_targets(long long level) const {
         if (!has_targets) return;
         team.barrier();
         if (blockIdx.x) return;
-        const bool reached = bfs_all_reached(mine.targets, mine.num_targets, mine.depth, level);
-        if (threadIdx.x == 0) *(volatile gd_count *)(votes + TEAM_LEAST) = (gd_count)reached;
+        const bool reached = bfs_all_reached(pushes(level), level);
+        if (threadIdx.x == 0) *(volatile gd_count *)&counters(level)->least = (gd_count)reached;
     }
-    // What a push has queued gets its depth and its bit, and owners are told of their ghosts.
-    GD_PHASE void settle(long long level, gd_count *next) {
+    __device__ __forceinline__ bool start() {
+        settle(0);
+        vote_targets(0);
+        return meet(0);
+    }
+    // Tell owners of the ghosts that a push has queued; bits of ghosts are set here.
+    GD_PHASE void tell_owners(long long level) {
         const Search a = pushes(level);
-        gd_add(bfs_settle_all<false>(a, (long long)read(next + FOUND), a.own_queue, 0, level), next + WEIGHT);
-        team.tell_owners<index_t, index_t>(LISTS, (long long)read(next + GHOSTS), a.ghost_queue, next, SENT,
+        team.tell_owners<index_t, index_t>(LISTS, read(a.next->ghosts), a.ghost_queue, (gd_count *)a.next, SENT,
                                            [&](index_t v) {
                                                gd_set_bit(a.seen, v);
                                                return a.parent[v];
                                            });
     }
     // Own vertices that other ranks reached in this level.
-    GD_PHASE void take_in(long long level, gd_count *next) {
+    GD_PHASE void take_in(long long level) {
         const Search a = pushes(level);
         gd_count weight = 0;
-        team.take_reported<index_t, index_t>(LISTS, agreed, [&](index_t v, index_t parent) {
-            if (!bfs_reach(a, v, parent, level)) return;
-            weight += bfs_weight(a.out_indptr, v);
-            own->push(v);
-        }, [&](bool all) { own->flush(a.own_queue, next + FOUND, all); });
-        gd_add(weight, next + WEIGHT);
+        team.take_reported<index_t, index_t>(LISTS, votes, [&](index_t v, index_t parent) {
+            weight += bfs_take_in(a, v, parent, level, &found->own);
+        }, [&](bool all) { found->own.flush(a.own_queue, &a.next->found, all); });
+        gd_add(weight, &a.next->weight);
     }
-    GD_PHASE void list_unvisited(long long level, gd_count *here) {
-        const Search a = pulls(level);
-        gd_list(a.owned, [&](long long v) { return !gd_bit(a.seen, v) & (a.indptr[v + 1] > a.indptr[v]); }, *others,
-                a.left, here + LEFT);
-    }
-    // The search of rows in this level; who finds a parent is queued, unless that has been done.
-    template <bool queues> __device__ __forceinline__ Pull<queues> pulling(long long level, gd_count *next) const {
-        return Pull<queues>{pulls(level), level, next + FOUND, next + LEFT,
-                            next + (queues ? HUBS : ASIDE), next + EDGES, next + WEIGHT};
-    }
-    GD_PHASE void pull(long long level, const gd_count *here, gd_count *next) {
-        pulling<true>(level, next).search((long long)read(here + LEFT), waiting(level - 1), own, others);
-        team.barrier();
-        search_hubs<true>(level, next);
-    }
-    template <bool queues> GD_PHASE void search_hubs(long long level, gd_count *next) {
-        const long long count = (long long)read(next + (queues ? HUBS : ASIDE));
-        if (!count) return;
-        pulling<queues>(level, next).search_hubs(count);
-        team.barrier();
-    }
-    // The bits of what a pull has found.
-    __device__ __forceinline__ void mark(long long level, const gd_count *next) {
-        const index_t *const found = queue(level);
-        const long long count = (long long)read(next + FOUND);
-        GD_FOR(i, count) gd_set_bit(mine.seen, found[i]);
-    }
-    template <class Body>
-    __device__ __forceinline__ void visit_edges(long long level, const gd_count *here, gd_count *next, const Body &body) {
+    template <class Body> __device__ __forceinline__ void visit_edges(long long level, const Body &body) {
         const Search a = pushes(level);
-        gd_for_all_edges((long long)read(here + FOUND), (const index_t *)queue(level - 1), a.indptr, a.hubs, next + HUBS,
-                         next + EDGES, body, [&] { team.barrier(); });
+        gd_for_all_edges(read(a.here->found), (const index_t *)queue(level - 1), a.indptr, a.hubs, &a.next->hubs,
+                         &a.next->edges, body, [&] { team.barrier(); });
     }
-    GD_PHASE bool push(long long level, const gd_count *here, gd_count *next) {
-        visit_edges(level, here, next, Push<false>{pushes(level), next + FOUND, next + GHOSTS, own, others});
-        settle(level, next);
-        vote_targets(next, level);
-        if (!team.meet(next, agreed)) return false;
-        return agreed[SENT] == 0 || team.exchange([&] {
-            take_in(level, next);
-            vote_targets(next, level);
-            return team.meet(next, agreed);
+    GD_PHASE void push_edges(long long level) { visit_edges(level, Push{pushes(level), found}); }
+    __device__ __forceinline__ bool push(long long level) {
+        push_edges(level);
+        settle(level);
+        tell_owners(level);
+        vote_targets(level);
+        if (!meet(level)) return false;
+        return agreed().sent == 0 || team.exchange([&] {
+            take_in(level);
+            vote_targets(level);
+            return meet(level);
         });
     }
-    __device__ __forceinline__ bool tell(gd_count *votes) {
+    // Tell who holds ghosts what is settled, for a level that pulls.
+    __device__ __forceinline__ bool tell(long long level) {
         return team.exchange([&] {
             team.tell_bits<index_t>(BITS, mine.seen);
-            if (!team.meet(votes, agreed)) return false;
+            if (!meet(level)) return false;
             team.take_bits(BITS, mine.seen);
             return true;
         });
     }
-    // Claim what the frontier's edges lead to.
-    GD_PHASE void claim(long long level, const gd_count *here, gd_count *next) {
-        GD_FOR(w, words()) mine.claimed[w] = mine.seen[w];
-        team.barrier();
-        visit_edges(level, here, next, Claim{mine.indices, mine.claimed});
+    GD_PHASE void list_unvisited(long long level) {
+        const Search a = pulls(level);
+        gd_list(a.owned, [&](long long v) { return !gd_bit(a.seen, v) & (a.indptr[v + 1] > a.indptr[v]); }, found->own,
+                a.left, &a.next->left);
     }
-    // Queue what was claimed, and let it find its parents.
-    GD_PHASE void find_parents(long long level, gd_count *next) {
+    // Let vertices of a list find their parents.
+    template <bool queues> GD_PHASE void find_parents(long long level, long long count, const index_t *list) {
+        const Search a = pulls(level);
+        const Pull<queues> body{a, &found->own, &found->ghosts};
+        body.search(count, list);
+        team.barrier();
+        if (const long long hubs = read(a.next->in_hubs)) {
+            body.search_hubs(hubs);
+            team.barrier();
+        }
+    }
+    // Settle those that have found one.
+    __device__ __forceinline__ bool finish(long long level) {
+        settle(level);
+        vote_targets(level);
+        if (!meet(level)) return false;
+        return team.size == 1 || agreed().found == 0 || tell(level);
+    }
+    __device__ __forceinline__ bool pull(long long level) {
+        find_parents<true>(level, read(counters(level - 1)->left), waiting(level - 1));
+        return finish(level);
+    }
+    GD_PHASE void claim_edges(long long level) {
+        GD_FOR(w, (mine.slots + 31) / 32) mine.claimed[w] = mine.seen[w];
+        team.barrier();
+        visit_edges(level, Claim{mine.indices, mine.claimed});
+    }
+    GD_PHASE void queue_claimed(long long level) {
         const unsigned int *const seen = mine.seen, *const claimed = mine.claimed;
-        gd_list(mine.owned, [&](long long v) { return gd_bit(claimed, v) & !gd_bit(seen, v); }, *own, queue(level),
-                next + FOUND);
+        gd_list(mine.owned, [&](long long v) { return gd_bit(claimed, v) & !gd_bit(seen, v); }, found->own,
+                queue(level), &counters(level)->found);
         team.barrier();
-        pulling<false>(level, next).search((long long)read(next + FOUND), queue(level), own, others);
-        team.barrier();
-        search_hubs<false>(level, next);
     }
-    __device__ __forceinline__ bool claim_and_tell(long long level, const gd_count *here, gd_count *next) {
-        claim(level, here, next);
+    // Claim what the frontier's edges lead to, queue it, and let it find its parents.
+    __device__ __forceinline__ bool claim(long long level) {
+        claim_edges(level);
         const bool fine = team.size == 1 || team.exchange([&] {
             team.tell_owner_bits(LISTS, mine.claimed);
-            if (!team.meet(next, agreed)) return false;
+            if (!meet(level)) return false;
             team.take_owner_bits<index_t>(LISTS, mine.claimed);
             return true;
         });
         if (!fine) return false;
-        find_parents(level, next);
-        GD_FOR(w, words()) mine.seen[w] = mine.claimed[w];
-        team.tell_bits<index_t>(BITS, mine.claimed);
-        vote_targets(next, level);
-        if (!team.meet(next, agreed)) return false;
-        team.take_bits(BITS, mine.seen);
-        return true;
-    }
-    __device__ __forceinline__ bool pull_and_tell(long long level, const gd_count *here, gd_count *next) {
-        pull(level, here, next);
-        mark(level, next);
-        vote_targets(next, level);
-        if (!team.meet(next, agreed)) return false;
-        return agreed[FOUND] == 0 || tell(next);
+        queue_claimed(level);
+        find_parents<false>(level, read(counters(level)->found), queue(level));
+        return finish(level);
     }
 };
 
 extern "C" __global__ void __launch_bounds__(256, 4)
 bfs_team(long long n, const long long *rows, long long row_words, Levels a) {
-    __shared__ Queue<index_t> own, others;
-    __shared__ gd_count agreed[TEAM_VOTES];
-    own.open();
-    others.open();
+    __shared__ SplitQueue<index_t> found;
+    __shared__ gd_count votes[TEAM_VOTES];
+    found.open();
     const long long *const row = rows + blockIdx.y * row_words;
-    TeamSearch search{Team(row), bfs_rank(row), &own, &others, agreed, a.has_targets != 0};
+    TeamSearch search{Team(row), bfs_rank(row), &found, votes, a.has_targets != 0, a.shift};
     const bool leads = search.team.leads();
     int way = (int)(a.ways & 3), last = (int)(a.ways >> 2);  // of this level, and of the one before
     bool done = false, fine = true;
     long long level = a.level, levels = 0;
     double unexplored = a.unexplored, before = a.before;
     const auto decide = [&] {
-        const double found = (double)agreed[FOUND], edges = (double)(agreed[WEIGHT] & (BFS_MARK - 1));
-        bool pulls = way == PULLS;
-        if (a.may_pull == 1)
-            pulls = pulls ? found >= a.vertices / a.beta || found > before
-                          : edges > max(unexplored / a.alpha, floor(a.vertices / a.beta));
+        const LevelCounts &agreed = search.agreed();
+        const double found = (double)agreed.found, edges = (double)(agreed.weight & (BFS_MARK - 1));
+        const bool pulls = a.may_pull == 1 ? gd_is_pull_due(way == PULLS, found, edges, before, unexplored,
+                                                            (double)search.mine.vertices)
+                                           : way == PULLS;
         way = pulls ? PULLS : edges > a.claims ? CLAIMS : PUSHES;
         unexplored = max(unexplored - edges, 0.0);
         before = found;
-        done = agreed[FOUND] == 0 || level >= a.deepest || (a.has_targets && agreed[TEAM_LEAST]);
+        done = agreed.found == 0 || level >= a.deepest || (a.has_targets && agreed.least);
         __syncthreads();  // everyone has read what was agreed
     };
     if (unexplored < 0) {  // all are to know where it begins, and how many edges there are
-        search.start();
-        fine = search.team.meet(search.counters(0), agreed);
-        unexplored = (double)agreed[EDGES];
+        fine = search.start();
+        unexplored = (double)search.agreed().edges;
         decide();
     }
     while (fine && !done && levels < a.most) {
         const gd_count began = gd_nanoseconds();
-        gd_count *const here = search.counters(level), *const next = search.counters(level + 1);
-        if (blockIdx.x == 0 && threadIdx.x < BFS_ROW)
-            *(volatile gd_count *)(search.counters(level + 2) + threadIdx.x) = 0;
-        if (way == PULLS && last != PULLS) search.list_unvisited(level, here);
-        if (way != PUSHES && last == PUSHES) fine = search.tell(here);
+        bfs_clear(search.counters(level + 2));
+        if (way == PULLS && last != PULLS) search.list_unvisited(level);
+        if (way != PUSHES && last == PUSHES && search.team.size > 1) fine = search.tell(level);
         else if (way != last) search.team.barrier();
         level++;
-        if (fine) fine = way == PULLS    ? search.pull_and_tell(level, here, next)
-                         : way == CLAIMS ? search.claim_and_tell(level, here, next)
-                                         : search.push(level, here, next);
+        if (fine) fine = way == PULLS    ? search.pull(level)
+                         : way == CLAIMS ? search.claim(level)
+                                         : search.push(level);
         last = way;
         levels++;
         if (leads) {
-            const gd_count sent = search.read(next + SENT);
-            search.team.log(levels - 1, began, (gd_count)(way != PUSHES), search.read(here + FOUND),
-                            search.read(next + EDGES), sent, 2 * sizeof(index_t) * sent);
+            const LevelCounts *const here = search.counters(level - 1), *const next = search.counters(level);
+            const gd_count sent = (gd_count)search.read(next->sent);
+            search.team.log(levels - 1, began, (gd_count)(way != PUSHES), (gd_count)search.read(here->found),
+                            (gd_count)search.read(next->edges), sent, 2 * sizeof(index_t) * sent);
         }
         decide();
     }

@@ -6,7 +6,6 @@
 
 // After what every team has.
 __device__ __forceinline__ const RankSearch &bfs_rank(const long long *row) { return *(const RankSearch *)(row + ROW_OWN); }
-#define BFS_ROW (TEAM_VOTES + 4)
 // Where it stopped, for the next launch; and the areas for what a rank is told.
 enum { END_WAYS = END_OWN, END_UNEXPLORED, END_FOUND };
 enum { LISTS, BITS };

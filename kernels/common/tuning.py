@@ -14,6 +14,10 @@ LONG_ROW_MARK = 1 << 40
 edges of a level on one rank, so that the remainder is that number."""
 PULL_FEW = 64
 """Edges of a row that one thread scans in a pull before a warp takes the rest: most rows find a parent sooner."""
+ALPHA = 15.0
+"""A search pulls if its frontier has more than 1/ALPHA of the edges that no level has visited."""
+BETA = 18.0
+"""A search that pulls goes on if its frontier has at least 1/BETA of the vertices."""
 FAR_VERTEX = 1 << 31
 """A vertex; generators that copy edges draw for it and later ones with a second hash, because choosing among so many
 vertices leaves too few bits of the first."""
@@ -71,6 +75,7 @@ ONE = 1 << 63
 
 MACROS_OF = {
     "common/rows.cuh": {"GD_HUB": HUB},
+    "common/direction.cuh": {"GD_ALPHA": ALPHA, "GD_BETA": BETA},
     "bfs/bfs.cuh": {"BFS_LONG": LONG_ROW, "BFS_MARK": LONG_ROW_MARK, "BFS_FEW": PULL_FEW},
     "generate/cuppa.cu": {"CUPPA_FAR": FAR_VERTEX},
     "generate/pa_walk.cuh": {"PA_FAR": FAR_VERTEX, "PA_PLAIN_DEGREE": PLAIN_DEGREE, "PA_PLAIN_SHARE": PLAIN_SHARE},

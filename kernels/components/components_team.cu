@@ -56,8 +56,8 @@ struct Finish {
     __device__ __forceinline__ index_t *label() const { return search.depth; }
     __device__ __forceinline__ index_t *link() const { return search.parent; }
     __device__ __forceinline__ index_t *outside_rows() const { return search.even_queue; }
-    __device__ __forceinline__ gd_count *votes() const { return search.rows + (VOTES + turn % 3) * BFS_ROW; }
-    __device__ __forceinline__ gd_count *counters() const { return search.rows + COUNTED * BFS_ROW; }
+    __device__ __forceinline__ gd_count *votes() const { return (gd_count *)(search.rows + VOTES + turn % 3); }
+    __device__ __forceinline__ gd_count *counters() const { return (gd_count *)(search.rows + COUNTED); }
     __device__ __forceinline__ gd_count counted(int which) const { return team.read(counters() + which); }
 
     __device__ __forceinline__ bool meet() {
@@ -161,7 +161,7 @@ struct Finish {
     __device__ __forceinline__ int run(bool closed, long long most, gd_count *sent) {
         sort_out();
         if (!meet()) return 2;
-        outside = (long long)team.read(search.rows + VOTES * BFS_ROW + NEWS);
+        outside = (long long)team.read((const gd_count *)(search.rows + VOTES) + NEWS);
         gd_count news = agreed[NEWS];
         if (news && team.size > 1 && !closed && !complete_bits()) return 2;
         if (news) {

@@ -195,9 +195,9 @@ def test_growths_are_counted_where_a_level_is_larger_than_the_estimate(parts):
 def test_the_bytes_of_a_state_are_those_of_its_arrays():
     graph = of(lambda: two_stars(9_998), 1)
     stats = gd.bfs(graph, 0, direction="push").stats  # depth, parent, two queues, long rows; bits; counters
-    assert stats.allocated_start == 5 * 10_000 * 4 + 313 * 4 + 35 * 8
+    assert stats.allocated_start == 5 * 10_000 * 4 + 313 * 4 + 76 * 8
     stats = gd.bfs(graph, 0, direction="push", allocation="just-enough").stats  # which grows in one queue, for leaves
-    assert stats.allocated_start == (2 * 10_000 + 2 * ENGINE.least_queue + 19_996 // 4_096) * 4 + 313 * 4 + 35 * 8
+    assert stats.allocated_start == (2 * 10_000 + 2 * ENGINE.least_queue + 19_996 // 4_096) * 4 + 313 * 4 + 76 * 8
     assert stats.allocated_end == stats.allocated_start + (9_999 - ENGINE.least_queue) * 4  # all but the one found
     assert stats.to_dict()["growths"] == stats.growths == 1
 

@@ -35,15 +35,17 @@ def poisoned(dtype, *lengths):
 
 
 def counters_with(**values):
-    """The counters of a superstep, and those of the next one, which hold nothing of use."""
-    now = np.zeros(len(COUNTS), np.int64)
+    """The counters of a level."""
+    counters = np.zeros(len(COUNTS), np.int64)
     for name, value in values.items():
-        now[getattr(COUNTS.place, name)] = value
-    return now, np.full(len(COUNTS), POISON, np.int64)
+        counters[getattr(COUNTS.place, name)] = value
+    return counters
 
 
-def check_turn(after, here, left=0):
-    np.testing.assert_array_equal(after, counters_with(here=here, unvisited=left)[0])
+def check_end(here, next_, frontier):
+    """The counters of the frontier are cleared for a later level, and its length is noted."""
+    assert not here.any()
+    assert COUNTS.of(next_).visited == frontier
 
 
 def weight_of(indptr, vertices):
@@ -74,12 +76,13 @@ def test_sources_are_reached(backend, dtype, rng, hub):
     world = World(rng, dtype, hub)
     sources = np.unique(np.append(rng.integers(0, OWNED, 9), np.diff(world.indptr).argmax())).astype(dtype)
     depth, parent, (queue,) = np.full(SLOTS, -1, dtype), np.full(SLOTS, NONE, dtype), poisoned(dtype, OWNED)
-    seen, (now, after) = bits([]), counters_with()
+    queue[: len(sources)] = sources
+    seen, here, found = bits([]), counters_with(edges=POISON), counters_with(found=len(sources))
     Launch(backend, "bfs", dtype)(
-        len(sources), sources, Search(
+        len(sources), 0, Search(
             out_indptr=world.indptr, ids=world.ids, depth=depth, parent=parent, seen=seen, own_queue=queue,
-            counters=now, after=after,
-        ), names=("bfs_start",),
+            ghost_queue=queue[:0], here=here, next=found,
+        ), names=("bfs_settle",),
     )  # fmt: skip
     check_queue(queue, len(sources), sources)
     assert np.flatnonzero(depth != -1).tolist() == sources.tolist()
@@ -87,8 +90,8 @@ def test_sources_are_reached(backend, dtype, rng, hub):
     np.testing.assert_array_equal(parent[sources], world.ids[sources])
     assert (np.delete(parent, sources) == NONE).all()
     np.testing.assert_array_equal(seen, bits(sources))
-    assert COUNTS.of(now).weight == weight_of(world.indptr, sources)
-    check_turn(after, len(sources))
+    assert COUNTS.of(found).weight == weight_of(world.indptr, sources)
+    check_end(here, found, 0)
 
 
 @HUB
@@ -102,7 +105,7 @@ def test_a_push_and_what_it_settles(backend, dtype, rng, turn, repeat, hub):
     parent[waiting] = rng.integers(0, 1000, len(waiting))
     mine, theirs = waiting[waiting < OWNED], waiting[waiting >= OWNED]
     own[: len(mine)], ghosts[: len(theirs)] = mine, theirs
-    now, after = counters_with(here=len(frontier), next=len(mine), ghosts=len(theirs))
+    here, now = counters_with(found=len(frontier)), counters_with(found=len(mine), ghosts=len(theirs))
     expected, reached = parent.copy(), set(waiting.tolist())
     for u in frontier:
         for v in world.row(u):
@@ -113,27 +116,28 @@ def test_a_push_and_what_it_settles(backend, dtype, rng, turn, repeat, hub):
     launch(
         len(frontier) + 300, frontier, turn, Search(
             indptr=world.indptr, indices=world.indices, ids=world.ids, seen=seen, parent=parent, owned=OWNED,
-            slots=SLOTS, own_queue=own, ghost_queue=ghosts, hubs=hubs, counters=now,
+            slots=SLOTS, own_queue=own, ghost_queue=ghosts, hubs=hubs, here=here, next=now,
         ), names=("bfs_push", "bfs_push_hubs"),
     )  # fmt: skip
     np.testing.assert_array_equal(parent, expected)
     np.testing.assert_array_equal(seen, bits(np.flatnonzero(depth >= 0)))
     found = [v for v in reached if v < OWNED]
-    check_queue(own, COUNTS.of(now).next, found)
+    check_queue(own, COUNTS.of(now).found, found)
     check_queue(ghosts, COUNTS.of(now).ghosts, reached - set(found))
     assert COUNTS.of(now).edges == (world.indptr[frontier + 1] - world.indptr[frontier]).sum()
     expected_depth = depth.copy()
     expected_depth[list(reached)] = LEVEL
     launch(
         100, LEVEL, Search(
-            out_indptr=world.indptr, depth=depth, seen=seen, own_queue=own, ghost_queue=ghosts, counters=now,
-            after=after,
+            out_indptr=world.indptr, ids=world.ids, depth=depth, parent=parent, seen=seen, own_queue=own,
+            ghost_queue=ghosts, here=here, next=now,
         ), names=("bfs_settle",),
     )  # fmt: skip
     np.testing.assert_array_equal(depth, expected_depth)
+    np.testing.assert_array_equal(parent, expected)
     np.testing.assert_array_equal(seen, bits(np.flatnonzero(expected_depth >= 0)))
     assert COUNTS.of(now).weight == weight_of(world.indptr, found)
-    check_turn(after, len(found))
+    check_end(here, now, len(frontier))
 
 
 @REPEAT
@@ -153,17 +157,19 @@ def test_arrivals_of_this_level_are_taken_in(backend, dtype, rng, repeat):
             )
         if depth[v] == -1:
             reached.add(int(v))
-    (own,), (now, _) = poisoned(dtype, OWNED + 3), counters_with(here=3)
+    (own,), now = poisoned(dtype, OWNED + 3), counters_with(found=3)
     Launch(backend, "bfs", dtype)(
         700, arrived, parents, LEVEL, Search(
-            depth=depth, parent=parent, seen=seen, owned=OWNED, own_queue=own, counters=now
+            out_indptr=world.indptr, depth=depth, parent=parent, seen=seen, owned=OWNED, own_queue=own, next=now
         ), names=("bfs_visit",),
     )  # fmt: skip
     np.testing.assert_array_equal(depth, expected_depth)
     np.testing.assert_array_equal(parent, expected_parent)
     np.testing.assert_array_equal(seen, bits(np.flatnonzero(expected_depth >= 0)))
     assert (own[:3] == POISON).all()
-    check_queue(own[3:], COUNTS.of(now).here - 3, [v for v in reached if v < OWNED])
+    found = [v for v in reached if v < OWNED]
+    check_queue(own[3:], COUNTS.of(now).found - 3, found)
+    assert COUNTS.of(now).weight == weight_of(world.indptr, found)
 
 
 def test_ghosts_of_which_their_owners_tell_are_settled(backend, dtype, rng):
@@ -214,10 +220,10 @@ def test_a_pull_and_what_it_settles(backend, dtype, rng, repeat, hub, few, plain
         world.row(5)[-1 - repeat] = 8
         seen = bits(np.flatnonzero(depth >= 0))
     launch, (left, own, remaining, hubs) = Launch(backend, "bfs", dtype), poisoned(dtype, *[OWNED] * 4)
-    now, after = counters_with()
-    launch(OWNED, Search(seen=seen, indptr=indptr, left=left, counters=now), names=("bfs_unvisited",))
+    here, now = counters_with(found=9), counters_with()
+    launch(OWNED, Search(seen=seen, indptr=indptr, left=left, next=here), names=("bfs_unvisited",))
     unvisited = [v for v in range(OWNED) if depth[v] == -1 and indptr[v + 1] > indptr[v]]
-    check_queue(left, COUNTS.of(now).unvisited, unvisited)
+    check_queue(left, COUNTS.of(here).left, unvisited)
     expected_depth, expected_parent, found, edges = depth.copy(), parent.copy(), [], 0
     for v in unvisited:
         hits = np.flatnonzero(depth[world.row(v)] >= 0)
@@ -226,21 +232,27 @@ def test_a_pull_and_what_it_settles(backend, dtype, rng, repeat, hub, few, plain
             found.append(v)
             expected_depth[v], expected_parent[v] = LEVEL, parent_of(world.row(v)[hits[0]])
     launch(
-        OWNED, left, LEVEL, Search(
-            indptr=indptr, indices=world.indices, out_indptr=out_indptr, seen=seen, depth=depth, parent=parent,
-            own_queue=own, left=remaining, hubs=hubs, counters=now, ids=world.ids, owned=OWNED, slots=SLOTS,
-            ghosts=ghosts if few else ghosts[:0], few=few, first=first, vertices=vertices, plain=plain,
+        OWNED, left, Search(
+            indptr=indptr, indices=world.indices, seen=seen, parent=parent, own_queue=own, left=remaining, hubs=hubs,
+            here=here, next=now, ids=world.ids, owned=OWNED, slots=SLOTS, ghosts=ghosts if few else ghosts[:0], few=few,
+            first=first, vertices=vertices, plain=plain,
         ), names=("bfs_pull", "bfs_pull_hubs"),
+    )  # fmt: skip
+    np.testing.assert_array_equal(parent, expected_parent)
+    check_queue(own, COUNTS.of(now).found, found)
+    check_queue(remaining, COUNTS.of(now).left, set(unvisited) - set(found))
+    assert COUNTS.of(now).edges == edges
+    launch(
+        50, LEVEL, Search(
+            out_indptr=out_indptr, ids=world.ids, depth=depth, parent=parent, seen=seen, own_queue=own,
+            ghost_queue=own[:0], here=here, next=now,
+        ), names=("bfs_settle",),
     )  # fmt: skip
     np.testing.assert_array_equal(depth, expected_depth)
     np.testing.assert_array_equal(parent, expected_parent)
-    check_queue(own, COUNTS.of(now).next, found)
-    check_queue(remaining, COUNTS.of(now).left, set(unvisited) - set(found))
-    assert COUNTS.of(now).edges == edges
     assert COUNTS.of(now).weight == weight_of(out_indptr, found)
-    launch(50, Search(own_queue=own, seen=seen, counters=now, after=after), names=("bfs_mark",))
     np.testing.assert_array_equal(seen, bits(np.flatnonzero(depth >= 0)))
-    check_turn(after, len(found), len(unvisited) - len(found))
+    check_end(here, now, 9)
 
 
 @pytest.mark.parametrize("which", ["first", "last", "every", "none"])
@@ -252,29 +264,27 @@ def test_a_pull_finds_the_first_hit_wherever_it_stands(backend, dtype, which):
     owned, slots, settled = len(rows), len(rows) + 40, len(rows) + 33
     indptr = np.concatenate([[0], np.cumsum([length for length, _ in rows])]).astype(np.int64)
     indices = np.full(indptr[-1], slots - 1, dtype)
-    depth, parent = np.full(slots, -1, dtype), np.full(slots, NONE, dtype)
-    depth[settled] = LEVEL - 1
+    parent = np.full(slots, NONE, dtype)
     for v, (_, hit) in enumerate(rows):
         row = indices[indptr[v] : indptr[v + 1]]
         of_hits = {"first": slice(hit, hit + 1), "last": slice(hit, None), "every": slice(hit, None, 2)}
         row[of_hits.get(which, [])] = settled
     seen = bits([settled], slots)
     launch, (left, own, remaining, hubs) = Launch(backend, "bfs", dtype), poisoned(dtype, *[owned] * 4)
-    now, _ = counters_with()
-    launch(owned, Search(seen=seen, indptr=indptr, left=left, counters=now), names=("bfs_unvisited",))
-    check_queue(left, COUNTS.of(now).unvisited, [v for v, (length, _) in enumerate(rows) if length])
+    here, now = counters_with(), counters_with()
+    launch(owned, Search(seen=seen, indptr=indptr, left=left, next=here), names=("bfs_unvisited",))
+    check_queue(left, COUNTS.of(here).left, [v for v, (length, _) in enumerate(rows) if length])
     launch(
-        owned, left, LEVEL, Search(
-            indptr=indptr, indices=indices, out_indptr=indptr, seen=seen, depth=depth, parent=parent, own_queue=own,
-            left=remaining, hubs=hubs, counters=now, ids=indices[:0], owned=owned, slots=slots, ghosts=indices[:0],
-            few=0, first=0, vertices=slots, plain=1,
+        owned, left, Search(
+            indptr=indptr, indices=indices, seen=seen, parent=parent, own_queue=own, left=remaining, hubs=hubs,
+            here=here, next=now, ids=indices[:0], owned=owned, slots=slots, ghosts=indices[:0], few=0, first=0,
+            vertices=slots, plain=1,
         ), names=("bfs_pull", "bfs_pull_hubs"),
     )  # fmt: skip
     found = [v for v, (length, hit) in enumerate(rows) if hit < length]
-    assert (depth[found] == LEVEL).all()
-    assert (depth[:owned] == LEVEL).sum() == len(found)
     assert (parent[found] == settled).all()
-    check_queue(own, COUNTS.of(now).next, found)
+    assert (np.delete(parent, found) == NONE).all()
+    check_queue(own, COUNTS.of(now).found, found)
     assert COUNTS.of(now).edges == sum(min(hit + 1, length) for length, hit in rows)
 
 
@@ -284,12 +294,12 @@ def test_what_is_to_be_pulled_is_listed_once(backend, dtype, rng, owned):
     settled = np.flatnonzero(rng.random(owned) < 0.3)
     degree = rng.integers(0, 3, owned)
     indptr = np.concatenate([[0], np.cumsum(degree)]).astype(np.int64)
-    (left,), (now, _) = poisoned(dtype, owned), counters_with()
-    search = Search(seen=bits(settled, owned), indptr=indptr, left=left, counters=now)
+    (left,), now = poisoned(dtype, owned), counters_with()
+    search = Search(seen=bits(settled, owned), indptr=indptr, left=left, next=now)
     Launch(backend, "bfs", dtype)(owned, search, names=("bfs_unvisited",))
     wanted = degree > 0
     wanted[settled] = False
-    check_queue(left, COUNTS.of(now).unvisited, np.flatnonzero(wanted).tolist())
+    check_queue(left, COUNTS.of(now).left, np.flatnonzero(wanted).tolist())
 
 
 def levels_of(indptr, indices, ids, source):
@@ -308,12 +318,12 @@ def levels_of(indptr, indices, ids, source):
 
 EVERYTHING = 1 << 40
 BOUNDS = {
-    "to the end": (EVERYTHING, EVERYTHING, 0, EVERYTHING),
-    "one level": (1, EVERYTHING, 0, EVERYTHING),
-    "three levels": (3, EVERYTHING, 0, EVERYTHING),
-    "until a level is broad": (EVERYTHING, 60, 0, EVERYTHING),
-    "until a pull is due": (EVERYTHING, EVERYTHING, 40, 900),
-    "until targets are reached": (EVERYTHING, EVERYTHING, 0, EVERYTHING),
+    "to the end": (EVERYTHING, EVERYTHING, EVERYTHING),
+    "one level": (1, EVERYTHING, EVERYTHING),
+    "three levels": (3, EVERYTHING, EVERYTHING),
+    "until a level is broad": (EVERYTHING, 60, EVERYTHING),
+    "until a pull is due": (EVERYTHING, EVERYTHING, 900),
+    "until targets are reached": (EVERYTHING, EVERYTHING, EVERYTHING),
 }
 
 
@@ -336,29 +346,29 @@ def test_one_launch_goes_through_levels_until_a_bound(backend, dtype, rng, shape
     indices, ids = dst[order].astype(dtype), rng.permutation(5000)[:n].astype(dtype)
     source = int(src[0])
     frontiers, tree = levels_of(indptr, indices, ids, source)
-    most, bound, floor, unexplored = BOUNDS[bounds]
+    most, bound, unexplored = BOUNDS[bounds]
     targets = [source, *frontiers[-2][-1:], *frontiers[1][:1]] if bounds == "until targets are reached" else []
-    done = edges = 0
-    rest = unexplored
+    done, rest = 0, unexplored
     while True:
         done += 1
         found = frontiers[done]
         weight = weight_of(indptr, found)
-        due = weight > floor and 15 * weight > rest
+        due = weight > n // 18 and 15 * weight > rest
         if not found or done == most or len(found) > bound or weight > bound or due:
             break
         if targets and set(targets) <= set().union(*frontiers[: done + 1]):
             break
-        edges, rest = edges + weight, rest - weight
+        rest -= weight
     depth, parent, seen = np.full(n, -1, dtype), np.full(n, NONE, dtype), bits([source], n)
     depth[source], parent[source] = LEVEL, ids[source]
     here, there = poisoned(dtype, n, n)
     here[0] = source
-    (now, after), arrived = counters_with(here=1), np.zeros(1, np.int64)
+    before, now = counters_with(found=1, weight=weight_of(indptr, [source])), counters_with()
+    arrived = np.zeros(1, np.int64)
     Launch(backend, "bfs", dtype, cooperative=True)(
-        600, here, there, LEVEL, most, bound, 15, floor, unexplored, Search(
+        600, here, there, LEVEL, most, bound, float(unexplored), Search(
             indptr=indptr, indices=indices, out_indptr=indptr, ids=ids, depth=depth, parent=parent, seen=seen, owned=n,
-            slots=n, ghost_queue=np.empty(0, dtype), counters=now, after=after, arrived=arrived,
+            slots=n, vertices=n, ghost_queue=np.empty(0, dtype), here=before, next=now, arrived=arrived,
             targets=np.array(targets, dtype), num_targets=len(targets),
         ), names=("bfs_levels",),
     )  # fmt: skip
@@ -371,15 +381,17 @@ def test_one_launch_goes_through_levels_until_a_bound(backend, dtype, rng, shape
     last = there if done % 2 else here
     assert sorted(last[: len(found)].tolist()) == sorted(found)
     ends = COUNTS.of(now)
-    assert (ends.next, ends.weight, ends.edges, ends.levels) == (len(found), weight, edges, done)
-    assert ends.visited == sum(map(len, frontiers[:done]))
-    check_turn(after, len(found))
+    edges = np.diff(indptr)[[v for level in frontiers[:done] for v in level]].sum()
+    assert (ends.found, ends.weight, ends.edges, ends.levels) == (len(found), weight, edges, done)
+    check_end(before, now, sum(map(len, frontiers[:done])))
 
 
 def test_no_work_changes_nothing(backend, dtype):
     depth, parent, queue, slots, parents = poisoned(dtype, 4, 4, 4, 4, 4)
-    seen, (now, _) = np.full(1, 5, np.uint32), counters_with()
-    search = Search(depth=depth, parent=parent, seen=seen, owned=4, own_queue=queue, counters=now)
+    seen, now = np.full(1, 5, np.uint32), counters_with()
+    search = Search(
+        out_indptr=np.zeros(5, np.int64), depth=depth, parent=parent, seen=seen, owned=4, own_queue=queue, next=now
+    )
     Launch(backend, "bfs", dtype)(0, slots, parents, 1, search, names=("bfs_visit",))
     for array in (depth, parent, queue, slots, parents):
         assert (array == POISON).all()
