@@ -28,6 +28,7 @@ from graphdask.engine.alone import alone_on_host
 from graphdask.engine.loop import Environment
 from graphdask.engine.owners import sum_at
 from graphdask.kernels.communities.sequential_pack import Sequential
+from graphdask.partition.neighbours import places_of
 
 STARTS = 2
 """Starts of a pass from vertices on their own."""
@@ -59,33 +60,36 @@ class Rows:
         return Rows(starts, targets[:kept].copy(), sums[:kept].copy(), degree, np.arange(size))
 
     def among_these(self, label: np.ndarray) -> np.ndarray:
-        """The labels of the vertices here, of those of all vertices of the level, as numbers below `len(self)`."""
-        label = label[self.places]
+        """Labels of the vertices here as numbers below `len(self)`."""
         used = np.zeros(int(label.max(initial=-1)) + 1, bool)
         used[label] = True
         return (used.cumsum() - 1)[label]
 
-    def among_all(self, found: Climbed, size: int) -> Climbed:
-        """What is found, with the other ones of `size` vertices of the level, each on its own."""
-        at, alone = np.empty(size, np.int64), np.ones(size, bool)
-        alone[self.places] = False
-        at[alone] = np.arange(found.size, found.size + size - len(self))
-        at[self.places] = found.at
-        return replace(found, at=at, size=found.size + size - len(self))
+    def among_all(self, env: Environment, found: Climbed, size: int) -> tuple[Array, int]:
+        """The vertex of the highest level of each of `size` vertices of the level, where those without entries stay on
+        their own, and the number of vertices of the highest level; the array is on the device."""
+        xp, places = env.xp, env.backend.from_host(self.places)
+        at, alone = xp.empty(size, np.int64), xp.ones(size, bool)
+        alone[places] = False
+        at[alone] = xp.arange(found.size, found.size + size - len(self))
+        at[places] = env.backend.from_host(found.at)
+        return at, found.size + size - len(self)
 
 
 def gathered(env: Environment, level: Level) -> Rows:
     """The rows of all ranks on the host of the first one, in order; on the others none. Every rank calls it."""
-    if env.size > 1 or env.backend.name != "cpu":
+    if env.size > 1:
         ends = level.numbers[level.rows], level.over_slots(level.numbers)[level.csr.indices]
         src, dst, weights = (to_first(env, each) for each in (*ends, level.weights))
-        level = Level.built(alone_on_host(env), np.array([0, level.size], np.int64), level.total, [(src, dst, weights)])
-    indptr, indices = level.csr.indptr, level.csr.indices
-    places = np.flatnonzero(indptr[1:] != indptr[:-1])
-    number = np.zeros(level.size, np.int64)
-    number[places] = np.arange(len(places))
-    starts = np.concatenate([indptr[:-1][places], indptr[-1:]])
-    return Rows(starts, number[indices], level.weights, level.degree[places], places)
+        env = alone_on_host(env)
+        level = Level.built(env, np.array([0, level.size], np.int64), level.total, [(src, dst, weights)])
+    xp, indptr = env.xp, level.csr.indptr
+    places = places_of(xp, indptr[1:] != indptr[:-1])
+    number = xp.zeros(level.size, np.int64)
+    number[places] = xp.arange(len(places))
+    starts = xp.concatenate([indptr[:-1][places], indptr[-1:]])
+    found = starts, number[level.csr.indices], level.weights, level.degree[places], places
+    return Rows(*(env.backend.to_host(each) for each in found))
 
 
 def to_first(env: Environment, values: Array) -> np.ndarray:
@@ -219,12 +223,13 @@ class FirstRank:
     def up(self, env: Environment, level: Level, label: Array | None, sweeps: int, refined: bool) -> Climbed:
         """Go on from a level with these labels to the highest one; None for the level of the graph, where a pass begins
         anew. `at` of what is found is that of own vertices."""
-        made, number = np.zeros(4), np.zeros(0, np.int64)
-        up = self._climbed(env, level, label, sweeps, refined)
-        if up:
-            number, made[:] = up.at, (up.size, up.levels, up.quality, up.sweeps)
-        cuts = level.bounds if up else np.zeros(env.size + 1, np.int64)
-        number = env.backend.from_host(number)
+        made, number = np.zeros(4), level.numbers[:0]
+        climbed = self._climbed(env, level, label, sweeps, refined)
+        if climbed:
+            rows, found = climbed
+            number, size = rows.among_all(env, found, level.size)
+            made[:] = (size, found.levels, found.quality, found.sweeps)
+        cuts = level.bounds if climbed else np.zeros(env.size + 1, np.int64)
         number = env.alltoall([number[int(a) : int(b)] for a, b in pairwise(cuts)])[0]
         assert env.comm is not None
         size, levels, quality, sweeps = env.comm.allreduce(made, "sum").tolist()
@@ -232,18 +237,18 @@ class FirstRank:
 
     def _climbed(
         self, env: Environment, level: Level, label: Array | None, sweeps: int, refined: bool
-    ) -> Climbed | None:
+    ) -> tuple[Rows, Climbed] | None:
         """What the first rank finds; other ranks find nothing."""
         rows = gathered(env, level) if label is not None or self.rows is None else self.rows
         if label is None:
             self.rows = rows
-        else:
-            label = to_first(env, label)
+        elif env.size > 1:
+            label = env.backend.from_host(to_first(env, label))
         if env.rank:
             return None
         climb = Climb(alone_on_host(env), self.resolution, level.total, self.seed, self.refined)
         if label is None:
-            found = self.found = climb.best(rows, self.found, sweeps)
-        else:
-            found = climb.up(rows, rows.among_these(label), sweeps, refined)
-        return rows.among_all(found, level.size)
+            self.found = climb.best(rows, self.found, sweeps)
+            return rows, self.found
+        some = env.backend.to_host(label[env.backend.from_host(rows.places)])
+        return rows, climb.up(rows, rows.among_these(some), sweeps, refined)

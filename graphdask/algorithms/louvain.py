@@ -43,8 +43,9 @@ from graphdask.interface.registry import algorithm
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
 
-LEAST_OF_PASS, LEAST_ALONE, LEAST_OF_SWEEP = 1e-5, 2e-5, 1e-4
-"""Modularity that a pass, a pass of one rank by itself, and a sweep must gain for another one to follow."""
+LEAST_OF_PASS, LEAST_ALONE, LEAST_OF_SWEEP = 1e-3, 2e-5, 1e-4
+"""What a pass must gain for another one to follow, as a share of the modularity; the modularity that a pass of one rank
+by itself, and a sweep, must gain."""
 
 
 @dataclass
@@ -137,7 +138,7 @@ class Louvain(Primitive[LouvainState]):
         if not state.top:
             return messages
         alone = state.first.rows is not None
-        least = LEAST_ALONE if alone else LEAST_OF_PASS
+        least = LEAST_ALONE if alone else LEAST_OF_PASS * abs(state.quality)
         if state.quality - state.of_pass < least or state.passes == self.passes:
             state.done, messages.active = True, False
         else:
