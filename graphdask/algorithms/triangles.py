@@ -1,9 +1,10 @@
 """Triangles through each vertex, and the links among its neighbours.
 
 Vertices are ordered by degree, equal ones by position. Each pair of neighbours becomes one edge from the lower to the
-higher vertex, and a triangle is found once: at its lowest vertex u, for its middle vertex v, as a w that is a higher
-neighbour of both. Rows of higher neighbours are short, even those of hubs. The rows of ghosts come from their owners in
-batches, one a superstep, none larger than the partition's own rows; then the counts of ghosts are sent to their owners.
+higher vertex, and a triangle is found once: at its middle vertex v, for its lowest vertex u, as a w that stands behind
+v in the row of u and in the row of v. Rows of higher neighbours are short, even those of hubs. The rows of lower ghosts
+come from their owners in batches, one a superstep, none larger than the partition's own rows; then the counts of ghosts
+are sent to their owners.
 
 The order decides where a triangle is found, not what is counted. Sources: Chiba, Nishizeki, Arboricity and subgraph
 listing algorithms (1985); Schank, Wagner, Finding, counting and listing all triangles in large graphs (2005).
@@ -34,11 +35,17 @@ from graphdask.partition.part import Csr, Part
 from graphdask.partition.tuning import PARTITION
 from graphdask.results.result import Result
 
+THREADS = 256
+"""Of a block of the kernel that counts."""
+
 
 @dataclass
 class TrianglesState:
     rows: Csr
-    """Higher neighbours of the own vertices, ascending; the weights say in how many directions they are joined."""
+    """Numbers of the higher neighbours of the own vertices, ascending; the weights say in how many directions they are
+    joined, where that is not the same for all."""
+    number: Array
+    """Place of each slot in the order."""
     pack: TriangleRows
     """What the kernel works on: `links` per slot, and what was found."""
     degree: Array
@@ -100,35 +107,41 @@ class Triangles(Primitive[TrianglesState]):
         arcs = sum(csr.num_edges for csr in csrs)
         batch = min(max(TRIANGLES.rows, arcs // 2), arcs) if part.size > 1 else 0
         on_device = type(csrs[0].indptr) is not np.ndarray
-        # rows and their sources, of which CuPy makes a copy while it adds them up
-        finding = ((3 if on_device else 2) * item + 1) * arcs // 2 + (6 * item + 20) * batch
+        # rows, their sources, of which CuPy makes copies while it adds them up, and then the edges by vertex
+        listed = max(3 * item, item + 8) if on_device else item + 8
+        finding = (item + 1 + listed + (item if part.size > 1 else 0)) * arcs // 2 + (6 * item + 28) * batch
         # pieces and the arrays that they are put together to; keys of a piece, on a device twice while they are sorted
         of_key = (2 * len(csrs) - 1) * item + (36 if on_device else 20)
         sorting = (item + 1) * arcs + of_key * min(PARTITION.block_edges, arcs)
-        return max(finding, sorting) + 33 * part.num_slots
+        return max(finding + 80 * part.num_slots, sorting + 24 * part.num_slots) + 2 * item * part.num_slots
 
     def init(self, part: Part, env: Environment) -> tuple[TrianglesState, Messages]:
-        xp, slots = env.xp, part.num_slots
-        rows = self._higher_neighbours(part, env)
-        source = row_of_each(env.backend, rows, 0)
-        degree = xp.zeros(slots, np.int64)
-        degree[: part.num_owned] = rows.indptr[1:] - rows.indptr[:-1]
-        degree += tally(env.backend, rows.indices, slots)
+        xp, slots, dtype = env.xp, part.num_slots, part.vertex_map.dtype
+        slot_of = self._ascending(part, env).astype(dtype)
+        number = xp.empty(slots, dtype)
+        number[slot_of] = xp.arange(slots, dtype=dtype)
         wanted = xp.zeros(slots, bool)
-        wanted[rows.indices] = True
-        number, batches = env.ghost_rows(part, rows, wanted, max(TRIANGLES.rows, rows.num_edges))
+        rows = self._higher_neighbours(part, env, number, wanted)
+        degree = tally(env.backend, slot_of[rows.indices], slots)
+        degree[: part.num_owned] += rows.indptr[1:] - rows.indptr[:-1]
+        given = Csr(rows.indptr, slot_of[rows.indices], rows.weights) if part.size > 1 else rows
+        left, batches = env.ghost_rows(part, given, wanted, max(TRIANGLES.rows, rows.num_edges))
         pack = TriangleRows(
-            source=source, indptr=rows.indptr, indices=rows.indices, ties=rows.weights, links=xp.zeros(slots, np.int64),
-            counters=xp.zeros(len(COUNTS), np.int64),
+            owned=part.num_owned, slot_of=slot_of, indptr=rows.indptr, indices=rows.indices, ties=rows.weights,
+            links=xp.zeros(slots, np.int64), counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
-        state = TrianglesState(rows, pack, degree, batches, number)
+        state = TrianglesState(rows, number, pack, degree, batches, left)
         of_slots = xp.full(slots + 1, rows.num_edges, np.int64)
         of_slots[: part.num_owned + 1] = rows.indptr
         return state, self._count(part, state, Csr(of_slots, rows.indices, rows.weights), env)
 
-    def _higher_neighbours(self, part: Part, env: Environment) -> Csr:
-        xp, backend, n = env.xp, env.backend, max(part.num_vertices, 1)
+    def _ascending(self, part: Part, env: Environment) -> Array:
+        """The slots from the lowest to the highest in an order that all ranks have."""
+        xp, n = env.xp, max(part.num_vertices, 1)
         degree = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in part.directions)
+        if part.size == 1 and not self.again:
+            narrow = len(degree) and int(degree.max()) < 1 << 16  # NumPy sorts these by digits
+            return xp.argsort(degree.astype(np.uint16) if narrow else degree, kind="stable")
         (order,) = env.fetch_ghosts(part, [xp.minimum(degree, np.iinfo(np.int64).max // n - 1)])
         slots = xp.arange(part.num_slots, dtype=part.vertex_map.dtype)
         position = from_cyclic(part, to_cyclic_positions(part, slots))
@@ -136,35 +149,81 @@ class Triangles(Primitive[TrianglesState]):
             order = other_order(xp, order, position)
         order *= n
         order += position
+        return xp.argsort(order)
+
+    def _higher_neighbours(self, part: Part, env: Environment, number: Array, wanted: Array) -> Csr:
+        """Numbers of the higher neighbours of own vertices, with ties where they differ; says which slots are lower."""
+        xp, backend = env.xp, env.backend
+        several = part.inward is not part.out
         indptr = xp.zeros(part.num_owned + 1, np.int64)
         indices, ties = [part.ids[:0]], [xp.zeros(0, np.uint8)]
-        for block in distinct_blocks(backend, part, lambda rows, slots: order[rows] < order[slots]):
+
+        def higher(rows: Array, slots: Array) -> Array:
+            found = number[rows] < number[slots]
+            if part.size > 1:
+                wanted[slots[~found]] = True
+            return found
+
+        for block in distinct_blocks(backend, part, higher, number):
             lengths = tally(backend, block.rows - block.rows.dtype.type(block.first), block.last - block.first)
             indptr[block.first + 1 : block.last + 1] = lengths
             indices.append(block.slots)
-            ties.append(block.ways)
-        return Csr(xp.cumsum(indptr), xp.concatenate(indices), xp.concatenate(ties))
+            if several:
+                ties.append(block.ways)
+        return Csr(xp.cumsum(indptr), xp.concatenate(indices), xp.concatenate(ties) if several else None)
 
     def _count(self, part: Part, state: TrianglesState, others: Csr, env: Environment) -> Messages:
-        """Count triangles whose middle vertex has its row in `others`; after the last rows, send those of ghosts."""
-        rows, pack = state.rows, state.pack
+        """Count triangles whose lowest vertex has its row in `others`; after the last rows, send those of ghosts."""
+        pack = state.pack
         before = pack.read_counters(env.backend).candidates
-        pack.ptr, pack.others, pack.other_ties = others.indptr, others.indices, others.weights
-        env.kernels("triangles", index_t=part.vertex_map.dtype).triangles_count(rows.num_edges, pack)
+        pack.assign(
+            ptr=others.indptr, others=others.indices, other_ties=others.weights,
+            source=row_of_each(env.backend, others, 0),
+        )  # fmt: skip
+        kernels = env.kernels("triangles", index_t=part.vertex_map.dtype)
+        jobs = self._jobs(part, state, others.num_edges, kernels, env)
+        kernels.triangles_count(jobs, pack, threads=THREADS, per_item=THREADS)
+        pack.release("ptr", "others", "other_ties", "source", "edge", "edge_ptr", "jobs", "job_ptr", "ends")
         triangles, looked_at, added = pack.read_counters(env.backend)
         none = ghosts = part.ids[:0]
         votes: tuple[int, ...] = ()
         if state.left == 0:
-            ghosts = places_of(env.xp, state.degree[part.num_owned :]).astype(none.dtype)
+            ghosts = places_of(env.xp, (state.degree | pack.links)[part.num_owned :]).astype(none.dtype)
             ghosts += none.dtype.type(part.num_owned)
             votes = (triangles >> 32, triangles & 0xFFFFFFFF, added >> 32, added & 0xFFFFFFFF)
         values = {"links": state.pack.links, "degree": state.degree}
         return Messages(none, ghosts, values, True, part.num_owned, looked_at - before, votes=votes)
 
+    def _jobs(self, part: Part, state: TrianglesState, edges: int, kernels: Any, env: Environment) -> int:
+        """List the edges to each own vertex, and share them out as jobs; return how many."""
+        xp, backend, pack, indptr = env.xp, env.backend, state.pack, state.rows.indptr
+        pack.ends = xp.zeros(part.num_owned, np.int64)
+        kernels.triangles_tally(edges, pack)
+        edge_ptr = xp.zeros(part.num_owned + 1, np.int64)
+        xp.cumsum(pack.ends, out=edge_ptr[1:])
+        pack.assign(ends=edge_ptr[:-1].copy(), edge=xp.empty(int(edge_ptr[-1]), np.int64), edge_ptr=edge_ptr)
+        kernels.triangles_list(edges, pack)
+        pack.share = TRIANGLES.share if backend.name == "cuda" else max(1, edges)
+        jobs = (edge_ptr[1:] - edge_ptr[:-1] + (pack.share - 1)) // pack.share
+        short = indptr[1:] - indptr[:-1] <= TRIANGLES.short
+        listed, job_ptr, before = [], xp.zeros(part.num_owned, np.int64), 0
+        for some in (short, ~short):
+            ends = xp.zeros(part.num_owned + 1, np.int64)
+            xp.cumsum(jobs * some, out=ends[1:])
+            job_ptr += (ends[:-1] + before) * some
+            count = int(ends[-1])
+            listed.append(row_of_each(backend, Csr(ends, xp.empty(count, part.ids.dtype)), 0))
+            before += count
+        pack.of_warps = len(listed[0])
+        pack.assign(jobs=xp.concatenate(listed), job_ptr=job_ptr)
+        return before
+
     def superstep(self, part: Part, state: TrianglesState, inbox: Inbox, env: Environment) -> Messages:
         if state.left:
             state.left -= 1
-            return self._count(part, state, next(state.batches), env)
+            batch = next(state.batches)
+            batch.indices = state.number[batch.indices]
+            return self._count(part, state, batch, env)
         for message in inbox.received:
             state.pack.links[message.slots] += message.columns["links"]
             state.degree[message.slots] += message.columns["degree"]

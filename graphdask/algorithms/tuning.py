@@ -113,10 +113,14 @@ class LabelsTuning(Tuning):
 
 @dataclass(frozen=True)
 class TrianglesTuning(Tuning):
-    """How triangles take the rows of ghosts."""
+    """How triangles take the rows of ghosts, and what is a job of a GPU."""
 
     rows: int = 1 << 20
     """Entries that a batch of ghosts' rows may hold in any case."""
+    share: int = 512
+    """Edges to a vertex that a job takes at most: enough to fill a table for, few enough to keep all blocks busy."""
+    short: int = 128
+    """Entries of a row at most with which a warp does a job by itself: a quarter of its table."""
 
 
 BETWEENNESS = BetweennessTuning()

@@ -57,9 +57,12 @@ def edge_blocks(backend: Backend, part: Part) -> Iterator[Block]:
 
 
 def distinct_blocks(
-    backend: Backend, part: Part, keep: Callable[[Array, Array], Array] | None = None
+    backend: Backend, part: Part, keep: Callable[[Array, Array], Array] | None = None, number: Array | None = None
 ) -> Iterator[Block]:
-    """Each neighbour once, without the vertex itself, ascending by slot; those only for which `keep(rows, slots)`."""
+    """Each neighbour once, without the vertex itself, ascending by slot; those only for which `keep(rows, slots)`.
+
+    With `number`, a permutation of the slots, they stand as `number[slots]`, and ascend by it.
+    """
     xp, several = backend.xp, len(part.directions) > 1
     dtype, slots = part.vertex_map.dtype, part.num_slots
     for block in edge_blocks(backend, part):
@@ -68,7 +71,7 @@ def distinct_blocks(
             kept &= keep(block.rows, block.slots)
         key = (block.rows[kept] - dtype.type(block.first)).astype(np.int64)
         key *= slots
-        key += block.slots[kept]
+        key += block.slots[kept] if number is None else number[block.slots[kept]]
         if several:
             key <<= 1
             key |= block.ways[kept]

@@ -6,6 +6,7 @@ Outputs are poisoned first. Queues have no order on a GPU: they are compared as 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -24,33 +25,62 @@ def rows_of(lists, dtype):
     return indptr, np.array([x for row in lists for x in row], dtype)
 
 
-@pytest.mark.parametrize("repeat", range(3))
-def test_triangles_count(backend, dtype, rng, repeat):
+@pytest.mark.parametrize(("share", "short"), [(1, 0), (3, 128), (1 << 40, 6)])
+@pytest.mark.parametrize("tied", [False, True])
+def test_triangles_count(backend, dtype, rng, tied, share, short):
+    """Rows of the slots whose turn it is, and own rows; jobs of warps and of blocks, and vertices of several jobs."""
     owned, slots = 60, 90
-    mine = [sorted(rng.choice(slots, rng.integers(0, 25), replace=False).tolist()) for _ in range(owned)]
-    theirs = [
-        rng.permutation(slots)[: rng.integers(0, 30)].tolist() if rng.random() < 0.6 else [] for _ in range(slots)
-    ]
+    slot_of = rng.permutation(slots)
+    number = np.argsort(slot_of)
+
+    def row(u, most):
+        higher = np.arange(number[u] + 1, slots)
+        return sorted(rng.permutation(higher)[: rng.integers(0, most)].tolist())
+
+    mine = [row(u, 40) for u in range(owned)]
+    theirs = [row(u, 30) if rng.random() < 0.6 else [] for u in range(slots)]
     indptr, indices = rows_of(mine, dtype)
     ptr, others = rows_of(theirs, dtype)
-    ties, other_ties = (rng.integers(1, 3, len(x)).astype(np.uint8) for x in (indices, others))
-    source = np.repeat(np.arange(owned), np.diff(indptr)).astype(dtype)
-    links, triangles = np.full(slots, 5), 0
-    for e, (u, v) in enumerate(zip(source.tolist(), indices.tolist(), strict=True)):
-        for j in range(ptr[v], ptr[v + 1]):
-            w = int(others[j])
-            if w in mine[u]:
-                triangles += 1
-                links[u] += other_ties[j]
-                links[v] += ties[indptr[u] + mine[u].index(w)]
-                links[w] += ties[e]
+    ties, other_ties = (rng.integers(1, 3, len(x)).astype(np.uint8) if tied else np.ones(len(x), int)
+                        for x in (indices, others))  # fmt: skip
+    links, triangles, looked_at = np.full(slots, 5), 0, 0
+    listed = [[] for _ in range(owned)]
+    for u in range(slots):
+        for e in range(ptr[u], ptr[u + 1]):
+            v = int(slot_of[others[e]])
+            if v >= owned or not mine[v] or e + 1 == ptr[u + 1]:
+                continue
+            listed[v].append(e)
+            looked_at += ptr[u + 1] - e - 1
+            for x in range(e + 1, ptr[u + 1]):
+                if others[x] in mine[v]:
+                    triangles += 1
+                    links[u] += ties[indptr[v] + mine[v].index(others[x])]
+                    links[v] += other_ties[x]
+                    links[slot_of[others[x]]] += other_ties[e]
+    source = np.repeat(np.arange(slots), np.diff(ptr)).astype(dtype)
+    edge_ptr = np.concatenate([[0], np.cumsum([len(each) for each in listed])])
+    jobs = -(-np.diff(edge_ptr) // share)
+    by_warps = [v for v in range(owned) if len(mine[v]) <= short for _ in range(jobs[v])]
+    by_blocks = [v for v in range(owned) if len(mine[v]) > short for _ in range(jobs[v])]
+    first = {v: k for k, v in reversed(list(enumerate(by_warps + by_blocks)))}
+    given = {"ties": ties, "other_ties": other_ties} if tied else {}
     d = Packed(
-        backend, TriangleRows, source=source, indptr=indptr, indices=indices, ties=ties, ptr=ptr, others=others,
-        other_ties=other_ties, links=np.full(slots, 5), counters=np.array([1, 2, 3]),
+        backend, TriangleRows, owned=owned, slot_of=slot_of.astype(dtype), indptr=indptr, indices=indices,
+        source=source, ptr=ptr, others=others, ends=np.zeros(owned, np.int64), edge=np.full(edge_ptr[-1], POISON),
+        edge_ptr=edge_ptr, jobs=np.array(by_warps + by_blocks, dtype), share=share, of_warps=len(by_warps),
+        job_ptr=np.array([first.get(v, POISON) for v in range(owned)]), links=np.full(slots, 5),
+        counters=np.array([1, 2, 3]), **given,
     )  # fmt: skip
-    backend.kernels("triangles", index_t=dtype).triangles_count(len(indices), d.pack)
+    kernels = backend.kernels("triangles", index_t=dtype)
+    kernels.triangles_tally(len(others), d.pack)
+    np.testing.assert_array_equal(d.host("ends"), np.diff(edge_ptr))
+    d.pack.ends = backend.from_host(edge_ptr[:-1].copy())
+    kernels.triangles_list(len(others), d.pack)
+    edge = d.host("edge")
+    assert [sorted(edge[a:b]) for a, b in pairwise(edge_ptr)] == listed
+    kernels.triangles_count(len(d.pack.jobs), d.pack, threads=256, per_item=256)
     np.testing.assert_array_equal(d.host("links"), links)
-    looked_at = sum(len(theirs[v]) for v in indices.tolist())
     assert d.counts() == (1 + triangles, 2 + looked_at, 3 + int((links - 5).sum()))
 
 

@@ -8,6 +8,7 @@ from functools import cache
 import networkx as nx
 import numpy as np
 import pytest
+from emulated import emulated, stand_in
 from graphs import GRAPHS
 from memory import OTHERS
 from reference import adjacency, local_clustering, propagated_labels, triangle_counts
@@ -122,6 +123,24 @@ def test_rows_without_changed_neighbours_keep_their_labels(parts, settled, tuned
             np.testing.assert_array_equal(
                 found, propagated_labels(adjacency(n, src, dst, directed), directed, iterations)
             )
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("name", ["dense random, directed", "dense random, undirected", "star outward", "scale-free"])
+def test_triangles_are_the_same_whatever_a_job_is(name, parts, monkeypatch, tuned):
+    """Of warps and of blocks, and of vertices with several jobs each."""
+    stand_in(monkeypatch, emulated())
+    n, src, dst, directed, *_ = GRAPHS[name]()
+    graph = gd.from_edges(src, dst, num_vertices=n, directed=directed).partition(parts, "random", device="cuda")
+    found = [gd.local_clustering_coefficient(graph).coefficient]
+    for share, short in ((1, 2), (3, 0)):
+        tuned(TRIANGLES, share=share, short=short)
+        found.append(gd.local_clustering_coefficient(graph).coefficient)
+    tuned(TRIANGLES, share=512, short=128)
+    graph = gd.from_edges(src, dst, num_vertices=n, directed=directed).partition(parts, "random", device="cpu")
+    found.append(gd.local_clustering_coefficient(graph).coefficient)
+    for each in found[1:]:
+        np.testing.assert_array_equal(each, found[0])
 
 
 def test_rows_of_ghosts_come_in_batches_no_larger_than_asked_for(tuned):
