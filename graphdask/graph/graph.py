@@ -349,8 +349,7 @@ class Graph(GraphQueries, GraphColumns, DaskGraph):
             on, with a description, `_graph.json`. An address such as "s3://bucket/graph.parquet" gets what was written
             to the temporary folder (TMPDIR). On a cluster: on a disk that all workers share.
         format : {"edgelist", "csv", "parquet", "npz", "native", "gexf", "graphml"}, optional
-            Default: what the name says. GEXF and GraphML, for drawing programs, are one file of 1,000,000 edges at
-            most, which this process writes. Edge lists and CSV are compressed where the name ends in .gz, .xz or .bz2.
+            Default: as the name says; .gz, .xz, .bz2 compress edge lists and CSV. GEXF, GraphML: up to 1,000,000 edges.
         files : int, optional
             Number of parts. Default: one file, or in a folder one part for each worker. All workers write one file
             together, but for Parquet, which has one writer.
@@ -383,8 +382,7 @@ class Graph(GraphQueries, GraphColumns, DaskGraph):
             For each thing that a single file does not keep: vertices without edges (CSV; edge lists and Parquet where
             ids are not consecutive), the type of 32-bit weights (CSV), and that ids are names where some look like
             numbers or missing ids (CSV). A folder of parts, NPZ and the native format keep all of this.
-            Parquet, native, CSV, GEXF and GraphML files keep columns of edges; native, GEXF and GraphML files and
-            folders those of vertices.
+            CSV and Parquet files keep columns of edges; native, GEXF and GraphML files and folders all columns.
 
         Notes
         -----
