@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from graphdask.algorithms._candidates import Candidates
 from graphdask.device.backend import Array
@@ -75,8 +76,8 @@ class BetweennessState:
     """int64 (2, own), of harmonic centrality: the sum of 1 / distance, in units of 2**-31 and of 2**-62."""
     over: dict[str, Array] = field(default_factory=dict)
     """If edges have values too: `sigma`, `here`, `edges` and `hubs` of kernels/betweenness/betweenness_pack.py."""
-    levels: list[Level] = field(default_factory=list)
-    """Of the batch."""
+    levels: list[Any] = field(default_factory=list)
+    """Of the batch: each a `Level`, or many in one entry (_deep_levels.py)."""
     batch: int = 0
     lanes: int = 1
     """Mask of the lanes that `value` has columns for."""

@@ -32,7 +32,7 @@ SUMS = 80
 class Nearness(Betweenness):
     """The primitive of both. Its result also has `reached` and `total`, over the sources besides the vertex itself."""
 
-    by_teams = False
+    by_teams = goes_deep = False
 
     def __init__(self, sources: Sequence[int], lanes: int):
         super().__init__(sources, lanes, 1.0)

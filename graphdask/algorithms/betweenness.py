@@ -15,6 +15,8 @@ If few edges lead out of the frontier, only the ends of these edges search for i
 the frontier has a few hundred vertices in each of about a thousand levels. With several ranks, a superstep that
 notifies the owners of these ends comes first. It pays only if many vertices would search otherwise.
 
+On a CPU that has the whole graph, many such levels of a search go together after some (_deep_levels.py).
+
 GPUs that can write into each other's memory process a batch by themselves, in one launch each. The levels and sums are
 the same; owners write them to the memory where their ghosts are read (_betweenness_team.py).
 
@@ -33,6 +35,7 @@ import numpy as np
 
 from graphdask.algorithms._betweenness_team import TeamBatches, TeamTables
 from graphdask.algorithms._candidates import PUSH, Candidates, candidates_memory
+from graphdask.algorithms._deep_levels import Levels, back_over, levels_memory, search_on
 from graphdask.algorithms._levels import BetweennessState, Level
 from graphdask.algorithms._sources import scale_sums
 from graphdask.algorithms.tuning import BETWEENNESS
@@ -76,6 +79,8 @@ class Betweenness(Primitive[BetweennessState]):
     result_type = BetweennessResult
     by_teams = True
     """Whether GPUs that can write into each other's memory go through batches by themselves."""
+    goes_deep = True
+    """Whether one rank of a CPU takes many small levels together."""
     first_level = 1
     """The level that ends a batch on the way back. Sources, level 0, do not score."""
 
@@ -126,7 +131,8 @@ class Betweenness(Primitive[BetweennessState]):
         lists = 3 * index + 8
         levels = self._kept_levels * (index + mask)
         hubs = part.inward.num_edges // BETWEENNESS.hub * index + self._chunks(part) * (2 * index + 8 * self.width)
-        return (16 * self.width + lists + levels) * part.num_owned + hubs + candidates_memory(part)
+        of_lists = hubs + candidates_memory(part) + levels_memory(part)
+        return (16 * self.width + lists + levels) * part.num_owned + of_lists
 
     @property
     def _kept_levels(self) -> int:
@@ -270,12 +276,26 @@ class Betweenness(Primitive[BetweennessState]):
         """Find the candidates; if some may be vertices of other ranks, the superstep ends with sending these."""
         if state.candidates is None:
             state.candidates = Candidates.of(part, self.mask, env)
+        if self._many_levels(state, env):
+            lanes, bound = state.levels[-1].lanes, len(state.left) // PUSH
+            level, edges = search_on(part, state, self._deep_kernels(part, env), bound)
+            return self._show_paths(part, state, level, lanes, env, edges)
         rows = state.levels[-1].rows
         ghosts, edges = state.candidates.find(rows, state.front, state.seen)
         if env.size == 1:
             return self._forward(part, state, env, state.candidates.take_out(), edges)
         state.reported = True
         return Messages(rows[:0], ghosts, {}, True, edges=edges)
+
+    def _many_levels(self, state: BetweennessState, env: Environment) -> bool:
+        """Whether the next levels may go together."""
+        if not self.goes_deep or env.size > 1 or env.backend.name != "cpu" or env.allocation.partial:
+            return False
+        fits = len(state.levels[-1].rows) + state.edges_in <= len(state.queue)
+        return fits and len(state.levels) >= BETWEENNESS.apart
+
+    def _deep_kernels(self, part: Part, env: Environment) -> Any:
+        return env.kernels("deep", index_t=part.vertex_map.dtype, mask_t=self.mask)
 
     def _forward(
         self,
@@ -322,6 +342,11 @@ class Betweenness(Primitive[BetweennessState]):
         """Sum what the level behind gives to the next one."""
         state.back -= 1
         level = state.levels[state.back]
+        if isinstance(level, Levels):
+            lowest, edges = back_over(part, state, self._deep_kernels(part, env), level)
+            if state.back == self.first_level:
+                return self._next_batch(part, state, env, edges)
+            return self._tell(state, env, lowest, True, edges)
         state.counters.fill(0)
         self._gather(part, state, level, part.out, state.delta, env)
         return self._show_dependencies(part, state, env, level.edges)
