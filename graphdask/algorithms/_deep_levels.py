@@ -20,11 +20,6 @@ MOST_LEVELS = 1 << 12
 """Levels of a call at most."""
 
 
-def levels_memory(part: Part) -> int:
-    """Return the bytes of where levels begin, of which no search has more than there are vertices."""
-    return 8 * (min(MOST_LEVELS, part.num_owned) + 2 + part.num_owned)
-
-
 @dataclass
 class Levels:
     """Levels that one call has found, without the last one, which stands behind them as a `Level`."""
@@ -34,7 +29,7 @@ class Levels:
     masks: Array
     """Their lanes."""
     bounds: Array
-    """int64 (levels + 1): where each begins, and where the last one ends."""
+    """(levels + 1) of the dtype of rows: where each begins, and where the last one ends."""
     lowest: int
     """Mask of the lanes of the first of them, or more."""
 
@@ -61,7 +56,8 @@ def search_on(part: Part, state: BetweennessState, kernels: Any, bound: int) -> 
     """
     last, count = state.levels[-1], len(state.levels[-1].rows)
     most = min(MOST_LEVELS, part.num_owned)
-    queue, masks, bounds = state.queue.array, state.masks.array, np.empty(most + 2, np.int64)
+    queue, masks = state.queue.array, state.masks.array
+    bounds = np.empty(most + 2, queue.dtype)
     queue[:count], masks[:count] = last.rows, last.masks
     found = state.values.view(state.seen.dtype)[: len(state.seen)]  # nothing reads what the frontier gives any more
     found.fill(0)

@@ -35,7 +35,7 @@ import numpy as np
 
 from graphdask.algorithms._betweenness_team import TeamBatches, TeamTables
 from graphdask.algorithms._candidates import PUSH, Candidates, candidates_memory
-from graphdask.algorithms._deep_levels import Levels, back_over, levels_memory, search_on
+from graphdask.algorithms._deep_levels import Levels, back_over, search_on
 from graphdask.algorithms._levels import BetweennessState, Level
 from graphdask.algorithms._sources import scale_sums
 from graphdask.algorithms.tuning import BETWEENNESS
@@ -131,8 +131,7 @@ class Betweenness(Primitive[BetweennessState]):
         lists = 3 * index + 8
         levels = self._kept_levels * (index + mask)
         hubs = part.inward.num_edges // BETWEENNESS.hub * index + self._chunks(part) * (2 * index + 8 * self.width)
-        of_lists = hubs + candidates_memory(part) + levels_memory(part)
-        return (16 * self.width + lists + levels) * part.num_owned + of_lists
+        return (16 * self.width + lists + levels) * part.num_owned + hubs + candidates_memory(part)
 
     @property
     def _kept_levels(self) -> int:

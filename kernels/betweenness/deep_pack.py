@@ -24,7 +24,7 @@ class Deep(Pack):
     bits = "unsigned int *", "a bit per vertex: whether it is in the frontier, in any lane"
     queue = "index_t *", "vertices, level after level"
     masks = "mask_t *", "their lanes"
-    bounds = "long long *", "where each level begins in the queue, and where the last one ends"
+    bounds = "index_t *", "where each level begins in the queue, and where the last one ends"
     sigma = "double *", "table: numbers of shortest paths"
     given = "double *", "table: sums over successors; of the frontier, what its vertices give"
     above = "const double *", "table: what the level above gives, a column for each of its lanes"

@@ -9,6 +9,7 @@ Source: Efraimidis and Spirakis, Weighted random sampling with a reservoir, Info
 import numpy as np
 
 from graphdask.kernels.common.hash import inlined
+from graphdask.kernels.common.sorting import sort_part
 from graphdask.kernels.common.twin import twin, within
 from graphdask.kernels.functions.user import logarithm
 
@@ -70,4 +71,4 @@ def keep_smallest(numbers, biases, first, many, keys, places, begin, made, count
 def ascending(places, begin, end):
     """Sort the places from `begin` to `end`. Kernels with functions of the caller, which are compiled for each of them,
     take a sort from here that is compiled once."""
-    places[begin:end].sort()
+    sort_part(places, begin, end)

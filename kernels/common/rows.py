@@ -4,10 +4,11 @@ There is no CUDA kernel of it: on a GPU a radix sort of 64-bit keys is faster th
 """
 
 from graphdask.kernels.common.bitmap import u64
+from graphdask.kernels.common.sorting import sort_part
 from graphdask.kernels.common.twin import twin
 
 FEW = 24
-"""Entries up to which a row is sorted by insertion; in longer ones with weights, so many at a time."""
+"""Entries of a row with weights that are sorted by insertion at a time."""
 
 
 @twin
@@ -97,17 +98,7 @@ def rows_fill(n, rows, columns, weights, indptr, out, out_weights):
 def rows_sort(n, indptr, out):
     """Sort each of the n rows."""
     for r in range(n):
-        first, last = indptr[r], indptr[r + 1]
-        if last - first > FEW:
-            out[first:last].sort()  # assigned to a slice, Numba would compile texts of errors for seconds
-            continue
-        for i in range(first + 1, last):
-            value = out[i]
-            j = i
-            while j > first and out[j - 1] > value:
-                out[j] = out[j - 1]
-                j -= 1
-            out[j] = value
+        sort_part(out, indptr[r], indptr[r + 1])
 
 
 @twin

@@ -3,10 +3,8 @@
 There is no CUDA kernel of it: a GPU sorts keys of both ends.
 """
 
+from graphdask.kernels.common.sorting import sort_part
 from graphdask.kernels.common.twin import twin
-
-FEW = 24
-"""Arcs up to which a row is sorted by insertion."""
 
 
 @twin
@@ -31,16 +29,7 @@ def merging_arcs(n, src, dst, weights, begin, total, sources, targets, sums):
                 kept += 1
             total[target] += sums[k]
         first = end
-        if kept - start > FEW:
-            targets[start:kept].sort()  # assigned to a slice, Numba would compile texts of errors for seconds
-        else:
-            for i in range(start + 1, kept):
-                target = targets[i]
-                j = i
-                while j > start and targets[j - 1] > target:
-                    targets[j] = targets[j - 1]
-                    j -= 1
-                targets[j] = target
+        sort_part(targets, start, kept)
         for k in range(start, kept):
             sources[k] = row
             sums[k] = total[targets[k]]

@@ -1,12 +1,10 @@
 """CPU kernels over the rows of chunks for labels, cores, strong components and triangles; n is their number."""
 
+from graphdask.kernels.common.sorting import sort_part
 from graphdask.kernels.common.twin import twin
 from graphdask.kernels.stream.active_rows import begin_row, wake
 from graphdask.kernels.stream.chunk_pack import ChunkRows
 from graphdask.kernels.stream.layered_rows_pack import HigherRows, WaitingRows, WholeRows
-
-SHORT = 32
-"""Labels that are sorted by insertion; a sort of more by comparison of parts takes less time."""
 
 
 @twin
@@ -26,15 +24,7 @@ def rows_frequent(n, begin, label, found, fresh, a: WholeRows):
                 found[size] = label[a.back_targets[e]]
                 size += 1
         looked += size
-        if size > SHORT:
-            found[:size].sort()
-        else:
-            for k in range(1, size):
-                value, place = found[k], k
-                while place > 0 and found[place - 1] > value:
-                    found[place] = found[place - 1]
-                    place -= 1
-                found[place] = value
+        sort_part(found, 0, size)
         best = run = 0
         for k in range(size):
             run = run + 1 if k > 0 and found[k] == found[k - 1] else 1
