@@ -36,7 +36,7 @@ from graphdask.gang.progress import Progress
 from graphdask.gang.sending import LARGE, Host, of_host, seated, sent_ahead
 from graphdask.gang.tuning import GANG
 from graphdask.gang.waiting import ENDING, Wait, answer_of, collect, outcome_of
-from graphdask.gang.watch import KnownWorker, LifeSigns, RunWatch, ask_scheduler
+from graphdask.gang.watch import KnownWorker, LifeSigns, RunWatch, ask_scheduler, scheduler_needed
 from graphdask.gang.worker import Ability, RunPlan, examine, leave, register, run_ranks
 from graphdask.kernels.common.compiling import charge
 
@@ -188,9 +188,10 @@ class DaskGang:
         from distributed.client import FuturesCancelledError
 
         try:
-            return self.client.submit(
-                function, *arguments, key=key, workers=[address], allow_other_workers=False, pure=False, retries=0
-            )
+            with scheduler_needed(self.client):
+                return self.client.submit(
+                    function, *arguments, key=key, workers=[address], allow_other_workers=False, pure=False, retries=0
+                )
         except FuturesCancelledError as error:
             reason = "the cluster was restarted, or its data cancelled, and took the partitions with it"
             raise PeerLost(f"{reason}; make the call again") from error
@@ -221,7 +222,8 @@ class DaskGang:
         """
         addresses = [host.address for host in self.hosts]
         locking = locked(self.client, addresses, self.config.lock_timeout)
-        with pool_left(), locking, Progress(label, show, total, goal) as progress:
+        needed = scheduler_needed(self.client)
+        with pool_left(), needed, locking, Progress(label, show, total, goal) as progress:
             registration, call = self._registration, (program, arguments, summary, label, progress, alone)
             kept = None
             if registration is not None and registration.comm == self.comm:
@@ -411,7 +413,7 @@ class DaskGang:
             task.add_done_callback(bring)
         life = life or LifeSigns(self.client, self.config.heartbeat_timeout)
         try:
-            with pool_left():
+            with pool_left(), scheduler_needed(self.client):
                 return collect(tasks, done, Wait(what, setting, getattr(self.config, setting)), life, watch, on_failure)
         finally:
             over.set()

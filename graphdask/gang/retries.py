@@ -10,6 +10,7 @@ from graphdask.display.notebook import is_watched
 from graphdask.errors import GraphdaskError, OverBudget, PeerLost, SchedulerLost, WrongWorker
 from graphdask.gang.adaptive import ask_for_workers
 from graphdask.gang.clients import active_client, await_workers, checked, workers_of
+from graphdask.gang.watch import has_ended, scheduler_needed
 
 
 def retried(client: Any, config: Config, call: Any, label: str = "") -> Any:
@@ -23,15 +24,18 @@ def retried(client: Any, config: Config, call: Any, label: str = "") -> Any:
 
 def _tried(client: Any, config: Config, call: Any) -> Any:
     client = active_client() if checked(client) is None else client
-    workers = workers_of(client)
-    if client is not None and not workers:
-        workers = ask_for_workers(client, config)
+    open_before = not has_ended(client)
+    with scheduler_needed(client if open_before else None):
+        workers = workers_of(client)
+        if client is not None and not workers:
+            workers = ask_for_workers(client, config)
     returning = {address: worker.name for address, worker in workers.items() if worker.returns}
     avoid: frozenset[str] = frozenset()
     lost: GraphdaskError | None = None
     for attempt in range(config.retries + 1):
         try:
-            return call(client, workers, attempt)
+            with scheduler_needed(client):
+                return call(client, workers, attempt)
         except OverBudget as error:
             if lost is None:
                 raise
@@ -42,5 +46,6 @@ def _tried(client: Any, config: Config, call: Any) -> Any:
             lost = error
             avoid |= getattr(error, "silent", frozenset())
             expected = frozenset(name for address, name in returning.items() if address not in avoid)
-            workers = await_workers(client, config, expected, avoid)
+            with scheduler_needed(client):
+                workers = await_workers(client, config, expected, avoid)
     raise AssertionError("unreachable")

@@ -7,13 +7,15 @@ client's clock when something new arrives, so clocks need not agree.
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from graphdask.config import Config
-from graphdask.errors import PeerLost, SchedulerLost, Unsupported
+from graphdask.errors import GraphdaskError, PeerLost, SchedulerLost, Unsupported
 from graphdask.gang.progress import Progress
 
 
@@ -41,7 +43,8 @@ def ask_scheduler(client: Any, timeout: float | None = None) -> dict[str, KnownW
         Where the scheduler does not answer.
     """
     timeout = Config.load().heartbeat_timeout if timeout is None else timeout
-    identity = call_scheduler(client, client.scheduler.identity, timeout, n_workers=-1)
+    with scheduler_needed(client):
+        identity = call_scheduler(client, client.scheduler.identity, timeout, n_workers=-1)
     known = {
         address: KnownWorker(str(worker["name"]), worker["last_seen"], bool(worker.get("nanny")))
         for address, worker in identity["workers"].items()
@@ -72,6 +75,33 @@ def call_scheduler(client: Any, function: Callable[..., Any], timeout: float, /,
         raise SchedulerLost(f"the scheduler at {client.scheduler.address} {what}") from error
     except OSError as error:
         raise SchedulerLost(f"the scheduler at {client.scheduler.address} cannot be reached: {error}") from error
+
+
+def has_ended(client: Any) -> bool:
+    """Whether a client is closed: by whoever made it, or because its scheduler ended and said so."""
+    return client is not None and (client.scheduler is None or client.status in ("closing", "closed"))
+
+
+@contextmanager
+def scheduler_needed(client: Any) -> Iterator[None]:
+    """Raise SchedulerLost where the block fails because the scheduler ended meanwhile.
+
+    A scheduler that ends in order closes its clients. What they are asked for then fails in many ways: the attribute
+    `scheduler` is None, futures are cancelled, nothing can be sent any more.
+    """
+    try:
+        yield
+    except GraphdaskError as error:
+        if isinstance(error, PeerLost) and not isinstance(error, SchedulerLost) and has_ended(client):
+            raise SchedulerLost(f"{ENDED}: {error}") from error
+        raise
+    except (Exception, asyncio.CancelledError) as error:
+        if has_ended(client):
+            raise SchedulerLost(f"{ENDED}: {type(error).__name__}: {error}") from error
+        raise
+
+
+ENDED = "the scheduler ended, and closed its clients, while this call needed it"
 
 
 class LifeSigns:

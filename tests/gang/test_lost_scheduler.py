@@ -1,0 +1,73 @@
+"""A scheduler that ends in order closes its clients, and the call that needed it raises SchedulerLost."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+from distributed import Client
+from gangs import dask_cluster, generated
+
+import graphdask as gd
+from graphdask.errors import DeadlineExceeded, InputError, PeerLost, SchedulerLost
+from graphdask.gang.cluster import DaskGang
+from graphdask.gang.watch import scheduler_needed
+
+
+@pytest.fixture(scope="module")
+def address():
+    with dask_cluster(2) as client:
+        yield client.scheduler.address
+
+
+@pytest.mark.parametrize("at", [0, 1, 3, 6])
+def test_a_client_that_is_closed_during_a_call_has_lost_its_scheduler(address, at, monkeypatch):
+    """As its scheduler closes it; `at` is the task before which that happens."""
+    with Client(address, set_as_default=False) as client:
+        usual, calls = DaskGang.submit, []
+
+        def submit(gang, *arguments, **options):
+            if len(calls) == at:
+                client.close()
+            calls.append(arguments)
+            return usual(gang, *arguments, **options)
+
+        monkeypatch.setattr(DaskGang, "submit", submit)
+        with pytest.raises(SchedulerLost, match="the scheduler ended, and closed its clients, while this call needed"):
+            gd.bfs(generated(), 1, client=client)
+        assert len(calls) > at
+        monkeypatch.undo()
+        with pytest.raises(InputError, match="the Dask client is closed; open a new one"):
+            gd.bfs(generated(), 1, client=client)
+    with Client(address, set_as_default=False) as other:
+        assert gd.bfs(generated(), 1, client=other).verify().stats.ranks == 2
+
+
+def client(status: str = "running", scheduler: object = "here"):
+    return SimpleNamespace(status=status, scheduler=scheduler)
+
+
+@pytest.mark.parametrize("ended", [client("closed"), client("closing"), client(scheduler=None)])
+@pytest.mark.parametrize("error", [AttributeError("multi_lock_acquire"), PeerLost("gone"), asyncio.CancelledError()])
+def test_what_fails_without_a_scheduler_says_so(ended, error):
+    with pytest.raises(SchedulerLost, match="closed its clients") as raised, scheduler_needed(ended):
+        raise error
+    assert raised.value.__cause__ is error
+
+
+@pytest.mark.parametrize(
+    ("of", "error"),
+    [
+        (client(), AttributeError("x")),
+        (client(), PeerLost("gone")),
+        (client("closed"), DeadlineExceeded("late")),
+        (client("closed"), SchedulerLost("silent")),
+        (client("closed"), KeyboardInterrupt()),
+        (None, ValueError("x")),
+    ],
+)
+def test_other_errors_stay_as_they_are(of, error):
+    with pytest.raises(type(error)) as raised, scheduler_needed(of):
+        raise error
+    assert raised.value is error
