@@ -1,9 +1,9 @@
 """The lock that keeps gangs apart: a gang holds all its workers, or waits for all of them.
 
 The scheduler's part of Dask's MultiLock grants a set of names at once, first come first served, so two gangs never wait
-for each other. What it lacks is added here: a lock whose client vanished is freed, and so is one that was granted to an
-interrupted call; and nobody waits for a scheduler that is silent. A call whose work is done does not wait until its
-lock is free: whoever is next waits for it, the same client too.
+for each other. What it lacks is added here: a lock whose client vanished or is stopped is freed, and so is one that was
+granted to an interrupted call; and nobody waits for a scheduler that is silent. A call whose work is done does not wait
+until its lock is free: whoever is next waits for it, the same client too.
 """
 
 from __future__ import annotations
@@ -23,6 +23,11 @@ from graphdask.gang.watch import call_scheduler
 
 ASK = 5.0
 """Seconds after which a waiting call looks for locks whose client is gone."""
+
+
+SILENT = 10.0
+"""Seconds without a sign of life after which a client has lost its locks. Dask's clients send one every 5 s. Of more
+than ten clients the scheduler asks for fewer signs, and the limit is twice the time between these."""
 
 
 @contextmanager
@@ -97,9 +102,13 @@ def _release(holder: str, dask_scheduler: Any) -> bool:
 
 
 def _free_locks_of_gone_clients(dask_scheduler: Any) -> None:
-    """Release MultiLocks whose client has left without doing so. Runs on the scheduler."""
-    extension = dask_scheduler.extensions["multi_locks"]
+    """Release MultiLocks whose client has left without doing so, or is silent. Runs on the scheduler."""
+    from distributed.scheduler import heartbeat_interval
+
+    extension, clients = dask_scheduler.extensions["multi_locks"], dask_scheduler.clients
+    heard_since = time.time() - max(SILENT, 20 * heartbeat_interval(len(clients)))
     for holder in list(extension.requests):
         client, _, unique = str(holder).partition("/")
-        if unique and client not in dask_scheduler.clients and holder not in extension.events:
+        alive = client in clients and clients[client].last_seen >= heard_since
+        if unique and not alive and holder not in extension.events:
             extension.release(id=holder)

@@ -1,10 +1,17 @@
-"""A scheduler that ends in order closes its clients, and the call that needed it raises SchedulerLost."""
+"""A scheduler that ends in order, and a client that is stopped while it holds the workers.
+
+A scheduler that ends in order closes its clients, and the call that needed it raises SchedulerLost.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import signal
+import subprocess
+import sys
 from types import SimpleNamespace
 
+import dask
 import pytest
 from distributed import Client
 from gangs import dask_cluster, generated
@@ -41,7 +48,56 @@ def test_a_client_that_is_closed_during_a_call_has_lost_its_scheduler(address, a
         with pytest.raises(InputError, match="the Dask client is closed; open a new one"):
             gd.bfs(generated(), 1, client=client)
     with Client(address, set_as_default=False) as other:
-        assert gd.bfs(generated(), 1, client=other).verify().stats.ranks == 2
+        gd.bfs(generated(), 1, client=other).verify()
+
+
+PATIENT = {"graphdask.lock-timeout": 120.0, "graphdask.heartbeat-timeout": 120.0}
+"""On a machine that is busy, workers are silent for long."""
+HOLD = """
+import sys
+from distributed import Client
+from graphdask.gang.lock import locked
+client = Client(sys.argv[1], set_as_default=False)
+with locked(client, sys.argv[2:], 120.0):
+    print("held", flush=True)
+    sys.stdin.read()
+print("released", flush=True)
+sys.stdin.close()
+client.close()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.chaos
+def test_a_client_that_is_stopped_loses_its_lock_and_goes_on_without_it(address):
+    with Client(address, set_as_default=False) as other:
+        command = [sys.executable, "-c", HOLD, address, *other.nthreads()]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+            assert holder.stdout.readline() == "held\n"
+            holder.send_signal(signal.SIGSTOP)
+            try:
+                with dask.config.set(PATIENT):
+                    gd.bfs(generated(), 1, client=other).verify()
+            finally:
+                holder.send_signal(signal.SIGCONT)
+            assert holder.communicate("", timeout=120) == ("released\n", None)
+            assert holder.returncode == 0
+        with dask.config.set(PATIENT):
+            gd.bfs(generated(), 1, client=other).verify()
+
+
+@pytest.mark.slow
+def test_a_client_that_is_alive_keeps_its_lock(address):
+    with Client(address, set_as_default=False) as other:
+        command = [sys.executable, "-c", HOLD, address, *other.nthreads()]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+            assert holder.stdout.readline() == "held\n"
+            with (
+                dask.config.set({"graphdask.lock-timeout": 20.0}),
+                pytest.raises(DeadlineExceeded, match="busy with another graphdask call"),
+            ):
+                gd.bfs(generated(), 1, client=other)
+            holder.communicate("", timeout=120)
 
 
 def client(status: str = "running", scheduler: object = "here"):
