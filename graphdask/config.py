@@ -6,6 +6,7 @@ line of explanation each; `register` makes them Dask's, so that `dask.config.get
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
@@ -28,7 +29,9 @@ class Config:
     """Memory of queues: `maximal`, `just-enough` (an estimate that grows), `fixed` (0.75 of the maximum), or the share
     of the maximum that is fixed, above 0 and up to 1."""
     deadline: float = 600.0
-    """Seconds that one run of a gang may take."""
+    """Seconds that a run may go on without progress: no superstep, batch or block of bytes that is done."""
+    time_limit: float = math.inf
+    """Seconds that one run may take in all."""
     exchange_timeout: float = 120.0
     """Seconds that one exchange may wait for a peer that shows no fault."""
     heartbeat_interval: float = 1.0
@@ -40,7 +43,7 @@ class Config:
     recovery_timeout: float = 12.0
     """Seconds to wait for lost workers to come back before the run is given up."""
     retries: int = 1
-    """How often a run is started again after a lost worker."""
+    """How many workers may be lost one after the other, before a run that gets no further is given up."""
     memory_fraction: float = 0.8
     """Share of a device's or host's free memory that a call may plan with."""
     allow_insecure_ucx: bool | None = None

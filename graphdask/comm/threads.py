@@ -8,6 +8,7 @@ so everyone has read those of e.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -229,6 +230,8 @@ def run_threads(
     deadline: float = 600.0,
     cancel: Cancel | None = None,
     on_wait: Callable[[], None] | None = None,
+    moved: Callable[[], float] | None = None,
+    time_limit: float = math.inf,
 ) -> list[Any]:
     """Run `function(communicator, rank)` on `size` threads and return their results in rank order.
 
@@ -237,9 +240,13 @@ def run_threads(
     devices : sequence of Backend, optional
         One per rank, current in its thread; the CPU by default.
     timeout, deadline : float
-        Seconds that one exchange, and the whole, may last.
+        Seconds that one exchange may last, and the whole without progress.
     on_wait : callable, optional
         Called now and then in the caller's thread while it waits.
+    moved : callable, optional
+        Returns `time.monotonic()` of the last progress; default: there is none after the start.
+    time_limit : float
+        Seconds that the whole may last.
 
     Raises
     ------
@@ -264,12 +271,15 @@ def run_threads(
             raised.append(error)
 
     threads = [threading.Thread(target=work, args=(rank,), name=f"rank-{rank}", daemon=True) for rank in range(size)]
-    end = time.monotonic() + deadline
+    started = time.monotonic()
     for thread in threads:
         thread.start()
     try:
         for thread in threads:
-            while thread.is_alive() and time.monotonic() < end:
+            while thread.is_alive():
+                end = min(started + time_limit, (started if moved is None else moved()) + deadline)
+                if time.monotonic() >= end:
+                    break
                 thread.join(min(TICK, max(0.0, end - time.monotonic())))
                 if on_wait is not None:
                     on_wait()
@@ -278,7 +288,8 @@ def run_threads(
         raise
     late = [thread.name for thread in threads if thread.is_alive()]
     if late:
-        error = DeadlineExceeded(f"{', '.join(late)} did not end within {deadline} s")
+        limit = f"{time_limit} s" if time.monotonic() >= started + time_limit else f"{deadline} s without progress"
+        error = DeadlineExceeded(f"{', '.join(late)} did not end within {limit}")
         group.fail(-1, error)
         raise error
     if raised:

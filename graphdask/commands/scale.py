@@ -76,7 +76,7 @@ def command() -> None:
     "--deadline",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="After which a run counts as failed.  [default: graphdask.deadline]",
+    help="After which a run counts as failed.  [default: graphdask.time-limit]",
 )
 @click.option("--retry-failed", is_flag=True, help="Measure again what failed before.")
 @click.option(

@@ -10,7 +10,6 @@ Sources: Valiant, A bridging model for parallel computation (1990); Pan et al., 
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +26,7 @@ from graphdask.engine.buffers import MAXIMAL, Allocation, Buffer, Growth, Holdin
 from graphdask.engine.exchange import INDEX, Exchange, Exchanger
 from graphdask.engine.messages import ALL, Inbox, Messages, Received
 from graphdask.engine.superstep import RankResult, Superstep
-from graphdask.errors import DeadlineExceeded
+from graphdask.engine.watchdog import Watchdog
 from graphdask.kernels.common.compiling import account, clock
 from graphdask.partition.ghosts import fetch_ghosts, ghost_rows, make_mirrors
 from graphdask.partition.part import Csr, Part
@@ -68,8 +67,8 @@ class Environment:
     rank: int
     size: int
     exchange: Exchange
-    deadline: float
-    """`time.monotonic()` at which the run ends."""
+    watchdog: Watchdog
+    """Ends a run that makes no progress."""
     memory_share: float = 1.0
     """Share of the free memory that this rank may plan with."""
     on_superstep: Callable[[Superstep], None] | None = None
@@ -219,12 +218,8 @@ class Environment:
         return int(self.comm.allreduce(np.array([number], np.int64), "min")[0])
 
     def check_deadline(self, name: str, place: str = "") -> None:
-        """Raise DeadlineExceeded if the run has passed its deadline; the error names the algorithm and the place."""
-        if time.monotonic() > self.deadline:
-            raise DeadlineExceeded(
-                f"{name} passed its deadline{place and f' in {place}'}; raise the setting graphdask.deadline if the "
-                f"run is as long as that"
-            )
+        """Note that a part of the work is done; raise DeadlineExceeded if that took too long (`Watchdog.advance`)."""
+        self.watchdog.advance(name, place)
 
     def run(self, part: Part, primitive: Primitive[Any]) -> RankResult:
         """Run another primitive to its end and return its result. Every rank calls it, from `result` only."""
@@ -246,7 +241,7 @@ class RankContext:
 
     comm: Communicator
     backend: Backend
-    deadline: float
+    watchdog: Watchdog
     memory_share: float = 1.0
     on_superstep: Callable[[Superstep], None] | None = None
 
@@ -254,7 +249,7 @@ class RankContext:
         """The environment of a primitive on this rank."""
         comm = self.comm
         return Environment(
-            self.backend, comm.rank, comm.size, exchange, self.deadline, self.memory_share, self.on_superstep, comm,
+            self.backend, comm.rank, comm.size, exchange, self.watchdog, self.memory_share, self.on_superstep, comm,
             allocation=allocation,
         )  # fmt: skip
 
@@ -369,7 +364,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     Raises
     ------
     DeadlineExceeded
-        Where the run outlasts its deadline.
+        Where a superstep outlasts the deadline, or the run its time limit.
     PeerLost, KernelError
         From the exchange or a kernel.
     """

@@ -245,6 +245,7 @@ class DaskGang:
                 yield watch
         except BaseException as error:
             self._registration = None
+            error.reached = watch.superstep + 1  # type: ignore[attr-defined]  # for whoever starts it again
             if not isinstance(error, SchedulerLost):
                 self._end(run, str(error) or type(error).__name__)
             raise
@@ -336,7 +337,7 @@ class DaskGang:
                 )
                 self.client.loop.add_callback(order, host, what)
             homes = {address: address for address in keys}
-            limit = Wait(label, "deadline", self.config.deadline)
+            limit = Wait(label, "deadline", self.config.deadline, self.config.time_limit)
             found = collect(homes, done, limit, watch.life, watch, partial(self._end, watch.run))
         charge(compiled_by(found.values()))
         values = DaskKept(self, keys, in_rank_order(found), begun)
@@ -383,6 +384,7 @@ class DaskGang:
             yields=self.config.comm == "auto",
             device=self.device,
             deadline=self.config.deadline,
+            time_limit=self.config.time_limit,
             exchange_timeout=self.config.exchange_timeout,
             memory_share=self.config.memory_fraction / self.sharing,
             heartbeat_interval=self.config.heartbeat_interval,
@@ -413,8 +415,9 @@ class DaskGang:
             task.add_done_callback(bring)
         life = life or LifeSigns(self.client, self.config.heartbeat_timeout)
         try:
+            limit = Wait(what, setting, getattr(self.config, setting), self.config.time_limit)
             with pool_left(), scheduler_needed(self.client):
-                return collect(tasks, done, Wait(what, setting, getattr(self.config, setting)), life, watch, on_failure)
+                return collect(tasks, done, limit, life, watch, on_failure)
         finally:
             over.set()
 

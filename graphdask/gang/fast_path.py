@@ -18,7 +18,7 @@ from typing import Any
 
 from graphdask.errors import GraphdaskError, PeerLost, StaleMessage
 from graphdask.gang.arguments import Failed, PerRank, Summaries
-from graphdask.gang.worker import Process, Run, RunPlan, check_worker, perform, process_of, sound_plane
+from graphdask.gang.worker import Ordered, Process, Run, RunPlan, check_worker, perform, process_of, sound_plane
 
 KEEP = 30.0
 """Seconds between two looks whether values that no task has taken over are still wanted."""
@@ -73,13 +73,13 @@ async def run_at_once(order: Order, dask_worker: Any) -> dict[int, Any] | Failed
         if not outcome.done():
             outcome.set_result(value)
 
-    process.ordered[order.key] = threading.Event()
+    ordered = process.ordered[order.key] = Ordered()
 
     def work() -> None:
         try:
-            value = _outcome(order, arguments, process, worker)
+            value = _outcome(order, ordered, arguments, process, worker)
         finally:
-            process.ordered.pop(order.key).set()
+            process.ordered.pop(order.key).over.set()
         with suppress(RuntimeError):  # the worker has closed
             loop.call_soon_threadsafe(hand_over, value)
 
@@ -96,9 +96,11 @@ def is_registered(gang: int, key: str, dask_worker: Any) -> bool:
     return registration is not None and registration.key == key
 
 
-def _outcome(order: Order, arguments: tuple[Any, ...], process: Process, worker: Any) -> dict[int, Any] | Failed:
+def _outcome(
+    order: Order, ordered: Ordered, arguments: tuple[Any, ...], process: Process, worker: Any
+) -> dict[int, Any] | Failed:
     try:
-        run = _begun(order, process, worker)
+        run = ordered.run = _begun(order, process, worker)
         values = perform(worker, order.plan, run, order.registration, order.addresses, order.program, arguments)
         if isinstance(values, Failed):
             return values
@@ -176,15 +178,15 @@ def forget(keys: tuple[str, ...], dask_worker: Any) -> None:
 def take_over(deadline: float) -> PerRank | Failed:
     """The task that makes the values of a run, which lie here under its key, or will, known to Dask.
 
-    `deadline` is that of the run, in seconds; it is longer than the run may still take.
+    `deadline` is that of the run, in seconds; it is longer than the run goes on without progress.
     """
     from distributed import get_worker
 
     worker = get_worker()
     key, process = str(worker.get_current_task()), process_of(worker)
-    over = process.ordered.get(key)
-    if over is not None:
-        over.wait(deadline)
+    ordered = process.ordered.get(key)
+    if ordered is not None:
+        ordered.wait(deadline)
     values = process.kept.pop(key, None)
     if values is None:
         return Failed(StaleMessage(f"{key} is not on {worker.name} any more"))

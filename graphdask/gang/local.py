@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from graphdask.config import Config
 from graphdask.device.backend import cuda_device_count, get_backend
 from graphdask.device.limits import refuse_beyond_memory
 from graphdask.engine.loop import RankContext
+from graphdask.engine.watchdog import Watchdog
 from graphdask.gang.arguments import of_rank
 from graphdask.gang.progress import Progress
 from graphdask.kernels.common.compiling import Compiled, account, charge, in_parallel, since
@@ -123,7 +123,8 @@ class LocalGang:
         measures progress, and `goal` is what supersteps count as `done`. Ranks that are `alone` do not communicate:
         each gets a communicator of size 1.
         """
-        deadline = time.monotonic() + self.config.deadline
+        deadline, time_limit = self.config.deadline, self.config.time_limit
+        watchdogs = [Watchdog(deadline, time_limit) for _ in range(self.size)]
         share = self.config.memory_fraction / self.sharing
         with self._lock, Progress(label, show, total, goal) as progress:
             spent: dict[int, Compiled] = {}
@@ -131,7 +132,7 @@ class LocalGang:
             def work(comm: Any, rank: int) -> Any:
                 before = account()
                 comm = SingleCommunicator() if alone else comm
-                context = RankContext(comm, self.backends[rank], deadline, share, progress.of_rank(rank))
+                context = RankContext(comm, self.backends[rank], watchdogs[rank], share, progress.of_rank(rank))
                 value = program(context, *(of_rank(argument, rank) for argument in arguments))
                 spent[rank] = since(before)
                 return value
@@ -140,8 +141,10 @@ class LocalGang:
                 with self.backends[0].activate(), SingleCommunicator() as comm:
                     values = [work(comm, 0)]
             else:
-                limit = self.config.deadline
-                values = run_threads(self.size, work, self.backends, limit, limit, on_wait=progress.draw)
+                values = run_threads(
+                    self.size, work, self.backends, deadline, deadline, on_wait=progress.draw,
+                    moved=lambda: max(watchdog.moved for watchdog in watchdogs), time_limit=time_limit,
+                )  # fmt: skip
                 charge(in_parallel(spent.values(), shared=True))
             kept = LocalKept(values, [summary(value) for value in values])
             progress.finish(kept.summary)

@@ -53,7 +53,7 @@ def _stream(
     host, backend = context.environment("selective"), get_backend(device, place)
     share = context.memory_share if backend.name == "cpu" else share
     with backend.activate():
-        env = Environment(backend, 0, 1, "selective", context.deadline, share, context.on_superstep, context.comm)
+        env = Environment(backend, 0, 1, "selective", context.watchdog, share, context.on_superstep, context.comm)
         result: RankResult = sampler.run_streamed(part, host, env, options)
         backend.synchronize()
     result.transport = context.comm.name

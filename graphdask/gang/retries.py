@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 from graphdask.config import Config
@@ -15,6 +16,9 @@ from graphdask.gang.watch import has_ended, scheduler_needed
 
 def retried(client: Any, config: Config, call: Any, label: str = "") -> Any:
     """Return `call(client, workers, attempt)`; if a worker is lost, call again with the workers that there are.
+
+    The setting `retries` limits how many are lost one after the other while no attempt gets further, by supersteps,
+    than those before it.
 
     With a `label`, kernels that are compiled meanwhile are shown as those of one call.
     """
@@ -32,7 +36,8 @@ def _tried(client: Any, config: Config, call: Any) -> Any:
     returning = {address: worker.name for address, worker in workers.items() if worker.returns}
     avoid: frozenset[str] = frozenset()
     lost: GraphdaskError | None = None
-    for attempt in range(config.retries + 1):
+    losses = furthest = 0
+    for attempt in count():
         try:
             with scheduler_needed(client):
                 return call(client, workers, attempt)
@@ -41,11 +46,12 @@ def _tried(client: Any, config: Config, call: Any) -> Any:
                 raise
             raise OverBudget(f"{error}. This was tried because a worker had been lost: {lost}") from error
         except (PeerLost, WrongWorker) as error:
-            if client is None or attempt == config.retries or isinstance(error, SchedulerLost):
+            reached = getattr(error, "reached", 0)
+            losses, furthest = (1, reached) if reached > furthest else (losses + 1, furthest)
+            if client is None or losses > config.retries or isinstance(error, SchedulerLost):
                 raise
             lost = error
             avoid |= getattr(error, "silent", frozenset())
             expected = frozenset(name for address, name in returning.items() if address not in avoid)
             with scheduler_needed(client):
                 workers = await_workers(client, config, expected, avoid)
-    raise AssertionError("unreachable")

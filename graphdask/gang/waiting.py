@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import re
 import time
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphdask.comm.failure import is_secondary
+from graphdask.engine.watchdog import late
 from graphdask.errors import DeadlineExceeded, GraphdaskError, MissingDependency, PeerLost
 from graphdask.gang.arguments import Failed
 from graphdask.gang.watch import LifeSigns, RunWatch
@@ -38,7 +40,9 @@ class Wait:
     setting: str
     """Name of the setting that limits it."""
     limit: float
-    """Its value, in seconds."""
+    """Its value, in seconds; of a run that is watched, those without progress."""
+    time_limit: float = math.inf
+    """Seconds that a run which is watched may take in all."""
 
 
 def collect(
@@ -56,8 +60,8 @@ def collect(
     """
     pending, failed = set(tasks), []
     results: dict[Any, Any] = {}
-    asked_at = time.monotonic()
-    give_up = asked_at + wait.limit
+    asked_at = started = time.monotonic()
+    ending = math.inf
     while pending:
         try:
             task, outcome = done.get(timeout=POLL)
@@ -71,24 +75,34 @@ def collect(
             else:
                 failed.append(outcome.error)
                 if len(failed) == 1:
-                    give_up = min(give_up, now + ENDING)
+                    ending = now + ENDING
                     if on_failure is not None:
                         on_failure(f"the worker {tasks[task]} failed")
         if watch is not None and task is None:
             watch.look()
-        if now > give_up:
-            if failed:
-                break
-            raise DeadlineExceeded(
-                f"{wait.what} took longer than {wait.limit} s; raise the setting "
-                f"graphdask.{wait.setting.replace('_', '-')} if it may take as long as that"
-            )
+        if now > ending:
+            break
+        if not failed:
+            _check(wait, watch, now, started)
         if now - asked_at > ASK_SCHEDULER or (failed and pending and task is None):
             asked_at = now
             life.check({tasks[task] for task in pending}, wait.what)
     if failed:
         raise _cause(failed)
     return results
+
+
+def _check(wait: Wait, watch: RunWatch | None, now: float, started: float) -> None:
+    """Raise DeadlineExceeded where a wait that began at `started` has passed a limit."""
+    if watch is not None and now - started > wait.time_limit:
+        raise DeadlineExceeded(late(wait.what, "time_limit", wait.time_limit))
+    if now - max(started, 0.0 if watch is None else watch.moved) > wait.limit:
+        if watch is not None:
+            raise DeadlineExceeded(late(wait.what, wait.setting, wait.limit))
+        raise DeadlineExceeded(
+            f"{wait.what} took longer than {wait.limit} s; raise the setting "
+            f"graphdask.{wait.setting.replace('_', '-')} if it may take as long as that"
+        )
 
 
 def outcome_of(task: Any, address: str) -> Any:

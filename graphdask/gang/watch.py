@@ -154,8 +154,14 @@ class RunWatch:
         self.run, self.life = run, life
         self.on_sign: Callable[[str], None] | None = None
         """Called with the address of a worker that has given a sign of life, in the client's loop."""
+        self.moved = 0.0
+        """`time.monotonic()` of the last sign of progress."""
+        self.superstep = -1
+        """The last one that a rank has reported."""
         self._client, self._topic, self._progress = client, topic, progress
         self._listening = False
+        self._done: dict[str, int] = {}
+        """By worker, what it counts while it makes progress."""
 
     def look(self) -> None:
         """Show the progress of the run; subscribe to its messages at the first call."""
@@ -172,8 +178,12 @@ class RunWatch:
             on_sign = self.on_sign  # the run may end meanwhile
             if on_sign is not None:
                 on_sign(message["worker"])
+            if message["done"] != self._done.get(message["worker"]):
+                self._done[message["worker"]] = message["done"]
+                self.moved = time.monotonic()
             self._progress.compiling(message["compiling"])
             for rank, superstep, frontier, edges, _, done in message["ranks"]:
+                self.superstep = max(self.superstep, superstep)
                 self._progress.note(rank, superstep, frontier, edges, done)
 
     def __enter__(self) -> RunWatch:

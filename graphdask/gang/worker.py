@@ -9,7 +9,6 @@ and ends at once when the client cancels it. Later runs of a registered gang nee
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +17,7 @@ from graphdask.comm.failure import is_secondary
 from graphdask.comm.protocol import Cancel, Communicator
 from graphdask.device.backend import Backend, cuda_device_count, get_backend
 from graphdask.engine.loop import RankContext, Superstep
+from graphdask.engine.watchdog import Watchdog
 from graphdask.errors import DeadlineExceeded, GraphdaskError, PeerLost, StaleMessage, Unsupported, WrongWorker
 from graphdask.gang.arguments import Failed, PerRank, of_rank
 from graphdask.kernels.common.compiling import Compiled, account, in_parallel, since
@@ -62,6 +62,8 @@ class RunPlan:
     """Whether `shm` gives way to `control` where it cannot be used."""
     device: str
     deadline: float
+    """Seconds without progress."""
+    time_limit: float
     """Seconds from the start of the task."""
     exchange_timeout: float
     memory_share: float
@@ -87,6 +89,27 @@ class Run:
     cancel: Cancel = field(default_factory=Cancel)
     started: bool = False
     over: threading.Event = field(default_factory=threading.Event)
+    signs: list[Callable[[], int]] = field(default_factory=list)
+    """Of each rank here, what counts its progress: parts of the work that are done, and bytes that it has sent."""
+
+    @property
+    def done(self) -> int:
+        """What the ranks here have counted of their progress."""
+        return sum(sign() for sign in self.signs)
+
+
+@dataclass
+class Ordered:
+    """A run that was begun by a message."""
+
+    run: Run | None = None
+    over: threading.Event = field(default_factory=threading.Event)
+
+    def wait(self, deadline: float) -> None:
+        """Wait until it is over, or makes no progress for `deadline` seconds."""
+        done = -1
+        while not self.over.wait(deadline) and self.run is not None and self.run.done != done:
+            done = self.run.done
 
 
 @dataclass
@@ -113,8 +136,8 @@ class Process:
     """By gang."""
     kept: dict[str, PerRank] = field(default_factory=dict)
     """Values that no task of Dask has taken over yet, by the key that it will have."""
-    ordered: dict[str, threading.Event] = field(default_factory=dict)
-    """Set when a run that was begun by a message is over, by the key of its values; those that are not."""
+    ordered: dict[str, Ordered] = field(default_factory=dict)
+    """Runs that were begun by messages and are not over, by the keys of their values."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -256,11 +279,10 @@ def perform(
 ) -> PerRank | Failed:
     """Call the program for each rank here, for as long as Dask holds the task of the key `wanted`."""
     process, cancel = process_of(worker), run.cancel
-    pulse = _Pulse(worker, plan, cancel, wanted)
+    pulse = _Pulse(worker, plan, run, wanted)
     results: dict[int, Any] = {}
     spent: dict[int, Compiled] = {}
     raised: list[BaseException] = []
-    deadline = time.monotonic() + plan.deadline
     group = _thread_group(plan, cancel)
 
     def work(place: int, rank: int) -> None:
@@ -270,7 +292,9 @@ def perform(
                 backend.activate(),
                 _communicator(plan, process, place, rank, addresses, cancel, backend, group) as comm,
             ):
-                context = RankContext(comm, backend, deadline, plan.memory_share, pulse.of_rank(rank))
+                watchdog = Watchdog(plan.deadline, plan.time_limit)
+                run.signs.append(lambda: watchdog.parts + comm.bytes_sent)
+                context = RankContext(comm, backend, watchdog, plan.memory_share, pulse.of_rank(rank))
                 results[rank] = program(context, *(of_rank(argument, rank) for argument in arguments))
                 spent[rank] = since(before)
         except BaseException as error:  # the client raises it
@@ -386,8 +410,8 @@ def _control(
 class _Pulse:
     """Signs of life to the client, with where each rank is; and a look whether the client still wants the run."""
 
-    def __init__(self, worker: Any, plan: RunPlan, cancel: Cancel, wanted: str):
-        self._worker, self._plan, self._cancel = worker, plan, cancel
+    def __init__(self, worker: Any, plan: RunPlan, run: Run, wanted: str):
+        self._worker, self._plan, self._run = worker, plan, run
         self._task = wanted
         self._ranks: dict[int, tuple[int, int, int, int, float]] = {}
         self._over, self._compiled = False, process_total().seconds
@@ -418,9 +442,9 @@ class _Pulse:
         if self._over:
             return
         ranks = [[rank, *map(int, where), float(done)] for rank, (*where, done) in list(self._ranks.items())]
-        message = {"run": self._plan.run, "worker": self._plan.worker, "ranks": ranks}
+        message = {"run": self._plan.run, "worker": self._plan.worker, "ranks": ranks, "done": self._run.done}
         self._worker.log_event(self._plan.topic, message | {"compiling": process_total().seconds - self._compiled})
         task = self._worker.state.tasks.get(self._task)
         if task is None or task.state == "cancelled":
-            self._cancel.set("the client gave up the run, or is gone")
+            self._run.cancel.set("the client gave up the run, or is gone")
         self._wait()

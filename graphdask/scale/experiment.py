@@ -86,7 +86,7 @@ def run(
         anything else is refused.
     device : {"auto", "cpu", "cuda"}
     deadline : float, optional
-        Seconds after which one run counts as failed; default: `graphdask.deadline`.
+        Seconds after which one run counts as failed; default: `graphdask.time-limit`.
     retry_failed : bool
         Measure again what failed before.
     client : distributed.Client, optional
@@ -135,7 +135,7 @@ def run(
     most = max(one.workers for one in planned)
     _enough(most, settings.device, client)
     say, doing = (_nobody if called is None else called for called in (say, doing))
-    limit = {} if deadline is None else {"graphdask.deadline": float(deadline)}
+    limit = {} if deadline is None else dict.fromkeys(("graphdask.deadline", "graphdask.time-limit"), float(deadline))
     with opened(path, overwrite) as file:
         machine = about_machine() if there is None else there.machine
         _same_machine(file, machine)

@@ -13,7 +13,6 @@ their owners, which keep the lower label. Sweeps go on when all labels have been
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.comm.single import SingleCommunicator
 from graphdask.engine.loop import Environment, Inbox, Messages, RankContext, run_primitive
+from graphdask.engine.watchdog import Watchdog
 from graphdask.errors import Unsupported
 from graphdask.kernels.stream.chunk_pack import COUNTS
 from graphdask.kernels.stream.layered_paths_pack import NEAR, ChunkLabels
@@ -257,7 +257,7 @@ def search(
     With `label`, those of an earlier search go on.
     """
     part = part_of(store, 0, 1, memory, None)
-    env = RankContext(SingleCommunicator(), cpu(), math.inf).environment("selective")
+    env = RankContext(SingleCommunicator(), cpu(), Watchdog()).environment("selective")
     with ExitStack() as stack:
         labels = Labels(part, sources, label, depth, stack)
         found: np.ndarray = run_primitive(SingleCommunicator(), part, labels, env).columns["label"]

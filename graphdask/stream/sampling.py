@@ -84,7 +84,7 @@ def execute(context: RankContext, part: StreamedPart, sampler: Any) -> RankResul
             ahead = AHEAD_OF_DEVICE
             before, memory = host.nbytes, min(memory, int(backend.free_memory() * context.memory_share))
         env = ChunkEnvironment(
-            backend, 0, 1, "selective", context.deadline, context.memory_share, context.on_superstep, comm, host=host,
+            backend, 0, 1, "selective", context.watchdog, context.memory_share, context.on_superstep, comm, host=host,
             ahead=ahead if part.read_ahead is None else part.read_ahead,
         )  # fmt: skip
         alone = part_of(part.store, 0, 1, memory, part.read_ahead)

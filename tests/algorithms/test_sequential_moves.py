@@ -11,6 +11,7 @@ from graphdask.algorithms._communities_sequential import Climb, Rows
 from graphdask.comm.single import SingleCommunicator
 from graphdask.device.backend import get_backend
 from graphdask.engine.loop import Environment
+from graphdask.engine.watchdog import Watchdog
 
 SIZE = 60
 
@@ -28,7 +29,7 @@ def rows(rng):
 
 
 def climb_of(rows, resolution=1.0, refined=True):
-    env = Environment(get_backend("cpu"), 0, 1, "selective", np.inf, comm=SingleCommunicator())
+    env = Environment(get_backend("cpu"), 0, 1, "selective", Watchdog(), comm=SingleCommunicator())
     return Climb(env, resolution, int(rows.weights.sum()), 3, refined)
 
 

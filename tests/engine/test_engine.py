@@ -136,16 +136,31 @@ class Endless(BreadthFirstSearch):
         return Messages(state.ghost_queue.array[:0], state.ghost_queue.array[:0], {"parent": state.parent}, active=True)
 
 
+class Stuck(Endless):
+    """Goes through ten supersteps of a sixth of a second, and then through one of two seconds."""
+
+    def superstep(self, part, state, inbox, env):
+        threading.Event().wait(1 / 6 if len(env.history) < 10 else 2.0)
+        return super().superstep(part, state, inbox, env)
+
+
+@pytest.mark.parametrize(
+    ("primitive", "limits", "says", "least"),
+    [
+        (Endless, {"graphdask.time-limit": 0.3}, r"time limit of 0\.3 s|did not end within 0\.3 s", 0.2),
+        (Stuck, {"graphdask.deadline": 1.0}, r"deadline of 1 s without|did not end within 1\.0 s without", 2.0),
+    ],
+)
 @pytest.mark.parametrize("parts", [1, 3])
-def test_a_run_ends_at_its_deadline(parts):
+def test_a_run_ends_at_its_limits(parts, primitive, limits, says, least):
     graph, _ = divided("short path", parts)
     gd.bfs(graph, 0)
-    with dask.config.set({"graphdask.deadline": 0.3}):
+    with dask.config.set(limits):
         graph = graph.partition(parts, device="cpu").persist()
         started = time.monotonic()
-        with pytest.raises(gd.DeadlineExceeded):
-            execute.run(graph, Endless((0,)))
-        assert 0.2 < time.monotonic() - started < 60
+        with pytest.raises(gd.DeadlineExceeded, match=says):
+            execute.run(graph, primitive((0,)))
+        assert least < time.monotonic() - started < 60
     for thread in threading.enumerate():
         if thread.name.startswith("rank-"):  # it may still be on its way out
             thread.join(120)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
+import dask
 import pytest
-from gangs import busy_until_notified, dask_cluster, generated, path, rank_of
+from gangs import busy_until_notified, dask_cluster, generated, in_parts, itself, path, rank_of
 from ranks import needs_ucx
 
 import graphdask as gd
 from graphdask.config import Config
-from graphdask.errors import GraphdaskError, OverBudget, PeerLost, StaleMessage, WrongWorker
+from graphdask.errors import DeadlineExceeded, GraphdaskError, OverBudget, PeerLost, StaleMessage, WrongWorker
 from graphdask.gang.arguments import Failed
 from graphdask.gang.kept import select_all
 from graphdask.gang.retries import retried
@@ -138,7 +140,6 @@ def test_errors_that_end_a_process_do_not_end_the_caller():
 def test_encrypted_clusters(comm):
     pytest.importorskip("cryptography", reason="temporary certificates need cryptography")
     needs_ucx()
-    import dask
     import numpy as np
     from distributed import Security
 
@@ -155,6 +156,56 @@ def test_encrypted_clusters(comm):
             r = gd.bfs(generated(), 0, client=client).verify()
         assert r.stats.transport == {"auto": "shm"}.get(comm, comm)
         assert np.array_equal(r.depth, expected)
+
+
+def ran(client, program, *arguments, **settings):
+    gang = path(5).persist(client=client).built.gang
+    with dask.config.set({f"graphdask.{name.replace('_', '-')}": value for name, value in settings.items()}):
+        gang.use(Config.load())
+        return gang.run(program, *arguments, summary=itself, label="work", show=False).summary
+
+
+def test_a_run_that_makes_progress_outlasts_its_deadline(two_workers):
+    assert ran(two_workers, in_parts, 15, 0.4, deadline=3.0, heartbeat_interval=0.1) == [15, 15]
+
+
+@pytest.mark.parametrize(
+    ("program", "settings", "says"),
+    [
+        ((busy_until_notified,), {"deadline": 1.0}, "work passed its deadline of 1 s without progress; raise"),
+        ((in_parts, 1000, 0.1), {"time_limit": 1.0}, "passed its time limit of 1 s; raise"),
+    ],
+)
+def test_a_run_ends_without_progress_or_at_its_time_limit(two_workers, program, settings, says):
+    started = time.monotonic()
+    with pytest.raises(DeadlineExceeded, match=says):
+        ran(two_workers, *program, heartbeat_interval=0.1, **settings)
+    assert time.monotonic() - started < 60
+    assert ran(two_workers, in_parts, 1, 0.0) == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("reached", "calls"), [([0, 0, 0], 2), ([5, 5], 2), ([5, 6, 7, 7], 4), ([5, 9, 3], 3), ([2, 3, 4], 4)]
+)
+def test_losses_count_until_an_attempt_gets_further(two_workers, reached, calls):
+    """Of these attempts each ends with a lost worker after so many supersteps; one more would return."""
+    made = []
+
+    def call(client, workers, attempt):
+        made.append(attempt)
+        if attempt == len(reached):
+            return "returned"
+        error = PeerLost("a worker died")
+        error.reached = reached[attempt]
+        raise error
+
+    config = replace(Config.load(), retries=1)
+    if calls == len(reached) + 1:
+        assert retried(two_workers, config, call) == "returned"
+    else:
+        with pytest.raises(PeerLost):
+            retried(two_workers, config, call)
+    assert made == list(range(calls))
 
 
 def test_memory_that_suffices_no_more_after_a_loss_is_explained(two_workers):

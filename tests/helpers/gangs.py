@@ -110,6 +110,15 @@ def busy_until_notified(context) -> None:
         time.sleep(0.001)
 
 
+def in_parts(context, parts: int, seconds: float) -> int:
+    """Notes progress after each part, which takes so many seconds."""
+    for _ in range(parts):
+        time.sleep(seconds)
+        context.comm.check()
+        context.watchdog.advance("work in parts")
+    return context.watchdog.parts
+
+
 def rank_when_notified(context, over: str) -> int:
     """Its rank, once there is a file of that name."""
     path = Path(over)

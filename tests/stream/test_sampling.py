@@ -14,6 +14,7 @@ from streams import NEIGHBOURHOODS, WALKS, equal, weighted
 
 import graphdask as gd
 from graphdask.device.backend import get_backend
+from graphdask.engine.watchdog import Watchdog
 from graphdask.stream.rows import SPARE, ChunkEnvironment, StoredRows, per_vertex
 from graphdask.stream.store import Store
 
@@ -109,7 +110,7 @@ def test_what_was_read_ahead_goes_where_another_chunk_is_entered(stored):
     section, n = S.store.sections["out"], S.num_vertices
     most = max(sum(section.sizes(number)) + 28 * (int(section.table[number]["rows"]) + 1) for number in range(4))
     memory = (per_vertex(S.store, False) * n + most + section.most_bytes + 64) * SPARE // (SPARE - 1) + 1
-    env = ChunkEnvironment(get_backend("cpu"), 0, 1, "selective", np.inf, ahead=1)
+    env = ChunkEnvironment(get_backend("cpu"), 0, 1, "selective", Watchdog(), ahead=1)
     rows = StoredRows(env, S.store, section, memory, "a test", 0, lambda csr: 0)
     waiting = np.zeros(len(rows), np.int64)
     rows.enter(0, waiting)
