@@ -40,15 +40,21 @@ def run(
     *,
     exchange: str | None = None,
     allocation: str | float | None = None,
+    checkpoint: Any = None,
+    every: Any = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> Any:
     """Run a primitive over a graph and return its Result."""
-    from graphdask.gang import in_memory, on_disk
+    from graphdask.gang import checkpoints, in_memory, on_disk
 
     graph = graph.present
-    call = on_disk.run if _streamed(graph) else in_memory.run
-    return call(graph, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress)
+    wanted = checkpoints.wanted(graph, primitive, checkpoint, every)
+    if _streamed(graph):
+        return on_disk.run(graph, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress)
+    return in_memory.run(
+        graph, primitive, exchange=exchange, allocation=allocation, checkpoints=wanted, client=client, progress=progress
+    )
 
 
 def rank(graph: Any, primitive: Any, client: Any = None, progress: bool | None = None) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,11 @@ class Distribution:
         ids = part.ids.astype(np.int64)
         at = xp.minimum(xp.searchsorted(vertices, ids), len(vertices) - 1)
         return xp.where(vertices[at] == ids, shares[at], 0.0)
+
+    @property
+    def checksum(self) -> str:
+        """A number that another distribution does not have, for checkpoints."""
+        return sha256(self.vertices.astype(np.int64).tobytes() + self.shares.tobytes()).hexdigest()[:16]
 
     @property
     def nbytes(self) -> int:

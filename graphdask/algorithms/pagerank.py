@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +29,7 @@ from graphdask.device.backend import Array
 from graphdask.device.readback import Readback, readback_of
 from graphdask.engine.bins import Shape
 from graphdask.engine.buffers import Allocation
+from graphdask.engine.checkpoints import Resumable
 from graphdask.engine.codes import Codes
 from graphdask.engine.loop import ALL, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.pagerank.pagerank_pack import COUNTS, RankRows
@@ -116,6 +118,8 @@ class PageRankState:
     """The norm of the change in the last iteration."""
     heard: Readback | None = None
     """By which the host receives an iteration's counters while the next one's sums are under way; None if it waits."""
+    resumed: bool = False
+    """Whether `change` and `residual` are those of a checkpoint, of which the counters know nothing."""
     ahead: bool = False
     """Whether the sums of the next iteration have been begun, unless the device has found that this was the last."""
 
@@ -157,7 +161,7 @@ class PageRankResult(Result):
         return damping / (1.0 - damping) * self._value("change")
 
 
-class PageRank(Primitive[PageRankState]):
+class PageRank(Primitive[PageRankState], Resumable):
     """The primitive, with ranks in float64."""
 
     name = "PageRank"
@@ -223,10 +227,36 @@ class PageRank(Primitive[PageRankState]):
             state += 32 * shape.packets(part.inward.num_edges)
         return max(made + state, making, made + looking) + 2**16
 
+    def arguments(self) -> dict[str, Any]:
+        given = {"damping": self.damping, "tol": self.tol, "max_iter": self.max_iter, "norm": self.norm}
+        given |= {"self_loops": self.self_loops, "weighted": self.weighted, "dtype": np.dtype(self.real).name}
+        for name, shares in (("personalization", self.personalization), ("start", self.start)):
+            given[name] = None if shares is None else shares.checksum
+        return given
+
+    def saved(self, part: Part, state: PageRankState, env: Environment) -> tuple[dict[str, Array], dict[str, Any]]:
+        numbers = {"iterations": state.iterations, "change": state.change, "residual": state.residual}
+        return {"rank": state.rank[state.layout.order]}, numbers
+
+    def resumed(
+        self, part: Part, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
+    ) -> tuple[PageRankState, Messages]:
+        return self._begun(part, env, columns["rank"].astype(np.float64), numbers)
+
     def init(self, part: Part, env: Environment) -> tuple[PageRankState, Messages]:
-        xp, owned = env.xp, part.num_owned
+        return self._begun(part, env, None if self.start is None else self.start.of(part, env))
+
+    def _begun(
+        self, part: Part, env: Environment, ranks: Array | None, numbers: Mapping[str, Any] = MappingProxyType({})
+    ) -> tuple[PageRankState, Messages]:
+        """The state with ranks of own vertices, float64 in local order, or None for uniform, and numbers of `saved`."""
+        xp, owned, iterations = env.xp, part.num_owned, numbers.get("iterations", 0)
         layout = self._layouts.of(part, env)
-        first = self._in_order(self.start, part, env, layout)
+        first = xp.empty(owned)
+        if ranks is not None:
+            first[layout.order] = ranks
+        else:
+            first.fill(1.0 / max(part.num_vertices, 1))
         teleport = self._in_order(self.personalization, part, env, layout)
         state = PageRankState(
             layout,
@@ -234,15 +264,17 @@ class PageRank(Primitive[PageRankState]):
             teleport=teleport,
             x=xp.zeros(part.num_slots, self.real),
             reported=Reported.of(part, env, layout, self.real),
-            sums=xp.full(owned, 1.0 / max(part.num_vertices, 1)) if self.start is None else first,
+            sums=first,
             partial=layout.rows.workspace(xp),
             counters=xp.zeros((2, len(COUNTS)), np.uint64),
             num_vertices=part.num_vertices,
             noise=NOISE[np.dtype(self.real).name],
             heard=readback_of(env.backend, len(COUNTS), 1) if part.size == 1 and env.backend.name == "cuda" else None,
+            resumed=iterations > 0,
+            **numbers,
         )
         # the first ranks are sums that nothing damps; their change is not used
-        self._update(part, state, damping=1.0, base=0.0, change_scale=0.0, turn=1)
+        self._update(part, state, damping=1.0, base=0.0, change_scale=0.0, turn=(iterations + 1) % 2)
         state.sums.fill(0.0)
         return state, self._say(part, state, env, 0)
 
@@ -318,7 +350,9 @@ class PageRank(Primitive[PageRankState]):
         *counted, largest = zip(*votes.tolist(), strict=True)
         totals = [int(sum(each)) for each in counted]
         state.dangling = ((totals[0] << 32) + totals[1]) / int(DANGLING_SCALE)
-        if state.iterations:
+        if state.resumed:
+            state.resumed = False
+        elif state.iterations:
             state.change = ((totals[2] << 32) + totals[3]) / state.change_scale
             state.residual = state.change if self.norm == "l1" else max(largest)
         elif not state.num_vertices:

@@ -55,6 +55,8 @@ def pagerank(
     dtype: Any = "float64",
     start: Any = None,
     exchange: str | None = None,
+    checkpoint: Any = None,
+    every: Any = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> PageRankResult | DynamicPageRankResult:
@@ -180,7 +182,7 @@ def pagerank(
         plain = {
             "dangling": dangling in (None, "self-loop"), "norm": norm in (None, "linf"), "dtype": name == "float64",
             "personalization": personalization is None, "start": start is None, "weighted": not weighted,
-            "exchange": exchange in (None, "selective"),
+            "exchange": exchange in (None, "selective"), "checkpoint": checkpoint is None, "every": every is None,
         }  # fmt: skip
         return dynamic_pagerank(
             G, method, float(damping), 1e-10 if tol is None else float(tol), int(max_iter), frontier_tol, prune_tol,
@@ -211,7 +213,9 @@ def pagerank(
         personalization=personal,
         start=first,
     )
-    result = execute.run(G, primitive, exchange=exchange, client=client, progress=progress)
+    result = execute.run(
+        G, primitive, exchange=exchange, checkpoint=checkpoint, every=every, client=client, progress=progress
+    )
     if (tol or error is not None) and not result.converged:
         warn_of_residual(result, max_iter, tol, error)
     return result

@@ -23,9 +23,10 @@ from graphdask.comm.protocol import Communicator, Peers
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.announced import checked_memory
 from graphdask.engine.buffers import MAXIMAL, Allocation, Buffer, Growth, Holdings
+from graphdask.engine.checkpoints import Keeper
 from graphdask.engine.exchange import INDEX, Exchange, Exchanger
 from graphdask.engine.messages import ALL, Inbox, Messages, Received
-from graphdask.engine.superstep import RankResult, Superstep
+from graphdask.engine.superstep import RankResult, Superstep, waited
 from graphdask.engine.watchdog import Watchdog
 from graphdask.kernels.common.compiling import account, clock
 from graphdask.partition.ghosts import fetch_ghosts, ghost_rows, make_mirrors
@@ -88,6 +89,8 @@ class Environment:
     """Whether there is no memory for what only makes a primitive faster."""
     growth: Growth = field(default_factory=Growth, repr=False)
     """What they have grown, those of such a primitive too."""
+    keeper: Keeper | None = field(default=None, repr=False)
+    """Of the checkpoints of the run, if there are any."""
     agreed: Any = field(default=None, repr=False)
     """The table AGREED of the partition, where all ranks have one of the same number."""
     _held: tuple[Part, list[Array]] | None = field(default=None, repr=False)
@@ -379,8 +382,9 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
     holdings, allocated = Holdings(part, backend), -1
     if not history:
         env.bytes_sent()
+    keeper, env.keeper = env.keeper, None  # a primitive that this one runs has none
     started, recorded = clock(), env.recorded
-    state, messages = primitive.init(part, env)
+    state, messages = primitive.init(part, env) if keeper is None else keeper.begin(primitive, part, env)
     while True:
         computed = clock()
         sends, meta, codes = exchanger.pack(messages)
@@ -395,19 +399,20 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         if primitive.votes:
             voted = np.full(primitive.votes, vote or 0.0, np.float64)
             control = np.concatenate([control, voted.view(np.int64)])
+        if keeper is not None:
+            control = np.concatenate([control, keeper.control()])
         received = comm.exchange(sends, meta, control)
         exchanged = clock()
         if primitive.votes:
-            votes = np.ascontiguousarray(received.control[:, 4:]).view(np.float64)
+            votes = np.ascontiguousarray(received.control[:, 4 : 4 + primitive.votes]).view(np.float64)
         active, counts, computing, compilings = received.control[:, :4].T.tolist()
+        if keeper is not None:
+            keeper.hear(received.control[:, 4 + primitive.votes :])
         ends = primitive.ends(state, votes) or not (any(active) or any(counts))
         inbox = exchanger.unpack(received.payloads, received.meta, votes)
-        slowest = max(computing) / 1e9
-        wait = min(max(slowest - busy, 0.0), exchanged - ready)
-        latest = max(ran + waited for ran, waited in zip(computing, compilings, strict=True)) / 1e9
-        halted = min(max(latest - busy - compiling - wait, 0.0), exchanged - ready - wait)
+        wait, halted = waited(computing, compilings, busy, compiling, exchanged - ready)
         step = Superstep(
-            number=len(history),
+            number=len(history) if keeper is None else keeper.done - 1,
             frontier=messages.frontier,
             edges=messages.edges,
             messages=sent,
@@ -430,16 +435,15 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             step.compile += account().seconds - compiled
             break
         env.check_deadline(primitive.name, f"superstep {len(history)}")
+        if keeper is not None:
+            keeper.save(primitive, part, state, env)
         started, recorded = clock(), env.recorded
         messages = primitive.superstep(part, state, inbox, env)
         del sends, received, inbox  # before what is sent next takes memory
     allocated_end, found = holdings.nbytes(state), primitive.result(part, state, env)
     history[-1].bytes_sent += env.bytes_sent()
     backend.synchronize()
-    columns = {name: value for name, value in found.items() if hasattr(value, "dtype") and value.ndim}
-    values = {name: value for name, value in found.items() if name not in columns}
-    dtypes = {name: array.dtype for name, array in columns.items()}
     return RankResult(
-        columns, values, dtypes, history, comm.name, backend.description, memory, allocated, allocated_end,
-        env.growth.growths,
-    )  # fmt: skip
+        {}, {}, {}, history, comm.name, backend.description, memory, allocated, allocated_end, env.growth.growths,
+        None if keeper is None else keeper.kept,
+    ).taking(found)  # fmt: skip

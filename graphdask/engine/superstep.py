@@ -62,7 +62,28 @@ class RankResult:
     """And after the last one."""
     growths: int = 0
     """How often a queue had to grow."""
+    checkpoints: Any = None
+    """What is known of the run's checkpoints (`graphdask.engine.checkpoints.Kept`); None if there are none."""
+
+    def taking(self, found: dict[str, Any]) -> RankResult:
+        """Take in what a primitive has found, arrays over the own vertices and numbers, and return self."""
+        self.columns = {name: value for name, value in found.items() if hasattr(value, "dtype") and value.ndim}
+        self.values = {name: value for name, value in found.items() if name not in self.columns}
+        self.dtypes = {name: array.dtype for name, array in self.columns.items()}
+        return self
 
     def without_columns(self) -> RankResult:
         """Return the result without its columns: the part that is sent to the client while the columns stay."""
         return replace(self, columns={})
+
+
+def waited(
+    computing: list[int], compilings: list[int], busy: float, compiling: float, exchange: float
+) -> tuple[float, float]:
+    """Return for how many seconds of an exchange a rank waited for ranks that computed, and that compiled kernels.
+
+    `computing` and `compilings` are nanoseconds of all ranks, and `busy` and `compiling` seconds of this one.
+    """
+    wait = min(max(max(computing) / 1e9 - busy, 0.0), exchange)
+    latest = max(ran + compiled for ran, compiled in zip(computing, compilings, strict=True)) / 1e9
+    return wait, min(max(latest - busy - compiling - wait, 0.0), exchange - wait)

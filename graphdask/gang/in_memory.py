@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from graphdask.config import Config
 from graphdask.display.notebook import is_watched
 from graphdask.engine.buffers import MAXIMAL, Allocation
+from graphdask.engine.checkpoints import Checkpointing, Keeper
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
-from graphdask.errors import PeerLost, Unsupported, WrongWorker
+from graphdask.errors import Unsupported
 from graphdask.gang import on_disk
 from graphdask.gang.board import announce
 from graphdask.gang.building import Built, build_all, gang_for, with_columns, with_edge_rows, with_inward
+from graphdask.gang.checkpoints import attempt, on_loss
 from graphdask.gang.clients import Workers
 from graphdask.gang.logs import log_run
+from graphdask.gang.recovery import Recovery, of_size, on_lost_partitions
 from graphdask.gang.retries import retried
 from graphdask.graph.graph import Graph
 from graphdask.kernels.common.compiling import Timer
@@ -36,6 +40,7 @@ def run(
     *,
     exchange: str | None,
     allocation: str | float | None,
+    checkpoints: Checkpointing | None,
     client: Any,
     progress: bool | None,
 ) -> Any:
@@ -52,37 +57,52 @@ def run(
         )
 
     def compute(built: Built, restarts: int) -> Any:
-        show = is_watched(config.progress)
         timer = Timer()
-        kept = built.gang.run(
-            _run,
-            built.parts,
-            primitive,
-            chosen,
-            scheme,
-            summary=RankResult.without_columns,
-            label=primitive.name,
-            show=show,
-            goal=primitive.goal,
-        )
+        kept = values(built)
         stats = Stats.of(primitive.name, kept.summary, chosen, built.ghosts, timer.seconds, str(scheme), timer.compiled)
         stats.restarts = restarts
         announce(built.gang, stats)
         log_run(graph, built.gang, stats)
+        if built.gang.kind == "dask":
+            kept.recovery = Recovery(primitive.name, built, stats, partial(again, size=built.gang.size))
         return primitive.result_type(graph, primitive, kept, built, stats)
 
-    inward = primitive.inward and graph.directed
-    return with_partitions(
-        graph, client, config, compute, primitive.ghosts, inward, False if primitive.edge_rows else None,
-        primitive.name,
-        primitive.check_device,
-        primitive.reads,
-    )  # fmt: skip
+    def values(built: Built) -> Any:
+        with on_loss(checkpoints):
+            return built.gang.run(
+                _run,
+                built.parts,
+                primitive,
+                chosen,
+                scheme,
+                None if checkpoints is None else attempt(checkpoints),
+                summary=RankResult.without_columns,
+                label=primitive.name,
+                show=is_watched(config.progress),
+                goal=primitive.goal,
+            )
+
+    def again(client: Any, workers: Workers, size: int) -> tuple[Built, Any]:
+        home = of_size(graph, workers, size)
+        with on_lost_partitions(home):
+            there = partitions(home, client, workers, config, *needs, *checks)
+            return there, values(there)
+
+    needs: tuple[str, bool, bool | None]
+    needs = primitive.ghosts, primitive.inward and graph.directed, False if primitive.edge_rows else None
+    checks = primitive.check_device, primitive.reads
+    return with_partitions(graph, client, config, compute, *needs, primitive.name, *checks)
 
 
-def _run(context: RankContext, part: Part, primitive: Any, exchange: Any, allocation: Allocation) -> RankResult:
+def _run(
+    context: RankContext, part: Part, primitive: Any, exchange: Any, allocation: Allocation,
+    checkpoints: Checkpointing | None,
+) -> RankResult:  # fmt: skip
     """On each rank: run the superstep loop of the engine over its part."""
-    return run_primitive(context.comm, part, primitive, context.environment(exchange, allocation))
+    env = context.environment(exchange, allocation)
+    if checkpoints is not None:
+        env.keeper = Keeper(checkpoints, env.rank, env.size)
+    return run_primitive(context.comm, part, primitive, env)
 
 
 def with_partitions(
@@ -98,20 +118,18 @@ def with_partitions(
     on_disk.refuse(graph, "what was asked for of")
 
     def call(client: Any, workers: Workers, attempt: int) -> Any:
-        try:
-            return action(_built(graph, client, workers, config, ghosts, inward, edge_rows, check, reads), attempt)
-        except (PeerLost, WrongWorker):
-            graph.built = None
-            raise
+        with on_lost_partitions(graph):
+            return action(partitions(graph, client, workers, config, ghosts, inward, edge_rows, check, reads), attempt)
 
     with on_disk.offered(graph):
         return retried(client, config, call, label)
 
 
-def _built(
+def partitions(
     graph: Graph, client: Any, workers: Workers, config: Config, ghosts: str, inward: bool,
     edge_rows: bool | None, check: Callable[[str], None] | None, reads: tuple[Any, ...],
 ) -> Built:  # fmt: skip
+    """Return the partitions of a graph with what is asked for, built as far as they are not there."""
     built: Built | None = graph.built
     if built is not None and (
         not built.gang.is_whole(workers)

@@ -10,12 +10,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from itertools import count
+from typing import Any, TypeVar
 
-from graphdask.errors import GraphdaskError, PeerLost, StaleMessage
+from graphdask.errors import GraphdaskError, PeerLost, StaleMessage, WrongWorker
 from graphdask.gang.arguments import Failed, PerRank, Summaries
 from graphdask.gang.lent import Loan, close, lending
 from graphdask.gang.watch import ask_scheduler
+
+T = TypeVar("T")
 
 
 class DaskKept:
@@ -35,6 +38,33 @@ class DaskKept:
     def __init__(self, gang: Any, keys: dict[str, str], summary: list[Any], futures: dict[str, Any] | None = None):
         self.gang, self.keys, self.summary = gang, keys, summary
         self._futures, self._lock = dict(futures or {}), threading.Lock()
+        self.recovery: Any = None
+        """Recovery: how they are computed again if a worker takes them with it; None if they are not."""
+        self._successor: DaskKept | None = None
+        """Those that were computed again, which live for as long as these."""
+        self._recovering = threading.Lock()
+
+    def lasting(self, call: Callable[[], T]) -> T:
+        """Return `call()`; if a worker has taken values with it, compute them again, and call again."""
+        for losses in count(1):
+            gang = self.gang
+            try:
+                return call()
+            except (PeerLost, WrongWorker) as error:
+                with self._recovering:
+                    if self.gang is not gang:  # another thread has computed them
+                        continue
+                    if self.recovery is None or not self.recovery.possible(gang, error, losses):
+                        raise
+                    self._succeed(self.recovery(gang, error))
+        raise AssertionError("unreachable")
+
+    def _succeed(self, made: DaskKept) -> None:
+        """Take over the values that were computed again, with their names on the workers."""
+        with self._lock:
+            self._successor, self.gang, self.keys = made, made.gang, made.keys
+            self._futures = made._futures
+        self._lock = made._lock
 
     @property
     def futures(self) -> dict[str, Any]:
@@ -45,6 +75,9 @@ class DaskKept:
             return self._futures
 
     def fetch(self, select: Callable[[Any], Any]) -> list[Any]:
+        return self.lasting(lambda: self._fetched(select))
+
+    def _fetched(self, select: Callable[[Any], Any]) -> list[Any]:
         found, asked = self._selected(lending(select))
         try:
             return self._taken(found, asked)
@@ -79,6 +112,9 @@ class DaskKept:
 
     def ask(self, selects: dict[int, Callable[[Any], Any]]) -> dict[int, Any]:
         """What each function picks from the value of its rank; all are asked at the same time, the others not."""
+        return self.lasting(lambda: self._answers(selects))
+
+    def _answers(self, selects: dict[int, Callable[[Any], Any]]) -> dict[int, Any]:
         homes = {rank: host.address for host in self.gang.hosts for rank in host.ranks}
         places = self._places()
         tasks = {
@@ -107,6 +143,8 @@ class DaskKept:
     def delayed(self, select: Callable[[Any], Any]) -> list[Any]:
         from dask import delayed
 
+        if self.recovery is not None:
+            self.lasting(self._places)
         place = {rank: host.address for host in self.gang.hosts for rank in host.ranks}
         return [
             delayed(_select_one, pure=False)(delayed(self.futures[place[rank]]), rank, select)

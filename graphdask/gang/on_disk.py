@@ -10,10 +10,11 @@ from typing import Any
 from graphdask.config import Config
 from graphdask.display.notebook import is_watched
 from graphdask.engine.loop import RankContext, RankResult
-from graphdask.errors import InputError, OverBudget, PeerLost, Unsupported, WrongWorker
+from graphdask.errors import InputError, OverBudget, Unsupported
 from graphdask.gang.clients import Workers
 from graphdask.gang.local import LocalGang
 from graphdask.gang.logs import log_run
+from graphdask.gang.recovery import Recovery, of_size, on_lost_partitions
 from graphdask.gang.replicas import fill_up
 from graphdask.gang.retries import retried
 from graphdask.kernels.common.compiling import Timer
@@ -78,11 +79,8 @@ def _retried(graph: StreamedGraph, client: Any, config: Config, call: Any, label
     """Return `call(client, workers, attempt)`; if a worker is lost, open the graph again."""
 
     def attempt(*where: Any) -> Any:
-        try:
+        with on_lost_partitions(graph):
             return call(*where)
-        except (PeerLost, WrongWorker):
-            graph.built = None
-            raise
 
     return retried(client, config, attempt, label)
 
@@ -124,12 +122,14 @@ def _opened(graph: StreamedGraph, gang: Any, given: Any, asked: tuple[Any, ...])
 
 
 def _run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, workers: Workers, restarts: int) -> Any:
-    built, show = opened(graph, client, workers, config), is_watched(config.progress)
-    timer = Timer()
-    kept = built.gang.run(
-        execute, built.parts, primitive, summary=RankResult.without_columns, label=primitive.name, show=show,
-        goal=primitive.goal,
-    )  # fmt: skip
+    def values(built: Opened) -> Any:
+        return built.gang.run(
+            execute, built.parts, primitive, summary=RankResult.without_columns, label=primitive.name,
+            show=is_watched(config.progress), goal=primitive.goal,
+        )  # fmt: skip
+
+    built, timer = opened(graph, client, workers, config), Timer()
+    kept = values(built)
     several = built.gang.size > 1
     exchange, ghosts = ("selective", "all") if several else ("none", "none")
     stats = Stats.of(primitive.name, kept.summary, exchange, ghosts, timer.seconds, compiled=timer.compiled)
@@ -138,16 +138,35 @@ def _run(graph: StreamedGraph, primitive: Any, config: Config, client: Any, work
         restarts,
     )
     log_run(graph, built.gang, stats)
+    _lasting(graph, kept, built, stats, values, config)
     return primitive.result_type(graph, primitive, kept, built, stats)
 
 
+def _lasting(graph: StreamedGraph, kept: Any, built: Opened, stats: Stats, values: Any, config: Config) -> None:
+    """Let what a run has left on workers be computed again, by `values`, if a worker takes it with it."""
+    size = built.gang.size
+
+    def again(client: Any, workers: Workers) -> tuple[Opened, Any]:
+        home = of_size(graph, workers, size)
+        with on_lost_partitions(home):
+            there = opened(home, client, workers, config)
+            return there, values(there)
+
+    if built.gang.kind == "dask":
+        kept.recovery = Recovery(stats.algorithm, built, stats, again)
+
+
 def _sample(graph: StreamedGraph, sampler: Any, config: Config, client: Any, workers: Workers, restarts: int) -> Any:
-    built, show = opened(graph, client, workers, config), is_watched(config.progress)
+    def values(built: Opened) -> Any:
+        return built.gang.run(
+            sampling.execute, built.parts, sampler, summary=RankResult.without_columns, label=sampler.name,
+            show=is_watched(config.progress),
+        )  # fmt: skip
+
+    built = opened(graph, client, workers, config)
     sampler.check(graph, built.weights)
     timer = Timer()
-    kept = built.gang.run(
-        sampling.execute, built.parts, sampler, summary=RankResult.without_columns, label=sampler.name, show=show
-    )
+    kept = values(built)
     fill_up([result.supersteps for result in kept.summary])
     stats = Stats.of(sampler.name, kept.summary, "none", "none", timer.seconds, compiled=timer.compiled)
     stats.streamed, stats.restarts = (
@@ -155,6 +174,7 @@ def _sample(graph: StreamedGraph, sampler: Any, config: Config, client: Any, wor
         restarts,
     )
     log_run(graph, built.gang, stats)
+    _lasting(graph, kept, built, stats, values, config)
     return sampler.result_type(graph, sampler, kept, built, stats, sampling.PLACEMENT)
 
 

@@ -16,6 +16,7 @@ from graphdask.gang.arguments import PerRank
 from graphdask.gang.building import Built
 from graphdask.gang.in_memory import with_partitions
 from graphdask.gang.on_disk import itself
+from graphdask.gang.recovery import whole
 from graphdask.graph.graph import Graph
 from graphdask.partition.part import Part
 from graphdask.results.columns import PickColumn
@@ -33,13 +34,17 @@ def verify(result: Any) -> None:
     if isinstance(result.graph, StreamedGraph):
         sampling.refuse_proof(result.graph, primitive)
     config = Config.load()
-    built.gang.use(config)
     show = is_watched(config.progress)
     label = f"verifying {primitive.name}"
-    kept = built.gang.run(_verify, built.parts, primitive, result.parts, summary=itself, label=label, show=show)
-    _refuse(result, kept)
-    if isinstance(primitive, Sampler) and "edge" in result.columns and not isinstance(result.graph, StreamedGraph):
-        _refuse(result, edge_rows.proved(result, show))
+
+    def proof() -> None:
+        built.gang.use(config)
+        kept = built.gang.run(_verify, built.parts, primitive, result.parts, summary=itself, label=label, show=show)
+        _refuse(result, kept)
+        if isinstance(primitive, Sampler) and "edge" in result.columns and not isinstance(result.graph, StreamedGraph):
+            _refuse(result, edge_rows.proved(result, show))
+
+    whole(result, proof)
 
 
 def verify_graph(graph: Graph, client: Any, progress: bool | None) -> None:

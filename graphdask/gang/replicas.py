@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from graphdask.config import Config
 from graphdask.device.backend import cuda_device_count, get_backend
 from graphdask.display.notebook import is_watched
 from graphdask.engine.loop import Environment, RankContext, RankResult, Superstep, run_primitive
+from graphdask.errors import PeerLost, WrongWorker
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.board import announce
 from graphdask.gang.columns import LABEL, add, arguments, rows_plan
 from graphdask.gang.local import LocalGang, devices_used
 from graphdask.gang.logs import log_run
+from graphdask.gang.recovery import Recovery
 from graphdask.graph.graph import Graph
 from graphdask.kernels.common.compiling import Timer
 from graphdask.partition.build import BuildPlan, add_inward, build_part
@@ -100,23 +104,38 @@ class Replicas:
         return PerRank([self.held[rank % self.holders.size] for rank in range(self.gang.size)])
 
 
-def run(graph: Graph, built: Any, sampler: Any, placement: str, restarts: int, config: Config) -> Any:
-    """Draw the samples on the workers, and leave them there."""
-    sampler.check(graph, built.weights)
-    show = is_watched(config.progress)
-    timer, size = Timer(), built.gang.size
+def run(graph: Graph, built: Any, sampler: Any, placement: str, restarts: int, config: Config, again: Any) -> Any:
+    """Draw the samples on the workers, and leave them there; if a worker is lost, `again` gives what they lie on."""
     alone = placement == "replicated"
-    mine = _shares(sampler, size) if alone else sampler
-    kept = built.gang.run(
-        _sample, built.parts, mine, PerRank(range(size)), summary=RankResult.without_columns, label=sampler.name,
-        show=show, alone=alone,
-    )  # fmt: skip
+
+    def values(built: Any) -> Any:
+        size = built.gang.size
+        return built.gang.run(
+            _sample, built.parts, _shares(sampler, size) if alone else sampler, PerRank(range(size)),
+            summary=RankResult.without_columns, label=sampler.name, show=is_watched(config.progress), alone=alone,
+        )  # fmt: skip
+
+    sampler.check(graph, built.weights)
+    timer = Timer()
+    kept = values(built)
     fill_up([result.supersteps for result in kept.summary])
     stats = Stats.of(sampler.name, kept.summary, "selective", built.ghosts, timer.seconds, compiled=timer.compiled)
     announce(built.gang, stats)
     stats.restarts = restarts
     log_run(graph, built.gang, stats)
+    _lasting(kept, built, stats, again, values)
     return sampler.result_type(graph, sampler, kept, built, stats, placement)
+
+
+def _lasting(kept: Any, built: Any, stats: Stats, again: Any, values: Any) -> None:
+    """Let samples on workers be drawn again, by `values`, from what `again` gives, if a worker takes them with it."""
+
+    def make(client: Any, workers: Any) -> tuple[Any, Any]:
+        with again(client, workers) as there:
+            return there, values(there)
+
+    if built.gang.kind == "dask":
+        kept.recovery = Recovery(stats.algorithm, built, stats, make)
 
 
 def _shares(sampler: Any, size: int) -> PerRank:
@@ -134,22 +153,38 @@ def streamed(
     if device != "cpu":
         source = graph.on_host = graph.on_host or replace(graph, plan=replace(graph.plan, device="cpu"), built=None)
         source.replicas = None if source.replicas is graph.replicas else source.replicas
-    there, show = built(source, client, config, sampler, workers), is_watched(config.progress)
+    there = built(source, client, config, sampler, workers)
     sampler.check(graph, there.weights)
     if client is None and device == "cuda":
         there = replace(there, gang=LocalGang(graph.plan.parts or 1, "cpu", config))
-    (places, shares), size = _devices(there.gang, config), there.gang.size
+
+    def values(there: Any) -> Any:
+        (places, shares), size = _devices(there.gang, config), there.gang.size
+        return there.gang.run(
+            _stream, there.parts, _shares(sampler, size), PerRank(range(size)), options, device, PerRank(places),
+            PerRank(shares), summary=RankResult.without_columns, label=sampler.name,
+            show=is_watched(config.progress), alone=True,
+        )  # fmt: skip
+
     timer = Timer()
-    kept = there.gang.run(
-        _stream, there.parts, _shares(sampler, size), PerRank(range(size)), options, device, PerRank(places),
-        PerRank(shares), summary=RankResult.without_columns, label=sampler.name, show=show, alone=True,
-    )  # fmt: skip
+    kept = values(there)
     fill_up([result.supersteps for result in kept.summary])
     stats = Stats.of(sampler.name, kept.summary, "selective", there.ghosts, timer.seconds, compiled=timer.compiled)
     announce(there.gang, stats)
     stats.restarts, stats.streamed = restarts, _joined([result.values["streamed"] for result in kept.summary])
     log_run(graph, there.gang, stats)
+    _lasting(kept, there, stats, partial(kept_replicas, source, config, sampler), values)
     return sampler.result_type(graph, sampler, kept, there, stats, "streamed")
+
+
+@contextmanager
+def kept_replicas(graph: Graph, config: Config, sampler: Any, client: Any, workers: Any) -> Iterator[Replicas]:
+    """The whole graph on every worker; if one is lost meanwhile, all are let go of."""
+    try:
+        yield built(graph, client, config, sampler, workers)
+    except (PeerLost, WrongWorker):
+        graph.replicas = None
+        raise
 
 
 def _devices(gang: Any, config: Config) -> tuple[list[int], list[float]]:

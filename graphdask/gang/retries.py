@@ -10,7 +10,7 @@ from graphdask.display.first_use import FirstUse
 from graphdask.display.notebook import is_watched
 from graphdask.errors import GraphdaskError, OverBudget, PeerLost, SchedulerLost, WrongWorker
 from graphdask.gang.adaptive import ask_for_workers
-from graphdask.gang.clients import active_client, await_workers, checked, workers_of
+from graphdask.gang.clients import Workers, active_client, await_workers, checked, workers_of
 from graphdask.gang.watch import has_ended, scheduler_needed
 
 
@@ -26,6 +26,19 @@ def retried(client: Any, config: Config, call: Any, label: str = "") -> Any:
         return _tried(client, config, call)
 
 
+def repeated(gang: Any, error: Any, call: Any, label: str) -> Any:
+    """As `retried`, for values that a gang has lost: when its workers are back, or will not come back."""
+    client, config = gang.client, gang.config
+    avoid: frozenset[str] = getattr(error, "silent", frozenset())
+    expected = frozenset[str]()
+    with scheduler_needed(client):
+        if any(worker.returns for worker in workers_of(client).values()):
+            expected = frozenset(host.name for host in gang.hosts if host.address not in avoid)
+        workers = await_workers(client, config, expected, avoid)
+    with FirstUse(label, is_watched(config.progress)):
+        return _repeated(client, config, call, workers, avoid)
+
+
 def _tried(client: Any, config: Config, call: Any) -> Any:
     client = active_client() if checked(client) is None else client
     open_before = not has_ended(client)
@@ -33,8 +46,11 @@ def _tried(client: Any, config: Config, call: Any) -> Any:
         workers = workers_of(client)
         if client is not None and not workers:
             workers = ask_for_workers(client, config)
+    return _repeated(client, config, call, workers)
+
+
+def _repeated(client: Any, config: Config, call: Any, workers: Workers, avoid: frozenset[str] = frozenset()) -> Any:
     returning = {address: worker.name for address, worker in workers.items() if worker.returns}
-    avoid: frozenset[str] = frozenset()
     lost: GraphdaskError | None = None
     losses = furthest = 0
     for attempt in count():

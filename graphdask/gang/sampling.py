@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from graphdask.config import Config
@@ -9,7 +12,8 @@ from graphdask.errors import OverBudget, PeerLost, WrongWorker
 from graphdask.gang import on_disk, replicas
 from graphdask.gang.building import Built
 from graphdask.gang.clients import Workers
-from graphdask.gang.in_memory import with_partitions
+from graphdask.gang.in_memory import partitions, with_partitions
+from graphdask.gang.recovery import of_size, on_lost_partitions
 from graphdask.gang.retries import retried
 from graphdask.graph.graph import Graph
 
@@ -37,23 +41,29 @@ def sample(graph: Graph, sampler: Any, placement: Any, client: Any, progress: bo
 
 def _partitioned(graph: Graph, sampler: Any, client: Any, config: Config) -> Any:
     def compute(built: Built, restarts: int) -> Any:
-        return replicas.run(graph, built, sampler, "partitioned", restarts, config)
+        again = partial(_partitions, graph, config, (*needs, None, sampler.reads), built.gang.size)
+        return replicas.run(graph, built, sampler, "partitioned", restarts, config, again)
 
     inward = sampler.inward and graph.directed
-    rows = inward if sampler.numbered else None
-    return with_partitions(
-        graph, client, config, compute, sampler.ghosts, inward, rows, sampler.name, None, sampler.reads
-    )
+    needs = sampler.ghosts, inward, inward if sampler.numbered else None
+    return with_partitions(graph, client, config, compute, *needs, sampler.name, None, sampler.reads)
+
+
+@contextmanager
+def _partitions(
+    graph: Graph, config: Config, needs: tuple[Any, ...], size: int, client: Any, workers: Workers
+) -> Iterator[Built]:
+    """The partitions of a graph, as many as before; if a worker is lost meanwhile, all are let go of."""
+    home = of_size(graph, workers, size)
+    with on_lost_partitions(home):
+        yield partitions(home, client, workers, config, *needs)
 
 
 def _replicated(graph: Graph, sampler: Any, client: Any, config: Config) -> Any:
     def compute(client: Any, workers: Workers, restarts: int) -> Any:
-        try:
-            built = replicas.built(graph, client, config, sampler, workers)
-            return replicas.run(graph, built, sampler, "replicated", restarts, config)
-        except (PeerLost, WrongWorker):
-            graph.replicas = None
-            raise
+        again = partial(replicas.kept_replicas, graph, config, sampler)
+        with again(client, workers) as built:
+            return replicas.run(graph, built, sampler, "replicated", restarts, config, again)
 
     with on_disk.offered(graph):
         return retried(client, config, compute, sampler.name)

@@ -24,6 +24,13 @@ allocation : {"maximal", "just-enough", "fixed"} or float, optional
     as this graph can need, or for an estimate that grows before a launch may need more. "fixed" or a float: for
     that share of all vertices (0.75 for "fixed"); if it may be too little, OverBudget names a share that
     suffices. The answer is the same.
+checkpoint : path-like or str, optional
+    A folder that all workers share, or an address that fsspec opens. The state of the run is written there now and
+    then, and a call with the same graph and arguments goes on from it: after a lost worker, in another job, or on
+    another number of workers. The answer has the same bits. The checkpoints stay when the run is over. Default: none.
+every : str or int, optional
+    When to write a checkpoint: a duration such as "60s", "5min" or "1h", or a number of supersteps. Default: every 60
+    seconds, or more rarely if checkpoints would take more than 5 % of the time.
 seed : int
     Of the random numbers, 0 to 2**64 - 1. The same seed gives the same samples on every device, in
     every placement and for every number of workers.

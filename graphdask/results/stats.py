@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from graphdask.engine.checkpoints import joined as joined_checkpoints
 from graphdask.engine.loop import RankResult, Superstep
 from graphdask.interface.suggest import public
 from graphdask.kernels.common.compiling import NOTHING, Compiled
@@ -54,6 +55,9 @@ class Stats:
     worker that compiled most."""
     restarts: int = 0
     """How often the run was started again after a lost worker."""
+    checkpoints: dict[str, Any] = field(default_factory=dict)
+    """Of a run with checkpoints: `resumed`, the superstep from which it went on, 0 for the beginning; how many were
+    `written` since then; `nbytes` of these over all ranks, and `seconds` for them on the slowest one."""
     streamed: dict[str, Any] = field(default_factory=dict)
     """Of a graph on disk: `sweeps` over it; `nbytes` that were read; the `least` that had to be, each edge that was
     visited once (as many as were visited, but no more than those chunks have); and bytes of the `distinct` chunks
@@ -103,6 +107,7 @@ class Stats:
             compile_seconds=wall - ran,
             compiled=compiled.kernels,
             ranks_detail=[result.supersteps for result in results],
+            checkpoints=joined_checkpoints([result.checkpoints for result in results]),
         )
 
     def __len__(self) -> int:

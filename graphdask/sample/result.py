@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +70,7 @@ class Samples(DaskValues):
         """The sampler, as `verify` finds it."""
         return self.sampler
 
-    @cached_property
+    @property
     def _rows(self) -> list[int]:
         """Rows of each worker."""
         return [int(rows) for rows in self.parts.fetch(_CountRows(self.columns[0]))]

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import dask
 import numpy as np
 import pytest
-from distributed import Client
 from gangs import (
     ENDS,
     LENGTH,
@@ -26,34 +23,13 @@ from gangs import (
     pids,
     right,
     runs_with_a_kill,
+    without_nannies,
 )
 from quiet import Watch, hold
 from ranks import needs_ucx
 
 import graphdask as gd
 from graphdask.errors import InputError, PeerLost
-
-
-@contextmanager
-def without_nannies(workers: int):
-    """A client of a scheduler and workers of their own, which nobody starts anew."""
-    quiet = {**os.environ, "DASK_LOGGING__DISTRIBUTED": "critical"}
-    with dask_cluster(0) as client:
-        address = client.scheduler.address
-        command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny", "--nthreads", "1"]
-        started = [
-            subprocess.Popen([*command, "--no-dashboard", "--name", f"w{i}"], stderr=subprocess.DEVNULL, env=quiet)
-            for i in range(workers)
-        ]
-        try:
-            with Client(address, set_as_default=False) as plain:
-                all_back(plain, workers)
-                yield plain
-        finally:
-            for process in started:
-                process.kill()
-                process.wait()
-
 
 KILLS = pytest.mark.parametrize(("workers", "comm"), [(2, "tcp"), (3, "ucx"), (3, "shm")])
 
@@ -140,18 +116,6 @@ def test_a_stopped_worker_is_left_out(two_workers, stopped, delay):
         assert time.monotonic() - started < ENDS
 
 
-@pytest.mark.chaos
-def test_a_result_on_a_stopped_worker_is_not_waited_for(two_workers, stopped):
-    G = path(50).persist(client=two_workers)
-    with dask.config.set({"graphdask.heartbeat-timeout": 3.0}):
-        r = gd.bfs(G, 0, client=two_workers)
-        stopped(min(pids(two_workers).values()))
-        started = time.monotonic()
-        with pytest.raises(PeerLost, match="gave no sign of life"):
-            _ = r.depth
-        assert time.monotonic() - started < ENDS
-
-
 @pytest.mark.slow
 @pytest.mark.chaos
 def test_workers_come_and_go_between_calls():
@@ -176,26 +140,12 @@ def test_workers_come_and_go_between_calls():
         G = G.partition()
         kept = check(2)
         client.restart()
-        with pytest.raises(PeerLost):
-            _ = kept.depth
+        assert np.array_equal(kept.depth, expected)
         check(2)
         client.cluster.scale(2)
         G = G.partition()
         r = gd.bfs(G, 1, client=client)  # may meet the worker while it leaves
         assert np.array_equal(r.depth, expected)
-
-
-@pytest.mark.chaos
-def test_results_of_a_killed_worker_are_lost():
-    with dask_cluster(2) as client:
-        r = gd.bfs(generated(), 1, client=client)
-        started = time.monotonic()
-        kill(min(pids(client).values()))
-        with pytest.raises(PeerLost):
-            _ = r.depth
-        with pytest.raises(PeerLost):
-            r.verify()
-        assert time.monotonic() - started < ENDS
 
 
 def test_a_cluster_without_workers_is_refused():

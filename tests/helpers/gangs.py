@@ -6,10 +6,12 @@ import logging
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
 import graphdask as gd
+from graphdask.algorithms.pagerank import PageRank
 from graphdask.errors import OverBudget, PeerLost
 from graphdask.gang.fast_path import KEPT
 from graphdask.gang.worker import process_of
@@ -52,6 +55,27 @@ def dask_cluster(workers: int, *, threads: int = 1, dashboard: bool = False, **o
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
+
+
+@contextmanager
+def without_nannies(workers: int) -> Iterator[Client]:
+    """A client of a scheduler and workers of their own, which nobody starts anew."""
+    quiet = {**os.environ, "DASK_LOGGING__DISTRIBUTED": "critical"}
+    with dask_cluster(0) as client:
+        address = client.scheduler.address
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny", "--nthreads", "1"]
+        started = [
+            subprocess.Popen([*command, "--no-dashboard", "--name", f"w{i}"], stderr=subprocess.DEVNULL, env=quiet)
+            for i in range(workers)
+        ]
+        try:
+            with Client(address, set_as_default=False) as plain:
+                all_back(plain, workers)
+                yield plain
+        finally:
+            for process in started:
+                process.kill()
+                process.wait()
 
 
 @contextmanager
@@ -117,6 +141,24 @@ def in_parts(context, parts: int, seconds: float) -> int:
         context.comm.check()
         context.watchdog.advance("work in parts")
     return context.watchdog.parts
+
+
+class KillingRanks(PageRank):
+    """PageRank whose workers die in some iterations, each once."""
+
+    def superstep(self, part, state, inbox, env):
+        if (env.rank, state.iterations) in self.deaths:
+            with suppress(FileExistsError):
+                Path(self.marks, f"{env.rank}-{state.iterations}").touch(exist_ok=False)
+                kill(os.getpid())
+        return super().superstep(part, state, inbox, env)
+
+
+def killing_ranks(marks: str, deaths: list[tuple[int, int]]) -> PageRank:
+    """PageRank in which rank r dies in iteration i for each (r, i); `marks` is a folder that says who has."""
+    made = KillingRanks(0.85, 1e-10, 500)
+    made.marks, made.deaths = marks, deaths
+    return made
 
 
 def rank_when_notified(context, over: str) -> int:
