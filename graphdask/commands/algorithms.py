@@ -12,7 +12,7 @@ import click
 
 from graphdask.commands import program_file
 from graphdask.commands.ids import vertex, weights_of
-from graphdask.commands.options import allocation_option
+from graphdask.commands.options import allocation_option, checkpoint_options
 from graphdask.interface.registry import SIGNATURE, Algorithm, Option, algorithm_named, declared, with_command
 
 KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool}
@@ -134,7 +134,8 @@ def options_of(algorithm: Algorithm) -> dict[str, Callable[[Any], Any]]:
     parameters = inspect.signature(algorithm.function).parameters
     found = {"source": source_option} if "source" in parameters else {}
     found |= {name: _option(name, option, parameters.get(name)) for name, option in algorithm.options.items()}
-    return found | ({"allocation": allocation_option} if "allocation" in parameters else {})
+    shared = {"allocation": allocation_option, **checkpoint_options}
+    return found | {name: option for name, option in shared.items() if name in parameters}
 
 
 def _option(name: str, option: Option, parameter: inspect.Parameter | None) -> Callable[[Any], Any]:

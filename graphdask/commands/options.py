@@ -232,6 +232,15 @@ allocation_option = click.option(
     help="Room of queues: maximal, just-enough (grows), fixed (0.75 of the maximum), or a share such as 0.25.",
 )  # fmt: skip
 
+checkpoint_options = {
+    "checkpoint": click.option(
+        "--checkpoint", type=TEXT, metavar="FOLDER", help="Write the state there now and then, and go on from it."
+    ),
+    "every": click.option(
+        "--every", metavar="WHEN", help="When: 60s, 5min, 1h, or a number of supersteps.  [default: 60s, at most 5 %]"
+    ),
+}
+
 partition_options = stacked(
     click.option("--partitions", type=click.IntRange(min=1), help="Default: one for each worker."),
     click.option(

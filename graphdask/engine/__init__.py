@@ -7,6 +7,7 @@ other distributions too; `docs/engine.md` explains them with an example.
 
 from graphdask.engine.bitmap import has_bits, set_bits
 from graphdask.engine.buffers import Allocation, Buffer, exchange_bytes, put_aside, reachable
+from graphdask.engine.checkpoints import Resumable
 from graphdask.engine.direction import Direction
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Primitive, RankContext, RankResult, Superstep
 from graphdask.engine.messages import ALL, Inbox, Messages, Received
@@ -29,6 +30,7 @@ __all__ = [
     "RankContext",
     "RankResult",
     "Received",
+    "Resumable",
     "Superstep",
     "Violation",
     "exchange_bytes",

@@ -51,6 +51,7 @@ class Progress:
     dangling: float = 0.0
     change: float = 2.0
     residual: float = float("inf")
+    resumed: bool = False
 
     @property
     def change_scale(self) -> float:
