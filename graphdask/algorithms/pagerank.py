@@ -227,7 +227,7 @@ class PageRank(Primitive[PageRankState], Resumable):
             state += 32 * shape.packets(part.inward.num_edges)
         return max(made + state, making, made + looking) + 2**16
 
-    def arguments(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         given = {"damping": self.damping, "tol": self.tol, "max_iter": self.max_iter, "norm": self.norm}
         given |= {"self_loops": self.self_loops, "weighted": self.weighted, "dtype": np.dtype(self.real).name}
         for name, shares in (("personalization", self.personalization), ("start", self.start)):

@@ -42,8 +42,8 @@ class Resumable:
     """What a primitive does besides if its runs can be resumed from a checkpoint."""
 
     @abstractmethod
-    def arguments(self) -> dict[str, Any]:
-        """Return what decides the answer besides the graph, for JSON."""
+    def facts(self) -> dict[str, Any]:
+        """Return the arguments that decide the answer besides the graph, for JSON."""
 
     @abstractmethod
     def saved(self, part: Part, state: Any, env: Any) -> tuple[dict[str, Array], dict[str, float | int]]:

@@ -46,7 +46,7 @@ def wanted(graph: Any, primitive: Any, checkpoint: Any, every: Any) -> Checkpoin
     if not isinstance(primitive, Resumable):
         raise Unsupported(f"{name} does not support checkpoints; leave checkpoint= out")
     facts = {"algorithm": name, "graphdask": VERSION, "vertices": int(graph.num_vertices)}
-    facts |= {"directed": bool(graph.directed), "merged": bool(graph.merge)} | primitive.arguments()
+    facts |= {"directed": bool(graph.directed), "merged": bool(graph.merge)} | primitive.facts()
     return attempt(Checkpointing(_address(checkpoint), seconds, supersteps, every is None, facts))
 
 

@@ -60,7 +60,8 @@ def dask_cluster(workers: int, *, threads: int = 1, dashboard: bool = False, **o
 @contextmanager
 def without_nannies(workers: int) -> Iterator[Client]:
     """A client of a scheduler and workers of their own, which nobody starts anew."""
-    quiet = {**os.environ, "DASK_LOGGING__DISTRIBUTED": "critical"}
+    helpers = str(Path(__file__).parent)
+    quiet = {**os.environ, "DASK_LOGGING__DISTRIBUTED": "critical", "PYTHONPATH": helpers}
     with dask_cluster(0) as client:
         address = client.scheduler.address
         command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny", "--nthreads", "1"]
