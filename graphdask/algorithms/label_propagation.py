@@ -26,6 +26,7 @@ from graphdask.device.backend import BLOCK, Array
 from graphdask.device.limits import LEAST_SECONDS, refuse_beyond_time
 from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation, put_aside
+from graphdask.engine.checkpoints import Resumable
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
@@ -69,7 +70,7 @@ class LabelPropagationResult(Result):
         return int(self._value("iterations"))
 
 
-class LabelPropagation(Primitive[LabelsState]):
+class LabelPropagation(Primitive[LabelsState], Resumable):
     """The primitive. Its result `before` is the label before the last iteration, which the verifier repeats."""
 
     name = "label propagation"
@@ -97,9 +98,24 @@ class LabelPropagation(Primitive[LabelsState]):
         lists = part.num_owned * (5 * item + 19) + (changed + aside) * item
         return lists + ghosts * (7 * item + 1) + table * (item + 4)
 
+    def facts(self) -> dict[str, Any]:
+        return {"iterations": self.iterations}
+
+    def saved(self, part: Part, state: LabelsState, env: Environment) -> tuple[dict[str, Array], dict[str, Any]]:
+        return {"label": state.pack.label[: part.num_owned]}, {"iterations": state.iterations}
+
+    def resumed(
+        self, part: Part, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
+    ) -> tuple[LabelsState, Messages]:
+        return self._begun(part, env, columns["label"].astype(part.vertex_map.dtype), **numbers)
+
     def init(self, part: Part, env: Environment) -> tuple[LabelsState, Messages]:
+        return self._begun(part, env, part.ids)
+
+    def _begun(self, part: Part, env: Environment, labels: Array, iterations: int = 0) -> tuple[LabelsState, Messages]:
+        """The state with labels of the own vertices, after so many iterations; all rows are due in the next one."""
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
-        (label,) = env.fetch_ghosts(part, [part.ids])
+        (label,) = env.fetch_ghosts(part, [labels])
         degree = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in part.directions)
         long = places_of(xp, degree > SHORT).astype(dtype)
         start, chunks = xp.zeros(len(long) + 1, np.int64), xp.zeros(len(long) + 1, np.int64)
@@ -128,7 +144,7 @@ class LabelPropagation(Primitive[LabelsState]):
             chunks=chunks, keys=xp.full(table, -1, dtype),
             counts=xp.zeros(table, np.uint32), counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
-        state = LabelsState(pack, label[:owned].copy(), batches, part.num_slots)
+        state = LabelsState(pack, label[:owned].copy(), batches, part.num_slots, iterations)
         none = pack.changed[:0]
         return state, Messages(none, none, {"label": label}, self.iterations > 0 and owned > 0, to="ghosts")
 
@@ -198,6 +214,8 @@ def label_propagation(
     *,
     exchange: str | None = None,
     allocation: str | float | None = None,
+    checkpoint: Any = None,
+    every: Any = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> LabelPropagationResult:
@@ -250,6 +268,8 @@ def label_propagation(
         LabelPropagation(int(iterations)),
         exchange=exchange,
         allocation=allocation,
+        checkpoint=checkpoint,
+        every=every,
         client=client,
         progress=progress,
     )

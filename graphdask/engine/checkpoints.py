@@ -33,7 +33,7 @@ DEFAULT = 60.0
 SHARE = 20
 """By default a checkpoint is due after so many times what the last one cost: 5 % of the run at most."""
 KEEP = 2
-"""Complete checkpoints that are kept: if the last one is damaged, the one before is used."""
+"""Complete checkpoints that are kept: if the last one is damaged, the previous one is used."""
 
 _logger = logging.getLogger("graphdask")
 

@@ -12,6 +12,7 @@ from graphs import GRAPHS
 
 import graphdask as gd
 from graphdask import execute
+from graphdask.algorithms.label_propagation import LabelPropagation
 from graphdask.algorithms.pagerank import PageRank, SinglePageRank
 from graphdask.engine.checkpoint_files import Damaged, Folder, Manifest, decoded_number, encoded_number
 
@@ -83,6 +84,30 @@ def test_other_arguments_are_resumed(case, tmp_path):
     r = gd.pagerank(G.partition(3), checkpoint=tmp_path, **arguments)
     assert r.stats.checkpoints["resumed"] == 18
     np.testing.assert_array_equal(r.rank, gd.pagerank(G.partition(1), **arguments).rank)
+
+
+class BreakingLabels(LabelPropagation):
+    """Breaks down in the ninth iteration."""
+
+    def superstep(self, part, state, inbox, env):
+        if state.iterations == 8:
+            raise Broken
+        return super().superstep(part, state, inbox, env)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize(("parts", "resumed"), [(1, 3), (3, 1), (2, 4)])
+def test_label_propagation_is_resumed(parts, resumed, directed, tmp_path):
+    ids = np.arange(399)
+    G = gd.from_edges(np.r_[ids, ids], np.r_[ids + 1, (7 * ids) % 400], num_vertices=400, directed=directed)
+    with pytest.raises(Broken):
+        execute.run(G.partition(parts), BreakingLabels(30), checkpoint=tmp_path, every=3)
+    r = gd.label_propagation(G.partition(resumed, "random"), 30, checkpoint=tmp_path, every=1000)
+    expected = gd.label_propagation(G.partition(1), 30)
+    np.testing.assert_array_equal(r.label, expected.label)
+    assert (r.iterations, r.stats.checkpoints["resumed"]) == (expected.iterations, 6)
+    assert r.iterations > 8
+    r.verify()
 
 
 @pytest.mark.parametrize("name", ["empty", "one vertex", "no edges"])
