@@ -2,7 +2,7 @@
 // relaxes the edges of the near vertices or, where there are none, splits the far ones as the bucket moves on. Twins,
 // and arguments: sssp.py.
 #include "sssp/sssp_pack.py"
-#include "sssp/sssp.cuh"
+#include "sssp/bucket.cuh"
 
 extern "C" __global__ void sssp_arrive(long long n, long long step, long long split, const index_t *slots,
                                        const label_t *values, Relaxing a) {

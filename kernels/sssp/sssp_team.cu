@@ -3,7 +3,7 @@
 // memory of their owners, and meets the others; the bucket moves on where nobody had anything to relax. Labels of one
 // superstep and of the next lie in areas of their own, for who is ahead may tell while another still takes in.
 #include "sssp/sssp_pack.py"
-#include "sssp/sssp.cuh"
+#include "sssp/bucket.cuh"
 #include "common/team.cuh"
 
 // What ranks vote in a superstep, in one of three rows in turn; a fourth is for the beginning of a launch.

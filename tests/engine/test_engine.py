@@ -133,7 +133,7 @@ class Endless(BreadthFirstSearch):
     """Always has something left to do."""
 
     def superstep(self, part, state, inbox, env):
-        return Messages(state.ghost_queue.array[:0], state.ghost_queue.array[:0], {"parent": state.parent}, active=True)
+        return Messages(state.ghost_queue.array[:0], state.ghost_queue.array[:0], {"parent": state.search.parent}, active=True)
 
 
 class Stuck(Endless):
@@ -173,7 +173,7 @@ def test_the_votes_of_all_ranks_decide_the_end():
             state.level += 1
             busy = env.rank == 1 and state.level < 25
             return Messages(
-                state.ghost_queue.array[:0], state.ghost_queue.array[:0], {"parent": state.parent}, active=busy
+                state.ghost_queue.array[:0], state.ghost_queue.array[:0], {"parent": state.search.parent}, active=busy
             )
 
     graph, _ = divided("no edges", 3)
