@@ -133,7 +133,8 @@ class Endless(BreadthFirstSearch):
     """Always has something left to do."""
 
     def superstep(self, part, state, inbox, env):
-        return Messages(state.ghost_queue.array[:0], state.ghost_queue.array[:0], {"parent": state.search.parent}, active=True)
+        none = state.ghost_queue.array[:0]
+        return Messages(none, none, {"parent": state.search.parent}, active=True)
 
 
 class Stuck(Endless):
