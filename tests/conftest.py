@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,6 +73,35 @@ def free_memory() -> Iterator[Callable[..., None]]:
 
     with ExitStack() as stack:
         yield lambda *given: stack.enter_context(free(*given))
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
+    """What a function is called with from now on, as in `watched(Store, "read")`.
+
+    Or what `note` makes of that, or `answer` of what the function returns.
+    """
+
+    def begun(
+        owner: Any,
+        name: str,
+        note: Callable[..., Any] = lambda *given, **named: given,
+        answer: Callable[[Any], Any] | None = None,
+    ) -> list[Any]:
+        function, seen = getattr(owner, name), []
+
+        def noted(*given: Any, **named: Any) -> Any:
+            if answer is None:
+                seen.append(note(*given, **named))
+                return function(*given, **named)
+            found = function(*given, **named)
+            seen.append(answer(found))
+            return found
+
+        monkeypatch.setattr(owner, name, noted)
+        return seen
+
+    return begun
 
 
 @pytest.fixture(scope="session")

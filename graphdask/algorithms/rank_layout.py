@@ -142,13 +142,13 @@ class Layouts:
         layout = self.kept(part)
         asked = part.size > 1 and not env.least(int(layout is not None))
         if layout is None:
-            layout = self._made(part, env)
+            layout = self.made(part, env)
             part.tables.keep(self._name, layout, layout.nbytes)
         elif asked:
             out_degrees(part, env)  # for those that make one
         return layout
 
-    def _made(self, part: Part, env: Environment) -> Layout:
+    def made(self, part: Part, env: Environment) -> Layout:
         xp, owned = env.xp, part.num_owned
         assert part.inward is not None
         place, slot = _places(part, env)

@@ -98,7 +98,7 @@ class Buffer:
         first = allocation.first(most, expected)
         if expected is not None and min(expected, most) > first:
             self._refuse(min(expected, most), first)
-        self.array: Array = self._empty(first, np.dtype(dtype))
+        self.array: Array = self.empty(first, np.dtype(dtype))
 
     def __len__(self) -> int:
         return len(self.array)
@@ -141,13 +141,13 @@ class Buffer:
             )
         kept = self.array[:keep] if keep else None
         self.array = None  # so that its place may serve
-        self.array = self._empty(size, dtype)
+        self.array = self.empty(size, dtype)
         if kept is not None:
             self.array[:keep] = kept
         self._growth.growths += 1
         self._growth.grown += (size - before) * dtype.itemsize
 
-    def _empty(self, size: int, dtype: np.dtype) -> Array:
+    def empty(self, size: int, dtype: np.dtype) -> Array:
         return self._backend.xp.empty(size, dtype)
 
     def _refuse(self, needed: int, have: int) -> None:

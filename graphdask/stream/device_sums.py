@@ -49,12 +49,12 @@ class Sums:
         }  # fmt: skip
         self._launch = run.backend.kernels("layered_sums", cooperative=True, **types).layered_sum
         self._kernels = run.backend.kernels("layered_kept", cooperative=True, **types)
-        self._window, self._x, self._sums = window, x, sums
+        self.window, self._x, self._sums = window, x, sums
         self._given: dict[DeviceChunk, tuple[int, ChunkSums]] = {}
         """Of each chunk, and place of it: threads, and what the kernel works on, but for counters."""
         self._those: dict[frozenset[DeviceChunk], tuple[int, KeptSums]] = {}
         """The same of chunks that are summed together."""
-        self._words, self._used = xp.empty(0, np.int64), 0
+        self.words, self._used = xp.empty(0, np.int64), 0
         """Buffer for their tables, and how much of it has some."""
         counters = xp.zeros((2, len(COUNTS)), np.int64)
         one, other = counters
@@ -95,10 +95,10 @@ class Sums:
     def runs(self, numbers: list[int]) -> list[list[int]]:
         """Chunks in an order, divided into those that are summed together, or alone. The first is alone."""
         runs: list[list[int]] = []
-        most, left, edges = 8 * len(self._window.scratch) // PER_LONGER * layered_sums.LONG, 0, self._window.edges
+        most, left, edges = 8 * len(self.window.scratch) // PER_LONGER * layered_sums.LONG, 0, self.window.edges
         most = min(most, 2**31 - 1)
         for number in numbers:
-            joins = self._window.keeps(number)
+            joins = self.window.keeps(number)
             if joins and len(runs) > 1 and edges[number] <= left and len(runs[-1]) < TOGETHER:
                 runs[-1].append(number)
                 left -= edges[number]
@@ -109,7 +109,7 @@ class Sums:
 
     def together(self, numbers: list[int], later: Iterable[int]) -> None:
         """Sum chunks of a run that stay in one launch, and others, if there are any by now."""
-        chunks = self._window.together(numbers, later)
+        chunks = self.window.together(numbers, later)
         if chunks:
             key = frozenset(chunks)
             given = self._those.get(key)
@@ -119,11 +119,11 @@ class Sums:
         if len(chunks) < len(numbers):
             summed = {chunk.first for chunk in chunks}
             for number in numbers:
-                if self._window.first(number) not in summed:
-                    self(self._window.load(number, later))
+                if self.window.first(number) not in summed:
+                    self(self.window.load(number, later))
 
     def _tables(self, chunks: list[DeviceChunk]) -> tuple[int, KeptSums]:
-        xp, own, window, table, tiles = self._run.xp, self._own, self._window, [], 0
+        xp, own, window, table, tiles = self._run.xp, self._own, self.window, [], 0
         kind = self._run.store.weights if self._weighted else None
         for chunk in chunks:
             low, high = max(own.begin - chunk.first, 0), min(own.end - chunk.first, chunk.rows)
@@ -133,7 +133,7 @@ class Sums:
                 (degrees // 4, targets // 4, heavy, chunk.rows, low, high, chunk.first + low - own.begin, tiles)
             )
             tiles += -(-chunk.rows // layered_kept.TILE)
-        table_words = self._table_buffer(layered_kept.COLUMN * len(chunks) + tiles)
+        table_words = self.table_buffer(layered_kept.COLUMN * len(chunks) + tiles)
         columns, upto = table_words[:-tiles].reshape(layered_kept.COLUMN, len(chunks)), table_words[-tiles:]
         columns.set(np.ascontiguousarray(np.array(table, np.int64).T))
         words, weights = window.memory_as(np.dtype(np.uint32)), None if kind is None else window.memory_as(kind)
@@ -152,15 +152,15 @@ class Sums:
             goes=goes, places=places[:longer], parts=places[longer:],
         )  # fmt: skip
 
-    def _table_buffer(self, words: int) -> Array:
+    def table_buffer(self, words: int) -> Array:
         """Buffer for the tables of a launch; if it is full, because other chunks stay than before, all are rebuilt:
         launches that read them come first."""
-        if not len(self._words):
-            size = table_bytes(self._window.section, self._window.chunks)
-            self._words = self._run.xp.empty(size // 8, np.int64)
-            self._window.traffic.memory += size
-        if self._used + words > len(self._words):
+        if not len(self.words):
+            size = table_bytes(self.window.section, self.window.chunks)
+            self.words = self._run.xp.empty(size // 8, np.int64)
+            self.window.traffic.memory += size
+        if self._used + words > len(self.words):
             self._those.clear()
             self._used = 0
         self._used += words
-        return self._words[self._used - words : self._used]
+        return self.words[self._used - words : self._used]

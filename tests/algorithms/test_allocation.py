@@ -69,7 +69,7 @@ def tight(monkeypatch, tuned):
         return array[:size]
 
     tuned(ENGINE, least_queue=1)
-    monkeypatch.setattr(Buffer, "_empty", guarded)
+    monkeypatch.setattr(Buffer, "empty", guarded)
     yield
     assert made
     for guard in made:

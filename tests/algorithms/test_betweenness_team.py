@@ -20,10 +20,8 @@ import graphdask.partition.sources
 from graphdask.algorithms import _betweenness_team
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.cluster.local import local_cluster
-from graphdask.comm import peers
 from graphdask.engine import team as _team
 from graphdask.engine.tuning import ENGINE
-from graphdask.errors import PeerLost
 from graphdask.partition.tuning import PARTITION
 
 NAMES = [
@@ -46,17 +44,9 @@ def device(request, monkeypatch):
 
 
 @pytest.fixture
-def teams(monkeypatch):
+def teams(watched):
     """How many ranks went together, run by run."""
-    seen = []
-    init = _betweenness_team.TeamTables.__init__
-
-    def counted(self, peers, part, *others):
-        seen.append(part.size)
-        init(self, peers, part, *others)
-
-    monkeypatch.setattr(_betweenness_team.TeamTables, "__init__", counted)
-    return seen
+    return watched(_betweenness_team.TeamTables, "__init__", lambda tables, peers, part, *others: part.size)
 
 
 def drawn(n, count):
@@ -138,33 +128,10 @@ def test_a_team_looks_at_the_edges_that_supersteps_do():
     assert all(step["bytes_sent"] >= 8 * step["messages"] for step in found)
 
 
-@pytest.mark.usefixtures("device")
-def test_a_rank_that_does_not_come_is_lost(monkeypatch):
-    def run(self, row, launch):
-        whole(self, row, lambda rows, ranks: launch(rows[: ranks - 1], ranks - 1))
-
-    whole = peers.ThreadPeers.run
-    monkeypatch.setattr(peers.ThreadPeers, "run", run)
-    init = peers.RankPeers.__init__
-    monkeypatch.setattr(
-        peers.RankPeers, "__init__", lambda self, comm, backend, timeout: init(self, comm, backend, 0.2)
-    )
-    graph = gd.from_edges([0, 1, 2, 3], [1, 2, 3, 0]).partition(3, device="cuda")
-    with pytest.raises(PeerLost, match=r"did not come to a meeting of kernels within 0\.2 s"):
-        gd.betweenness(graph, [0])
-
-
-def test_memory_that_ranks_write_to_holds_what_comes_before_the_areas(monkeypatch):
+def test_memory_that_ranks_write_to_holds_what_comes_before_the_areas(monkeypatch, watched):
     """The tables of a rank do not reach into where its peers put lists and bits."""
     stand_in(monkeypatch, emulated())
-    made = []
-    init = _team.TeamMemory.__init__
-
-    def kept(self, *arguments, **options):
-        init(self, *arguments, **options)
-        made.append((self, options["before"]))
-
-    monkeypatch.setattr(_team.TeamMemory, "__init__", kept)
+    made = watched(_team.TeamMemory, "__init__", lambda memory, *given, before, **named: (memory, before))
     graph = gd.generate.preferential_attachment(200, degree=3)
     gd.betweenness(graph.partition(3, "random", "1-hop", device="cuda"), 3)
     for memory, before in made:

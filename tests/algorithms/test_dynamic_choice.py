@@ -21,16 +21,9 @@ SHARES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
 @pytest.fixture
-def edges(monkeypatch):
+def edges(watched):
     """Edges that were looked at since it was cleared."""
-    looked, ends = [], DynamicPageRank.ends
-
-    def noted(primitive, state, votes):
-        looked.append(float(votes[:, 7].sum()))
-        return ends(primitive, state, votes)
-
-    monkeypatch.setattr(DynamicPageRank, "ends", noted)
-    return looked
+    return watched(DynamicPageRank, "ends", lambda primitive, state, votes: float(votes[:, 7].sum()))
 
 
 @pytest.mark.parametrize("parts", [1, 3])

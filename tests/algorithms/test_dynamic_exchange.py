@@ -25,13 +25,12 @@ def test_ranks_are_sent_what_they_need_and_not_of_whom_it_is(parts):
 
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("method", ["dfp", "nd"])
-def test_a_rank_waits_for_the_device_once_in_an_iteration(method, parts, monkeypatch):
+def test_a_rank_waits_for_the_device_once_in_an_iteration(method, parts, watched):
     src, dst = np.random.default_rng(3).integers(0, 300, (2, 1200))
     D = gd.DynamicGraph(gd.from_edges(src, dst, num_vertices=300).partition(parts, device="cpu"))
     gd.pagerank(D, method="static")
     D.update(insert=([7, 8], [200, 3]))
-    reads, read = [], CpuBackend.to_host
-    monkeypatch.setattr(CpuBackend, "to_host", lambda *args: reads.append(1) or read(*args))
+    reads = watched(CpuBackend, "to_host")
     found = gd.pagerank(D, method=method)
     assert found.iterations > 3
     # and before the first one: for what is told then, and of one rank for how many it is to rank

@@ -334,19 +334,13 @@ def test_ranks_of_the_gang_are_sent_only_what_they_do_not_know():
     assert 0 < reported("dfp") < every / 10
 
 
-def test_the_host_waits_for_a_device_once_in_an_iteration_and_once_for_a_batch(monkeypatch):
+def test_the_host_waits_for_a_device_once_in_an_iteration_and_once_for_a_batch(monkeypatch, watched):
     backend = emulated()
     stand_in(monkeypatch, backend)
     G, changes = local_changes(400, 2)
     D = gd.DynamicGraph(G.partition(1, device="cuda"))
     gd.pagerank(D, method="static")
-    waits, ask = [], type(backend).to_host
-
-    def counted(self, array):
-        waits.append(len(array))
-        return ask(self, array)
-
-    monkeypatch.setattr(type(backend), "to_host", counted)
+    waits = watched(type(backend), "to_host")
     for method, (insert, delete) in zip(("dfp", "nd"), changes, strict=True):
         waits.clear()
         D.update(insert=insert, delete=delete)

@@ -24,11 +24,9 @@ FEW = dict(max_iter=4)
 
 
 @pytest.fixture
-def made(monkeypatch):
+def made(watched):
     """The ranks that made a layout, in order of time."""
-    ranks, make = [], Layouts._made
-    monkeypatch.setattr(Layouts, "_made", lambda self, part, env: ranks.append(part.rank) or make(self, part, env))
-    return ranks
+    return watched(Layouts, "made", lambda layouts, part, env: part.rank)
 
 
 def divided(parts, device="cpu", name="sparse random, directed", weights=False):
@@ -70,10 +68,9 @@ def test_small_graphs_keep_theirs(name, parts, made):
     assert sorted(made) == list(range(parts))
 
 
-def test_a_later_call_codes_with_what_an_earlier_one_has_made(monkeypatch, rng):
+def test_a_later_call_codes_with_what_an_earlier_one_has_made(monkeypatch, watched, rng):
     stand_in(monkeypatch, emulated())
-    made, init = [], Segments.__init__
-    monkeypatch.setattr(Segments, "__init__", lambda *given, **named: made.append(1) or init(*given, **named))
+    made = watched(Segments, "__init__")
     n = 200
     graph = gd.from_edges(*rng.integers(0, n, (2, 800)), num_vertices=n).partition(2, "random", device="cuda")
     found = [gd.pagerank(graph, tol=1e-3, dtype=dtype).rank for dtype in ("float64", "float64", "float32")]

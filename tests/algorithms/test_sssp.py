@@ -162,7 +162,7 @@ def test_parents_take_no_second_look_at_the_edges(weight):
 
 @pytest.mark.parametrize(("parts", "device"), [(1, "cpu"), (3, "cpu"), (1, "cuda"), (2, "cuda")])
 @pytest.mark.parametrize(("far", "greatest"), [(False, 1 << 29), (False, (1 << 30) - 1), (True, 1 << 29)])
-def test_distances_are_short_until_they_are_not(far, greatest, parts, device, monkeypatch, rng):
+def test_distances_are_short_until_they_are_not(far, greatest, parts, device, monkeypatch, watched, rng):
     if device == "cuda":
         stand_in(monkeypatch, emulated())
     n = 30
@@ -173,10 +173,7 @@ def test_distances_are_short_until_they_are_not(far, greatest, parts, device, mo
     if far:  # a path of 5 long edges, with something beyond
         src, dst = np.concatenate([src, [0, n, n + 1, n + 2, n + 3, n + 4]]), np.concatenate([dst, n + np.arange(6)])
         weights = np.concatenate([weights, np.full(5, greatest), [3]])
-    made, init = [], gd.algorithms.sssp.ShortestPaths.__init__
-    monkeypatch.setattr(
-        gd.algorithms.sssp.ShortestPaths, "__init__", lambda self, *a, **k: made.append(a) or init(self, *a, **k)
-    )
+    made = watched(gd.algorithms.sssp.ShortestPaths, "__init__", lambda primitive, *given, **named: given)
     for delta in (None, 1e12):
         made.clear()
         check(n + 6, src, dst, weights, False, parts, 0, device, [("random", "1-hop", "selective")], (delta,))

@@ -45,17 +45,15 @@ def claims(tuned):
 
 
 @pytest.fixture
-def teams(monkeypatch):
+def teams(watched):
     """How many ranks searched together, run by run."""
-    seen = []
-    init = _team.TeamMemory.__init__
+    return watched(_team.TeamMemory, "__init__", lambda memory, peers, part, *others: part.size)
 
-    def counted(self, peers, part, *others):
-        seen.append(part.size)
-        init(self, peers, part, *others)
 
-    monkeypatch.setattr(_team.TeamMemory, "__init__", counted)
-    return seen
+@pytest.fixture
+def used(watched):
+    """What the searches of a team for a component found; None where they gave up."""
+    return watched(components, "flood", answer=lambda found: found)
 
 
 def weighted(kind, rng, m):
@@ -115,7 +113,7 @@ def test_a_push_may_claim(make, parts, ghosts, teams, tuned):
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize(("parts", "ghosts"), [(1, "all"), (2, "1-hop"), (3, "all"), (4, "1-hop"), (7, "all")])
 @pytest.mark.parametrize("kind", ["dense", "sparse", "two halves", "directed", "few levels", "none"])
-def test_what_a_search_reaches_is_one_component(kind, parts, ghosts, monkeypatch, tuned):
+def test_what_a_search_reaches_is_one_component(kind, parts, ghosts, used, tuned):
     n, rng = 300, np.random.default_rng(parts)
     m = {"dense": 900, "sparse": 120, "two halves": 500, "directed": 700, "few levels": 700, "none": 0}[kind]
     src, dst = rng.integers(0, n, (2, m))
@@ -124,8 +122,6 @@ def test_what_a_search_reaches_is_one_component(kind, parts, ghosts, monkeypatch
         src[m // 2 :], dst[m // 2 :] = n - 1 - src[m // 2 :] // 2, n - 1 - dst[m // 2 :] // 2
     if kind == "few levels":
         tuned(COMPONENTS, levels=2)
-    used, whole = [], components.flood
-    monkeypatch.setattr(components, "flood", lambda part, env: used.append(whole(part, env)) or used[-1])
     graph = gd.from_edges(src, dst, num_vertices=n + 9, directed=kind == "directed")
     found = gd.connected_components(graph.partition(parts, "random", ghosts, device="cuda"))
     if kind in ("dense", "sparse"):
@@ -153,10 +149,8 @@ def outside(kind, rng):
     (4, "range", "1-hop", 32, True),
 ])  # fmt: skip
 @pytest.mark.parametrize("kind", ["paths apart", "path that ends there", "path that leads there", "pairs", "nothing"])
-def test_what_a_search_leaves_is_joined_by_the_gpus(kind, parts, by, ghosts, width, directed, monkeypatch, tuned):
-    used, whole, rounds = [], components.flood, 2 if kind == "pairs" else COMPONENTS.rounds
-    monkeypatch.setattr(components, "flood", lambda part, env: used.append(whole(part, env)) or used[-1])
-    tuned(COMPONENTS, rounds=rounds)
+def test_what_a_search_leaves_is_joined_by_the_gpus(kind, parts, by, ghosts, width, directed, used, tuned):
+    tuned(COMPONENTS, rounds=2 if kind == "pairs" else COMPONENTS.rounds)
     src, dst = outside(kind, np.random.default_rng(parts))
     graph = gd.from_edges(src, dst, num_vertices=420, directed=directed)
     found = gd.connected_components(graph.partition(parts, by, ghosts, device="cuda", id_width=width))
@@ -169,9 +163,7 @@ def test_what_a_search_leaves_is_joined_by_the_gpus(kind, parts, by, ghosts, wid
 
 
 @pytest.mark.usefixtures("device")
-def test_what_takes_too_many_rounds_is_joined_the_other_way(monkeypatch, tuned):
-    used, whole = [], components.flood
-    monkeypatch.setattr(components, "flood", lambda part, env: used.append(whole(part, env)) or used[-1])
+def test_what_takes_too_many_rounds_is_joined_the_other_way(used, tuned):
     tuned(COMPONENTS, rounds=2)
     graph = gd.from_edges(*outside("paths apart", np.random.default_rng(0)), num_vertices=420, directed=False)
     found = gd.connected_components(graph.partition(3, "random", device="cuda"))
@@ -255,7 +247,7 @@ class LastingPeers(peers.ThreadPeers):
 
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("ghosts", ["all", "1-hop"])
-def test_memory_that_lasts_is_announced_once(ghosts, monkeypatch):
+def test_memory_that_lasts_is_announced_once(ghosts, monkeypatch, watched):
     lasting, parts = {}, {}
 
     def of(comm, backend, timeout):
@@ -263,18 +255,13 @@ def test_memory_that_lasts_is_announced_once(ghosts, monkeypatch):
         lasting[comm.rank], found.comm = found, comm
         return found
 
-    def counted(self, peers, part, *others):
-        parts[part.rank] = part
-        init(self, peers, part, *others)
-
     def reported():
         counts = {found.reported for found in lasting.values()}
         assert len(counts) == 1
         return counts.pop()
 
-    init = _team.TeamMemory.__init__
     monkeypatch.setattr(threads, "thread_peers", of)
-    monkeypatch.setattr(_team.TeamMemory, "__init__", counted)
+    watched(_team.TeamMemory, "__init__", lambda memory, peers, part, *others: parts.update({part.rank: part}))
     n, src, dst, _ = GRAPHS["scale-free"]()
     graph = gd.from_edges(src, dst, num_vertices=n, directed=False)
     divided = graph.partition(3, "random", ghosts, device="cuda")
@@ -329,8 +316,8 @@ def test_what_no_team_does_goes_the_other_way(teams):
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize(
     "call",
-    [lambda g: gd.bfs(g, 0), lambda g: gd.sssp(g, 0), gd.connected_components],
-    ids=["bfs", "sssp", "components"],
+    [lambda g: gd.bfs(g, 0), lambda g: gd.sssp(g, 0), gd.connected_components, lambda g: gd.betweenness(g, [0])],
+    ids=["bfs", "sssp", "components", "betweenness"],
 )
 def test_a_rank_that_does_not_come_is_lost(call, monkeypatch):
     def run(self, row, launch):

@@ -6,7 +6,6 @@ import fcntl
 import os
 import subprocess
 import sys
-import threading
 
 import numba
 import numpy as np
@@ -33,12 +32,12 @@ print(compiling.process().kernels)
 def counted(tmp_path, monkeypatch):
     """A twin that is kept in an empty folder, and how to make what another process has of it."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(once, "_in_vain", threading.Event())
 
     def count(x):
         return x.sum() + 1
 
-    return lambda: twin(count)
+    yield lambda: twin(count)
+    once._in_vain.clear()
 
 
 @pytest.mark.slow
@@ -70,17 +69,16 @@ def test_processes_that_begin_together_compile_each_kernel_once(tmp_path):
 
 
 def test_a_kernel_that_another_process_compiles_is_waited_for_and_loaded(counted, monkeypatch):
-    free, tries = once._is_free, []
+    lock, tries = fcntl.flock, []
 
-    def compiled_meanwhile(file):
-        tries.append(free(file))
+    def compiled_meanwhile(file, operation):
+        tries.append(file)
         if len(tries) == 1:
-            fcntl.flock(file, fcntl.LOCK_UN)
             assert counted()(np.ones(3)) == 4, "as another process would compile it"
-            return False
-        return tries[-1]
+            raise BlockingIOError
+        lock(file, operation)
 
-    monkeypatch.setattr(once, "_is_free", compiled_meanwhile)
+    monkeypatch.setattr(fcntl, "flock", compiled_meanwhile)
     kernel, before = counted(), account()
     assert kernel(np.ones(4)) == 5
     assert sum(kernel.stats.cache_hits.values()) == 1
@@ -90,7 +88,12 @@ def test_a_kernel_that_another_process_compiles_is_waited_for_and_loaded(counted
 def test_a_process_that_waits_in_vain_compiles_and_waits_for_nothing_more(counted, monkeypatch):
     monkeypatch.setattr(once, "LONGEST", 0.02)
     tries = []
-    monkeypatch.setattr(once, "_is_free", lambda file: tries.append(file) or False)
+
+    def taken(file, operation):
+        tries.append(file)
+        raise BlockingIOError
+
+    monkeypatch.setattr(fcntl, "flock", taken)
     kernel = counted()
     assert kernel(np.ones(4)) == 5
     assert tries

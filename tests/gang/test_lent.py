@@ -56,12 +56,11 @@ def test_small_columns_and_those_of_other_hosts_are_sent(column):
     assert lent.Lend("depth", "")(rank_with(column)) is column
 
 
-def test_a_column_of_workers_is_lent_and_closed(two_workers, monkeypatch):
+def test_a_column_of_workers_is_lent_and_closed(two_workers, monkeypatch, watched):
     n = lent.LEAST
     G = gd.from_edges(np.arange(n - 1), np.arange(1, n)).partition(2, by="range", device="cpu")
     found = gd.bfs(G, n - 9, client=two_workers)
-    taken = []
-    monkeypatch.setattr(lent.Loan, "taken", lambda loan, of=lent.Loan.taken: taken.append(loan) or of(loan))
+    taken = watched(lent.Loan, "taken", lambda loan: loan)
     expected = np.full(n, -1)
     expected[n - 9 :] = np.arange(9)
     np.testing.assert_array_equal(found.depth, expected)

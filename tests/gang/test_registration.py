@@ -42,25 +42,19 @@ from graphdask.gang.worker import leave
 
 
 @pytest.fixture
-def tasks(monkeypatch, tuned):
+def tasks(watched, monkeypatch, tuned):
     """The names of the functions that a gang has sent as tasks; none because a run was slow on a loaded machine.
 
     The gangs of earlier tests, whose values become Dask's a moment after their runs, are left out.
     """
     sent: list[str] = []
-    made: list[int] = []
-    make, submit = cluster.DaskGang.__init__, cluster.DaskGang.submit
+    made = watched(cluster.DaskGang, "__init__", lambda gang, *given: gang)
+    submit = cluster.DaskGang.submit
 
     def noted(gang, function, *arguments, **options):
-        if gang.gang in made:
+        if any(gang is each for each in made):
             sent.append(function.__name__)
         return submit(gang, function, *arguments, **options)
-
-    def remembered(gang, *arguments):
-        make(gang, *arguments)
-        made.append(gang.gang)
-
-    monkeypatch.setattr(cluster.DaskGang, "__init__", remembered)
 
     monkeypatch.setattr(cluster.DaskGang, "submit", noted)
     tuned(GANG, settle=3600.0)
@@ -90,11 +84,10 @@ def test_a_call_of_a_gang_that_is_registered_sends_no_task(two_workers, tasks, c
         assert set(tasks) == {"take_over", "select_all"}
 
 
-def test_orders_go_straight_to_workers_that_the_client_reaches(two_workers, tasks, monkeypatch):
+def test_orders_go_straight_to_workers_that_the_client_reaches(two_workers, tasks, watched):
     gang = path(5).persist(client=two_workers).built.gang
     eventually(lambda: gang._reached == {host.address for host in gang.hosts})
-    asked, ask = [], two_workers.run
-    monkeypatch.setattr(two_workers, "run", lambda *args, **options: asked.append(args[0]) or ask(*args, **options))
+    asked = watched(two_workers, "run", lambda *given, **named: given[0])
     tasks.clear()
     assert run(gang).summary == [0, 1]
     assert asked == []
@@ -108,11 +101,10 @@ def test_orders_go_straight_to_workers_that_the_client_reaches(two_workers, task
 
 
 @pytest.mark.slow
-def test_orders_go_through_the_scheduler_where_workers_are_not_reached(two_workers, tasks, monkeypatch):
+def test_orders_go_through_the_scheduler_where_workers_are_not_reached(two_workers, tasks, monkeypatch, watched):
     monkeypatch.setattr(two_workers, "direct_to_workers", False)
     gang = path(5).persist(client=two_workers).built.gang
-    asked, ask = [], two_workers.run
-    monkeypatch.setattr(two_workers, "run", lambda *args, **options: asked.append(args[0]) or ask(*args, **options))
+    asked = watched(two_workers, "run", lambda *given, **named: given[0])
     tasks.clear()
     assert run(gang).summary == [0, 1]
     assert (tasks, asked, gang._reached) == ([], [run_at_once] * 2, set())

@@ -14,7 +14,8 @@ from reference import adjacency
 import graphdask as gd
 from graphdask.comm.threads import run_threads
 from graphdask.device.backend import CpuBackend, get_backend
-from graphdask.partition.build import BuildPlan, add_inward, build_part, memory, row_of_each
+from graphdask.partition import build as build_module
+from graphdask.partition.build import BuildPlan, add_inward, build_part, row_of_each
 from graphdask.partition.part import Csr
 from graphdask.partition.sources import ArraySource
 from graphdask.partition.tuning import PARTITION
@@ -252,13 +253,10 @@ def test_a_build_beyond_the_budget_is_refused_before_it_starts():
 @pytest.mark.parametrize("id_width", [32, 64])
 @pytest.mark.parametrize("parts", [1, 2, 4, 7])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_build_takes_no_more_than_it_announces(weighted, parts, id_width, rng, alone, monkeypatch):
+def test_a_build_takes_no_more_than_it_announces(weighted, parts, id_width, rng, alone, watched):
     n, m = 50_000, 200_000
     src, dst, weights = rng.integers(0, n, m), rng.integers(0, n, m), rng.random(m) if weighted else None
-    announced = []
-    monkeypatch.setattr(
-        "graphdask.partition.build.memory", lambda *given: announced.append(memory(*given)) or announced[-1]
-    )
+    announced = watched(build_module, "memory", answer=lambda found: found)
 
     def built():
         graph = gd.from_edges(src, dst, weights, num_vertices=n, directed=False)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from emulated import emulated, stand_in
+from gangs import active
 from scipy import sparse
 from scipy.sparse import csgraph
 
@@ -172,9 +173,13 @@ def test_no_memory_of_the_gpu_leaves_edges_on_the_host(gpu, free_memory):
     assert G.num_vertices == 300
 
 
-def test_edges_of_the_host_stay_for_workers(gpu, tuned, monkeypatch):
+def test_edges_of_the_host_stay_for_workers(gpu, two_workers, tuned, watched):
+    """The GPU is a worker's where a client is open."""
     tuned(GRAPH, device_edges=1)
-    ends = np.arange(5), np.arange(5)
-    assert placing._spare_gpu(ends, False) is not None
-    monkeypatch.setattr(placing, "_has_client", lambda: True)
-    assert placing._spare_gpu(ends, False) is None
+    asked = watched(placing, "get_backend", lambda name, *more: name)
+    gd.from_edges(np.arange(5), np.arange(5))
+    assert "auto" in asked
+    asked.clear()
+    with active(two_workers):
+        gd.from_edges(np.arange(5), np.arange(5))
+    assert "auto" not in asked

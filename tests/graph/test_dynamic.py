@@ -93,7 +93,7 @@ def device(request, monkeypatch):
     ("parts", "directed", "weighted"), [(1, True, True), (2, False, False), (3, True, False), (4, False, True),
                                         (7, True, True)]
 )  # fmt: skip
-def test_batches_give_the_graph_of_the_same_edges(parts, directed, weighted, device, monkeypatch):
+def test_batches_give_the_graph_of_the_same_edges(parts, directed, weighted, device, monkeypatch, watched):
     if device == "cuda" and parts in (2, 7):
         pytest.skip("the other cases have these rows")
     rng = np.random.default_rng(parts)
@@ -107,8 +107,7 @@ def test_batches_give_the_graph_of_the_same_edges(parts, directed, weighted, dev
     owners = np.arange(n) % 3 if parts == 3 else None
     D = gd.DynamicGraph(G.partition(parts, owners, device=device))
     check(D, edges)
-    laid_out, again = [], DynamicRows.lay_out
-    monkeypatch.setattr(DynamicRows, "lay_out", lambda *args: laid_out.append(1) or again(*args))
+    laid_out = watched(DynamicRows, "lay_out")
     for size in (0, 1, 30, 3000):  # the last one is larger than the graph
         insert, delete = rng.integers(0, n + size // 30, (2, size)), rng.integers(0, n + 2, (2, size // 2))
         insert[:, : size // 4] = delete[:, : size // 4]  # deleted and inserted
@@ -150,12 +149,9 @@ def test_long_rows_that_stay_where_they_are_change_by_pieces(weighted, device, t
 
 
 @pytest.mark.parametrize(("parts", "weighted"), [(1, False), (3, True), (4, False)])
-def test_a_batch_costs_one_exchange_and_one_wait_for_the_device(parts, weighted, monkeypatch):
+def test_a_batch_costs_one_exchange_and_one_wait_for_the_device(parts, weighted, monkeypatch, watched):
     stand_in(monkeypatch, emulated())
-    reads, exchanges = [], []
-    read, exchange = EmulatedCuda.to_host, ThreadCommunicator.exchange
-    monkeypatch.setattr(EmulatedCuda, "to_host", lambda *args: reads.append(1) or read(*args))
-    monkeypatch.setattr(ThreadCommunicator, "exchange", lambda *args: exchanges.append(1) or exchange(*args))
+    reads, exchanges = watched(EmulatedCuda, "to_host"), watched(ThreadCommunicator, "exchange")
     ring, edges = (np.arange(90), (np.arange(90) + 1) % 90, np.arange(90.0))[: 3 if weighted else 2], Edges(True)
     edges.apply(ring)
     D = gd.DynamicGraph(gd.from_edges(*ring).partition(parts, device="cuda"))

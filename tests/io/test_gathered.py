@@ -60,14 +60,12 @@ def test_reserved_memory_is_zeros_that_can_be_written_to():
 
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize("workers", [1, 3])
-def test_memory_of_blocks_is_used_again_and_rows_stay(tmp_path, rng, workers, compressed, monkeypatch, tuned):
+def test_memory_of_blocks_is_used_again_and_rows_stay(tmp_path, rng, workers, compressed, watched, tuned):
     rows = np.column_stack([*rng.integers(0, 10**9, (2, 20_000)), rng.integers(0, 9, 20_000)])
     text = "".join(f"{u} {v} {w}\n" for u, v, w in rows.tolist()).encode()
     path = tmp_path / ("g.txt.gz" if compressed else "g.txt")
     path.write_bytes(gzip.compress(text) if compressed else text)
-    made = []
-    plain = _table.reserved
-    monkeypatch.setattr(_table, "reserved", lambda *a, **k: made.append(a) or plain(*a, **k))
+    made = watched(_table, "reserved")
     tuned(FILES, least_block=1 << 12)
     reading = Reading(threads=workers, compiled=True, block=1 << 13, narrow=True)
     part = read_table(Source(path), Columns((ID, ID, VALUE)), reading)

@@ -164,11 +164,10 @@ def test_the_same_on_a_cluster(two_workers):
                 same(gd.run(G, program, **how), expected)
 
 
-def test_columns_come_once_and_only_those_that_are_read(monkeypatch):
+def test_columns_come_once_and_only_those_that_are_read(watched):
     from graphdask.gang import columns
 
-    brought, numbers_of = [], columns.numbers_of
-    monkeypatch.setattr(columns, "numbers_of", lambda G, of, name: brought.append(name) or numbers_of(G, of, name))
+    brought = watched(columns, "numbers_of", lambda G, of, name: name)
     G = graph().partition(2)
     gd.run(G, shortest(lambda e: e.source.distance + e.source.degree), **START)
     assert (brought, G.built.columns) == ([], frozenset())

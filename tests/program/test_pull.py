@@ -23,16 +23,9 @@ def device(request, monkeypatch, tuned):
 
 
 @pytest.fixture
-def pulls(monkeypatch):
+def pulls(watched):
     """The supersteps in which vertices pulled."""
-    seen, run = [], _pull.Pull.run
-
-    def counted(self, state):
-        seen.append(state.done)
-        run(self, state)
-
-    monkeypatch.setattr(_pull.Pull, "run", counted)
-    return seen
+    return watched(_pull.Pull, "run", lambda pull, state: state.done)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

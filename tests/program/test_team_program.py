@@ -22,16 +22,9 @@ def device(request, monkeypatch):
 
 
 @pytest.fixture
-def teams(monkeypatch):
+def teams(watched):
     """How many ranks went together, rank by rank."""
-    seen, init = [], _team.TeamProgram.__init__
-
-    def counted(self, memory, part, *others):
-        seen.append(part.size)
-        init(self, memory, part, *others)
-
-    monkeypatch.setattr(_team.TeamProgram, "__init__", counted)
-    return seen
+    return watched(_team.TeamProgram, "__init__", lambda team, memory, part, *others: part.size)
 
 
 def same(found, expected):

@@ -76,20 +76,15 @@ def test_a_chunk_numbers_its_instances_as_the_whole_does():
         second.subgraph(18)
 
 
-def test_files_hold_the_whole_and_one_chunk_is_alive_at_a_time(tmp_path, monkeypatch):
-    alive, most, made, write = weakref.WeakSet(), [], Samples.__init__, Samples.write_into
+def test_files_hold_the_whole_and_one_chunk_is_alive_at_a_time(tmp_path, monkeypatch, watched):
+    alive: weakref.WeakSet[Samples] = weakref.WeakSet()
+    watched(Samples, "__init__", lambda made, *given: alive.add(made))
 
-    def counted(self, *arguments):
-        made(self, *arguments)
-        alive.add(self)
-
-    def written(self, *arguments):
+    def count(*given):
         gc.collect()
-        most.append(len(alive))
-        return write(self, *arguments)
+        return len(alive)
 
-    monkeypatch.setattr(Samples, "__init__", counted)
-    monkeypatch.setattr(Samples, "write_into", written)
+    most = watched(Samples, "write_into", count)
     H = G.partition(2, device="cpu")
     found = in_chunks(sample.random_walk, H, STARTS, 9, chunk=10).to_parquet(tmp_path / "walks", verify=True)
     assert most == [1] * 5

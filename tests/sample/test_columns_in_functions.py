@@ -144,11 +144,10 @@ def test_the_same_on_a_cluster(two_workers):
                 same(expected, gd.sample.run(G, SPECS[name], SEEDS, instances=20, placement=placement))
 
 
-def test_columns_come_once_and_only_those_that_are_read(monkeypatch):
+def test_columns_come_once_and_only_those_that_are_read(watched):
     from graphdask.gang import columns
 
-    brought, numbers_of = [], columns.numbers_of
-    monkeypatch.setattr(columns, "numbers_of", lambda G, of, name: brought.append(name) or numbers_of(G, of, name))
+    brought = watched(columns, "numbers_of", lambda G, of, name: name)
     G = large().partition(1, device="cpu")
     for _ in range(2):
         gd.sample.run(G, SPECS["walk"], [0])

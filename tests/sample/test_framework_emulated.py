@@ -278,6 +278,12 @@ def test_sums_that_are_kept_change_no_edge(monkeypatch):
                 same(expected, gd.sample.run(divided, specs(2)[name], np.arange(90)))
 
 
+def kept_in(graph, kind):
+    """The tables of a kind that are kept of a graph in one piece."""
+    (part,) = graph.replicas.held.values
+    return [made for made in part.tables.values if isinstance(made, kind)]
+
+
 @pytest.mark.parametrize("per", ["vertex", "layer"])
 def test_calls_that_draw_little_make_sums_once_they_have_looked_at_enough(per, monkeypatch):
     stand_in(monkeypatch, emulated())
@@ -285,39 +291,32 @@ def test_calls_that_draw_little_make_sums_once_they_have_looked_at_enough(per, m
     with SAMPLE.varied(**WITHOUT_SUMS):
         expected = [gd.sample.run(graph.partition(1, device="cpu"), spec, [0, 3], seed=seed) for seed in range(12)]
     for device in ("cpu", "cuda"):
-        made_in, divided = [], graph.partition(1, device=device)
-        values = _sums._values
-
-        def noted(*arguments, values=values, made_in=made_in):
-            made_in.append(len(made_in))
-            return values(*arguments)
-
-        with monkeypatch.context() as watched:
-            watched.setattr(_sums, "_values", noted)
-            for seed, one in enumerate(expected):
-                same(one, gd.sample.run(divided, spec, [0, 3], seed=seed).verify())
-                assert seed or not made_in, "the first call looks at fewer edges than there are"
-        assert made_in == [0]
+        divided, sums = graph.partition(1, device=device), []
+        for seed, one in enumerate(expected):
+            same(one, gd.sample.run(divided, spec, [0, 3], seed=seed).verify())
+            sums.append(kept_in(divided, _sums.Sums))
+        assert sums[0] == [], "the first call looks at fewer edges than there are"
+        assert len(sums[-1]) == 1
+        assert all(found is sums[-1][0] for made in sums for found in made), "they are made once"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("starts", [2, 90])
-def test_sums_that_do_not_fit_are_refused_at_once_and_cost_no_other_table(starts, monkeypatch):
+def test_sums_that_do_not_fit_are_refused_at_once_and_cost_no_other_table(starts, monkeypatch, watched):
     graph, spec = made(hubs), Spec(edge_bias=by_weight, neighbor_size=[1] * 9, revisit=True)
-    divided, calls = graph.partition(1, device="cpu"), []
+    divided = graph.partition(1, device="cpu")
     gd.sample.run(divided, Spec(edge_bias=by_weight, select="alias", depth=1, replace=True), [0])
     with SAMPLE.varied(**WITHOUT_SUMS):
         expected = [gd.sample.run(divided, spec, np.arange(starts), seed=seed) for seed in range(12)]
-    memory, table = Framework.memory, _sums._alias_table
+    (aliases,) = kept_in(divided, _sums.Aliases)
+    calls = watched(Framework, "memory")
     monkeypatch.setattr(_sums, "memory", lambda rows: 1 << 60)
-    monkeypatch.setattr(Framework, "memory", lambda *given: calls.append("memory") or memory(*given))
-    monkeypatch.setattr(_sums, "_alias_table", lambda *given: calls.append("table") or table(*given))
     for seed, one in enumerate(expected):
         calls.clear()
         same(one, gd.sample.run(divided, spec, np.arange(starts), seed=seed))
-        assert calls.count("memory") <= 2, "once before the run, and once for the sums"
+        assert len(calls) <= 2, "once before the run, and once for the sums"
     gd.sample.run(divided, Spec(edge_bias=by_weight, select="alias", depth=1, replace=True), [0])
-    assert "table" not in calls
+    assert kept_in(divided, _sums.Aliases)[0] is aliases
 
 
 def of_few(e):
@@ -329,18 +328,11 @@ def huge(e):
 
 
 @pytest.mark.parametrize("device", ["cpu", "emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
-def test_layers_by_sums_that_are_kept_are_those_by_all_biases(device, monkeypatch, tuned):
+def test_layers_by_sums_that_are_kept_are_those_by_all_biases(device, monkeypatch, tuned, watched):
     if device == "emulated":
         stand_in(monkeypatch, emulated())
-    calls = {}
+    calls = watched(_expand, "layered")
     tuned(SAMPLE, candidate_launch=1000)
-    layered = _expand.layered
-
-    def counted(self, *arguments):
-        calls["layered"] = calls.get("layered", 0) + 1
-        return layered(self, *arguments)
-
-    monkeypatch.setattr(_expand, "layered", counted)
     graph = made(hubs)
     seeds = [np.arange(20), [], [0], [89], [0, 7, 5], np.arange(60, 90)]
     for bias in (by_weight, of_few):
@@ -355,7 +347,8 @@ def test_layers_by_sums_that_are_kept_are_those_by_all_biases(device, monkeypatc
             with SAMPLE.varied(**WITH_SUMS):
                 divided = graph.partition(1, device="cpu" if device == "cpu" else "cuda")
                 same(expected, gd.sample.run(divided, spec, seeds))
-            assert calls.pop("layered")
+            assert calls
+            calls.clear()
     for bias in (huge, by_weight):  # too large together, but each row's alone are not
         tuned(SAMPLE, **(WITH_SUMS if bias is huge else WITHOUT_SUMS))
         path = gd.from_edges([0, 1, 2], [3, 4, 5], [2**62] * 3).partition(
@@ -363,7 +356,7 @@ def test_layers_by_sums_that_are_kept_are_those_by_all_biases(device, monkeypatc
         )
         with pytest.raises(gd.errors.FunctionError, match="add up to"):
             gd.sample.run(path, Spec(edge_bias=bias, per="layer", neighbor_size=2, depth=1), [[0, 1, 2]])
-    assert calls == {"layered": 1}
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize("per", ["vertex", "layer"])

@@ -80,17 +80,10 @@ def test_kernels_draw_what_goes_hop_by_hop(device, together):
 
 
 @pytest.mark.parametrize("device", ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
-def test_launch_after_launch_and_only_where_instances_are_small(device, monkeypatch, tuned):
+def test_launch_after_launch_and_only_where_instances_are_small(device, monkeypatch, tuned, watched):
     if device == "emulated":
         stand_in(monkeypatch, emulated())
-    launches = []
-    together = _together.drawn_together
-
-    def counted(*arguments):
-        launches.append(arguments[3].edges)
-        return together(*arguments)
-
-    monkeypatch.setattr(_together, "drawn_together", counted)
+    launches = watched(_together, "drawn_together", lambda *given: given[3].edges)
     tuned(SAMPLE, edge_launch=60)
     on_cpu, on_gpu = (graph().partition(1, device=device) for device in ("cpu", "cuda"))
     seeds = np.arange(20)

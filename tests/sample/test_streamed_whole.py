@@ -243,9 +243,8 @@ def test_functions_in_cuda_keep_no_sums_on_the_device(page_locked):
     assert name not in part_of(graph.on_host).tables
 
 
-def test_edges_are_page_locked_once_for_all(page_locked, monkeypatch):
-    locked = []
-    monkeypatch.setattr(streamed, "page_locked", lambda backend, array: locked.append(array) or array)
+def test_edges_are_page_locked_once_for_all(page_locked, watched):
+    locked = watched(streamed, "page_locked", lambda backend, array: array)
     graph = made("scale-free").partition(1, device="cuda")
     for kind in ("saint walks", "node2vec", "layers", "layers by weight"):
         drawn(graph, kind, "streamed")

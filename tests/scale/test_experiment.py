@@ -92,10 +92,8 @@ def test_what_is_in_the_file_is_not_measured_again(measured, client, tmp_path):
     assert (len(everything), new) == (18, [])
 
 
-def test_a_graph_is_built_once_for_each_number_of_workers(client, tmp_path, monkeypatch):
-    built = []
-    build = in_memory.build_all
-    monkeypatch.setattr(in_memory, "build_all", lambda *arguments: built.append(arguments[1].size) or build(*arguments))
+def test_a_graph_is_built_once_for_each_number_of_workers(client, tmp_path, watched):
+    built = watched(in_memory, "build_all", lambda *given: given[1].size)
     arguments = SMALL | {"algorithms": ("bfs", "components"), "transports": ("shm", "tcp")}
     scale.run(tmp_path / "a.jsonl", client=client, workers=(1, 2), **arguments)
     assert built == [1, 2]

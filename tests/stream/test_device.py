@@ -269,20 +269,10 @@ def test_a_deep_road_in_place_is_one_launch_once_its_chunks_are_there(streamed):
     assert gd.sssp(S, 0).distance.tolist() == list(range(n))
 
 
-def test_one_window_is_gone_before_the_next_is_made(streamed, monkeypatch):
-    windows, there = weakref.WeakSet(), []
-    made, given_back = device_pagerank._window, device_pagerank.give_back
-
-    def window(*arguments):
-        windows.add(found := made(*arguments))
-        return found
-
-    def give_back(backend):
-        there.append(len(windows))
-        given_back(backend)
-
-    monkeypatch.setattr(device_pagerank, "_window", window)
-    monkeypatch.setattr(device_pagerank, "give_back", give_back)
+def test_one_window_is_gone_before_the_next_is_made(streamed, watched):
+    windows: weakref.WeakSet[device.DeviceWindow] = weakref.WeakSet()
+    watched(device.DeviceWindow, "__init__", lambda window, *given, **named: windows.add(window))
+    there = watched(device_pagerank, "give_back", lambda backend: len(windows))
     n, src, dst, _ = GRAPHS["dense random, directed"]()
     G = gd.from_edges(src, dst, np.ones(len(src)), num_vertices=n)
     equal(gd.pagerank(streamed(G), max_iter=4, tol=1e-30).rank, gd.pagerank(G, max_iter=4, tol=1e-30).rank)
@@ -370,12 +360,11 @@ def test_chunks_that_stay_are_summed_together(streamed, monkeypatch, kind, lost)
     assert all(kept == several - lost for several, kept in sizes)
 
 
-def test_tables_of_small_chunks_that_stay_are_counted_and_do_not_grow(streamed, monkeypatch, tuned):
+def test_tables_of_small_chunks_that_stay_are_counted_and_do_not_grow(streamed, watched, tuned):
     n, src, dst, directed = GRAPHS["dense random, undirected"]()
     G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
-    S, buffer, made = streamed(G, "60KiB"), device_sums.Sums._table_buffer, []
-    monkeypatch.setattr(device_sums.Sums, "_table_buffer", lambda sums, words: made.append(sums) or buffer(sums, words))
-    counts = []
+    S, counts = streamed(G, "60KiB"), []
+    made = watched(device_sums.Sums, "table_buffer", lambda sums, words: sums)
     for iterations, sets in ((6, 2), (9, 2), (9, 0.5)):
         tuned(STREAM, kept_tables=sets)
         result = gd.pagerank(S, max_iter=iterations, tol=1e-30)
@@ -383,8 +372,8 @@ def test_tables_of_small_chunks_that_stay_are_counted_and_do_not_grow(streamed, 
         (sums,) = set(made)
         counts.append(len(made))
         made.clear()
-        size = device_sums.table_bytes(sums._window.section, range(S.chunks))
-        assert 8 * len(sums._words) == size > 60 * sets * S.chunks
+        size = device_sums.table_bytes(sums.window.section, range(S.chunks))
+        assert 8 * len(sums.words) == size > 60 * sets * S.chunks
         assert result.stats.memory <= S.memory
     steady, same, anew = counts
     assert 1 < steady == same < anew

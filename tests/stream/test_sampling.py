@@ -81,17 +81,11 @@ def test_samples_do_not_depend_on_how_much_is_in_memory(stored):
 
 
 @pytest.mark.parametrize("ahead", [0, None, 3])
-def test_chunks_that_come_next_are_read_while_others_are_drawn_from(stored, monkeypatch, ahead):
+def test_chunks_that_come_next_are_read_while_others_are_drawn_from(stored, watched, ahead):
     G = weighted("dense random, directed")
     S = stored(G)
     S = gd.stream.open(S.store.path, "24KiB", read_ahead=ahead)
-    threads, read = [], Store.read
-
-    def noted(store, *arguments):
-        threads.append(threading.current_thread().name)
-        return read(store, *arguments)
-
-    monkeypatch.setattr(Store, "read", noted)
+    threads = watched(Store, "read", lambda *given: threading.current_thread().name)
     for draw in (WALKS["uniform"], WALKS["alias"], NEIGHBOURHOODS["neighbors"], NEIGHBOURHOODS["of in-edges"]):
         threads.clear()
         found = draw(S, G.vertex_ids)
