@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from graphdask.algorithms.modularity import CommunitiesResult, checked_resolution
+from graphdask.algorithms.modularity import WEIGHTED_ERRORS, CommunitiesResult, checked_resolution
 from graphdask.algorithms.summaries import classes
 from graphdask.display import terminal
 from graphdask.interface.kinds import checked_seed, whole
+from graphdask.interface.parameters import ERRORS, SHARED, UNDIRECTED, described
 from graphdask.interface.registry import Option
 
 
@@ -50,3 +52,16 @@ def checked_arguments(resolution: Any, seed: Any, passes: Any) -> tuple[float, i
     """Return the arguments of `louvain` and `leiden` as Python's numbers."""
     most = None if passes is None else whole("passes", passes, 1)
     return checked_resolution(resolution), checked_seed(seed), most
+
+
+COMMUNITIES_OPTIONS = """
+resolution : float
+    0 or more. With more of it there are more and smaller communities.
+seed : int
+    Of the order in which vertices move, 0 to 2**64 - 1. Another seed can give other communities.
+passes : int, optional
+    Number of passes at most. Default: until a pass raises the modularity by less than 2e-5, or 1e-5 if the graph has
+    more than 2**20 edges.
+"""
+of_communities = partial(described, shared=UNDIRECTED + COMMUNITIES_OPTIONS + SHARED, errors=WEIGHTED_ERRORS + ERRORS)
+"""Adds to the docstrings of `louvain` and `leiden` what they share."""

@@ -13,6 +13,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from graphdask.engine.loop import Environment, Inbox
 from graphdask.errors import GraphdaskWarning, InputError, outside, shown
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import whole
+from graphdask.interface.parameters import ERRORS, SHARED, described
 from graphdask.interface.registry import Option
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import index_dtype
@@ -210,3 +212,16 @@ def ended_words(found: dict[str, Any]) -> str:
         if column in found:
             words += f", highest {column} {found[column]:.4g} at {found[f'highest_{column}']}"
     return words
+
+
+ITERATED = """
+G : Graph
+    An undirected edge counts both ways, a self-loop once; parallel edges add up.
+max_iter : int
+    Largest number of iterations. If the change is still above `tol` after them, and `tol` is not 0, a GraphdaskWarning
+    says so.
+weighted : bool, optional
+    Multiply the score of a neighbour by the weight of the edge. Default: True if the graph has weights.
+"""
+of_iterations = partial(described, shared=ITERATED + SHARED, errors=ERRORS)
+"""Adds to the docstring of a function that iterates what such functions share."""

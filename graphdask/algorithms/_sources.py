@@ -13,6 +13,7 @@ from graphdask.engine.loop import Environment
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import checked_seed, whole_or_none
+from graphdask.interface.parameters import ERRORS, SHARED, F, described
 from graphdask.partition.given import given_array
 from graphdask.partition.part import Part
 
@@ -97,3 +98,20 @@ def _refuse_seed(seed: Any, why: str) -> None:
     """Raise InputError for a seed where no source is drawn."""
     if seed is not None:
         raise InputError(f"seed={shown(seed)} is of the draw of sources=k, a number of them; {why}, so leave seed= out")
+
+
+SOURCES = """
+seed : int, optional
+    Of the draw of `sources=k`, 0 to 2**64 - 1; refused where none are drawn. Default: 0.
+progress : bool, optional
+    Show a progress bar: how many sources are done of all, and the time left. Default: in a terminal or a notebook.
+"""
+SOURCES_ERRORS = """
+VertexNotFound
+    If a source is not a vertex.
+"""
+
+
+def of_sources(function: F, shared: str, errors: str) -> F:
+    """Add to the docstring of a function that searches from sources what it shares with others."""
+    return described(function, shared + SOURCES + SHARED, SOURCES_ERRORS + errors + ERRORS)

@@ -11,7 +11,7 @@ from graphdask.algorithms._biconnected import Biconnected, Blocks, labels
 from graphdask.algorithms.summaries import component_words
 from graphdask.display import terminal
 from graphdask.graph.graph import Graph, checked_undirected
-from graphdask.interface.parameters import documented
+from graphdask.interface.parameters import of_undirected
 from graphdask.interface.registry import algorithm
 from graphdask.results.edge_values import EdgesResult, EdgeValuesResult
 from graphdask.results.result import Result
@@ -143,7 +143,7 @@ def _points_words(found: dict[str, Any]) -> str:
     "articulation", ArticulationResult, "Articulation points: vertices whose removal disconnects others.",
     summary=_points, words=_points_words, undirected=True, also="cut_vertices cutpoints articulation_vertices",
 )  # fmt: skip
-@documented
+@of_undirected
 def articulation_points(
     G: Graph,
     *,
@@ -155,21 +155,11 @@ def articulation_points(
 
     Parallel edges and self-loops make no difference.
 
-    Parameters
-    ----------
-    G : Graph
-        Undirected; `G.to_undirected()` makes one of a directed graph.
-
     Returns
     -------
     ArticulationResult
         With `articulation`, bool of shape (num_vertices,), in the order of `G.vertex_ids`, and `points`, the ids of the
         articulation points; identical for every number of partitions and on every device.
-
-    Raises
-    ------
-    InputError
-        If `G` is not a Graph or is directed, or an argument has no such value.
 
     References
     ----------
@@ -200,7 +190,7 @@ def _bridges_words(found: dict[str, Any]) -> str:
     words=_bridges_words, undirected=True,
     also="has_bridges cut_edges two_edge_connected_components k_edge_components",
 )  # fmt: skip
-@documented
+@of_undirected
 def bridges(
     G: Graph,
     *,
@@ -212,11 +202,6 @@ def bridges(
 
     Of parallel edges none is a bridge, unless the graph was made with `multi_edges="merge"`. Self-loops are no bridges.
 
-    Parameters
-    ----------
-    G : Graph
-        Undirected; `G.to_undirected()` makes one of a directed graph.
-
     Returns
     -------
     BridgesResult
@@ -227,8 +212,6 @@ def bridges(
 
     Raises
     ------
-    InputError
-        If `G` is not a Graph or is directed, or an argument has no such value.
     Unsupported
         If the rows of the edges are not known.
 
@@ -259,7 +242,7 @@ def _components(result: Any) -> dict[str, Any]:
     "biconnected", BiconnectedResult, "Biconnected components of an undirected graph.", summary=_components,
     words=component_words, undirected=True, also="blocks bcc biconnected is_biconnected biconnected_component_edges",
 )  # fmt: skip
-@documented
+@of_undirected
 def biconnected_components(
     G: Graph,
     *,
@@ -271,11 +254,6 @@ def biconnected_components(
 
     A bridge is a component by itself. Each edge but self-loops is in one component, and parallel edges are in the same
     one. Two components have one vertex in common at most, an articulation point.
-
-    Parameters
-    ----------
-    G : Graph
-        Undirected; `G.to_undirected()` makes one of a directed graph.
 
     Returns
     -------
@@ -289,8 +267,6 @@ def biconnected_components(
 
     Raises
     ------
-    InputError
-        If `G` is not a Graph or is directed, or an argument has no such value.
     Unsupported
         If the rows of the edges are not known.
 

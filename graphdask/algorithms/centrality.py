@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._sources import chosen_sources
+from graphdask.algorithms._sources import chosen_sources, of_sources
 from graphdask.algorithms.betweenness import TABLE_BYTES, Betweenness, BetweennessResult
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.algorithms.weighted_betweenness import Lengths, WeightedBetweenness, raise_undefined
@@ -16,7 +17,6 @@ from graphdask.display import terminal
 from graphdask.errors import GraphdaskWarning, InputError, outside, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own
-from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 
 WEIGHTED = Option(
@@ -71,13 +71,30 @@ def refuse_without_weights(G: Graph, weighted: bool | None, otherwise: str = "to
         raise InputError(f"--weighted needs weights, and the graph has none; leave it out {otherwise}")
 
 
+PATHS = """
+G : Graph
+    A path in a directed graph follows its edges; in an undirected graph each pair of ends counts once.
+weight : {"weight", None}
+    "weight" (default) takes shortest paths by the weights of the graph, which must be neither negative nor infinite,
+    and by hops if it has none. None ignores the weights.
+"""
+PATHS_ERRORS = """
+InputError
+    For a number of sources below 1 or above that of the vertices, a source that is given twice, or another argument
+    that has no such value. Where a weight is negative or infinite, a distance is too large for its dtype, or edges
+    that add nothing to a distance form a cycle (naming the edge or the vertex).
+"""
+of_paths = partial(of_sources, shared=PATHS, errors=PATHS_ERRORS)
+"""Adds to the docstrings of `betweenness` and `edge_betweenness` what they share."""
+
+
 @algorithm(
     "betweenness", BetweennessResult, "Betweenness: how many shortest paths pass through a vertex.", summary=_summary,
     words=_words, weights=True, start=_start,
     options=OPTIONS, also="betweenness_centrality vertex_betweenness node_betweenness brandes bc",
     example=lambda G: {"sources": min(3, G.num_vertices) or None}, tolerance=1e-12,
 )  # fmt: skip
-@documented
+@of_paths
 def betweenness(
     G: Graph,
     sources: Any = None,
@@ -97,8 +114,6 @@ def betweenness(
 
     Parameters
     ----------
-    G : Graph
-        A path in a directed graph follows its edges; in an undirected graph each pair of ends counts once.
     sources : int or array-like of vertex ids, optional
         Paths from all vertices (default, exact); from that many vertices, drawn without replacement, with the scores
         scaled up to all; or from the given vertices, not scaled up.
@@ -107,15 +122,8 @@ def betweenness(
         every other vertex k; its sum is multiplied by (n - 1) / (k - 1) or (n - 1) / k, as NetworkX does. So the
         expected score is the exact one, and a normalized score is at most 1. Of one source nothing is known about the
         source itself: its score is 0, and a GraphdaskWarning says so.
-    weight : {"weight", None}
-        "weight" (default) takes shortest paths by the weights of the graph, which must be neither negative nor
-        infinite, and by hops if it has none. None ignores the weights.
     normalized : bool
         Divide by the number of pairs of other vertices, as NetworkX does with ``normalized=True``.
-    seed : int, optional
-        Of the draw of `sources=k`, 0 to 2**64 - 1; refused where none are drawn. Default: 0.
-    progress : bool, optional
-        Show a progress bar: how many sources are done of all, and the time left. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -123,15 +131,6 @@ def betweenness(
         With `score`, float64 of shape (num_vertices,), in the order of `G.vertex_ids`. The same bits for every number
         of partitions. By weights a GPU gives the bits of a CPU; by hops it differs in the last bits, within 1e-12
         relative.
-
-    Raises
-    ------
-    VertexNotFound
-        Where a source is not a vertex.
-    InputError
-        For a number of sources below 1 or above that of the vertices, a source that is given twice, or another argument
-        that has no such value. Where a weight is negative or infinite, a distance is too large for its dtype, or edges
-        that add nothing to a distance form a cycle (naming the edge or the vertex).
 
     Notes
     -----

@@ -25,7 +25,7 @@ from graphdask.engine.buffers import Allocation, put_aside
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.kinds import checked_seed, choice
-from graphdask.interface.parameters import documented
+from graphdask.interface.parameters import of_undirected
 from graphdask.interface.registry import Option, algorithm
 from graphdask.kernels.coloring.coloring_pack import COUNTS, Coloring
 from graphdask.partition.build import tally
@@ -143,7 +143,7 @@ def _words(found: dict[str, Any]) -> str:
     },
     also="color coloring colouring greedy_color graph_coloring vertex_coloring chromatic_number",
 )  # fmt: skip
-@documented
+@of_undirected
 def greedy_coloring(
     G: Graph,
     seed: int = 0,
@@ -162,8 +162,6 @@ def greedy_coloring(
 
     Parameters
     ----------
-    G : Graph
-        Undirected; `G.to_undirected()` makes one of a directed graph.
     seed : int
         Of the random order, 0 to 2**64 - 1.
     strategy : {"random", "largest_first"}
@@ -175,11 +173,6 @@ def greedy_coloring(
     ColoringResult
         With `color`, int32 of shape (num_vertices,) (int64 above 2**31 - 2 vertices), in the order of `G.vertex_ids`,
         and `num_colors`. The same seed gives the same colours for every number of partitions and on every device.
-
-    Raises
-    ------
-    InputError
-        If `G` is not a Graph or is directed, or an argument has no such value.
 
     References
     ----------

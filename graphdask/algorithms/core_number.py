@@ -33,7 +33,7 @@ from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation, put_aside
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
-from graphdask.interface.parameters import documented
+from graphdask.interface.parameters import of_undirected
 from graphdask.interface.registry import algorithm
 from graphdask.kernels.core_number.core_number_pack import COUNTS, Peeling
 from graphdask.partition.part import Part
@@ -272,7 +272,7 @@ def _words(found: dict[str, Any]) -> str:
     "core", CoreResult, "Core number of every vertex of an undirected graph.", summary=_summary, words=_words,
     undirected=True, also="core core_numbers kcore coreness core_decomposition",
 )  # fmt: skip
-@documented
+@of_undirected
 def core_number(
     G: Graph,
     *,
@@ -289,8 +289,6 @@ def core_number(
 
     Parameters
     ----------
-    G : Graph
-        Undirected; `G.to_undirected()` makes one of a directed graph.
     allocation : {"maximal", "just-enough"}, optional
         Length of lists. "maximal" allocates them for all vertices, "just-enough" for as many entries as there can be
         in this graph. A fixed share is not supported, because every vertex ends in the queue. Default: maximal. The
@@ -301,11 +299,6 @@ def core_number(
     CoreResult
         With `core`, int32 of shape (num_vertices,) (int64 above 2**31 - 2 vertices), in the order of `G.vertex_ids`;
         identical for every number of partitions and on every device.
-
-    Raises
-    ------
-    InputError
-        If `G` is not a Graph or is directed, or an argument has no such value.
 
     References
     ----------

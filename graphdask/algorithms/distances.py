@@ -8,6 +8,7 @@ Sources: Eppstein and Wang, Fast approximation of centrality (2001); NetworkX fo
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from graphdask import execute
 from graphdask.algorithms._levels import BetweennessState
 from graphdask.algorithms._nearness import Nearness
-from graphdask.algorithms._sources import chosen_sources
+from graphdask.algorithms._sources import chosen_sources, of_sources
 from graphdask.algorithms._weighted_nearness import Sums, WeightedNearness, lengths_of, raise_too_far
 from graphdask.algorithms.centrality import WEIGHTED, checked_weight, refuse_without_weights
 from graphdask.algorithms.summaries import values_of
@@ -25,7 +26,6 @@ from graphdask.engine.loop import Environment
 from graphdask.errors import GraphdaskWarning, outside
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own
-from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
@@ -156,6 +156,21 @@ def _start_harmonic(G: Graph, weighted: bool | None, **options: Any) -> Harmonic
     return harmonic_centrality(G, weight=None if weighted is False else "weight", **options)
 
 
+DISTANCES = """
+G : Graph
+    A path in a directed graph follows its edges. Of parallel edges the lightest counts.
+weight : {"weight", None}
+    "weight" (default) takes distances by the weights of the graph, which must be neither negative nor infinite, and by
+    hops if it has none. None ignores the weights.
+"""
+DISTANCES_ERRORS = """
+InputError
+    For a number of sources below 1 or above that of the vertices, a source that is given twice, a weight that is
+    negative or infinite (naming the edge), or a distance that is too large (naming the vertex).
+"""
+_of_distances = partial(of_sources, shared=DISTANCES, errors=DISTANCES_ERRORS)
+
+
 @algorithm(
     "closeness", ClosenessCentralityResult, "Closeness: the reciprocal of the mean distance to a vertex.",
     summary=SUMMARY, words=WORDS,
@@ -166,7 +181,7 @@ def _start_harmonic(G: Graph, weighted: bool | None, **options: Any) -> Harmonic
     also="closeness", example=lambda G: {"sources": min(5, G.num_vertices) or None}, weights=True,
     start=_start_closeness,
 )  # fmt: skip
-@documented
+@_of_distances
 def closeness_centrality(
     G: Graph,
     sources: Any = None,
@@ -186,35 +201,18 @@ def closeness_centrality(
 
     Parameters
     ----------
-    G : Graph
-        A path in a directed graph follows its edges. Of parallel edges the lightest counts.
     sources : int or array-like of vertex ids, optional
         Distances from all vertices (default, exact); from that many vertices, drawn without replacement, as an estimate
         for all vertices; or from the given vertices alone.
-    weight : {"weight", None}
-        "weight" (default) takes distances by the weights of the graph, which must be neither negative nor infinite, and
-        by hops if it has none. None ignores the weights.
     wf_improved : bool
         Multiply by the share of the other vertices, or of the sources, that reach the vertex, as Wasserman and Faust
         do, so that a vertex of a small component does not score high. Default: True, as in NetworkX.
-    seed : int, optional
-        Of the draw of `sources=k`, 0 to 2**64 - 1; refused where none are drawn. Default: 0.
-    progress : bool, optional
-        Show a progress bar: how many sources are done of all, and the time left. Default: in a terminal or a notebook.
 
     Returns
     -------
     ClosenessCentralityResult
         With `score`, float64 of shape (num_vertices,), in the order of `G.vertex_ids`. The same bits for every number
         of partitions and on every device.
-
-    Raises
-    ------
-    VertexNotFound
-        If a source is not a vertex.
-    InputError
-        For a number of sources below 1 or above that of the vertices, a source that is given twice, a weight that is
-        negative or infinite (naming the edge), or a distance that is too large (naming the vertex).
 
     Notes
     -----
@@ -261,7 +259,7 @@ def closeness_centrality(
     example=lambda G: {"sources": min(5, G.num_vertices) or None}, weights=True,
     start=_start_harmonic,
 )  # fmt: skip
-@documented
+@_of_distances
 def harmonic_centrality(
     G: Graph,
     sources: Any = None,
@@ -280,8 +278,6 @@ def harmonic_centrality(
 
     Parameters
     ----------
-    G : Graph
-        A path in a directed graph follows its edges. Of parallel edges the lightest counts.
     sources : int or array-like of vertex ids, optional
         Distances from all vertices (default, exact); from that many vertices, drawn without replacement, with the sums
         scaled up to all; or from the given vertices, not scaled up.
@@ -290,27 +286,12 @@ def harmonic_centrality(
         and every other vertex k; its sum is multiplied by (n - 1) / (k - 1) or (n - 1) / k. So the expected score is
         the exact one. Of one source nothing is known about the source itself: its score is 0, and a GraphdaskWarning
         says so.
-    weight : {"weight", None}
-        "weight" (default) takes distances by the weights of the graph, which must be neither negative nor infinite, and
-        by hops if it has none. None ignores the weights.
-    seed : int, optional
-        Of the draw of `sources=k`, 0 to 2**64 - 1; refused where none are drawn. Default: 0.
-    progress : bool, optional
-        Show a progress bar: how many sources are done of all, and the time left. Default: in a terminal or a notebook.
 
     Returns
     -------
     HarmonicCentralityResult
         With `score`, float64 of shape (num_vertices,), in the order of `G.vertex_ids`. The same bits for every number
         of partitions and on every device.
-
-    Raises
-    ------
-    VertexNotFound
-        If a source is not a vertex.
-    InputError
-        For a number of sources below 1 or above that of the vertices, a source that is given twice, a weight that is
-        negative or infinite (naming the edge), or a distance that is too large (naming the vertex).
 
     References
     ----------

@@ -9,12 +9,11 @@ import numpy as np
 from graphdask import execute
 from graphdask.algorithms._over_edges import EdgeBetweenness, WeightedEdgeBetweenness
 from graphdask.algorithms._sources import chosen_sources
-from graphdask.algorithms.centrality import OPTIONS, checked_weight, lanes_of, refuse_without_weights, scales
+from graphdask.algorithms.centrality import OPTIONS, checked_weight, lanes_of, of_paths, refuse_without_weights, scales
 from graphdask.algorithms.weighted_betweenness import Lengths, raise_undefined
 from graphdask.display import terminal
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own
-from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 from graphdask.results.edge_values import EdgesResult
 
@@ -73,7 +72,7 @@ def _start(G: Graph, weighted: bool | None, **options: Any) -> EdgeBetweennessRe
     also="edge_betweenness_centrality edge_load girvan_newman",
     example=lambda G: {"sources": min(3, G.num_vertices) or None}, tolerance=1e-12,
 )  # fmt: skip
-@documented
+@of_paths
 def edge_betweenness(
     G: Graph,
     sources: Any = None,
@@ -93,20 +92,11 @@ def edge_betweenness(
 
     Parameters
     ----------
-    G : Graph
-        A path in a directed graph follows its edges; in an undirected graph each pair of ends counts once.
     sources : int or array-like of vertex ids, optional
         Paths from all vertices (default, exact); from that many vertices, drawn without replacement, with the scores
         multiplied by n / k; or from the given vertices, not scaled up.
-    weight : {"weight", None}
-        "weight" (default) takes shortest paths by the weights of the graph, which must be neither negative nor
-        infinite, and by hops if it has none. None ignores the weights.
     normalized : bool
         Divide by the number of pairs of vertices, as NetworkX does with ``normalized=True``.
-    seed : int, optional
-        Of the draw of `sources=k`, 0 to 2**64 - 1; refused where none are drawn. Default: 0.
-    progress : bool, optional
-        Show a progress bar: how many sources are done of all, and the time left. Default: in a terminal or a notebook.
 
     Returns
     -------
@@ -119,12 +109,6 @@ def edge_betweenness(
 
     Raises
     ------
-    VertexNotFound
-        Where a source is not a vertex.
-    InputError
-        For a number of sources below 1 or above that of the vertices, a source that is given twice, or another argument
-        that has no such value. Where a weight is negative or infinite, a distance is too large for its dtype, or edges
-        that add nothing to a distance form a cycle (naming the edge or the vertex).
     Unsupported
         If the rows of the edges are not known, as of a graph made from Dask data frames in batches.
 

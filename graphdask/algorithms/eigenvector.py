@@ -25,11 +25,11 @@ from graphdask.algorithms._power_iteration import (
     ended,
     ended_words,
     iterated,
+    of_iterations,
     uniform,
 )
 from graphdask.algorithms.distribution import distribution
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.interface.parameters import documented
 from graphdask.interface.registry import algorithm
 from graphdask.program.program import Program
 
@@ -76,7 +76,7 @@ def _program(first: float, weighted: bool) -> Program:
     also="eigenvector eigen_centrality evcent eigenvector_centrality_numpy",
     example=lambda G: {"tol": 1e-6, "max_iter": 60},
 )  # fmt: skip
-@documented
+@of_iterations
 def eigenvector_centrality(
     G: Graph,
     tol: float = TOL,
@@ -95,16 +95,9 @@ def eigenvector_centrality(
 
     Parameters
     ----------
-    G : Graph
-        An undirected edge counts both ways, a self-loop once; parallel edges add up.
     tol : float
         Stop when the sum of the absolute changes of the scores in an iteration is at most this. 0: do exactly
         `max_iter` iterations, without a warning. Default: 1e-10.
-    max_iter : int
-        Largest number of iterations. If the change is still above `tol` after them, and `tol` is not 0, a
-        GraphdaskWarning says so.
-    weighted : bool, optional
-        Multiply the score of a neighbour by the weight of the edge. Default: True if the graph has weights.
     start : dict or array-like of float, optional
         Scores of the first iteration, 0 or more: by the caller's vertex ids (0 for vertices that are not named), or an
         array of shape (num_vertices,) in the order of `G.vertex_ids`. Default: uniform.

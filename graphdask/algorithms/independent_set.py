@@ -26,7 +26,7 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.kinds import checked_seed
-from graphdask.interface.parameters import documented
+from graphdask.interface.parameters import of_undirected
 from graphdask.interface.registry import Option, algorithm
 from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
@@ -117,7 +117,7 @@ def _words(found: dict[str, Any]) -> str:
     undirected=True, options={"seed": Option("Of the order of the vertices.", least=0)},
     also="mis independent_set luby maximum_independent_set",
 )  # fmt: skip
-@documented
+@of_undirected
 def maximal_independent_set(
     G: Graph,
     seed: int = 0,
@@ -133,8 +133,6 @@ def maximal_independent_set(
 
     Parameters
     ----------
-    G : Graph
-        Undirected; `G.to_undirected()` makes one of a directed graph.
     seed : int
         Of the random order, 0 to 2**64 - 1. Another seed gives another set, which may have another size.
 
@@ -143,11 +141,6 @@ def maximal_independent_set(
     IndependentSetResult
         With `member`, bool of shape (num_vertices,), in the order of `G.vertex_ids`, and `members`, the ids of the
         vertices in the set. The same seed gives the same set for every number of partitions and on every device.
-
-    Raises
-    ------
-    InputError
-        If `G` is not a Graph or is directed, or an argument has no such value.
 
     References
     ----------

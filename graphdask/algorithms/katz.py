@@ -24,10 +24,10 @@ from graphdask.algorithms._power_iteration import (
     ended_words,
     finite,
     iterated,
+    of_iterations,
 )
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
-from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 from graphdask.program.program import Program
 
@@ -77,7 +77,7 @@ def _program(alpha: float, beta: float, weighted: bool) -> Program:
     also="katz katz_centrality_numpy katz_index alpha_centrality",
     example=lambda G: {"alpha": 0.003, "tol": 1e-8},
 )  # fmt: skip
-@documented
+@of_iterations
 def katz_centrality(
     G: Graph,
     alpha: float = 0.1,
@@ -97,8 +97,6 @@ def katz_centrality(
 
     Parameters
     ----------
-    G : Graph
-        An undirected edge counts both ways, a self-loop once; parallel edges add up.
     alpha : float
         Attenuation of a path for each of its edges. The iterations converge if its absolute value is less than 1
         divided by the largest eigenvalue of the matrix of the edges.
@@ -107,13 +105,8 @@ def katz_centrality(
     tol : float
         Stop when the mean of the absolute changes of the scores, before they are normalized, is at most this in an
         iteration. 0: do exactly `max_iter` iterations, without a warning. Default: 1e-10.
-    max_iter : int
-        Largest number of iterations. If the change is still above `tol` after them, and `tol` is not 0, a
-        GraphdaskWarning says so.
     normalized : bool
         Divide the scores by their L2 norm, as NetworkX does. Default: True.
-    weighted : bool, optional
-        Multiply the score of a neighbour by the weight of the edge. Default: True if the graph has weights.
 
     Returns
     -------

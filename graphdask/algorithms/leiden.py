@@ -20,14 +20,20 @@ from typing import Any
 
 from graphdask import execute
 from graphdask.algorithms._communities import Arcs
-from graphdask.algorithms._communities_found import OPTIONS, LouvainResult, checked_arguments, summary, words
+from graphdask.algorithms._communities_found import (
+    OPTIONS,
+    LouvainResult,
+    checked_arguments,
+    of_communities,
+    summary,
+    words,
+)
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.algorithms.louvain import Louvain, LouvainState
 from graphdask.algorithms.modularity import checked_weights, measured
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.graph.graph import Graph, checked_undirected
-from graphdask.interface.parameters import documented
 from graphdask.interface.registry import algorithm
 from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Part, Tables
@@ -63,7 +69,7 @@ def within(backend: Any, part: Part, label: Array) -> Part:
     undirected=True, weights=True, options=OPTIONS, example=lambda G: {"passes": 2},
     also="leiden leiden_communities community_leiden find_partition leidenalg",
 )  # fmt: skip
-@documented
+@of_communities
 def leiden(
     G: Graph,
     resolution: float = 1.0,
@@ -79,29 +85,12 @@ def leiden(
     It is the method of `louvain`, except that communities are refined before they become the vertices of the next
     level. Communities are connected, and their modularity is mostly higher; it takes longer.
 
-    Parameters
-    ----------
-    G : Graph
-        Undirected; `G.to_undirected()` makes one of a directed graph.
-    resolution : float
-        0 or more. With more of it there are more and smaller communities.
-    seed : int
-        Of the order in which vertices move, 0 to 2**64 - 1. Another seed can give other communities.
-    passes : int, optional
-        Number of passes at most. Default: until a pass raises the modularity by less than 2e-5, or 1e-5 if the graph
-        has more than 2**20 edges.
-
     Returns
     -------
     LeidenResult
         `label`, the smallest vertex id of each vertex's community, in the order of `G.vertex_ids`; `modularity`,
         `num_communities`, `passes`, and `levels` up to these communities. All are identical for every number of
         partitions and on every device.
-
-    Raises
-    ------
-    InputError
-        If `G` is not a Graph or is directed, a weight is negative or infinite, or an argument has an invalid value.
 
     Notes
     -----

@@ -28,7 +28,14 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms._communities import Arcs, add_up, modularity_of
-from graphdask.algorithms._communities_found import OPTIONS, LouvainResult, checked_arguments, summary, words
+from graphdask.algorithms._communities_found import (
+    OPTIONS,
+    LouvainResult,
+    checked_arguments,
+    of_communities,
+    summary,
+    words,
+)
 from graphdask.algorithms._communities_sequential import FirstRank
 from graphdask.algorithms._community_levels import Level, least_of, looked_up
 from graphdask.algorithms._community_moves import Mover, mixed
@@ -38,7 +45,6 @@ from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
-from graphdask.interface.parameters import documented
 from graphdask.interface.registry import algorithm
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
@@ -212,7 +218,7 @@ class Louvain(Primitive[LouvainState]):
     undirected=True, weights=True, options=OPTIONS, example=lambda G: {"passes": 2},
     also="louvain louvain_communities communities community_multilevel multilevel best_partition plm",
 )  # fmt: skip
-@documented
+@of_communities
 def louvain(
     G: Graph,
     resolution: float = 1.0,
@@ -229,29 +235,12 @@ def louvain(
     communities move in the same way, as vertices of a smaller graph, and so on. Further passes begin with the vertices
     and the communities that were found. Weights count if the graph has any.
 
-    Parameters
-    ----------
-    G : Graph
-        Undirected; `G.to_undirected()` makes one of a directed graph.
-    resolution : float
-        0 or more. With more of it there are more and smaller communities.
-    seed : int
-        Of the order in which vertices move, 0 to 2**64 - 1. Another seed can give other communities.
-    passes : int, optional
-        Number of passes at most. Default: until a pass raises the modularity by less than 2e-5, or 1e-5 if the graph
-        has more than 2**20 edges.
-
     Returns
     -------
     LouvainResult
         `label`, the smallest vertex id of each vertex's community, in the order of `G.vertex_ids`; `modularity`,
         `num_communities`, `passes`, and `levels` up to these communities. All are identical for every number of
         partitions and on every device.
-
-    Raises
-    ------
-    InputError
-        If `G` is not a Graph or is directed, a weight is negative or infinite, or an argument has an invalid value.
 
     Notes
     -----

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +26,7 @@ from graphdask.engine.owners import sum_at
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.kinds import number
-from graphdask.interface.parameters import documented
+from graphdask.interface.parameters import ERRORS, SHARED, UNDIRECTED, described
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
 
@@ -120,7 +121,14 @@ def checked_weights(G: Graph, client: Any, progress: bool | None) -> None:
     fit_weights(G, "; communities need weights of 0 or more", client, progress)
 
 
-@documented
+WEIGHTED_ERRORS = """
+InputError
+    If `G` is not a Graph or is directed, a weight is negative or infinite, or an argument has an invalid value.
+"""
+_described = partial(described, shared=UNDIRECTED + SHARED, errors=WEIGHTED_ERRORS + ERRORS)
+
+
+@_described
 def modularity(
     G: Graph,
     labels: Any,
@@ -140,8 +148,6 @@ def modularity(
 
     Parameters
     ----------
-    G : Graph
-        Undirected; `G.to_undirected()` makes one of a directed graph.
     labels : array-like or mapping
         The community of each vertex: an array of shape (num_vertices,) in the order of `G.vertex_ids`, such as
         `gd.label_propagation(G).label`, or a mapping from vertex ids. Vertices of equal labels are one community;
@@ -156,11 +162,6 @@ def modularity(
         `modularity`, which `float(result)` gives too, `num_communities`, and `label`, the smallest vertex id of each
         vertex's community, in the order of `G.vertex_ids`. All are identical for every number of partitions and on
         every device. The modularity of a graph without edges is 0.
-
-    Raises
-    ------
-    InputError
-        If `G` is not a Graph or is directed, a weight is negative or infinite, or an argument has an invalid value.
 
     Notes
     -----

@@ -26,7 +26,7 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages, Primitive
 from graphdask.engine.owners import Owners, least_at, least_of_each
 from graphdask.graph.graph import Graph, checked_undirected
-from graphdask.interface.parameters import documented
+from graphdask.interface.parameters import of_undirected
 from graphdask.interface.registry import algorithm
 from graphdask.partition.part import Part
 from graphdask.results.edge_values import EdgesResult
@@ -127,7 +127,7 @@ def _words(found: dict[str, Any]) -> str:
     undirected=True, weights=True,
     also="mst msf minimum_spanning_tree minimum_spanning_edges spanning_tree boruvka kruskal prim",
 )  # fmt: skip
-@documented
+@of_undirected
 def minimum_spanning_forest(
     G: Graph,
     *,
@@ -141,11 +141,6 @@ def minimum_spanning_forest(
     graph was made of is taken first, so the forest is unique. Self-loops are never in it. Without weights, every edge
     has the weight 1. Weights may be negative.
 
-    Parameters
-    ----------
-    G : Graph
-        Undirected; `G.to_undirected()` makes one of a directed graph.
-
     Returns
     -------
     SpanningForestResult
@@ -156,8 +151,6 @@ def minimum_spanning_forest(
 
     Raises
     ------
-    InputError
-        If `G` is not a Graph or is directed, or an argument has no such value.
     Unsupported
         If the rows of the edges are not known, as of a graph made from Dask data frames in batches.
 

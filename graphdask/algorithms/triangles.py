@@ -26,7 +26,7 @@ from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
-from graphdask.interface.parameters import documented
+from graphdask.interface.parameters import of_undirected
 from graphdask.interface.registry import algorithm
 from graphdask.kernels.triangles.triangles_pack import COUNTS, TriangleRows
 from graphdask.partition.build import from_cyclic, row_of_each, tally, to_cyclic_positions
@@ -249,7 +249,7 @@ def _words(found: dict[str, Any]) -> str:
     "triangles", TrianglesResult, "Triangles through every vertex of an undirected graph.", summary=_summary,
     words=_words, undirected=True, also="triangle_count count_triangles triangle_counting tc",
 )  # fmt: skip
-@documented
+@of_undirected
 def triangles(
     G: Graph,
     *,
@@ -261,11 +261,6 @@ def triangles(
 
     Parallel edges count once and self-loops not at all: three vertices that are neighbours of each other are one
     triangle.
-
-    Parameters
-    ----------
-    G : Graph
-        Undirected; `G.to_undirected()` makes one of a directed graph.
 
     Returns
     -------

@@ -34,14 +34,6 @@ every : str or int, optional
 seed : int
     Of the random numbers, 0 to 2**64 - 1. The same seed gives the same samples on every device, in
     every placement and for every number of workers.
-pairs : array of shape (k, 2) or sequence of pairs of vertex ids, optional
-    Compare these. Default: all pairs of different vertices that share a neighbour other than the two.
-topk : int, optional
-    Return only so many of the pairs that share a neighbour, those of the highest scores; of equal scores those that
-    come first by `first`, then by `second`, in `vertex_ids`. Default: all of them.
-per_vertex : bool
-    True: list pairs from each vertex to the vertices that it shares a neighbour with, so that each pair stands twice;
-    `topk` is then for each vertex. False: each pair once, unless `vertices` is given; `topk` is for all pairs together.
 edge_rows : bool
     Whether samples have the column `edge` from the beginning: the row of each edge in what the graph was made
     of, -1 for a step that follows no edge. If False, `s.edge` finds the rows when it is first used, as
@@ -56,6 +48,16 @@ client : distributed.Client, optional
     Where to run. Default: the active client, or this process if there is none.
 progress : bool, optional
     Show a progress bar. Default: in a terminal or a notebook.
+"""
+SECTIONS = ("Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples")
+"""Sections of a docstring, in their order."""
+UNDIRECTED = """
+G : Graph
+    Undirected; `G.to_undirected()` makes one of a directed graph.
+"""
+UNDIRECTED_ERRORS = """
+InputError
+    If `G` is not a Graph or is directed, or an argument has no such value.
 """
 ERRORS = """
 OverBudget
@@ -72,9 +74,15 @@ def _entries(text: str) -> Iterator[tuple[list[str], str]]:
 
 
 def _section(doc: str, title: str) -> tuple[str, str, str]:
-    """What stands before the entries of a section, the entries, and what stands after."""
+    """What stands before the entries of a section, the entries, and what stands after; a section that is missing is
+    put in its place."""
+    if not re.search(rf"^{title}\n-+$", doc, re.MULTILINE):
+        later = "|".join(SECTIONS[SECTIONS.index(title) + 1 :])
+        found = re.search(rf"^(?:{later})\n-+$", doc, re.MULTILINE)
+        at = len(doc) if found is None else found.start()
+        doc = f"{doc[:at].rstrip()}\n\n{title}\n{'-' * len(title)}\n\n{doc[at:]}"
     found = re.search(rf"^{title}\n-+\n((?:(?!.*\n---).*\n?)*)", doc, re.MULTILINE)
-    assert found is not None, f"there is no section {title}"
+    assert found is not None
     return doc[: found.start(1)], found[1], doc[found.end(1) :]
 
 
@@ -83,17 +91,24 @@ def documented(function: F) -> F:
     return described(function, SHARED, ERRORS)
 
 
-def described(target: F, shared: str, errors: str = "") -> F:
+def of_undirected(function: F) -> F:
+    """Add to the docstring of a function of an undirected graph what it leaves out, as `documented` does."""
+    return described(function, UNDIRECTED + SHARED, UNDIRECTED_ERRORS + ERRORS)
+
+
+def described(target: F, shared: str, errors: str = "", returns: str = "") -> F:
     """Add to the docstring of a function or a class the parameters and errors of two texts that it leaves out.
 
     Parameters
     ----------
     target : function or class
-        Its docstring has a section Parameters, and with errors a section Raises.
+        With a docstring. A section that is missing there is put in its place.
     shared : str
         Entries of parameters, as `SHARED` has them; of a name that stands there twice the first.
     errors : str
         Entries of errors.
+    returns : str
+        The section Returns, if the docstring has none.
 
     Raises
     ------
@@ -110,11 +125,17 @@ def described(target: F, shared: str, errors: str = "") -> F:
                 entries.setdefault(name, entry)
     taken = [name for name in inspect.signature(target).parameters if name != "self"]
     made = "\n".join((before + "\n".join(dict.fromkeys(entries[name] for name in taken)), "", after))
+    if returns:
+        before, own, after = _section(made, "Returns")
+        made = "\n".join((before + (own.strip() or returns.strip()), "", after))
     if errors:
         before, own, after = _section(made, "Raises")
-        raised = {name for names, _ in _entries(own) for name in names}
-        all_errors = dict.fromkeys([entry for _, entry in _entries(own)])
-        all_errors |= dict.fromkeys(entry for (name,), entry in _entries(errors) if name not in raised)
+        raised: dict[str, str] = {}
+        for text in (own, errors):
+            for names, entry in _entries(text):
+                for name in names:
+                    raised.setdefault(name, entry)
+        all_errors = dict.fromkeys(raised.values())
         made = "\n".join((before + "\n".join(all_errors), "", after))
     target.__doc__ = made.rstrip() + "\n"
     return target

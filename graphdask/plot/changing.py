@@ -16,7 +16,7 @@ import numpy as np
 from graphdask.errors import InputError, shown
 from graphdask.interface.kinds import choice
 from graphdask.partition.given import given_sequence
-from graphdask.plot.style import COLOURS, MARKERS, new_figure, picture_output, saved, tidy
+from graphdask.plot.style import COLOURS, MARKERS, new_figure, picture_output, pictured, saved, tidy
 
 PANELS = (("ms", "PageRank, milliseconds"), ("affected", "affected vertices"), ("error", "L1 error"))
 """Quantities, and how they are labelled."""
@@ -26,6 +26,7 @@ DECADE = 10.0
 """From this ratio of its values on, an axis is logarithmic; on a shorter one few numbers are round."""
 
 
+@pictured
 def changing_ranks(
     records: Sequence[Mapping[str, Any]],
     path: str | os.PathLike[str] | None = None,
@@ -43,18 +44,10 @@ def changing_ranks(
     records : sequence of mappings
         With `method`, `ms`, `affected`, `x`, and where it is known `error`. Where a method has several records of the
         same x, their mean is drawn.
-    path : path-like, optional
-        Where to save the picture; the ending says the format.
     x : str
         What the horizontal axis shows.
     xlabel, title : str
     xscale : {"linear", "log"}
-    overwrite : bool
-        Replace a picture that is there. Default: raise OutputExists.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Examples
     --------

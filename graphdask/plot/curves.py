@@ -12,9 +12,10 @@ from graphdask.errors import InputError, shown
 from graphdask.interface.kinds import choice
 from graphdask.partition.given import given_sequence
 from graphdask.plot.series import mapping, numbers, points
-from graphdask.plot.style import COLOURS, MARKERS, new_figure, picture_output, saved, tidy
+from graphdask.plot.style import COLOURS, MARKERS, new_figure, picture_output, pictured, saved, tidy
 
 
+@pictured
 def curves(
     series: Mapping[str, tuple[Any, Any]],
     path: str | os.PathLike[str] | None = None,
@@ -34,8 +35,6 @@ def curves(
     ----------
     series : dict
         For each label a pair `(x, y)`.
-    path : path-like, optional
-        Where to save the picture; the ending says the format.
     xlabel, ylabel, title : str
     xscale, yscale : {"linear", "log", "symlog"}
         `symlog` shows 0 too: linear below the smallest positive value, logarithmic above.
@@ -43,12 +42,6 @@ def curves(
         Where the x axis is labelled.
     guide : (label, x, y), optional
         A dashed line to compare with, such as the perfect speedup.
-    overwrite : bool
-        Replace a picture that is there. Default: raise OutputExists.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Examples
     --------
@@ -103,6 +96,7 @@ def _scaled(axes: Any, axis: str, scale: str, values: list[Any]) -> None:
         getattr(axes, f"set_{axis}lim")(**{"left" if axis == "x" else "bottom": 0})
 
 
+@pictured
 def bars(
     values: Mapping[str, float],
     path: str | os.PathLike[str] | None = None,
@@ -117,16 +111,8 @@ def bars(
     Parameters
     ----------
     values : dict
-    path : path-like, optional
-        Where to save the picture; the ending says the format.
     xlabel, title : str
     scale : {"linear", "log"}
-    overwrite : bool
-        Replace a picture that is there. Default: raise OutputExists.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Examples
     --------

@@ -12,11 +12,12 @@ from graphdask.graph.degrees import degree_counts
 from graphdask.graph.graph import Graph
 from graphdask.graph.power_law import counted, fit_power_law
 from graphdask.plot.series import mapping, points
-from graphdask.plot.style import COLOURS, MARKERS, new_figure, picture_output, saved, tidy
+from graphdask.plot.style import COLOURS, MARKERS, new_figure, picture_output, pictured, saved, tidy
 
 BINS_PER_DECADE = 8
 
 
+@pictured
 def degree_distribution(
     degrees: Any,
     path: str | os.PathLike[str] | None = None,
@@ -33,15 +34,11 @@ def degree_distribution(
     degrees : Graph, array-like of int, shape (n,), or dict
         A graph, whose degrees are counted; the degree of each vertex; or the numbers of vertices by degree as a pair
         `(degree, count)`. A dictionary has one of these for each label.
-    path : path-like, optional
-        Where to save the picture; the ending says the format.
     title : str
     tails : bool
         Draw the power law of each tail.
     laws : dict, optional
         Curves to draw besides, for each label a pair `(degree, share)`: what theory expects.
-    overwrite : bool
-        Replace a picture that is there. Default: raise OutputExists.
 
     Returns
     -------

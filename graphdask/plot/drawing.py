@@ -13,13 +13,14 @@ from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import whole
 from graphdask.partition.given import given_array
 from graphdask.plot.layout import force_layout
-from graphdask.plot.style import new_figure, picture_output, saved
+from graphdask.plot.style import new_figure, picture_output, pictured, saved
 
 MOST_VERTICES, MOST_EDGES = 50_000, 500_000
 MOST_ITERATIONS = 1_000_000
 COLOUR_MAP = "viridis"
 
 
+@pictured
 def draw(
     G: Any,
     path: str | os.PathLike[str] | None = None,
@@ -35,15 +36,11 @@ def draw(
     ----------
     G : Graph
         Of at most 50,000 vertices and 500,000 edges.
-    path : path-like, optional
-        Where to save the picture; the ending says the format.
     title : str
     layout : array of float, shape (num_vertices, 2), optional
         Where the vertices stand; default: a force-directed layout, the same for the same graph.
     iterations : int
         Of that layout; 10,000 vertices take some 5 s for 300 on a core.
-    overwrite : bool
-        Replace a picture that is there. Default: raise OutputExists.
 
     Returns
     -------

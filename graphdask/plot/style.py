@@ -7,9 +7,11 @@ shows the figure that is returned.
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 from graphdask.errors import InputError
+from graphdask.interface.parameters import described
 from graphdask.io.outputs import FileOutput, file_output
 
 COLOURS = ("#1f6fb4", "#d9772b", "#3f9b5b", "#8a5fb0", "#7a7a7a", "#b8433f", "#2aa3a3", "#a08a2a")
@@ -28,6 +30,16 @@ def tidy(axes: Any, axis: str = "both") -> None:
     axes.grid(True, which="major", axis=axis, color="0.9", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+PICTURE = """
+path : path-like, optional
+    Where to save the picture; the ending says the format.
+overwrite : bool
+    Replace a picture that is there. Default: raise OutputExists.
+"""
+pictured = partial(described, shared=PICTURE, returns="matplotlib.figure.Figure")
+"""Adds to the docstring of a function that draws what all of them share."""
 
 
 def picture_output(path: str | os.PathLike[str] | None, overwrite: bool) -> FileOutput | None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError, shown
-from graphdask.plot.style import COLOURS, new_figure, picture_output, saved, tidy
+from graphdask.plot.style import COLOURS, new_figure, picture_output, pictured, saved, tidy
 from graphdask.results.stats import Stats
 
 PARTS = (
@@ -30,6 +30,7 @@ MOST_BARS = 400
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 
+@pictured
 def superstep_profile(stats: Any, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> Any:
     """Draw where the time of a run went, superstep by superstep, how much it did, and what it sent.
 
@@ -37,10 +38,6 @@ def superstep_profile(stats: Any, path: str | os.PathLike[str] | None = None, *,
     ----------
     stats : Stats
         `result.stats`.
-    path : path-like, optional
-        Where to save the picture; the ending says the format.
-    overwrite : bool
-        Replace a picture that is there. Default: raise OutputExists.
 
     Returns
     -------

@@ -7,6 +7,7 @@ equal amplitude in plant sociology (1948); Liben-Nowell, Kleinberg, The link-pre
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from graphdask.device.arrays import is_array
 from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own, whole
-from graphdask.interface.parameters import documented
+from graphdask.interface.parameters import ERRORS, SHARED, described
 from graphdask.partition.given import given_array, given_sequence
 from graphdask.sample.sampler import sampled
 from graphdask.similarity.result import SimilarityResult
@@ -58,6 +59,42 @@ def _sources(G: Graph, vertices: Any) -> np.ndarray | None:
     return np.unique(flat)
 
 
+PAIRS = """
+G : Graph
+    Directed or undirected. The neighbours of a vertex are the ends of its out-edges; parallel edges count once, and a
+    vertex with a self-loop is its own neighbour.
+pairs : array of shape (k, 2) or sequence of pairs of vertex ids, optional
+    Compare these. Default: all pairs of different vertices that share a neighbour other than the two.
+vertices : int, str, or array of vertex ids, optional
+    List pairs from each of these vertices to the vertices that it shares a neighbour with. Default: each pair once,
+    the vertex that comes first in `vertex_ids` as `first`.
+topk : int, optional
+    Return only so many of the pairs that share a neighbour, those of the highest scores; of equal scores those that
+    come first by `first`, then by `second`, in `vertex_ids`. Default: all of them.
+per_vertex : bool
+    True: list pairs from each vertex to the vertices that it shares a neighbour with, so that each pair stands twice;
+    `topk` is then for each vertex. False: each pair once, unless `vertices` is given; `topk` is for all pairs together.
+weight : {"weight", None}
+    "weight" (default) scores by the weights of the edges, if the graph has any (Notes). They must be neither negative
+    nor infinite, and those of parallel edges are added up. None ignores the weights.
+"""
+SCORES = """
+SimilarityResult
+    `first`, `second`, `score`, `common`, a row for each pair: as given, or in the order of the two vertices in
+    `vertex_ids`, or with `topk` by descending scores. Identical for every number of partitions and on every device.
+"""
+REFUSED = """
+VertexNotFound
+    If one of `pairs` or `vertices` is not a vertex.
+InputError
+    If `G` is not a Graph, an argument has no such value, `pairs` is given with an option of other pairs, or a weight is
+    negative or infinite (naming the edge).
+OverBudget
+    If the pairs do not fit the memory; before any are counted, if a lower bound of their number shows it.
+"""
+_comparing = partial(described, shared=PAIRS + SHARED, errors=REFUSED + ERRORS, returns=SCORES)
+
+
 def _ends(G: Graph, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of the first and the second vertex of each pair."""
     if not is_array(pairs):
@@ -71,7 +108,7 @@ def _ends(G: Graph, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
     return first.astype(np.int64), second.astype(np.int64)
 
 
-@documented
+@_comparing
 def jaccard(
     G: Graph,
     pairs: Any = None,
@@ -88,34 +125,6 @@ def jaccard(
     The score of u and v is their number of common neighbours divided by the number of vertices that are neighbours of u
     or v; 0 if there are none. The common neighbours leave out u and v themselves, so that the score is that of
     NetworkX's `jaccard_coefficient`.
-
-    Parameters
-    ----------
-    G : Graph
-        Directed or undirected. The neighbours of a vertex are the ends of its out-edges; parallel edges count once, and
-        a vertex with a self-loop is its own neighbour.
-    vertices : int, str, or array of vertex ids, optional
-        List pairs from each of these vertices to the vertices that it shares a neighbour with. Default: each pair once,
-        the vertex that comes first in `vertex_ids` as `first`.
-    weight : {"weight", None}
-        "weight" (default) scores by the weights of the edges, if the graph has any (Notes). They must be neither
-        negative nor infinite, and those of parallel edges are added up. None ignores the weights.
-
-    Returns
-    -------
-    SimilarityResult
-        `first`, `second`, `score`, `common`, a row for each pair: as given, or in the order of the two vertices in
-        `vertex_ids`, or with `topk` by descending scores. Identical for every number of partitions and on every device.
-
-    Raises
-    ------
-    VertexNotFound
-        If one of `pairs` or `vertices` is not a vertex.
-    InputError
-        If `G` is not a Graph, an argument has no such value, `pairs` is given with an option of other pairs, or a
-        weight is negative or infinite (naming the edge).
-    OverBudget
-        If the pairs do not fit the memory; before any are counted, if a lower bound of their number shows it.
 
     See Also
     --------
@@ -151,7 +160,7 @@ def jaccard(
     return _similar("jaccard", G, pairs, vertices, topk, per_vertex, weight, client, progress)
 
 
-@documented
+@_comparing
 def overlap(
     G: Graph,
     pairs: Any = None,
@@ -167,34 +176,6 @@ def overlap(
 
     The score of u and v is their number of common neighbours, u and v left out, divided by the smaller of their numbers
     of neighbours; 0 if that is 0.
-
-    Parameters
-    ----------
-    G : Graph
-        Directed or undirected. The neighbours of a vertex are the ends of its out-edges; parallel edges count once, and
-        a vertex with a self-loop is its own neighbour.
-    vertices : int, str, or array of vertex ids, optional
-        List pairs from each of these vertices to the vertices that it shares a neighbour with. Default: each pair once,
-        the vertex that comes first in `vertex_ids` as `first`.
-    weight : {"weight", None}
-        "weight" (default) scores by the weights of the edges, if the graph has any (Notes). They must be neither
-        negative nor infinite, and those of parallel edges are added up. None ignores the weights.
-
-    Returns
-    -------
-    SimilarityResult
-        `first`, `second`, `score`, `common`, a row for each pair: as given, or in the order of the two vertices in
-        `vertex_ids`, or with `topk` by descending scores. Identical for every number of partitions and on every device.
-
-    Raises
-    ------
-    VertexNotFound
-        If one of `pairs` or `vertices` is not a vertex.
-    InputError
-        If `G` is not a Graph, an argument has no such value, `pairs` is given with an option of other pairs, or a
-        weight is negative or infinite (naming the edge).
-    OverBudget
-        If the pairs do not fit the memory; before any are counted, if a lower bound of their number shows it.
 
     See Also
     --------
@@ -221,7 +202,7 @@ def overlap(
     return _similar("overlap", G, pairs, vertices, topk, per_vertex, weight, client, progress)
 
 
-@documented
+@_comparing
 def cosine(
     G: Graph,
     pairs: Any = None,
@@ -237,34 +218,6 @@ def cosine(
 
     The score of u and v is their number of common neighbours, u and v left out, divided by the square root of the
     product of their numbers of neighbours; 0 if that is 0.
-
-    Parameters
-    ----------
-    G : Graph
-        Directed or undirected. The neighbours of a vertex are the ends of its out-edges; parallel edges count once, and
-        a vertex with a self-loop is its own neighbour.
-    vertices : int, str, or array of vertex ids, optional
-        List pairs from each of these vertices to the vertices that it shares a neighbour with. Default: each pair once,
-        the vertex that comes first in `vertex_ids` as `first`.
-    weight : {"weight", None}
-        "weight" (default) scores by the weights of the edges, if the graph has any (Notes). They must be neither
-        negative nor infinite, and those of parallel edges are added up. None ignores the weights.
-
-    Returns
-    -------
-    SimilarityResult
-        `first`, `second`, `score`, `common`, a row for each pair: as given, or in the order of the two vertices in
-        `vertex_ids`, or with `topk` by descending scores. Identical for every number of partitions and on every device.
-
-    Raises
-    ------
-    VertexNotFound
-        If one of `pairs` or `vertices` is not a vertex.
-    InputError
-        If `G` is not a Graph, an argument has no such value, `pairs` is given with an option of other pairs, or a
-        weight is negative or infinite (naming the edge).
-    OverBudget
-        If the pairs do not fit the memory; before any are counted, if a lower bound of their number shows it.
 
     See Also
     --------
@@ -292,7 +245,7 @@ def cosine(
     return _similar("cosine", G, pairs, vertices, topk, per_vertex, weight, client, progress)
 
 
-@documented
+@_comparing
 def sorensen(
     G: Graph,
     pairs: Any = None,
@@ -308,34 +261,6 @@ def sorensen(
 
     The score of u and v is twice their number of common neighbours, u and v left out, divided by the sum of their
     numbers of neighbours; 0 if that is 0.
-
-    Parameters
-    ----------
-    G : Graph
-        Directed or undirected. The neighbours of a vertex are the ends of its out-edges; parallel edges count once, and
-        a vertex with a self-loop is its own neighbour.
-    vertices : int, str, or array of vertex ids, optional
-        List pairs from each of these vertices to the vertices that it shares a neighbour with. Default: each pair once,
-        the vertex that comes first in `vertex_ids` as `first`.
-    weight : {"weight", None}
-        "weight" (default) scores by the weights of the edges, if the graph has any (Notes). They must be neither
-        negative nor infinite, and those of parallel edges are added up. None ignores the weights.
-
-    Returns
-    -------
-    SimilarityResult
-        `first`, `second`, `score`, `common`, a row for each pair: as given, or in the order of the two vertices in
-        `vertex_ids`, or with `topk` by descending scores. Identical for every number of partitions and on every device.
-
-    Raises
-    ------
-    VertexNotFound
-        If one of `pairs` or `vertices` is not a vertex.
-    InputError
-        If `G` is not a Graph, an argument has no such value, `pairs` is given with an option of other pairs, or a
-        weight is negative or infinite (naming the edge).
-    OverBudget
-        If the pairs do not fit the memory; before any are counted, if a lower bound of their number shows it.
 
     See Also
     --------
