@@ -151,9 +151,9 @@ class Bench:
             for row, call in self._cases(divided):
                 asked = row["sampler"].startswith(samplers) if samplers else row["sampler"] not in undefined
                 if asked:
-                    yield compared(row | {"ranks": count} | common | self._tried(call))
+                    yield compared(row | {"ranks": count} | common | self.tried(call))
             if not samplers or "loader".startswith(samplers):
-                yield from self._minibatches(divided, {"ranks": count} | common)
+                yield from self.minibatches(divided, {"ranks": count} | common)
             divided.replicas = divided.built = divided.on_host = None
         if peers and self.client is None:
             whole = graph.partition(1, device=self.device)
@@ -174,7 +174,7 @@ class Bench:
             return self._walks(graph, like, bias, method, starts, size)
         return self._samples(graph, like, bias, method, starts, list(size))
 
-    def _minibatches(self, graph: Any, common: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def minibatches(self, graph: Any, common: dict[str, Any]) -> Iterator[dict[str, Any]]:
         where = {"seed": self.seed, "placement": self.placement, "client": self.client}
         for record in minibatches(graph, self.suite.minibatches, self.repeats, **where):
             yield record | common | {"placement": self.placement}
@@ -257,14 +257,14 @@ class Bench:
         spec = spec_of(bias, method, size)
         return lambda: sample(graph, spec, seeds, **self._where)
 
-    def _tried(self, call: Callable[[], Any]) -> dict[str, Any]:
+    def tried(self, call: Callable[[], Any]) -> dict[str, Any]:
         """What a case takes; of one that is too much for the memory or the deadline the reason."""
         try:
-            return self._measured(call)
+            return self.measured(call)
         except (DeadlineExceeded, OverBudget) as error:
             return {"skipped": str(error)}
 
-    def _measured(self, call: Callable[[], Any]) -> dict[str, Any]:
+    def measured(self, call: Callable[[], Any]) -> dict[str, Any]:
         besides: dict[str, list[float]] = {"run_ms": [], "draw_ms": [], "host_ms": []}
 
         def each(result: Any, seconds: float) -> None:

@@ -55,7 +55,7 @@ class Counted(Traversal):
         super().__init__(*arguments, **options)
         self.counted = np.zeros(4, np.int64)
 
-    def _draw(
+    def draw_hop(
         self,
         state: TraversalState,
         env: Environment,
@@ -65,7 +65,7 @@ class Counted(Traversal):
         tags: Array,
         hop: int,
     ) -> tuple[Array, Array, Array, Array, Array | None]:
-        drawn = super()._draw(state, env, rows, vertices, instances, tags, hop)
+        drawn = super().draw_hop(state, env, rows, vertices, instances, tags, hop)
         tries_count(
             len(rows), rows, vertices, instances, state.rows.indptr, drawn[3], state.sums, METHODS.index(self.method),
             np.uint64(self.seed), self.counted,
@@ -86,7 +86,7 @@ class Selection(Bench):
             for row, call in self._cases(divided):
                 if samplers and not row["sampler"].startswith(samplers):
                     continue
-                found = self._tried(call)
+                found = self.tried(call)
                 if (row["method"], row["collisions"]) == WAYS[0]:
                     first = found.get("ms")
                 if row["collisions"] is not None and first is not None and "ms" in found:

@@ -62,7 +62,7 @@ class Induced(Traversal):
             members=backend.from_host(self.seeds.astype(dtype)), bounds=backend.from_host(self.bounds),
         )  # fmt: skip
 
-    def _draw(
+    def draw_hop(
         self,
         state: TraversalState,
         env: Environment,

@@ -110,7 +110,9 @@ class _Run:
             which = xp.concatenate(queues) if len(group) > 1 else queues[0]
             vertices = here.vertices[which]
             piece, rows = self._rows_of(group, vertices, [len(queue) for queue in queues])
-            _, found, places_of, _, drawn = sampler._draw(piece, env, rows, vertices, here.instances[which], which, hop)
+            _, found, places_of, _, drawn = sampler.draw_hop(
+                piece, env, rows, vertices, here.instances[which], which, hop
+            )
             if drawn is not None:
                 edges.append(self._of_the_graph(drawn, group))
             numbers.append(places_of)

@@ -186,7 +186,7 @@ class Traversal(Fanouts[TraversalState]):
         if part.size == 1:
             here = state.frontiers[-1]
             rows = part.vertex_map.to_position(env.backend, here.vertices)
-            src, slots, instances, offsets, numbers = self._draw(
+            src, slots, instances, offsets, numbers = self.draw_hop(
                 state, env, rows, here.vertices, here.instances, here.instances, hop
             )
             dst = ids_of_slots(part, env, slots)
@@ -230,7 +230,7 @@ class Traversal(Fanouts[TraversalState]):
         instances = xp.ascontiguousarray(came["number"][0::2])
         places = xp.ascontiguousarray(came["number"][1::2])
         rows = came["vertex"][0::2] - part.vertex_map.dtype.type(part.first_position)
-        _, slots, places, offsets, numbers = self._draw(
+        _, slots, places, offsets, numbers = self.draw_hop(
             state, env, rows, part.ids[rows], instances, places, self._hop(env)
         )
         bounds = offsets[self.bounds_of_homes(env, part.size, instances)]
@@ -250,7 +250,7 @@ class Traversal(Fanouts[TraversalState]):
         numbers = records["edge"] if self.numbered else None
         state.hops.append(in_order(env.xp, state.frontiers[-1], records["number"], records["vertex"], numbers))
 
-    def _draw(
+    def draw_hop(
         self,
         state: TraversalState,
         env: Environment,

@@ -68,7 +68,7 @@ def _hop(sampler: Traversal, state: TraversalState, env: ChunkEnvironment, store
     of_frontier, reached, numbers = [positions[:0].astype(np.int64)], [here.vertices[:0]], [here.instances[:0]]
     for which, part, chunk in pieces_of(positions, env, stored, lambda part: sampler._prepared(part, env)):
         rows = positions[which] - np.int32(part.first_position)
-        _, slots, places_of, _, drawn = sampler._draw(
+        _, slots, places_of, _, drawn = sampler.draw_hop(
             chunk, env, rows, here.vertices[which], here.instances[which], which, hop
         )
         env.check_deadline(sampler.name, f"hop {hop}")

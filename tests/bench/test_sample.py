@@ -96,21 +96,21 @@ def test_a_call_of_milliseconds_is_measured_until_its_median_is_known():
         calls.append(len(calls))
         return gd.sample.neighbors(gd.from_edges([0, 1], [1, 2]), [1], [1], progress=False)
 
-    bench._measured(call)
+    bench.measured(call)
     once = len(calls)
     bench.repeats = 2
-    bench._measured(call)
+    bench.measured(call)
     assert len(calls) - once > once
 
 
 def test_a_directed_graph_of_a_file_is_measured_without_what_is_not_defined_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(sample.Bench, "_tried", lambda self, call: {})
-    monkeypatch.setattr(sample.Bench, "_minibatches", lambda self, graph, common: iter(()))
+    monkeypatch.setattr(sample.Bench, "tried", lambda self, call: {})
+    monkeypatch.setattr(sample.Bench, "minibatches", lambda self, graph, common: iter(()))
     (tmp_path / "g.txt").write_text("".join(f"{k} {(k * k + 1) % 20}\n" for k in range(20)))
     some = {"device": "cpu", "repeats": 1, "peers": False, "graph": tmp_path / "g.txt"}
     named = {directed: {row["sampler"] for row in sample.run(**some, directed=directed)} for directed in (True, False)}
     assert named[False] - named[True] == {"metropolis_hastings"}
-    monkeypatch.setattr(sample.Bench, "_tried", lambda self, call: dict(made=call()))
+    monkeypatch.setattr(sample.Bench, "tried", lambda self, call: dict(made=call()))
     with pytest.raises(InputError, match="metropolis_hastings is defined on undirected graphs"):
         sample.run(**some, samplers=("metropolis_hastings",))
 
@@ -213,7 +213,7 @@ def test_schemes_stand_beside_what_is_in_memory(monkeypatch):
 @pytest.mark.parametrize("as_json", [False, True], ids=["table", "json"])
 def test_what_was_measured_is_there_when_a_run_is_stopped(suite, as_json, monkeypatch, tmp_path):
     """Each row is in the file and on the screen before the next is measured; the table is told at the end."""
-    output, measured, seen = tmp_path / "records.jsonl", sample.Bench._measured, []
+    output, measured, seen = tmp_path / "records.jsonl", sample.Bench.measured, []
 
     def stopped(self, call):
         seen.append((output.read_text() if output.exists() else "").count("\n"))
@@ -221,7 +221,7 @@ def test_what_was_measured_is_there_when_a_run_is_stopped(suite, as_json, monkey
             raise KeyboardInterrupt
         return measured(self, call)
 
-    monkeypatch.setattr(sample.Bench, "_measured", stopped)
+    monkeypatch.setattr(sample.Bench, "measured", stopped)
     monkeypatch.setitem(SUITES, (suite, "cpu"), Suite(5, ((5, 3),), ((5, (2,)),)))
     asked = ["bench", "sample", "--suite", suite, "--device", "cpu", "--repeats", "1", "--output", str(output)]
     done = CliRunner().invoke(cli, asked + ["--json"] * as_json)

@@ -251,15 +251,9 @@ def test_no_more_memory_is_taken_than_announced(kind, scheme):
     assert 0.3 * found.stats.memory < peak < 1.1 * found.stats.memory + OTHERS
 
 
-def test_hops_of_partitions_that_are_there_are_one_launch(monkeypatch):
-    graph, launched = made("dense random, directed").partition(1, device="cpu"), []
-    draw = Traversal._draw
-
-    def counting(self, *arguments):
-        launched.append(len(arguments[2]))
-        return draw(self, *arguments)
-
-    monkeypatch.setattr(Traversal, "_draw", counting)
+def test_hops_of_partitions_that_are_there_are_one_launch(watched):
+    graph = made("dense random, directed").partition(1, device="cpu")
+    launched = watched(Traversal, "draw_hop")
     launches = {}
     for scheme in ("WS", "BAL"):
         for resident in (1, 4, 6, 12):
