@@ -3,6 +3,7 @@ was summed over them."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from graphdask.device.backend import Array, get_backend
 from graphdask.engine.loop import Environment
-from graphdask.errors import InputError, shown
+from graphdask.errors import GraphdaskWarning, InputError, outside, shown
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import checked_seed, whole_or_none
 from graphdask.interface.parameters import ERRORS, SHARED, F, described
@@ -42,6 +43,16 @@ def chosen_sources(G: Graph, sources: Any, seed: Any) -> tuple[list[int], bool]:
     if len(again):
         raise InputError(f"source {given[again.min()]} is given twice")
     return numbers.tolist(), False
+
+
+def warn_of_one_source(G: Graph, chosen: list[int]) -> None:
+    """Warn that nothing is known about the only source that was drawn."""
+    warnings.warn(
+        f"the score of vertex {G.ids.to_caller(np.array(chosen))[0]}, the only source, cannot be estimated and is 0; "
+        f"use 2 sources or more",
+        GraphdaskWarning,
+        stacklevel=outside(),
+    )
 
 
 def given_vertices(G: Graph, name: str, vertices: Any, what: str) -> np.ndarray:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._sources import chosen_sources, of_sources
+from graphdask.algorithms._sources import chosen_sources, of_sources, warn_of_one_source
 from graphdask.algorithms.betweenness import TABLE_BYTES, Betweenness, BetweennessResult
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.algorithms.weighted_betweenness import Lengths, WeightedBetweenness, raise_undefined
 from graphdask.display import terminal
-from graphdask.errors import GraphdaskWarning, InputError, outside, shown
+from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own
 from graphdask.interface.registry import Option, algorithm
@@ -169,12 +168,7 @@ def betweenness(
     chosen, drawn = chosen_sources(G, sources, seed)
     scale, of_sources = scales(G, len(chosen) if drawn else None, bool(normalized))
     if drawn and len(chosen) == 1 and n > 2:
-        warnings.warn(
-            f"the score of vertex {G.ids.to_caller(np.array(chosen))[0]}, the only source, cannot be estimated and is "
-            f"0; use 2 sources or more",
-            GraphdaskWarning,
-            stacklevel=outside(),
-        )
+        warn_of_one_source(G, chosen)
     primitive: Betweenness | WeightedBetweenness
     if G.weighted and weight is not None:
         lengths = Lengths.of(G, client, progress)

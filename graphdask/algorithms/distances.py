@@ -7,7 +7,6 @@ Sources: Eppstein and Wang, Fast approximation of centrality (2001); NetworkX fo
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any
 
@@ -16,14 +15,13 @@ import numpy as np
 from graphdask import execute
 from graphdask.algorithms._levels import BetweennessState
 from graphdask.algorithms._nearness import Nearness
-from graphdask.algorithms._sources import chosen_sources, of_sources
+from graphdask.algorithms._sources import chosen_sources, of_sources, warn_of_one_source
 from graphdask.algorithms._weighted_nearness import Sums, WeightedNearness, lengths_of, raise_too_far
 from graphdask.algorithms.centrality import WEIGHTED, checked_weight, refuse_without_weights
 from graphdask.algorithms.summaries import values_of
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
-from graphdask.errors import GraphdaskWarning, outside
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own
 from graphdask.interface.registry import Option, algorithm
@@ -135,12 +133,7 @@ def _chosen(G: Graph, sources: Any, seed: int | None) -> tuple[list[int], int, b
     """Numbers of the sources, how many to search at once, and whether they were drawn."""
     chosen, drawn = chosen_sources(G, sources, seed)
     if drawn and len(chosen) == 1 and G.num_vertices > 1:
-        warnings.warn(
-            f"the score of vertex {G.ids.to_caller(np.array(chosen))[0]}, the only source, cannot be estimated and is "
-            f"0; use 2 sources or more",
-            GraphdaskWarning,
-            stacklevel=outside(),
-        )
+        warn_of_one_source(G, chosen)
     return chosen, max(1, min(BETWEENNESS.lanes, len(chosen))), drawn
 
 

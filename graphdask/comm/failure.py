@@ -13,15 +13,18 @@ from typing import Any
 from graphdask import errors
 from graphdask.errors import GraphdaskError, PeerLost
 
+LIMIT = 3000
+"""Bytes of an error that is sent, at most."""
 
-def pack_failure(error: BaseException, rank: int, limit: int = 3000) -> bytes:
-    """Return `error` of `rank` as at most `limit` bytes; a secondary error keeps its origin."""
+
+def pack_failure(error: BaseException, rank: int) -> bytes:
+    """Return `error` of `rank` as at most `LIMIT` bytes; a secondary error keeps its origin."""
     where, kind, text = getattr(error, "origin", None) or (rank, type(error).__name__, str(error))
     while True:
         packed = json.dumps([int(where), kind, text]).encode()
-        if len(packed) <= limit:
+        if len(packed) <= LIMIT:
             return packed
-        text = text[: len(text) * limit // (len(packed) + 64)] + "..."
+        text = text[: len(text) * LIMIT // (len(packed) + 64)] + "..."
 
 
 def unpack_failure(packed: bytes, sender: int) -> GraphdaskError:

@@ -74,8 +74,8 @@ class RankPeers(Peers):
 class NoPeers(RankPeers):
     """A rank that is alone."""
 
-    def __init__(self, comm: Communicator, backend: Backend, timeout: float = 0.0):
-        super().__init__(comm, backend, timeout)
+    def __init__(self, comm: Communicator, backend: Backend):
+        super().__init__(comm, backend, 0.0)
         self._board = backend.xp.zeros(BOARD_BYTES // 8, np.int64)
 
     def memory(self, nbytes: int, announced: np.ndarray) -> tuple[list[int], np.ndarray]:

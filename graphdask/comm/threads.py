@@ -228,7 +228,6 @@ def run_threads(
     devices: Sequence[Backend] | None = None,
     timeout: float = 120.0,
     deadline: float = 600.0,
-    cancel: Cancel | None = None,
     on_wait: Callable[[], None] | None = None,
     moved: Callable[[], float] | None = None,
     time_limit: float = math.inf,
@@ -258,7 +257,7 @@ def run_threads(
     backends = list(devices) if devices is not None else [get_backend("cpu")] * size
     if len(backends) != size:
         raise InputError(f"{len(backends)} devices for {size} ranks; give one for each rank")
-    group = ThreadGroup(size, timeout, cancel)
+    group = ThreadGroup(size, timeout)
     results: list[Any] = [None] * size
     raised: list[BaseException] = []
 

@@ -17,19 +17,13 @@ import numpy as np
 
 GRID = 256
 """Cells of the grid along each side."""
+REPULSION = 2.0
+"""Strength beside that of gravity; more of it makes a drawing wider."""
 TOLERANCE = 1.0
 """Of swinging, against speed; ForceAtlas2's jitter tolerance."""
 
 
-def force_layout(
-    num_vertices: int,
-    src: np.ndarray,
-    dst: np.ndarray,
-    *,
-    iterations: int = 300,
-    gravity: float = 1.0,
-    repulsion: float = 2.0,
-) -> np.ndarray:
+def force_layout(num_vertices: int, src: np.ndarray, dst: np.ndarray, *, iterations: int = 300) -> np.ndarray:
     """Place the vertices of a graph in the plane.
 
     Parameters
@@ -39,8 +33,6 @@ def force_layout(
         Edges; self-loops and directions do not matter.
     iterations : int
         Steps; 0 leaves the vertices at the start.
-    gravity, repulsion : float
-        Strengths; more repulsion for a wider drawing.
 
     Returns
     -------
@@ -55,13 +47,13 @@ def force_layout(
     before, speed = np.zeros_like(place), 1.0
     unit = _unit_charge()
     for _ in range(iterations):
-        force = repulsion * mass[:, None] * _repulsion(place, mass, unit)
+        force = REPULSION * mass[:, None] * _repulsion(place, mass, unit)
         stretch = place[dst] - place[src]
         for axis in range(2):
             force[:, axis] += np.bincount(src, stretch[:, axis], num_vertices)
             force[:, axis] -= np.bincount(dst, stretch[:, axis], num_vertices)
         distance = np.linalg.norm(place, axis=1, keepdims=True)
-        force -= gravity * mass[:, None] * place / np.maximum(distance, 1e-9)
+        force -= mass[:, None] * place / np.maximum(distance, 1e-9)
         swing = np.linalg.norm(force - before, axis=1)
         traction = np.linalg.norm(force + before, axis=1) / 2
         wanted = TOLERANCE * (mass * traction).sum() / max((mass * swing).sum(), 1e-12)

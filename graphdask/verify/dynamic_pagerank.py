@@ -18,6 +18,7 @@ from graphdask.algorithms.dynamic_pagerank import DynamicPageRank
 from graphdask.dynamic.rows import DynamicPart
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
+from graphdask.verify.pagerank import contradicted
 from graphdask.verify.table import verifies
 
 MASS = 1e-9
@@ -56,11 +57,7 @@ def _claims(primitive: DynamicPageRank, result: RankResult) -> Violation | None:
         stated["iterations"] <= primitive.max_iter
     ):
         return None
-    return Violation(
-        -1, -1,
-        f"iterations={stated['iterations']}, residual={stated['residual']:g} and converged={stated['converged']} do "
-        f"not go together with max_iter={primitive.max_iter} and tol={primitive.tol:g}",
-    )  # fmt: skip
+    return contradicted(primitive, stated)
 
 
 def _iteration(

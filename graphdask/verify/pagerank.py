@@ -12,7 +12,9 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -94,6 +96,15 @@ def _iteration(context: RankContext, part: Part, primitive: PageRank, result: Ra
     )
 
 
+def contradicted(primitive: Any, stated: Mapping[str, Any]) -> Violation:
+    """The violation that iterations, residual and convergence contradict each other."""
+    return Violation(
+        -1, -1,
+        f"iterations={stated['iterations']}, residual={stated['residual']:g} and converged={stated['converged']} do "
+        f"not go together with max_iter={primitive.max_iter} and tol={primitive.tol:g}",
+    )  # fmt: skip
+
+
 def claims(primitive: PageRank, result: RankResult) -> Violation | None:
     """Return a violation if iterations, residual and convergence of a result contradict each other."""
     stated = result.values
@@ -102,12 +113,7 @@ def claims(primitive: PageRank, result: RankResult) -> Violation | None:
     bounded = stated["residual"] <= stated["change"] * (1 + 1e-6) + 1e-15
     if stated["converged"] == reached and bounded and 1 <= stated["iterations"] <= primitive.max_iter:
         return None
-    return Violation(
-        -1,
-        -1,
-        f"iterations={stated['iterations']}, residual={stated['residual']:g} and converged={stated['converged']} do "
-        f"not go together with max_iter={primitive.max_iter} and tol={primitive.tol:g}",
-    )
+    return contradicted(primitive, stated)
 
 
 def mass(context: RankContext, result: RankResult) -> Violation | None:

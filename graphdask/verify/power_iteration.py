@@ -30,6 +30,7 @@ from graphdask.engine.loop import RankContext, RankResult
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.tuning import PARTITION
+from graphdask.verify.pagerank import contradicted
 from graphdask.verify.table import verifies
 from graphdask.verify.triangles import first_where
 
@@ -173,12 +174,7 @@ def _claims(
     ends = 0 <= stated["iterations"] <= primitive.max_iter
     if ends and stated["converged"] == (stated["residual"] <= primitive.tol):
         return None
-    return Violation(
-        -1,
-        -1,
-        f"iterations={stated['iterations']}, residual={stated['residual']:g} and converged={stated['converged']} do "
-        f"not go together with max_iter={primitive.max_iter} and tol={primitive.tol:g}",
-    )
+    return contradicted(primitive, stated)
 
 
 def _first(context: RankContext, *found: Violation | None) -> Violation | None:
