@@ -121,6 +121,24 @@ def test_a_docstring_is_completed_from_the_table():
     assert inspect.getdoc(parameters.documented(search)).split("\n") == expected
 
 
+def test_sections_that_are_missing_are_put_in_their_places():
+    def overlap(G, pairs=None):
+        """Compare vertices.
+
+        Notes
+        -----
+        None.
+        """
+
+    shared = "G : Graph\n    Any.\npairs : array\n    Which."
+    made = parameters.described(overlap, shared, "InputError, Unsupported\n    If not.\nPeerLost", "Result\n    Rows.")
+    assert inspect.getdoc(made).split("\n") == [
+        "Compare vertices.", "", "Parameters", "----------", *shared.split("\n"), "", "Returns", "-------", "Result",
+        "    Rows.", "", "Raises", "------", "InputError, Unsupported", "    If not.", "PeerLost", "", "Notes", "-----",
+        "None.",
+    ]  # fmt: skip
+
+
 def test_a_parameter_that_nobody_describes_is_an_error():
     def search(G, client=None):
         """Search a graph.

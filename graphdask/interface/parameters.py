@@ -49,7 +49,7 @@ client : distributed.Client, optional
 progress : bool, optional
     Show a progress bar. Default: in a terminal or a notebook.
 """
-SECTIONS = ("Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples")
+SECTIONS = ("Parameters", "Attributes", "Returns", "Raises", "See Also", "Notes", "References", "Examples")
 """Sections of a docstring, in their order."""
 UNDIRECTED = """
 G : Graph
