@@ -42,20 +42,25 @@ from graphdask.gang.worker import leave
 
 
 @pytest.fixture
-def tasks(watched, monkeypatch, tuned):
+def tasks(monkeypatch, tuned):
     """The names of the functions that a gang has sent as tasks; none because a run was slow on a loaded machine.
 
     The gangs of earlier tests, whose values become Dask's a moment after their runs, are left out.
     """
     sent: list[str] = []
-    made = watched(cluster.DaskGang, "__init__", lambda gang, *given: gang)
-    submit = cluster.DaskGang.submit
+    made: list[int] = []
+    make, submit = cluster.DaskGang.__init__, cluster.DaskGang.submit
 
     def noted(gang, function, *arguments, **options):
-        if any(gang is each for each in made):
+        if gang.gang in made:
             sent.append(function.__name__)
         return submit(gang, function, *arguments, **options)
 
+    def remembered(gang, *arguments):
+        make(gang, *arguments)
+        made.append(gang.gang)
+
+    monkeypatch.setattr(cluster.DaskGang, "__init__", remembered)
     monkeypatch.setattr(cluster.DaskGang, "submit", noted)
     tuned(GANG, settle=3600.0)
     with dask.config.set({"graphdask.heartbeat-interval": 3600.0}):
