@@ -34,6 +34,7 @@ COMMANDS = {
     "convert": "Write a graph file in another format.",
     "submit": "Run a command as a job of a cluster: Slurm, PBS, MPI or SSH.",
     "cluster": "Start a Dask cluster on this host, which other commands use.",
+    "warm": "Compile the kernels of algorithms ahead, for jobs and images.",
     "doctor": "What this host or a cluster has: GPUs, UCX, versions, memory.",
     "bench": "Measure a part of graphdask, beside its peers.",
     "fuzz": "Run random inputs against what must come of them, for a given time.",

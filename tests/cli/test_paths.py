@@ -29,6 +29,7 @@ NO_PATHS = {
     "--interface", "--memory", "--method", "--mpi", "--na-values", "--pair", "--partition", "--partition-by", "--pbs",
     "--personalize", "--root", "--sampler", "--scaling", "--scheduler", "--seeds", "--setup", "--slurm", "--source",
     "--sources", "--ssh", "--starts", "--stop", "--suite", "--targets", "--time", "--vertices", "COMMAND ...",
+    "[ALGORITHM]...",
 }  # fmt: skip
 """Parameters that are text, and no path."""
 

@@ -52,6 +52,7 @@ OF_NAME = {
 BASE: dict[str, tuple[str, ...]] = {
     "demo": ("--vertices", "50", "--degree", "2", "--workers", "1", "--output", "demo"),
     "generate er": ("--vertices", "20", "--edges", "10"),
+    "warm": ("coloring", "--device", "cpu"),
     "convert": (GRAPH, "converted.csv"),
     "stream build": (GRAPH, "built.gdl"),
     "stream check": ("stored.gdl",),
