@@ -122,7 +122,8 @@ def before_search(
     """
     xp, backend, dtype, owned, slots = env.xp, env.backend, part.vertex_map.dtype, part.num_owned, part.num_slots
     counters = np.zeros((3, len(COUNTS)), np.int64) if counters is None else counters
-    counters[0, COUNTS.place.found], counters[0, COUNTS.place.edges] = len(sources), part.out.num_edges
+    (first, *_), place = counters, COUNTS.place
+    first[place.found], first[place.edges] = len(sources), part.out.num_edges
     words = backend.from_host(np.append(counters, 0))  # the last is of a barrier
     counters = words[:-1].reshape(counters.shape)
     aims, few = Targets.of(part, env, targets), part.ghosts is not None

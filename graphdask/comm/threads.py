@@ -228,6 +228,7 @@ def run_threads(
     devices: Sequence[Backend] | None = None,
     timeout: float = 120.0,
     deadline: float = 600.0,
+    cancel: Cancel | None = None,
     on_wait: Callable[[], None] | None = None,
     moved: Callable[[], float] | None = None,
     time_limit: float = math.inf,
@@ -240,6 +241,8 @@ def run_threads(
         One per rank, current in its thread; the CPU by default.
     timeout, deadline : float
         Seconds that one exchange may last, and the whole without progress.
+    cancel : Cancel, optional
+        When set, every wait raises PeerLost.
     on_wait : callable, optional
         Called now and then in the caller's thread while it waits.
     moved : callable, optional
@@ -257,7 +260,7 @@ def run_threads(
     backends = list(devices) if devices is not None else [get_backend("cpu")] * size
     if len(backends) != size:
         raise InputError(f"{len(backends)} devices for {size} ranks; give one for each rank")
-    group = ThreadGroup(size, timeout)
+    group = ThreadGroup(size, timeout, cancel)
     results: list[Any] = [None] * size
     raised: list[BaseException] = []
 

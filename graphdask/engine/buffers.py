@@ -148,6 +148,7 @@ class Buffer:
         self._growth.grown += (size - before) * dtype.itemsize
 
     def empty(self, size: int, dtype: np.dtype) -> Array:
+        """Return an array of this size; a subclass may say where."""
         return self._backend.xp.empty(size, dtype)
 
     def _refuse(self, needed: int, have: int) -> None:

@@ -60,6 +60,8 @@ class Checkpointing:
     """What a caller asks for, sent to every rank."""
 
     folder: str
+    name: str
+    """The folder in messages, without passwords."""
     seconds: float | None
     """Between checkpoints; None: by supersteps."""
     supersteps: int
@@ -106,7 +108,7 @@ class Keeper:
         self._facts = {**self.wanted.facts, "edges": fingerprint(part, env)}
         ids = env.backend.to_host(part.ids)
         for manifest in self.wanted.found:
-            refuse_other(manifest, self._facts, self.wanted.folder)
+            refuse_other(manifest, self._facts, self.wanted.name)
             try:
                 columns, ok = self.folder.values(manifest, ids), True
             except Damaged as error:
@@ -193,13 +195,14 @@ class Keeper:
             _logger.warning("no checkpoint of superstep %d: %s", superstep, error)
 
 
-def refuse_other(manifest: Manifest, facts: Mapping[str, Any], folder: str) -> None:
-    """Raise InputError where a checkpoint is of another run; `facts` may be fewer than those of the manifest."""
-    for name, value in facts.items():
-        there = manifest.facts.get(name)
+def refuse_other(manifest: Manifest, facts: Mapping[str, Any], name: str) -> None:
+    """Raise InputError where a checkpoint is of another run; `facts` may be fewer than those of the manifest, and
+    `name` is that of the folder."""
+    for fact, value in facts.items():
+        there = manifest.facts.get(fact)
         if there != value:
             raise InputError(
-                f"checkpoint={folder!r} holds checkpoints of another run: its {name} is {there!r}, and here it is "
+                f"checkpoint={name!r} holds checkpoints of another run: its {fact} is {there!r}, and here it is "
                 f"{value!r}; name another folder, or remove that one"
             )
 

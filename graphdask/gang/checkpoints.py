@@ -47,7 +47,8 @@ def wanted(graph: Any, primitive: Any, checkpoint: Any, every: Any) -> Checkpoin
         raise Unsupported(f"{name} does not support checkpoints; leave checkpoint= out")
     facts = {"algorithm": name, "graphdask": VERSION, "vertices": int(graph.num_vertices)}
     facts |= {"directed": bool(graph.directed), "merged": bool(graph.merge)} | primitive.facts()
-    return attempt(Checkpointing(_address(checkpoint), seconds, supersteps, every is None, facts))
+    address = _address(checkpoint)
+    return attempt(Checkpointing(address, without_secrets(address), seconds, supersteps, every is None, facts))
 
 
 def attempt(checkpoints: Checkpointing) -> Checkpointing:
@@ -63,10 +64,9 @@ def attempt(checkpoints: Checkpointing) -> Checkpointing:
         folder.fs.makedirs(folder.root, exist_ok=True)
         found = tuple(folder.complete())
     except (OSError, ValueError, ImportError) as error:
-        name = without_secrets(checkpoints.folder)
-        raise InputError(f"checkpoint={name!r} cannot be used as a folder: {error}") from error
+        raise InputError(f"checkpoint={checkpoints.name!r} cannot be used as a folder: {error}") from error
     for manifest in found:
-        refuse_other(manifest, checkpoints.facts, checkpoints.folder)
+        refuse_other(manifest, checkpoints.facts, checkpoints.name)
     return replace(checkpoints, found=found, token=secrets.token_hex(4))
 
 

@@ -253,11 +253,11 @@ def rows_of(values: Any, numbers: Array) -> Any:
     """The rows of vertices, where the values are."""
     if values is None:
         return None
-    package = _package_of(values)
-    if package == "torch":
+    if _package_of(values) == "torch":
         torch = importlib.import_module("torch")
         return values[torch.from_dlpack(numbers).to(device=values.device, dtype=torch.int64)]
-    return values[module_of(values).asarray(numbers) if package in ("cupy", "cupyx") else on_host(numbers)]
+    on_device = hasattr(values, "get") and hasattr(values, "device")  # a Series has a `get` too
+    return values[module_of(values).asarray(numbers) if on_device else on_host(numbers)]
 
 
 def _package_of(values: Any) -> str:

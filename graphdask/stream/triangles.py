@@ -1,6 +1,6 @@
 """Triangles over a store: all edges stream past a block of rows of higher neighbours that fits the memory.
 
-As in `graphdask.algorithms.triangles`, a triangle is found once, at its lowest vertex u, for its middle vertex v. Here
+As in `graphdask.algorithms.triangles`, a triangle is found once, at its middle vertex v, for its lowest vertex u. Here
 v is a vertex whose row is in the block, and every u is read from the file, once for each block. If all rows fit in one
 block, at 5 bytes for each pair of neighbours, there are two passes over the edges; each further block takes one more.
 With several ranks, each finds the triangles whose middle vertex is its own, and reads all edges for it.

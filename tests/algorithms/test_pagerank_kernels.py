@@ -265,7 +265,9 @@ def test_a_device_judges_as_the_host(env, by_largest, rng):
     for change in (0.0, 1e-17, 3e-10, 0.2, 1.7):
         scale, largest = scale_of(2 * change, 2.0**-40), change * rng.random()
         counters = np.array([7, round(change * scale), np.float64(largest).view(np.uint64), POISON % 2**64], np.uint64)
-        state = SimpleNamespace(iterations=1, change_scale=scale, num_vertices=1, residual=0.0, change=0.0)
+        state = SimpleNamespace(
+            iterations=1, change_scale=scale, num_vertices=1, residual=0.0, change=0.0, resumed=False
+        )
         votes = np.array([PageRank.votes_of(counters)])
         host = PageRank(0.85, 0.0, 9, norm="linf" if by_largest else "l1")
         host.ends(state, votes)

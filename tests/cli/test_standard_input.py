@@ -245,11 +245,11 @@ def test_what_never_ends_is_refused(endless, words, tmp_path):
         import sys
         from graphdask.device import backend
         from graphdask.cli import main
-        from graphdask.io import streams
+        from graphdask.io.tuning import FILES
         backend.CpuBackend.free_memory = lambda self: {64 << 20}
-        streams.LOOK = {1 << 20}
         sys.argv = ["graphdask", "info", "-"]
-        main()
+        with FILES.varied(stream_checked={1 << 20}):
+            main()
     """
     with subprocess.Popen(["/bin/sh", "-c", endless], stdout=subprocess.PIPE, start_new_session=True) as source:
         try:

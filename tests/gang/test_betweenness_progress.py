@@ -90,7 +90,7 @@ def test_workers_send_how_many_are_done_while_they_run(monkeypatch, capsys):
     loop = SimpleNamespace(call_later=lambda *wait: None)
     state = SimpleNamespace(tasks={"run": SimpleNamespace(state="executing")})
     worker = SimpleNamespace(log_event=lambda *event: sent.append(event), loop=loop, state=state)
-    pulse = _Pulse(worker, plan, None, "run")
+    pulse = _Pulse(worker, plan, SimpleNamespace(done=160), "run")
     for rank, done in ((0, 96.0), (1, 64.0)):
         pulse.of_rank(rank)(Superstep(5, 1, 10, 0, 0, (), 0.0, 0.0, 0.0, 0.0, done))
     pulse._beat()

@@ -9,12 +9,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from copy_model_law import CopyModelLaw
 from scipy import stats
 
 from graphdask.device.backend import get_backend
 from graphdask.errors import InputError
 from graphdask.generate.copy_model import QueueCopyModel, SequentialBarabasiAlbert, SequentialCopyModel
+from graphdask.generate.degree_law import CopyModelLaw
 from graphdask.generate.preferential_attachment import PreferentialAttachment, first_edge, targets
 from graphdask.graph.power_law import fit_power_law
 

@@ -175,7 +175,6 @@ def test_a_folder_of_something_else_is_never_replaced(tmp_path):
     [
         (("graph",), InputError, "does not say its format"),
         (("graph.txt", "tape"), Unsupported, "not tape"),
-        (("graph.gexf",), Unsupported, "graphdask convert"),
         (("graph.gdg.gz",), InputError, "not compressed as a whole"),
         (("nosuch/graph.txt",), InputError, "no directory"),
         (("",), InputError, "not the name"),

@@ -38,6 +38,7 @@ GROUPS = ("graphdask run", "graphdask sample", "graphdask generate", "graphdask 
 FASTER = {
     "": "",
     "graphdask demo": "--vertices 2000 --workers 1 --device cpu",
+    "graphdask fuzz": "--seconds 2 --only readers",
     "graphdask generate pa": "--vertices 2000",
     "graphdask generate pa --vertices 1e9 --output": "--vertices 2000 --workers 1",
     "graphdask generate rmat": "--scale 8",
