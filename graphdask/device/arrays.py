@@ -65,6 +65,8 @@ def device_array(name: str, values: Any) -> Array | None:
             f"{name} is on a GPU, and CuPy, with which graphdask reads it there, is not installed or finds no device: "
             'pip install "graphdask[cuda13]" (or cuda12, after your driver); "graphdask doctor" says what is missing'
         ) from error
+    if not hasattr(values, "__dlpack__") and values.__cuda_array_interface__.get("mask") is not None:
+        raise InputError(f"{name} is on a GPU and has missing values; fill them in, or leave them out")
     try:
         if isinstance(values, xp.ndarray):
             found = values

@@ -125,7 +125,14 @@ def from_networkx(
 
 
 def column_values(column: Any) -> np.ndarray:
-    """A pandas column as NumPy values; of a nullable or Arrow column of numbers too, with NaN for what is missing."""
+    """A column of pandas or cuDF as NumPy values; of a nullable or Arrow column of numbers too, with NaN for what is
+    missing."""
+    if hasattr(type(column), "to_arrow"):
+        import pyarrow
+
+        from graphdask.graph.arrow_tables import plain_values
+
+        return plain_values(f"column {column.name!r}", pyarrow.chunked_array([column.to_arrow()]))
     dtype = getattr(column.dtype, "numpy_dtype", None)
     if dtype is None or dtype.kind not in "iufb":
         return column.to_numpy()

@@ -6,11 +6,12 @@ refused with its name, its type and its first bad row.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow
+import pyarrow.compute
 
 from graphdask.errors import InputError, shown
 from graphdask.partition.conversions import class_of
@@ -36,13 +37,47 @@ def arrow_table(what: str, given: Any, names: Sequence[str] | None = None) -> py
     """
     if isinstance(given, Mapping):
         return _of_columns(what, dict(given), names)
+    if isinstance(given, np.ndarray) and given.dtype.names is not None:
+        return _of_columns(what, {name: given[name] for name in given.dtype.names}, names)
     if hasattr(type(given), "to_delayed") and hasattr(type(given), "columns"):  # of Dask
         wanted = _wanted(what, list(given.columns), names)
         given = given[wanted].compute()
     if hasattr(type(given), "iloc") and hasattr(type(given), "columns") and not hasattr(type(given), "to_arrow"):
         return _of_pandas(what, given, names)
-    table = _stream(what, given)
+    table = _stream(what, _selected(what, given, names))
     return _plain(table.select(_wanted(what, table.column_names, names)))
+
+
+def names_of(what: str, given: Any) -> list[Any]:
+    """Return the names of a table's columns."""
+    if isinstance(given, Mapping):
+        return list(given)
+    if hasattr(type(given), "collect_schema"):
+        return list(given.collect_schema().names())
+    if isinstance(given, np.ndarray) and given.dtype.names is not None:
+        return list(given.dtype.names)
+    for attribute in ("column_names", "columns"):
+        if hasattr(given, attribute) and not isinstance(given, pyarrow.RecordBatch):
+            return list(getattr(given, attribute))
+    return list(given.schema.names if hasattr(given, "schema") else _stream(what, given).column_names)
+
+
+def all_others(what: str, given: Any, taken: Collection[str]) -> list[str]:
+    """Return the names of a table's columns but those that are `taken`."""
+    return checked_names(what, [name for name in names_of(what, given) if name not in taken])
+
+
+def device_columns(what: str, frame: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return the named columns of a frame that are arrays of numbers on a GPU without nulls, as cuDF has them."""
+    if not hasattr(type(frame), "iloc") or not hasattr(type(frame), "to_arrow"):
+        return {}
+    columns = {name: frame[name] for name in _wanted(what, list(frame.columns), names)}
+    described = {name: getattr(column, "__cuda_array_interface__", None) for name, column in columns.items()}
+    return {
+        name: column
+        for name, column in columns.items()
+        if (found := described[name]) and found.get("mask") is None and found["typestr"][1] in "iuf"
+    }
 
 
 def checked_names(what: str, names: Any) -> list[str]:
@@ -65,13 +100,33 @@ def _wanted(what: str, there: Sequence[Any], names: Sequence[str] | None) -> lis
     return wanted
 
 
+def _selected(what: str, given: Any, names: Sequence[str] | None) -> Any:
+    """The named columns of a frame of polars or cuDF, so that others are neither computed nor copied from a GPU."""
+    if hasattr(type(given), "collect_schema"):
+        schema = given.collect_schema()
+        wanted = _wanted(what, list(schema.names()), names)
+        for name in wanted if type(given).__module__.partition(".")[0] == "polars" else ():
+            kind = str(schema[name])
+            if kind in ("Object", "Int128", "UInt128"):  # of objects, Arrow would have the addresses
+                raise InputError(f"{what}: column {name!r} is of the type {kind}, which Arrow has not; cast it")
+        given = given.select(wanted)
+        return given.collect() if hasattr(type(given), "collect") else given
+    if hasattr(type(given), "iloc") and hasattr(type(given), "columns"):  # cuDF
+        return given[_wanted(what, list(given.columns), names)]
+    return given
+
+
 def _of_pandas(what: str, frame: Any, names: Sequence[str] | None) -> pyarrow.Table:
     wanted = _wanted(what, list(frame.columns), names)
     for name in wanted:
         if not isinstance(name, str):
             raise InputError(f"{what} has a column named {shown(name)}, which is no string; rename it")
+    frame = frame[wanted]
+    sparse = [name for name in wanted if hasattr(frame[name].dtype, "fill_value")]
+    if sparse:
+        frame = frame.assign(**{name: frame[name].sparse.to_dense() for name in sparse})
     try:
-        return _plain(pyarrow.Table.from_pandas(frame[wanted], preserve_index=False))
+        return _plain(pyarrow.Table.from_pandas(frame, preserve_index=False))
     except (pyarrow.ArrowException, TypeError, OverflowError, ValueError):
         for name in wanted:
             column_of(f"{what}: column {name!r}", frame[name])  # which names the bad row
@@ -86,6 +141,8 @@ def _stream(what: str, given: Any) -> pyarrow.Table:
             if hasattr(type(given), method):
                 return pyarrow.table(getattr(given, method)())
     except Exception as error:  # of whatever a caller gives
+        if "non-struct type" in str(error):
+            raise InputError(f"{what} is a {class_of(given)}, one column; give {TABLES}") from error
         raise InputError(f"{what} gives no Arrow table: {str(error)[:300]}") from error
     raise InputError(f"{what} is a {class_of(given)}; it is {TABLES}")
 
@@ -125,9 +182,10 @@ def column_of(what: str, values: Any) -> pyarrow.ChunkedArray:
     except (pyarrow.ArrowException, TypeError, OverflowError, ValueError) as error:
         row = _first_bad(values)
         bad = values.iloc[row] if hasattr(values, "iloc") else values[row]
+        why = "which does not go with the rows before it" if row else "which Arrow cannot hold"
         raise InputError(
-            f"{what} of the type {getattr(values, 'dtype', 'object')}: row {row} holds {shown(bad)}, a "
-            f"{class_of(bad)}, which does not go with the rows before it ({str(error)[:200]}); convert the column"
+            f"{what} of the type {getattr(values, 'dtype', 'object')}: row {row} holds {shown(bad)} "
+            f"({class_of(bad)}), {why} ({str(error)[:200]}); convert the column"
         ) from error
     return made if isinstance(made, pyarrow.ChunkedArray) else pyarrow.chunked_array([made])
 
@@ -146,10 +204,16 @@ def _first_bad(values: Any) -> int:
 
 
 def _plain(table: pyarrow.Table) -> pyarrow.Table:
-    """The table in one piece, with types from which rows can be taken: views of strings and bytes become these."""
+    """The table in one piece, with types from which rows can be taken: views of strings and bytes become these, and
+    runs the values that they repeat."""
     views = {"string_view": pyarrow.large_string(), "binary_view": pyarrow.large_binary()}
     for place, entry in enumerate(table.schema):
         kind, category = entry.type, pyarrow.types.is_dictionary(entry.type)
+        if pyarrow.types.is_run_end_encoded(kind):
+            chunks = [pyarrow.compute.run_end_decode(chunk) for chunk in table.column(place).chunks]
+            made = pyarrow.chunked_array(chunks, kind.value_type)
+            table = table.set_column(place, entry.with_type(made.type), made)
+            continue
         viewed = views.get(str(kind.value_type if category else kind))
         if viewed is not None:
             kind = pyarrow.dictionary(kind.index_type, viewed, kind.ordered) if category else viewed
@@ -161,6 +225,9 @@ def _plain(table: pyarrow.Table) -> pyarrow.Table:
 def plain_values(what: str, column: pyarrow.ChunkedArray) -> np.ndarray:
     """Return ids or weights as a NumPy array, of a column without nulls; of a dictionary its values.
 
+    Decimals without places after the point, such as the sums of whole numbers that DuckDB gives, become int64, others
+    the nearest float64.
+
     Raises
     ------
     InputError
@@ -170,6 +237,8 @@ def plain_values(what: str, column: pyarrow.ChunkedArray) -> np.ndarray:
     if pyarrow.types.is_dictionary(kind):
         column = column.cast(kind.value_type)
     of = pyarrow.types
+    if of.is_decimal(column.type):
+        column = _of_decimals(what, column)
     text = of.is_string(column.type) or of.is_large_string(column.type)
     if not (text or of.is_integer(column.type) or of.is_floating(column.type) or of.is_boolean(column.type)):
         first = f" (its first is {shown(column[0].as_py())})" if len(column) else ""
@@ -178,5 +247,16 @@ def plain_values(what: str, column: pyarrow.ChunkedArray) -> np.ndarray:
         column = column.cast(pyarrow.int64())
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-        raise InputError(f"{what}[{row}] is missing; fill it in, or leave the edge out")
+        raise InputError(f"{what}[{row}] is missing; fill it in, or leave the row out")
     return column.to_numpy() if not text else np.asarray(column.to_numpy(), object)
+
+
+def _of_decimals(what: str, column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
+    if column.type.scale > 0:
+        return column.cast(pyarrow.float64())
+    try:
+        return column.cast(pyarrow.int64())
+    except pyarrow.ArrowInvalid as error:
+        raise InputError(
+            f"{what} is of the type {column.type} and has a number that int64 does not hold ({error})"
+        ) from error

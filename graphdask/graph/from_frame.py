@@ -6,14 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from graphdask.device.arrays import on_gpu, on_host
+from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, shown
 from graphdask.graph.adapters import from_dask_dataframe
-from graphdask.graph.arrow_tables import arrow_table, checked_names, plain_values
+from graphdask.graph.arrow_tables import all_others, arrow_table, checked_names, device_columns, plain_values
 from graphdask.graph.attached import attached, table_of_edges, table_of_vertices
-from graphdask.graph.construct import checked_ids, checked_treatment, checked_weights, from_edges
+from graphdask.graph.construct import check_ids, check_weights, checked_ids, checked_treatment, from_edges
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import Own
-from graphdask.io._asked import VERTEX
+from graphdask.io._asked import OF_EDGES, VERTEX
+from graphdask.partition.given import given_where_it_is
 from graphdask.partition.ids import check_same_kind
 
 
@@ -43,9 +46,10 @@ def from_frame(
         Columns of the edges' ends: whole numbers or strings, also as categories.
     weight : str, optional
         Column of the weights.
-    edge_columns : list of str, optional
-        More columns to keep with the edges, of any type that Arrow has. Default: none. They stay in this process's
-        memory. A merged edge keeps the values of the row that stays, the first of those of the smallest weight.
+    edge_columns : list of str or bool, optional
+        More columns to keep with the edges, of any type that Arrow has. True: all others, but those with names of
+        graphdask's own (`src`, `dst`, `weight`, `edge`). Default: none. They stay in this process's memory. A merged
+        edge keeps the values of the row that stays, the first of those of the smallest weight.
     vertex_columns : table, or mapping of str to array, optional
         Columns of the vertices. The rows are of the vertices in its column `vertex_id`, which join those that edges
         name; vertices without a row have nulls. A mapping without that column has a value for each vertex, in the order
@@ -87,19 +91,22 @@ def from_frame(
     for argument, name in (("src", src), ("dst", dst), ("weight", weight)):
         if not isinstance(name, str) and not (name is None and argument == "weight"):
             raise InputError(f"{argument}={shown(name)} is no name of a column")
-    more = [] if edge_columns is None else checked_names("edge_columns", edge_columns)
     checked_treatment(self_loops, multi_edges)
+    ends = [src, dst] if weight is None else [src, dst, weight]
+    more = all_others("df", df, (*ends, *OF_EDGES)) if edge_columns is True else _names(edge_columns)
     lazy = hasattr(type(df), "to_delayed") and hasattr(type(df), "columns")
     if lazy and self_loops == multi_edges == "keep" and vertex_columns is None:
         graph = from_dask_dataframe(df, src, dst, weight, directed=directed, num_vertices=num_vertices)
         count = graph.num_edges
         return attached(graph, table_of_edges("df", df, more, count) if more else None, None, vertex_id, None)
-    ends = [src, dst] if weight is None else [src, dst, weight]
-    table = arrow_table("df", df, list(dict.fromkeys([*ends, *more])))
+    there = device_columns("df", df, ends)
+    table = arrow_table("df", df, [name for name in dict.fromkeys([*ends, *more]) if name in more or name not in there])
+
+    def column(name: str) -> Any:
+        return there[name] if name in there else plain_values(f"df: column {name!r}", table[name])
+
     return from_edges_with_columns(
-        plain_values(f"df: column {src!r}", table[src]),
-        plain_values(f"df: column {dst!r}", table[dst]),
-        None if weight is None else plain_values(f"df: column {weight!r}", table[weight]),
+        column(src), column(dst), None if weight is None else column(weight),
         None, table.select(more) if more else None, vertex_columns, vertex_id,
         num_vertices=num_vertices, directed=directed, self_loops=self_loops, multi_edges=multi_edges, progress=progress,
         names=(f"df: column {src!r}", f"df: column {dst!r}", f"df: column {weight!r}"),
@@ -111,7 +118,7 @@ def from_edges_with_columns(
     *, num_vertices: Any, names: tuple[str, str, str] = ("src", "dst", "weights"), **options: Any,
 ) -> Graph:  # fmt: skip
     """Carry out `from_edges` of arrays and columns."""
-    source, destination = checked_ids(names[0], src), checked_ids(names[1], dst)
+    source, destination = _ids(names[0], src), _ids(names[1], dst)
     of_edges = table_of_edges("edge_columns", edge_columns, None, len(source))
     of_vertices = table_of_vertices("vertex_columns", vertex_columns, vertex_id)
     own: np.ndarray | None = None
@@ -119,13 +126,27 @@ def from_edges_with_columns(
         name = f"vertex_columns: column {vertex_id!r}"
         own = checked_ids(name, plain_values(name, of_vertices[vertex_id]))
         if vertices is None and num_vertices is None and len(own):
-            filled = [ids for ids in (source, destination, own) if len(ids)]
+            filled = [on_host(ids) for ids in (source, destination, own) if len(ids)]
             for ids in filled[:-1]:
-                check_same_kind(ids, own)
+                check_same_kind(ids, own, "ids of edges", "of vertices")
             vertices = np.unique(np.concatenate(filled))
-    weights = None if weights is None else checked_weights(weights, len(source), names[2])
+    if weights is not None:
+        weights = check_weights(given_where_it_is(names[2], weights), len(source), names[2])
     graph = from_edges(source, destination, weights, num_vertices, vertices=vertices, **options)
     return attached(graph, of_edges, of_vertices, vertex_id, own)
+
+
+def _names(given: Any) -> list[str]:
+    return [] if given is None else checked_names("edge_columns", given)
+
+
+def _ids(name: str, values: Any) -> Any:
+    """Vertex ids that a caller gives, checked where they are."""
+    array = given_where_it_is(name, values)
+    if not on_gpu(array):
+        return check_ids(name, array)
+    with get_backend("cuda", array.device.id).activate():
+        return check_ids(name, array)
 
 
 def with_columns_read(graph: Graph, edges: Any, vertices: Any) -> Graph:

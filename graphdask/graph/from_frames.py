@@ -48,8 +48,9 @@ def from_frames(
     reverse : bool
         Add for each type (a, name, b) the reversed edges, with their weights and columns, as the type
         (b, "rev_" + name, a), unless a is b.
-    edge_columns : list of str, or mapping of types of edges to such, optional
-        More columns to keep with the edges. Of a list, those that the table of each type has. Default: none. A column
+    edge_columns : list of str, mapping of types of edges to such, or bool, optional
+        More columns to keep with the edges. Of a list, those that the table of each type has; True: all others of each
+        table, but those with names of graphdask's own. Default: none. A column
         of one name has one type in all tables that have it.
     vertex_id : str
         The column of the ids in tables of `vertices`.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphdask.errors import InputError, shown
-from graphdask.graph.arrow_tables import TABLES, arrow_table, checked_names, plain_values
+from graphdask.graph.arrow_tables import TABLES, arrow_table, checked_names, names_of, plain_values
 from graphdask.graph.construct import checked_ids, checked_weights
 from graphdask.graph.type_names import EdgeType, found_type, listed
 from graphdask.interface.kinds import whole
@@ -61,6 +61,9 @@ def given_tables(
             f"weight={weight!r} is no column of the edges of {listed(lacking)}; all types have weights, or none; "
             f"edge_columns=[{weight!r}] keeps those of some types"
         )
+    if edge_columns is True:
+        own = (*names, *OF_EDGES)
+        edge_columns = {kind: [name for name in there[kind] if name not in own] for kind in there}
     kept, made = _kept(there, edge_columns), {}
     for kind, table in tables.items():
         what, columns, weights = f"edges[{kind}]", None, None
@@ -93,7 +96,7 @@ def _table(what: str, table: Any) -> Any:
     """A table, or a pair of arrays."""
     if isinstance(table, tuple | list) and len(table) == 2 and not isinstance(table[0], str):
         return tuple(table)
-    if getattr(table, "ndim", None) == 2 and not hasattr(table, "columns"):
+    if not hasattr(type(table), "columns") and getattr(table, "ndim", None) == 2:
         array = given_array(what, table)
         if len(array) == 2:
             return array[0], array[1]
@@ -102,20 +105,18 @@ def _table(what: str, table: Any) -> Any:
             f"{what} is a {class_of(table)}; it is {TABLES}, a mapping of names to columns, a pair of arrays, or an "
             f"array of shape (2, m)"
         )
-    return table if isinstance(table, Mapping) or hasattr(table, "columns") else arrow_table(what, table)
+    return table if isinstance(table, Mapping) or hasattr(type(table), "columns") else arrow_table(what, table)
 
 
 def is_table(given: Any) -> bool:
     """Whether something has columns with names, as a Series of ids has not."""
-    return isinstance(given, Mapping) or hasattr(given, "columns") or (
+    return isinstance(given, Mapping) or hasattr(type(given), "columns") or (
         hasattr(given, "schema") and hasattr(given, "__arrow_c_stream__")
     )  # fmt: skip
 
 
 def _columns_of(table: Any) -> tuple[Any, ...]:
-    if isinstance(table, Mapping):
-        return tuple(table)
-    return tuple(table.column_names if hasattr(table, "column_names") else table.columns)
+    return tuple(names_of("edges", table))
 
 
 def _kept(there: Mapping[EdgeType, Sequence[Any]], given: Any) -> dict[EdgeType, list[str]]:

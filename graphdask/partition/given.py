@@ -69,6 +69,8 @@ def _of_host(name: str, values: Any) -> np.ndarray:
             return _of_elements(values)
         if isinstance(values, range) and values and max(map(abs, (values.start, values.stop, values.step))) < 2**63:
             return np.arange(values.start, values.stop, values.step, dtype=np.int64)
+        if hasattr(type(values), "to_arrow") and hasattr(values, "__arrow_array__"):  # strings of cuDF
+            return np.asarray(values.to_arrow())
         return np.asarray(values) if hasattr(values, "__array__") or not is_array(values) else _exported(values)
     except Exception as error:
         raise InputError(f"{name} is no array: {_reason(values, error)}") from error

@@ -311,11 +311,11 @@ def _number_range(
     return ids, numbers[0], numbers[1]
 
 
-def check_same_kind(src: np.ndarray, dst: np.ndarray) -> None:
-    """Raise InputError where one end of the edges is numbers and the other strings."""
-    if len(src) and (src.dtype.kind in "iu") != (dst.dtype.kind in "iu"):
+def check_same_kind(src: np.ndarray, dst: np.ndarray, one: str = "edge sources", other: str = "destinations") -> None:
+    """Raise InputError where some ids are numbers and others strings; by default those of an edge's ends."""
+    if len(src) and len(dst) and (src.dtype.kind in "iu") != (dst.dtype.kind in "iu"):
         raise InputError(
-            f"edge sources such as {_shown(src[0])} and destinations such as {_shown(dst[0])} are not of one kind; "
+            f"{one} such as {_shown(src[0])} and {other} such as {_shown(dst[0])} are not of one kind; "
             f"ids are all whole numbers, or all strings"
         )
 

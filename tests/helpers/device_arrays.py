@@ -163,9 +163,12 @@ class DeviceNumpy:
         return attribute if isinstance(attribute, type) or not callable(attribute) else Function(attribute, name)
 
     def asarray(self, values: Any, dtype: Any = None) -> DeviceArray:
-        """A copy of what the host has; the same array where it is on the device with the same dtype."""
+        """A copy of what the host has; the same array where it is on the device with the same dtype, also within an
+        object with `__cuda_array_interface__`, which has `device_array()` here."""
         if isinstance(values, DeviceArray):
             return values if dtype in (None, values.dtype) else values.astype(dtype)
+        if hasattr(values, "device_array"):
+            return self.asarray(values.device_array(), dtype)
         return DeviceArray(np.array(values, dtype, order="C"))
 
     array = asarray
