@@ -250,6 +250,10 @@ class GraphColumns:
 
         return pandas_frame(self.to_arrow(kind, columns))
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The table of edges that `to_arrow` gives, by Arrow's C interface, so that other libraries take the graph."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
     def _edges_and_rows(self) -> tuple[Any, Any, Any, np.ndarray]:
         """Vertex numbers and weights of all edges, in the order of their rows, and these rows."""
         source = self.source

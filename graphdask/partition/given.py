@@ -95,7 +95,10 @@ def _exported(values: Any) -> np.ndarray:
         import pyarrow
 
         make = pyarrow.chunked_array if hasattr(values, "__arrow_c_stream__") else pyarrow.array
-        return np.asarray(make(values))
+        made = make(values)
+        if pyarrow.types.is_struct(made.type):
+            raise TypeError(f"it is a table; give one of its columns, such as {made.type.field(0).name!r}")
+        return np.asarray(made)
     return np.from_dlpack(values)
 
 

@@ -27,6 +27,7 @@ from graphdask.results.columns import (
     joined,
 )
 from graphdask.results.stats import Stats
+from graphdask.results.tables import VertexTable, arrow_ready
 
 
 class Kept(Protocol):
@@ -121,7 +122,7 @@ HEAD = 5
 
 
 @public
-class Result(DaskValues):
+class Result(VertexTable, DaskValues):
     """Values per vertex.
 
     Attributes
@@ -314,14 +315,12 @@ class Result(DaskValues):
         WriteError
             Where the disk is full or fails; nothing is left of the file then.
         """
-        import pyarrow
         import pyarrow.parquet
 
         from graphdask.io.outputs import file_output
 
         out = file_output(path, overwrite)
-        arrays = {"vertex": self.graph.vertex_ids} | {name: self._column(name) for name in self.columns}
-        table = pyarrow.table({name: pyarrow.array(arrow_ready(values)) for name, values in arrays.items()})
+        table = self.to_arrow()
         with out.unfinished() as unfinished:
             pyarrow.parquet.write_table(table, unfinished)
 
@@ -366,7 +365,3 @@ class Result(DaskValues):
             f"{len(self.stats)} supersteps, {self.stats.ranks} ranks over {self.stats.transport}, "
             f"{self.stats.seconds:.3g} s>"
         )
-
-
-def arrow_ready(values: np.ndarray) -> Any:
-    return values.tolist() if values.dtype.kind in "OT" else values

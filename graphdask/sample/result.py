@@ -23,12 +23,12 @@ from graphdask.results.result import (
     HEAD,
     Arrived,
     Kept,
-    arrow_ready,
     checked_home,
     dask_dataframes,
     pandas_ready,
 )
 from graphdask.results.stats import Stats
+from graphdask.results.tables import EdgeTable, arrow_column, listed
 from graphdask.sample._edge_weights import weights_at
 
 MARK = b"graphdask"
@@ -38,7 +38,7 @@ PART = re.compile(r"part-\d{5,}(-\d{5,})?\.parquet")
 
 
 @public
-class Samples(DaskValues):
+class Samples(EdgeTable, DaskValues):
     """What a sampler returns.
 
     Attributes
@@ -268,7 +268,7 @@ class Samples(DaskValues):
             import pandas
         except ImportError as error:
             raise MissingDependency('to_frame() needs pandas: pip install "graphdask[dataframe]"') from error
-        frame = pandas.DataFrame({name: _listed(self._column(name)) for name in self.columns})
+        frame = pandas.DataFrame({name: listed(self._column(name)) for name in self.columns})
         return with_columns(frame, columns, self.graph.edge_attributes, self._columns_of_edges)
 
     def _columns_of_edges(self, names: list[str]) -> Any:
@@ -403,15 +403,3 @@ class _WriteParquet:
             with readable_write(self.named, self.left):
                 write_table(arrays, file)
         return rows
-
-
-def arrow_column(values: np.ndarray) -> Any:
-    """A column for Arrow, of the same type where a rank has no rows."""
-    import pyarrow
-
-    kind = pyarrow.string() if values.dtype.kind in "OT" else pyarrow.from_numpy_dtype(values.dtype)
-    return pyarrow.array(_listed(values), pyarrow.list_(kind) if values.ndim > 1 else kind)
-
-
-def _listed(values: np.ndarray) -> Any:
-    return list(values) if values.ndim > 1 else arrow_ready(values)

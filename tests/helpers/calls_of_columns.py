@@ -36,6 +36,8 @@ OF_COLUMNS: dict[str, tuple[Any, ...]] = {
     "GraphColumns.to_arrow": (lambda w: {"kind": "edges", "columns": ["t"]}, lambda w: graph().to_arrow, {}),
     "GraphColumns.to_frame": (lambda w: {"kind": "edges", "columns": ["t"]}, lambda w: graph().to_frame, {}),
     "Result.column": (lambda w: {"name": w.result.columns[0]}, lambda w: w.result.column, {}),
+    "VertexTable.to_arrow": (lambda w: {"columns": ["s"]}, lambda w: gd.bfs(graph(), 0).to_arrow, {}),
+    "EdgeTable.to_arrow": (lambda w: {"columns": ["t"]}, lambda w: samples().to_arrow, {}),
     "Result.to_frame": (lambda w: {"columns": ["s"]}, lambda w: gd.bfs(graph(), 0).to_frame, {}),
     "Samples.column": (lambda w: {"name": "src"}, lambda w: w.neighborhoods.column, {}),
     "Samples.to_frame": (lambda w: {"columns": ["t"]}, lambda w: samples().to_frame, {}),
