@@ -14,7 +14,8 @@ from graphdask.engine.buffers import Allocation, Buffer, put_aside, reachable
 from graphdask.engine.direction import Direction
 from graphdask.engine.loop import Environment
 from graphdask.engine.team import Peers
-from graphdask.kernels.bfs.bfs_pack import COUNTS, Search
+from graphdask.kernels.bfs.bfs_pack import Search
+from graphdask.kernels.common.levels_pack import COUNTS
 from graphdask.kernels.common.tuning import PULL_FEW
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap

@@ -13,8 +13,9 @@ from graphdask.engine.buffers import put_aside
 from graphdask.engine.loop import Environment, Superstep
 from graphdask.engine.team import Areas, Peers, TeamMemory, TeamRun
 from graphdask.engine.tuning import ENGINE
-from graphdask.kernels.bfs import bfs_team as at
-from graphdask.kernels.bfs.bfs_pack import CLAIMS, PULLS, PUSHES, Levels, RankSearch
+from graphdask.kernels.bfs.bfs_pack import RankSearch
+from graphdask.kernels.common import levels_pack as at
+from graphdask.kernels.common.levels_pack import CLAIMS, PULLS, PUSHES, Levels
 from graphdask.kernels.common.tuning import PULL_FEW
 from graphdask.partition.part import Part
 

@@ -21,7 +21,7 @@ from graphdask.algorithms.tuning import COMPONENTS
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.engine.team import THREADS, TeamMemory
-from graphdask.kernels.bfs.bfs_pack import COUNTS
+from graphdask.kernels.common.levels_pack import COUNTS
 from graphdask.kernels.components import components_team as at
 from graphdask.partition.part import Part
 

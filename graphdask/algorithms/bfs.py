@@ -56,7 +56,7 @@ from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import choice, whole
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
-from graphdask.kernels.bfs.bfs_pack import COUNTS
+from graphdask.kernels.common.levels_pack import COUNTS
 from graphdask.kernels.common.team import END_DONE
 from graphdask.kernels.common.tuning import HUB, LONG_ROW_MARK, PULL_FEW
 from graphdask.partition.part import Csr, Part

@@ -1,35 +1,10 @@
-// What the kernels of breadth-first search share: pushing along an edge, searching a row for a parent, reaching and
-// settling vertices. It works on a `Search` (bfs_pack.py, which the .cu file includes before).
+// What breadth-first search does with edges and vertices: pushing along an edge, searching a row for a parent, reaching
+// and settling vertices. It works on a `Search` (bfs_pack.py, which the .cu file includes before).
 #pragma once
 #include "common/bitmap.cuh"
-#include "common/direction.cuh"
+#include "common/levels.cuh"
 #include "common/pull.cuh"
 
-// What a row of more than BFS_LONG edges adds to a weight beside them, and the edges of a row that one thread scans in a
-// pull before a warp takes the rest (common/tuning.py).
-#define BFS_LONG 1024
-#define BFS_MARK 1099511627776
-#define BFS_FEW 64
-
-__device__ __forceinline__ void bfs_clear(LevelCounts *counts) {
-    if (blockIdx.x == 0 && threadIdx.x < sizeof(LevelCounts) / sizeof(unsigned long long))
-        ((volatile unsigned long long *)counts)[threadIdx.x] = 0;
-}
-
-// Lower the parent of a slot, which was `before`, to an id; whether the slot had none. That is -1, the largest number
-// without a sign.
-__device__ __forceinline__ bool bfs_lower(int *parent, int before, int id) {
-    return (unsigned int)before > (unsigned int)id && atomicMin((unsigned int *)parent, (unsigned int)id) == ~0u;
-}
-__device__ __forceinline__ bool bfs_lower(long long *parent, long long before, long long id) {
-    typedef unsigned long long word;
-    return (word)before > (word)id && atomicMin((word *)parent, (word)id) == ~0ULL;
-}
-
-__device__ __forceinline__ unsigned long long bfs_weight(const long long *indptr, index_t v) {
-    const unsigned long long edges = (unsigned long long)(indptr[v + 1] - indptr[v]);
-    return edges > BFS_LONG ? edges + BFS_MARK : edges;
-}
 // Give what this level has queued, and so many ghosts, its depth and its bit. Those of level 0 are their own parents.
 __device__ __forceinline__ void bfs_settle_all(const Search &a, long long level, long long ghosts) {
     const long long own = *(volatile long long *)&a.next->found;
@@ -40,7 +15,7 @@ __device__ __forceinline__ void bfs_settle_all(const Search &a, long long level,
         a.depth[v] = (index_t)level;
         if (level == 0) a.parent[v] = a.ids[v];
         gd_set_bit(a.seen, v);
-        if (mine) weight += bfs_weight(a.out_indptr, v);
+        if (mine) weight += gd_row_weight(a.out_indptr, v);
     }
     gd_add(weight, &a.next->weight);
 }
@@ -53,7 +28,7 @@ struct Push {
     __device__ __forceinline__ void operator()(index_t row, long long edge) const {
         const index_t v = __ldcs(a.indices + edge);  // once only: the caches are for bits and parents
         if (gd_bit(a.seen, v)) return;
-        if (bfs_lower(a.parent + v, *(volatile index_t *)(a.parent + v), a.ids[row])) found->push(v, a.owned);
+        if (gd_lower_id(a.parent + v, *(volatile index_t *)(a.parent + v), a.ids[row])) found->push(v, a.owned);
     }
     __device__ __forceinline__ void flush(bool all) const {
         found->own.flush(a.own_queue, &a.next->found, all);
@@ -61,12 +36,12 @@ struct Push {
     }
 };
 
-// Reach a slot that others of the same launch may reach too; whether this is the first that does. A slot that an earlier
-// level reached has another depth; one without is being reached now, whoever writes the depth first.
+// Reach a slot that others of the same launch may reach too; whether this is the first that does. A slot that an
+// earlier level reached has another depth; one without is being reached now, whoever writes the depth first.
 __device__ __forceinline__ bool bfs_reach(const Search &a, index_t v, index_t id, long long level) {
     // Both are read before either is asked about: levels of few vertices take as long as these reads.
     const index_t before = *(volatile index_t *)(a.depth + v), lowest = *(volatile index_t *)(a.parent + v);
-    if ((before != -1 && before != (index_t)level) || !bfs_lower(a.parent + v, lowest, id)) return false;
+    if ((before != -1 && before != (index_t)level) || !gd_lower_id(a.parent + v, lowest, id)) return false;
     *(volatile index_t *)(a.depth + v) = (index_t)level;
     gd_set_bit(a.seen, v);
     return true;
@@ -77,11 +52,11 @@ __device__ __forceinline__ unsigned long long bfs_take_in(const Search &a, index
                                                           Queue<index_t> *own) {
     if (!bfs_reach(a, v, parent, level) || v >= a.owned) return 0;
     own->push(v);
-    return bfs_weight(a.out_indptr, v);
+    return gd_row_weight(a.out_indptr, v);
 }
 
-// Whether all targets have a depth, at the end of a level; all threads of a block call it. A block that is ahead may give
-// depths of the next level meanwhile; these count as none.
+// Whether all targets have a depth, at the end of a level; all threads of a block call it. A block that is ahead may
+// give depths of the next level meanwhile; these count as none.
 __device__ __forceinline__ bool bfs_all_reached(const Search &a, long long level) {
     int left = 0;
     for (long long i = threadIdx.x; i < a.num_targets; i += blockDim.x) {
@@ -91,26 +66,17 @@ __device__ __forceinline__ bool bfs_all_reached(const Search &a, long long level
     return !__syncthreads_or(left);
 }
 
-// The id of the vertex that a slot is of; -2 - position if the id of a ghost does not follow from its position.
-__device__ __forceinline__ index_t bfs_id(const Search &a, index_t slot) {
-    const bool mine = slot < a.owned;
-    if (mine && !a.plain) return a.ids[slot];
-    long long position = a.first + (a.few && !mine ? (long long)a.ghosts[slot - a.owned] : (long long)slot);
-    if (position >= a.vertices) position -= a.vertices;
-    return (index_t)(a.plain ? position : -2 - position);
-}
-
-// Vertices that search their rows for a neighbour whose bit is set, which is their parent. If it `queues`, those that find
-// one go to the own queue, the others to `left`; otherwise all are queued already and find one.
+// Vertices that search their rows for a neighbour whose bit is set, which is their parent. If it `queues`, those that
+// find one go to the own queue, the others to `left`; otherwise all are queued already and find one.
 template <bool queues> struct Pull {
     Search a;
     Queue<index_t> *own, *others;
 
-    // Search the rows of a list; one that has not ended after BFS_FEW edges is deferred.
+    // Search the rows of a list; one that has not ended after GD_PULL_FEW edges is deferred.
     __device__ __forceinline__ void search(long long count, const index_t *list) const {
-        gd_search_rows<BFS_FEW>(count, list, a.indptr, a.indices, a.seen, a.hubs, &a.next->in_hubs, &a.next->edges,
-                                [&](index_t v, long long edge) {
-            a.parent[v] = bfs_id(a, a.indices[edge]);
+        gd_search_rows(count, list, a.indptr, a.indices, a.seen, a.hubs, &a.next->in_hubs, &a.next->edges,
+                       [&](index_t v, long long edge) {
+            a.parent[v] = gd_id_of(a, a.indices[edge]);
             if (queues) own->push(v);
         }, [&](index_t v) {
             if (queues) others->push(v);
@@ -122,8 +88,8 @@ template <bool queues> struct Pull {
     }
     // Search the rest of the deferred rows.
     __device__ __forceinline__ void search_hubs(long long count) const {
-        gd_search_hubs<BFS_FEW>(count, a.hubs, a.indptr, a.indices, a.seen, &a.next->edges, [&](index_t v, long long edge) {
-            a.parent[v] = bfs_id(a, a.indices[edge]);
+        gd_search_hubs(count, a.hubs, a.indptr, a.indices, a.seen, &a.next->edges, [&](index_t v, long long edge) {
+            a.parent[v] = gd_id_of(a, a.indices[edge]);
             if (queues) a.own_queue[atomicAdd(&a.next->found, 1ULL)] = v;
         }, [&](index_t v) { a.left[atomicAdd(&a.next->left, 1ULL)] = v; });
     }

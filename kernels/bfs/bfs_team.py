@@ -1,13 +1,9 @@
-"""Breadth-first search by the GPUs of a host together: what bfs_team.cu leaves for the next launch.
+"""Breadth-first search by the GPUs of a host together.
 
 A rank's `RankSearch` (bfs_pack.py) follows the words that every team has (team.py).
 Areas: lists of ghosts and their parents, or bits of those that are claimed; and bits of what is settled.
 """
 
-from graphdask.kernels.common.team import END_OWN
-
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 GPU_ONLY = ("bfs_team",)
 """Kernels without a twin: ranks on CPUs do not write into each other's memory."""
-
-END_WAYS, END_UNEXPLORED, END_FOUND = range(END_OWN, END_OWN + 3)

@@ -237,6 +237,7 @@ def with_packs(text: str) -> str:
     """The text of a `.cu` with the structs of the modules that it includes, and with a parameter for each field of a
     kernel's pack; its lines keep their numbers."""
     packs: dict[str, type[Pack]] = {}
+    there: set[str] = set()
 
     def structs(found: re.Match[str]) -> str:
         module = module_of(name_at(found[1]).removesuffix(".py"))
@@ -244,7 +245,10 @@ def with_packs(text: str) -> str:
         packs.update({pack.__name__: pack for pack in here})
         counters = dict.fromkeys(each for pack in here for each in pack.counter_fields.values())
         enums = [each.cuda for each in vars(module).values() if isinstance(each, Numbers)]
-        return " ".join([*enums, *(each.cuda for each in counters), *(pack.cuda_struct() for pack in here)])
+        made = [*enums, *(each.cuda for each in counters), *(pack.cuda_struct() for pack in here)]
+        new = [each for each in made if each not in there]  # a module may take counters from one that came before
+        there.update(new)
+        return " ".join(new)
 
     def parameters(found: re.Match[str]) -> str:
         pack = packs.get(found[1])

@@ -76,7 +76,8 @@ ONE = 1 << 63
 MACROS_OF = {
     "common/rows.cuh": {"GD_HUB": HUB},
     "common/direction.cuh": {"GD_ALPHA": ALPHA, "GD_BETA": BETA},
-    "bfs/bfs.cuh": {"BFS_LONG": LONG_ROW, "BFS_MARK": LONG_ROW_MARK, "BFS_FEW": PULL_FEW},
+    "common/levels.cuh": {"GD_LONG_ROW": LONG_ROW, "GD_LONG_ROW_MARK": LONG_ROW_MARK},
+    "common/pull.cuh": {"GD_PULL_FEW": PULL_FEW},
     "generate/cuppa.cu": {"CUPPA_FAR": FAR_VERTEX},
     "generate/pa_walk.cuh": {"PA_FAR": FAR_VERTEX, "PA_PLAIN_DEGREE": PLAIN_DEGREE, "PA_PLAIN_SHARE": PLAIN_SHARE},
     "label_propagation/label_propagation.cu": {"CHUNK": LABEL_CHUNK},

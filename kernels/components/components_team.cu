@@ -7,14 +7,15 @@
 //
 // The label of what was reached is the same on all ranks, who vote it in every meeting: each thread has it in a register.
 // Rows of votes are used in turn, three of them, and cleared when all have met twice since.
+#include "common/levels_pack.py"
 #include "bfs/bfs_pack.py"
-#include "bfs/bfs_team.cuh"
+#include "common/team_levels.cuh"
 #include "components/trees.cuh"
 
 // Of the words behind the rows of the search: three rows of votes, and one of counters. Sums that ranks vote: rows
 // outside, then ghosts that are asked about, then labels that got less.
 enum { VOTES = 3, COUNTED = 6 };
-enum { NEWS, SENT };
+enum { NEWS, ASKED };
 enum { OUT_HUBS, IN_HUBS, EDGES, GHOSTS };
 enum { END_FINISHED = END_FOUND + 1 };
 
@@ -122,7 +123,7 @@ struct Finish {
         if (team.leads()) atomicAdd(votes() + NEWS, counted(GHOSTS));
     }
     GD_PHASE void tell() {
-        team.tell_owners<index_t, index_t>(LISTS, (long long)counted(GHOSTS), search.ghost_queue, votes(), SENT,
+        team.tell_owners<index_t, index_t>(LISTS, (long long)counted(GHOSTS), search.ghost_queue, votes(), ASKED,
                                            [&](index_t v) {
                                                const index_t root = find_root(v, link());
                                                return root == whole ? (index_t)least : *(volatile index_t *)(label() + root);
@@ -197,7 +198,7 @@ components_team(long long n, const long long *rows, long long row_words, double 
     __shared__ gd_count agreed[TEAM_VOTES];
     queue.open();
     const long long *const row = rows + blockIdx.y * row_words;
-    Finish finish{Team(row, true), bfs_rank(row), &queue, agreed, 0, 0, ~0ULL, (index_t)-1};
+    Finish finish{Team(row, true), *(const RankSearch *)(row + ROW_OWN), &queue, agreed, 0, 0, ~0ULL, (index_t)-1};
     const bool leads = finish.team.leads();
     volatile gd_count *const ends = finish.team.ends();
     const gd_count steps = ends[END_STEPS], done = ends[END_DONE], began = gd_nanoseconds();

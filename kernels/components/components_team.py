@@ -12,7 +12,7 @@ END_FINISHED says whether all vertices have their labels. They do not if the sea
 component of the rows outside leads from rank to rank more often than there are rounds.
 """
 
-from graphdask.kernels.bfs.bfs_team import END_FOUND
+from graphdask.kernels.common.levels_pack import END_FOUND
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 GPU_ONLY = ("components_team",)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from kernel_launch import POISON, Launch, check_queue, random_rows
 
-from graphdask.kernels.bfs.bfs_pack import COUNTS, Search
+from graphdask.kernels.bfs.bfs_pack import Search
+from graphdask.kernels.common.levels_pack import COUNTS
 from graphdask.kernels.common.tuning import LONG_ROW, LONG_ROW_MARK
 
 OWNED, SLOTS, LEVEL = 70, 110, 3
