@@ -17,13 +17,7 @@ that a pull may be due. The vertices and edges of such a superstep are sums over
 each other's memory process all levels by themselves (bfs_team.cu). A single GPU that only pushes processes levels that
 are not small in the same way: its pushes claim vertices.
 
-Queues are long enough for all vertices. If memory is allocated just-enough or in part, they are long enough for what a
-launch may find at most: no more vertices than the frontier has edges, and none that is reached already. The frontier
-includes the vertices that arrived, which are counted for this.
-
-The host reads one row of counters in a superstep, at its end. Kernels read on the device what they need from earlier
-kernels. There are three rows: a level reads that of the level before and fills its own, and its last kernel clears the
-former.
+Queues, their growth and their counters: `graphdask.engine.frontier`.
 
 A search stops at a level if that is the depth limit, or if it reached the last of the targets (`_targets`). What the
 level reached on other ranks is then taken in, and nothing more is scanned.
@@ -58,7 +52,7 @@ from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 from graphdask.kernels.common.levels_pack import COUNTS
 from graphdask.kernels.common.team import END_DONE
-from graphdask.kernels.common.tuning import HUB, LONG_ROW_MARK, PULL_FEW
+from graphdask.kernels.common.tuning import HUB, PULL_FEW
 from graphdask.partition.part import Csr, Part
 from graphdask.results.result import Result
 
@@ -153,148 +147,139 @@ class BreadthFirstSearch(Primitive[BfsState]):
         if together is not None:
             TeamSearch(together, part, state, env).run()  # nothing is left to be sent
             return state, Messages(part.ids[:0], part.ids[:0], {}, False)
-        if state.count:
-            state.kernels.bfs_settle(state.count, 0, state.search)
-            state.weight = state.read(env)[AT.weight]
-        found = state.direction.votes(state.count, state.weight % LONG_ROW_MARK, part.out.num_edges)
-        votes = (*found, *state.target_votes(env))
-        frontier, values = state.queue[: state.count], {"parent": state.search.parent}
-        return state, Messages(frontier, part.ids[:0], values, state.goes_on, votes=votes)
-
-    def _large_levels(self, part: Part, state: BfsState, peers: Peers, env: Environment) -> Messages:
-        """Process some levels in one launch, as a team of one, if vertices find their parents in their own rows."""
-        memory = TeamSearch.memory(peers, part, env)
-        team = TeamSearch(memory, part, state, env, state.weight % LONG_ROW_MARK, SEARCH.large_levels)
-        team.run()
-        state.advance(0)
-        found = state.read(env)
-        state.count, state.weight = 0 if team.ends[END_DONE] else found[AT.found], found[AT.weight]
-        values = {"parent": state.search.parent}
-        return Messages(state.queue[: state.count], part.ids[:0], values, state.count > 0)
+        frontier = state.frontier
+        if frontier.count:
+            state.kernels.bfs_settle(frontier.count, 0, state.search)
+            frontier.weight = frontier.read(env)[AT.weight]
+        votes = state.votes(frontier.count, frontier.edges, env, part.out.num_edges)
+        sources, values = frontier.queue[: frontier.count], {"parent": state.search.parent}
+        return state, Messages(sources, part.ids[:0], values, state.goes_on, votes=votes)
 
     def ends(self, state: BfsState, votes: np.ndarray) -> bool:
         """If all targets are reached, stop at this level: the next superstep takes in what it reached."""
+        level = state.frontier.level
         if state.targets is not None and state.targets.reached(votes[:, Direction.VOTES :]):
-            state.limit = min(state.limit, state.level)
-        return len(votes) == 1 and state.level >= state.limit
+            state.limit = min(state.limit, level)
+        return len(votes) == 1 and level >= state.limit
 
     def superstep(self, part: Part, state: BfsState, inbox: Inbox, env: Environment) -> Messages:
-        pulled = state.direction.pulls
+        frontier, pulled = state.frontier, state.direction.pulls
         if len(inbox):
             self._take_in(part, state, inbox, pulled, env)
-        if state.level >= state.limit:
+        if frontier.level >= state.limit:
             return Messages(part.ids[:0], part.ids[:0], {}, False)
         pulls = state.direction.choose(inbox.votes[:, : Direction.VOTES])
         if not pulls and self._is_small(part, state, env):
-            return self._levels(part, state, env)
+            return self._small_levels(part, state, env)
         if state.alone is not None:
             return self._large_levels(part, state, state.alone, env)
         if not pulls:
             return self._push(part, state, env)
         if not pulled:
-            state.search.release("left")
-            state.left, state.waiting = None, state.unreached if env.allocation.partial else part.num_owned
+            frontier.forget_left(frontier.unreached if env.allocation.partial else part.num_owned)
             if env.size > 1:
                 if len(inbox):
-                    state.count = state.read(env)[AT.found]
+                    frontier.count = frontier.read(env)[AT.found]
                 state.direction.pause()
-                return Messages(state.queue[: state.count], part.ids[:0], {}, state.count > 0, to="ghosts")
+                own = frontier.queue[: frontier.count]
+                return Messages(own, part.ids[:0], {}, len(own) > 0, to="ghosts")
         return self._pull(part, state, env)
 
     def _take_in(self, part: Part, state: BfsState, inbox: Inbox, pulled: bool, env: Environment) -> None:
-        before, queue = state.count, state.queue_buffer
-        for message in [inbox] if inbox.joins else inbox.received:
-            if pulled:
+        """Take in what owners settled, for a pull, or own vertices that other ranks reached."""
+        if pulled:
+            for message in inbox.messages:
                 set_bits(message, state.search.seen, part, env)
-                continue
-            count = len(message)
-            state.search.own_queue = queue.fit(min(state.count + count, before + state.unreached), keep=state.count)
-            state.kernels.bfs_visit(count, message.slots, message.columns["parent"], state.level, state.search)
-            state.count = min(state.count + count, part.num_owned, before + state.unreached)
-            state.weight = LONG_ROW_MARK
-        if not pulled and env.allocation.partial:
-            found = state.read(env)
-            state.count, state.weight = found[AT.found], found[AT.weight]
-            state.unreached -= state.count - before
+            return
+        visit, level = state.kernels.bfs_visit, state.frontier.level
+        state.frontier.join(
+            inbox, lambda found: visit(len(found), found.slots, found.columns["parent"], level, state.search), env
+        )
 
     def _is_small(self, part: Part, state: BfsState, env: Environment) -> bool:
         """Whether one launch may go through this level and more, none of them of more than `SEARCH.small` vertices."""
-        alone = env.size == 1 and len(self.scanned(part)) == 1
-        if env.allocation.scheme == "fixed" and len(state.queues[0]) < min(SEARCH.small, part.num_owned):
+        frontier, allocation = state.frontier, env.allocation
+        if env.size > 1 or len(self.scanned(part)) > 1 or not frontier.count:
+            return False
+        if allocation.scheme == "fixed" and len(frontier.queues[0]) < min(SEARCH.small, part.num_owned):
             return False
         # on a CPU queues that are allocated in part are to be no longer than a level
-        alone = alone and (env.backend.name == "cuda" or (state.level >= LEVELS_APART and not env.allocation.partial))
-        return alone and state.count > 0 and 0 <= state.weight <= SEARCH.small
+        several = env.backend.name == "cuda" or (frontier.level >= LEVELS_APART and not allocation.partial)
+        return several and 0 <= frontier.weight <= SEARCH.small
 
-    def _levels(self, part: Part, state: BfsState, env: Environment) -> Messages:
-        kernels = env.kernels("bfs", cooperative=True, index_t=part.vertex_map.dtype)
-        count, most = state.count, min(SEARCH.small, state.unreached)
-        here, there = state.queue_buffer.fit(most, keep=count), state.queues[1 - state.level % 2].fit(most)
-        search = state.search
-        search.indptr, search.indices = part.out.indptr, part.out.indices
-        state.advance()
+    def _small_levels(self, part: Part, state: BfsState, env: Environment) -> Messages:
+        """Process many levels in one launch."""
+        frontier, kernels = state.frontier, env.kernels("bfs", cooperative=True, index_t=part.vertex_map.dtype)
+        count, most = frontier.count, min(SEARCH.small, frontier.unreached)
+        here, there = frontier.queue_buffer.fit(most, keep=count), frontier.queues[1 - frontier.level % 2].fit(most)
+        frontier.scan(part.out, 0)
+        frontier.turn_rows()
         kernels.bfs_levels(
-            LEVEL_THREADS, here, there, state.level, min(SEARCH.launch_levels, state.limit - state.level), SEARCH.small,
-            state.direction.edges_left, search,
+            LEVEL_THREADS, here, there, frontier.level, min(SEARCH.launch_levels, state.limit - frontier.level),
+            SEARCH.small, state.direction.edges_left, state.search,
         )  # fmt: skip
-        found = state.read(env)
-        state.level += found[AT.levels]
-        state.direction.skip(found[AT.edges] - state.weight)
-        state.unreached -= found[AT.visited] - count
+        found = frontier.read(env)
+        frontier.level += found[AT.levels]
+        state.direction.skip(found[AT.edges] - frontier.weight)
+        frontier.unreached -= found[AT.visited] - count
         return self._messages(state, found, env)
 
+    def _large_levels(self, part: Part, state: BfsState, peers: Peers, env: Environment) -> Messages:
+        """Process some levels in one launch, as a team of one, if vertices find their parents in their own rows."""
+        frontier, memory = state.frontier, TeamSearch.memory(peers, part, env)
+        team = TeamSearch(memory, part, state, env, frontier.edges, SEARCH.large_levels)
+        team.run()
+        frontier.turn_rows(0)
+        found = frontier.read(env)
+        frontier.count, frontier.weight = 0 if team.ends[END_DONE] else found[AT.found], found[AT.weight]
+        values = {"parent": state.search.parent}
+        return Messages(frontier.queue[: frontier.count], part.ids[:0], values, frontier.count > 0)
+
     def _push(self, part: Part, state: BfsState, env: Environment) -> Messages:
-        here, search, scanned = state.queue, state.search, self.scanned(part)
-        state.level += 1
-        if state.count == 0 and not state.pulled:  # a pull leaves a number in the counters
+        """Visit the out-edges of the frontier."""
+        frontier, search, scanned = state.frontier, state.search, self.scanned(part)
+        count, weight = frontier.count, frontier.weight
+        if count == 0 and not frontier.pulled:  # a pull leaves a number in the counters
+            frontier.level += 1
             return self._messages(state, [0] * len(COUNTS), env)
-        if env.allocation.partial:  # edges of the frontier lead to so many at most
-            edges = part.num_slots if len(scanned) > 1 else state.weight % LONG_ROW_MARK
-            state.queue_buffer.fit(min(edges, state.unreached))
-            state.ghost_queue.fit(edges)
-        search.own_queue, search.ghost_queue = state.queue, state.ghost_queue.array
-        state.advance()
+        edges = part.num_slots if len(scanned) > 1 else frontier.edges  # they lead to so many at most
+        here = frontier.next_level(min(edges, frontier.unreached), edges)
         for turn, csr in enumerate(scanned):
-            search.indptr, search.indices = csr.indptr, csr.indices
-            search.hubs = state.hubs.fit(min(state.count, csr.num_edges // HUB))
-            state.kernels.bfs_push(state.count, here, turn, search)
-            if self.either_way or not 0 <= state.weight <= HUB:  # the frontier may have rows that are deferred
+            frontier.scan(csr, count)
+            state.kernels.bfs_push(count, here, turn, search)
+            if self.either_way or not 0 <= weight <= HUB:  # the frontier may have rows that are deferred
                 state.kernels.bfs_push_hubs(HUB_THREADS, turn, search)
-        state.kernels.bfs_settle(min(part.num_slots, HUB_THREADS), state.level, search)
-        return self._messages(state, state.read(env), env)
+        state.kernels.bfs_settle(min(part.num_slots, HUB_THREADS), frontier.level, search)
+        return self._messages(state, frontier.read(env), env)
 
     def _pull(self, part: Part, state: BfsState, env: Environment) -> Messages:
-        csr, kernels, search = part.inward, state.kernels, state.search
+        """Search the in-edges of the vertices that are not reached for the frontier."""
+        frontier, search, kernels, csr = state.frontier, state.search, state.kernels, part.inward
         assert csr is not None
-        state.pulled = True
-        search.indptr, search.indices = csr.indptr, csr.indices
-        if state.left is None:
-            of_list = "what is left for BFS to pull", part.num_owned, part.vertex_map.dtype, state.unreached
-            state.left = env.buffer(*of_list), env.buffer(*of_list)
-            search.left = state.left[0].array
+        waiting, frontier.pulled = frontier.waiting, True
+        frontier.scan(csr, waiting, PULL_FEW)
+        if frontier.left is None:
+            frontier.left = frontier.buffers_to_pull(part, env)
+            search.left = frontier.left[0].array
             kernels.bfs_unvisited(part.num_owned, search)
-        state.level += 1
-        state.advance()
-        unvisited, left = state.left
-        search.own_queue, search.left = state.queue_buffer.fit(state.waiting), left.array
-        search.hubs = state.hubs.fit(min(state.waiting, csr.num_edges // PULL_FEW))
-        kernels.bfs_pull(state.waiting, unvisited.array, search)
-        kernels.bfs_pull_hubs(min(32 * state.waiting, HUB_THREADS), search)
-        kernels.bfs_settle(max(1, min(state.waiting, HUB_THREADS)), state.level, search)
-        found = state.read(env)
-        state.left, state.waiting = (left, unvisited), found[AT.left]
+        frontier.next_level(waiting)
+        unvisited, left = frontier.left
+        search.left = left.array
+        kernels.bfs_pull(waiting, unvisited.array, search)
+        kernels.bfs_pull_hubs(min(32 * waiting, HUB_THREADS), search)
+        kernels.bfs_settle(max(1, min(waiting, HUB_THREADS)), frontier.level, search)
+        found = frontier.read(env)
+        frontier.left, frontier.waiting = (left, unvisited), found[AT.left]
         return self._messages(state, found, env, "ghosts")
 
     def _messages(self, state: BfsState, found: list[int], env: Environment, to: Any = "owners") -> Messages:
         """Make the vertices found the frontier, and send them."""
-        own, ghosts = found[AT.found], found[AT.ghosts]
-        state.count, state.weight = own, found[AT.weight]
-        state.unreached -= own
-        edges_out = state.weight % LONG_ROW_MARK * (own + ghosts) // max(own, 1)
-        votes = (*state.direction.votes(own + ghosts, edges_out), *state.target_votes(env))
-        values = {} if to == "ghosts" else {"parent": state.search.parent}
+        frontier, ghosts = state.frontier, found[AT.ghosts]
+        frontier.found(found)
+        own, values = frontier.count, {} if to == "ghosts" else {"parent": state.search.parent}
+        votes = state.votes(own + ghosts, frontier.edges * (own + ghosts) // max(own, 1), env)
         return Messages(
-            state.queue[:own], state.ghost_queue.array[:ghosts], values, state.goes_on, found[AT.visited],
+            frontier.queue[:own], frontier.ghosts.array[:ghosts], values, state.goes_on, found[AT.visited],
             found[AT.edges], to=to, votes=votes,
         )  # fmt: skip
 

@@ -127,6 +127,11 @@ class Inbox:
             and all([message.ids is not None for message in self.received])
         )  # fmt: skip
 
+    @property
+    def messages(self) -> Sequence[Inbox | Received]:
+        """What is read one after the other, in as few launches as possible: all messages joined, or each by itself."""
+        return [self] if self.joins else self.received
+
     @cached_property
     def _joint(self) -> tuple[Array, dict[str, Array]]:
         """Slots and columns of all messages, read by one launch for the first column and the slots, and one for each

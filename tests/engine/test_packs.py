@@ -185,6 +185,14 @@ def test_the_struct_stands_in_the_line_of_the_include():
     assert "const index_t * indices; const long long * ghost_ptr; const index_t * ghost_rows; index_t * deg" in lines[1]
 
 
+def test_counters_that_two_modules_share_are_a_struct_once():
+    text = with_packs('#include "common/levels_pack.py"\n#include "bfs/bfs_pack.py"\n')
+    shared, own = text.splitlines()
+    assert shared.count("struct LevelCounts {") == 1
+    assert "struct LevelCounts {" not in own
+    assert own.startswith("struct Search { const index_t * ids;")
+
+
 def test_a_kernel_gets_a_parameter_for_each_field_and_makes_the_pack_of_them():
     head = 'extern "C" __global__ void peel(long long n, Peeling a) {'
     text = with_packs(f'#include "core_number/core_number_pack.py"\n{head}\n}}\nvoid f(const Peeling &a) {{ }}\n')
