@@ -10,7 +10,7 @@ from importlib import import_module as _import_module
 from pathlib import Path as _Path
 from typing import Any as _Any
 
-from graphdask import execute as _execute  # noqa: F401  packages find it here while they are loaded
+from graphdask.gang import calls as _calls  # noqa: F401  defines what packages ask of graphdask.execute
 from graphdask.version import VERSION as _VERSION
 
 __version__ = _VERSION

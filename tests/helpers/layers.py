@@ -44,9 +44,6 @@ FIRST_OF_USERS = "plot"
 EVERYWHERE = ("config", "errors", "execute", "interface", "tuning", "version")
 """Modules of the root, and the package `interface`, that every package may import; they import only each other."""
 
-EXECUTION = "execute"
-"""The one of them that calls the packages above its callers: it imports `gang` and `stream`, inside functions only."""
-
 LAST = ("__main__", "cli")
 """Modules of the root that import any package."""
 
@@ -90,8 +87,6 @@ def violations(imports: Iterable[Import], modules: Iterable[str]) -> list[str]:
 
 def _objection(found: Import, modules: set[str]) -> str:
     source, top = part(found.importer), found.target.split(".")[0]
-    if source == EXECUTION and found.where == "function":
-        return ""
     if top in ("kernels", "cluster"):
         return f"the package is graphdask.{top}"
     target = resolve(found.target, modules)
@@ -107,21 +102,15 @@ def _objection(found: Import, modules: set[str]) -> str:
 
 
 def cycles(imports: Iterable[Import], modules: Iterable[str]) -> list[list[str]]:
-    """Groups of modules that import each other when they are loaded, or that hide it under TYPE_CHECKING.
-
-    An import inside a function closes no cycle by itself, but does not excuse one under TYPE_CHECKING.
-    """
+    """Groups of modules that import each other, be it inside functions or under TYPE_CHECKING."""
     modules = set(modules)
-    edges = [
-        (found.importer, target, found.where)
-        for found in imports
-        if (target := resolve(found.target, modules)) and target != found.importer and found.importer != "graphdask"
-    ]
-    found_cycles = _strong({(a, b) for a, b, where in edges if where == "module"})
-    for group in _strong({(a, b) for a, b, _ in edges}):
-        if any(a in group and b in group and where == "typing" for a, b, where in edges):
-            found_cycles.append(group)
-    return found_cycles
+    return _strong(
+        {
+            (found.importer, target)
+            for found in imports
+            if (target := resolve(found.target, modules)) and target != found.importer and found.importer != "graphdask"
+        }
+    )
 
 
 def _strong(edges: set[tuple[str, str]]) -> list[list[str]]:
