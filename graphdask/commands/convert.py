@@ -157,7 +157,7 @@ def _convert(
     from graphdask.io._writers import NUMBERED
     from graphdask.io.outputs import file_output
     from graphdask.io.sent import sent
-    from graphdask.io.streams import write_stream
+    from graphdask.io.streams_out import write_stream
 
     begin = time.perf_counter()
     with progress_over(source, ("reading", "writing")):

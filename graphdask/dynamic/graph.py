@@ -13,7 +13,7 @@ from graphdask import execute
 from graphdask.dynamic.batch_columns import ColumnsOfBatches, inserted_columns
 from graphdask.dynamic.batch_frames import as_columns, frame_edges, is_frame
 from graphdask.errors import InputError, shown
-from graphdask.graph.construct import checked_ids, checked_weights
+from graphdask.graph.checked import checked_ids, checked_weights
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.graph.typed import TypedGraph
 from graphdask.interface.kinds import Own

@@ -58,7 +58,9 @@ def _stream(
     share = context.memory_share if backend.name == "cpu" else share
     with backend.activate():
         env = Environment(backend, 0, 1, "selective", context.watchdog, share, context.on_superstep, context.comm)
-        result: RankResult = sampler.run_streamed(part, host, env, options)
+        from graphdask.sample import streamed_run  # its kernels import Numba
+
+        result = streamed_run.run(sampler, part, host, env, options)
         backend.synchronize()
     result.transport = context.comm.name
     result.values["rank"] = rank

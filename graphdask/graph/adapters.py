@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from graphdask.errors import InputError, MissingDependency, shown
-from graphdask.graph.construct import checked_ids, checked_weights, from_edges
+from graphdask.graph.checked import checked_ids, checked_weights
+from graphdask.graph.construct import from_edges
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import Own
 from graphdask.partition.conversions import class_of

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow
 
+from graphdask.device.arrays import on_gpu, on_host
+from graphdask.device.backend import get_backend
 from graphdask.device.limits import refuse_beyond_memory
 from graphdask.errors import InputError, shown
-from graphdask.graph.arrow_tables import arrow_table
+from graphdask.graph.arrow_tables import arrow_table, plain_values
 from graphdask.graph.attributes import Attributes
-from graphdask.io._asked import OF_EDGES, OF_VERTICES
+from graphdask.graph.checked import check_ids, check_weights, checked_ids
+from graphdask.io._asked import OF_EDGES, OF_VERTICES, VERTEX
+from graphdask.partition.given import given_where_it_is
+from graphdask.partition.ids import check_same_kind
 
 BYTES = 16
 """About what a value of a vertex takes, with its row."""
@@ -99,3 +104,61 @@ def _check_once(ids: np.ndarray, numbers: np.ndarray) -> None:
     if len(again):
         row = int(again.min())
         raise InputError(f"vertex_columns: row {row} repeats the vertex {ids[row]}; each stands once")
+
+
+def with_columns_read(graph: Any, edges: Any, vertices: Any) -> Any:
+    """Return the graph with the columns of edges and of vertices, or None, that were read with it."""
+    of_vertices = table_of_vertices("vertex_columns", vertices, VERTEX)
+    name = f"vertex_columns: column {VERTEX!r}"
+    ids = None if of_vertices is None else checked_ids(name, plain_values(name, of_vertices[VERTEX]))
+    of_edges = table_of_edges("edge_columns", edges, None, 0 if edges is None else edges.num_rows)
+    return attached(graph, of_edges, of_vertices, VERTEX, ids)
+
+
+@dataclass(frozen=True)
+class EdgesWithColumns:
+    """Checked edges, and the columns that are attached to the graph that is made of them."""
+
+    src: Any
+    dst: Any
+    weights: Any
+    vertices: Any
+    of_edges: pyarrow.Table | None
+    of_vertices: pyarrow.Table | None
+    vertex_id: str
+    own: np.ndarray | None
+    """Ids of the rows of `of_vertices`."""
+
+    def attached_to(self, graph: Any) -> Any:
+        return attached(graph, self.of_edges, self.of_vertices, self.vertex_id, self.own)
+
+
+def edges_with_columns(
+    src: Any, dst: Any, weights: Any, vertices: Any, edge_columns: Any, vertex_columns: Any, vertex_id: Any,
+    num_vertices: Any, names: tuple[str, str, str],
+) -> EdgesWithColumns:  # fmt: skip
+    """Check what a caller gives for edges with columns; vertices with a row join those that edges name."""
+    source, destination = _ids(names[0], src), _ids(names[1], dst)
+    of_edges = table_of_edges("edge_columns", edge_columns, None, len(source))
+    of_vertices = table_of_vertices("vertex_columns", vertex_columns, vertex_id)
+    own: np.ndarray | None = None
+    if of_vertices is not None and vertex_id in of_vertices.column_names:
+        name = f"vertex_columns: column {vertex_id!r}"
+        own = checked_ids(name, plain_values(name, of_vertices[vertex_id]))
+        if vertices is None and num_vertices is None and len(own):
+            filled = [on_host(ids) for ids in (source, destination, own) if len(ids)]
+            for ids in filled[:-1]:
+                check_same_kind(ids, own, "ids of edges", "of vertices")
+            vertices = np.unique(np.concatenate(filled))
+    if weights is not None:
+        weights = check_weights(given_where_it_is(names[2], weights), len(source), names[2])
+    return EdgesWithColumns(source, destination, weights, vertices, of_edges, of_vertices, vertex_id, own)
+
+
+def _ids(name: str, values: Any) -> Any:
+    """Vertex ids that a caller gives, checked where they are."""
+    array = given_where_it_is(name, values)
+    if not on_gpu(array):
+        return check_ids(name, array)
+    with get_backend("cuda", array.device.id).activate():
+        return check_ids(name, array)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphdask.errors import InputError, shown
-from graphdask.graph.construct import checked_weights
-from graphdask.graph.graph import Graph
+from graphdask.graph.checked import checked_weights
 from graphdask.partition.given import given_array
 from graphdask.partition.sources import ArraySource
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:  # pyarrow takes long to import
     import pyarrow
 
 
-def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> Graph:
+def with_edge_values(G: Any, name: str, values: Any, whole: bool = False) -> Any:
     """The graph with a number for each edge; with None, the graph itself, whose weights these are.
 
     Parameters
@@ -72,12 +71,12 @@ def with_edge_values(G: Graph, name: str, values: Any, whole: bool = False) -> G
     return G
 
 
-def arrays_of_edges(G: Graph) -> bool:
+def arrays_of_edges(G: Any) -> bool:
     """Whether the edges are arrays of this process, one for each edge."""
     return isinstance(G.source, ArraySource) and not G.merge
 
 
-def _brought(G: Graph) -> Graph:
+def _brought(G: Any) -> Any:
     """The graph as it is now, made of arrays of its edges in this process; each edge keeps its row."""
     G = G.present
     if arrays_of_edges(G):
@@ -131,7 +130,7 @@ def is_numeric(kind: pyarrow.DataType) -> bool:
     return bool(of.is_integer(kind) or of.is_floating(kind) or of.is_boolean(kind) or of.is_temporal(kind))
 
 
-def _check_column(G: Graph, name: str, column: str) -> None:
+def _check_column(G: Any, name: str, column: str) -> None:
     """Raise InputError unless the edges have a column of numbers or dates of this name."""
     numbers = [each for each, kind in G.edge_columns.items() if is_numeric(kind)]
     if column not in numbers:
@@ -142,7 +141,7 @@ def _check_column(G: Graph, name: str, column: str) -> None:
         )
 
 
-def _of_column(G: Graph, name: str, column: str) -> np.ndarray:
+def _of_column(G: Any, name: str, column: str) -> np.ndarray:
     """Values of a column for the edges of a graph of arrays, in their order."""
     assert isinstance(G.source, ArraySource)
     assert G.edge_attributes is not None

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from graphdask.device.arrays import on_gpu, on_host
-from graphdask.device.backend import get_backend
 from graphdask.errors import InputError, shown
 from graphdask.graph.adapters import from_dask_dataframe
 from graphdask.graph.arrow_tables import all_others, arrow_table, checked_names, device_columns, plain_values
-from graphdask.graph.attached import attached, table_of_edges, table_of_vertices
-from graphdask.graph.construct import check_ids, check_weights, checked_ids, checked_treatment, from_edges
+from graphdask.graph.attached import attached, table_of_edges
+from graphdask.graph.construct import checked_treatment, from_edges_with_columns
 from graphdask.graph.graph import Graph
 from graphdask.interface.kinds import Own
-from graphdask.io._asked import OF_EDGES, VERTEX
-from graphdask.partition.given import given_where_it_is
-from graphdask.partition.ids import check_same_kind
+from graphdask.io._asked import OF_EDGES
 
 
 def from_frame(
@@ -113,47 +107,5 @@ def from_frame(
     )  # fmt: skip
 
 
-def from_edges_with_columns(
-    src: Any, dst: Any, weights: Any, vertices: Any, edge_columns: Any, vertex_columns: Any, vertex_id: Any,
-    *, num_vertices: Any, names: tuple[str, str, str] = ("src", "dst", "weights"), **options: Any,
-) -> Graph:  # fmt: skip
-    """Carry out `from_edges` of arrays and columns."""
-    source, destination = _ids(names[0], src), _ids(names[1], dst)
-    of_edges = table_of_edges("edge_columns", edge_columns, None, len(source))
-    of_vertices = table_of_vertices("vertex_columns", vertex_columns, vertex_id)
-    own: np.ndarray | None = None
-    if of_vertices is not None and vertex_id in of_vertices.column_names:
-        name = f"vertex_columns: column {vertex_id!r}"
-        own = checked_ids(name, plain_values(name, of_vertices[vertex_id]))
-        if vertices is None and num_vertices is None and len(own):
-            filled = [on_host(ids) for ids in (source, destination, own) if len(ids)]
-            for ids in filled[:-1]:
-                check_same_kind(ids, own, "ids of edges", "of vertices")
-            vertices = np.unique(np.concatenate(filled))
-    if weights is not None:
-        weights = check_weights(given_where_it_is(names[2], weights), len(source), names[2])
-    graph = from_edges(source, destination, weights, num_vertices, vertices=vertices, **options)
-    return attached(graph, of_edges, of_vertices, vertex_id, own)
-
-
 def _names(given: Any) -> list[str]:
     return [] if given is None else checked_names("edge_columns", given)
-
-
-def _ids(name: str, values: Any) -> Any:
-    """Vertex ids that a caller gives, checked where they are."""
-    array = given_where_it_is(name, values)
-    if not on_gpu(array):
-        return check_ids(name, array)
-    with get_backend("cuda", array.device.id).activate():
-        return check_ids(name, array)
-
-
-def with_columns_read(graph: Graph, edges: Any, vertices: Any) -> Graph:
-    """Return the graph with the columns of edges and of vertices, or None, that were read with it."""
-    of_vertices = table_of_vertices("vertex_columns", vertices, VERTEX)
-    name = f"vertex_columns: column {VERTEX!r}"
-    ids = None if of_vertices is None else checked_ids(name, plain_values(name, of_vertices[VERTEX]))
-    of_edges = table_of_edges("edge_columns", edges, None, 0 if edges is None else edges.num_rows)
-    with_them: Graph = attached(graph, of_edges, of_vertices, VERTEX, ids)
-    return with_them

@@ -14,7 +14,7 @@ import numpy as np
 
 from graphdask.errors import InputError, shown
 from graphdask.graph.arrow_tables import TABLES, arrow_table, checked_names, names_of, plain_values
-from graphdask.graph.construct import checked_ids, checked_weights
+from graphdask.graph.checked import checked_ids, checked_weights
 from graphdask.graph.type_names import EdgeType, found_type, listed
 from graphdask.interface.kinds import whole
 from graphdask.partition.conversions import class_of

@@ -21,9 +21,9 @@ from graphdask.partition.larger import of_file
 
 from ._budget import ARRAYS, GRAPH, NOTHING, PerEdge, announced
 from ._formats import format_to_read
+from ._ldbc_names import ldbc_pair
 from ._open import Source, checked_path
 from .folder import is_graph_folder, manifest
-from .ldbc import ldbc_pair
 
 PLACES, SAMPLE = 16, 1 << 14
 """Places of a text that are sampled, and bytes of each."""

@@ -92,7 +92,7 @@ def detect_format(path: str | os.PathLike[str]) -> str:
     for known in FORMATS.values():
         if suffix and suffix in known.suffixes:
             return known.name
-    from .ldbc import ldbc_pair
+    from ._ldbc_names import ldbc_pair
 
     if ldbc_pair(path):
         return "ldbc"

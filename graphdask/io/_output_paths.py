@@ -15,6 +15,7 @@ from graphdask.errors import InputError, shown
 
 from ._os_errors import readable_write, unwritable
 from ._put import probe
+from ._secrets import without_secrets
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(:/|::)")
 """How an address begins; as a Path it has a single separator."""
@@ -32,8 +33,6 @@ def output_path(path: Any) -> Path:
         if "\0" in text:
             raise ValueError("it has a NUL")
         if _ADDRESS.match(text) and not os.path.lexists(text.partition("/")[0]):
-            from .addresses import without_secrets  # it reads, and imports much
-
             given = without_secrets(re.sub(":/(?=[^/])", "://", text, count=1))[:100]
             raise InputError(
                 f"{given!r} is an address, and this output is written to a disk of this host; name a file or "

@@ -121,16 +121,17 @@ def kept_columns(edges: EdgeList, name: str, target: object) -> EdgeList:
     """The edges with the columns that the format holds, once it has been warned of the others."""
     from . import _kept
     from ._asked import VERTEX
+    from ._lost_columns import columns_lost
 
     of_edges, of_vertices = edges.edge_columns, edges.vertex_columns
     if of_edges is None and of_vertices is None:
         return edges
     lost: list[list[str]] = [[], []]
     if of_edges is not None:
-        lost[0] = _kept.columns_lost(of_edges.slice(0, 0), "edge", name)
+        lost[0] = columns_lost(of_edges.slice(0, 0), "edge", name)
         of_edges = of_edges.drop_columns(lost[0]) if len(lost[0]) < of_edges.num_columns else None
     if of_vertices is not None:
-        lost[1] = _kept.columns_lost(of_vertices.drop_columns([VERTEX]).slice(0, 0), "vertex", name)
+        lost[1] = columns_lost(of_vertices.drop_columns([VERTEX]).slice(0, 0), "vertex", name)
         of_vertices = of_vertices.drop_columns(lost[1]) if len(lost[1]) + 1 < of_vertices.num_columns else None
     _kept.warn_of_columns(lost[0], lost[1], target)
     if name == "csv" and of_edges is not None:

@@ -25,24 +25,18 @@ from graphdask.partition.ids import check_same_kind
 from ._asked import joined_columns, once_each
 from ._formats import detect_format
 from ._open import binary
+from ._secrets import without_secrets
 from .edges import EdgeList
 from .streams import called, kept_folder, told_format
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*(://|::)")
 """How an address begins: a protocol, or several that work on each other."""
-_PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
-_QUERY = re.compile(r"(https?://[^?#]*)\?.*", re.DOTALL)
 HTTP = ("http://", "https://")
 PIECE = 1 << 22
 """Bytes that are copied at a time."""
 BINARY = {"a Parquet file": "parquet", "a zip or NPZ archive": "npz", "a graphdask native file": "native"}
 """Formats of what open files hold, by what their first bytes say."""
 BUFFER = "the open file"
-
-
-def without_secrets(address: str) -> str:
-    """An address without a password, and without the query, which holds the signature of a signed address."""
-    return _QUERY.sub(r"\1", _PASSWORD.sub(r"\1:***@", address))
 
 
 class Fetched:

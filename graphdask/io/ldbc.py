@@ -17,6 +17,7 @@ from graphdask.errors import FormatError, InputError
 
 from ._columns import Request, check_lines, count_infinite
 from ._layout import numbers_above
+from ._ldbc_names import ldbc_pair
 from ._lines import ID, SKIP, VALUE, Columns
 from ._open import COMPRESSION_SUFFIXES, Source
 from ._spill import slices
@@ -24,25 +25,6 @@ from ._table import Reading, line_of_row, read_table
 from .edges import EdgeList
 
 _DIRECTED = re.compile(r"graph\..*\.directed\s*=\s*(true|false)")
-
-
-def ldbc_pair(path: str | os.PathLike[str]) -> tuple[Path, Path] | None:
-    """(NAME.v, NAME.e) for either of the two or their common stem, compressed or not; None if one is
-    missing."""
-    given = Path(path).expanduser()
-    stem = given.with_suffix("") if given.suffix.lower() in COMPRESSION_SUFFIXES else given
-    if stem.suffix.lower() in (".v", ".e"):
-        stem = stem.with_suffix("")
-    found = []
-    for kind in (".v", ".e"):
-        names = [Path(f"{stem}{kind}{packed}") for packed in ("", *COMPRESSION_SUFFIXES)]
-        if given in names:
-            names.insert(0, given)
-        existing = [name for name in names if name.is_file()]
-        if not existing:
-            return None
-        found.append(existing[0])
-    return found[0], found[1]
 
 
 def read_ldbc(path: str | os.PathLike[str], request: Request, reading: Reading) -> EdgeList:

@@ -16,7 +16,8 @@ from typing import Any
 
 from graphdask.errors import InputError, MissingDependency, OutputExists, Unsupported, WriteError, shown
 
-from .addresses import PIECE, given_address, without_secrets
+from ._secrets import without_secrets
+from .addresses import PIECE, given_address
 from .streams import called, kept_folder
 
 

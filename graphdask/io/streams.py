@@ -22,7 +22,6 @@ from ._budget import PerEdge
 from ._estimate import refuse_too_many
 from ._formats import FORMATS
 from ._open import LINE_COPIES, MOST_HEAD, Source, binary
-from .edges import EdgeList
 
 READS = ("edgelist", "csv", "temporal", "adjlist", "matrixmarket", "metis", "dimacs", "gexf", "graphml")
 WRITES = ("edgelist", "csv", "matrixmarket", "metis", "dimacs", "gexf", "graphml")
@@ -77,34 +76,6 @@ def kept_stream(stream: IO[bytes], each: PerEdge, format: str | None = None) -> 
         path = folder / STANDARD_INPUT
         _keep(stream, path, each, format or "edgelist")
         yield path, format or told_format(path)
-
-
-def write_stream(edges: EdgeList, stream: IO[bytes], format: str) -> None:
-    """Write edges to a binary stream, once it is known that the format can hold them.
-
-    Parameters
-    ----------
-    edges : EdgeList
-    stream : binary file object
-        It is flushed in the end, and not closed.
-    format : str
-        One of `WRITES`.
-
-    Raises
-    ------
-    InputError
-        As `write_edges`, before anything is written.
-
-    Warns
-    -----
-    GraphdaskWarning
-        As `write_edges`.
-    """
-    from ._writers import text_writer
-
-    stream_format(format, WRITES, "a stream")
-    text_writer(edges, format)(edges, stream)
-    stream.flush()
 
 
 @contextmanager

@@ -20,7 +20,7 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.device.backend import Array
-from graphdask.engine.loop import Environment, Primitive, RankResult
+from graphdask.engine.loop import Environment, Primitive
 from graphdask.errors import InputError, Unsupported, shown
 from graphdask.graph.graph import Graph
 from graphdask.partition.part import Part, WeightFacts
@@ -85,12 +85,6 @@ class Sampler(Primitive[S]):
 
     def prepare(self, part: Part, env: Environment) -> None:
         """Make the tables by edge that are kept with a partition of the whole graph, as far as there are any."""
-
-    def run_streamed(self, part: Part, host: Environment, env: Environment, options: Streamed) -> RankResult:
-        """Draw the samples; `part` is the whole graph in host memory, and `env` of the device."""
-        from graphdask.sample import streamed_whole
-
-        return streamed_whole.run(self, part, host, env, options)
 
     @property
     def work(self) -> int:

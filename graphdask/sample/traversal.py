@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array
-from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, RankResult
+from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.kernels.neighbors.neighbors_pack import ItemDraws
 from graphdask.partition.build import from_cyclic, to_cyclic_positions
 from graphdask.partition.part import Csr, Part
@@ -36,7 +36,6 @@ from graphdask.sample._taken import Taken, listed
 from graphdask.sample._together import neighbors_together
 from graphdask.sample.neighborhoods import Neighborhoods
 from graphdask.sample.sampler import owners, routed
-from graphdask.sample.streamed import Streamed
 from graphdask.sample.tuning import SAMPLE
 
 CHUNK = 1 << 22
@@ -148,13 +147,6 @@ class Traversal(Fanouts[TraversalState]):
         seeds = self.seeds[of_each[0] : of_each[-1]].astype(part.vertex_map.dtype)
         instances = np.repeat(np.arange(first, last), np.diff(of_each))
         return Frontier(*(env.backend.from_host(a) for a in (seeds, instances, of_each - of_each[0])))
-
-    def run_streamed(self, part: Part, host: Environment, env: Environment, options: Streamed) -> RankResult:
-        if not self.by_partitions:
-            return super().run_streamed(part, host, env, options)
-        from graphdask.sample import streamed_hops
-
-        return streamed_hops.run(self, part, host, env, options)
 
     def prepare(self, part: Part, env: Environment) -> None:
         self._prepared(part, env)

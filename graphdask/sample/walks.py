@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.device.backend import Array
-from graphdask.engine.loop import INDEX, Environment, RankResult
+from graphdask.engine.loop import INDEX, Environment
 from graphdask.errors import InputError, Unsupported
 from graphdask.generate.arguments import probability
 from graphdask.graph.graph import Graph, checked_graph, checked_undirected
@@ -88,13 +88,6 @@ class FirstOrder(Walkers):
         leave = self.restart + self.jump
         back = self.restart / leave if leave else 0.0
         return _of_63_bits(self.restart), _of_63_bits(leave), _of_63_bits(back)
-
-    def run_streamed(self, part: Part, host: Environment, env: Environment, options: Streamed) -> RankResult:
-        if not self.by_partitions:
-            return super().run_streamed(part, host, env, options)
-        from graphdask.sample import streamed_walks
-
-        return streamed_walks.run(self, part, host, env, options)
 
     def rows(self, part: Part, env: Environment) -> Any:
         csr, degrees = part.out, env.xp.zeros(1, np.int64)

@@ -172,6 +172,6 @@ def inner_of(part: StreamedPart, primitive: Betweenness, stack: ExitStack) -> St
     return StreamedInnerVertices(given, fitting(part, given.lanes, needed), stack)
 
 
-STREAMED[Betweenness] = Streamed(Supersteps(scores_of, "device_betweenness.scores_of"))
-INNER = Supersteps(inner_of, "device_betweenness.inner_of")
+STREAMED[Betweenness] = Streamed(Supersteps(scores_of))
+INNER = Supersteps(inner_of)
 """The searches alone, where ranks send each other what they find."""

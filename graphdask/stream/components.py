@@ -25,23 +25,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.algorithms.components import ConnectedComponents
-from graphdask.device.backend import Array, Backend
+from graphdask.device.backend import Array
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
 from graphdask.kernels.stream.chunk_pack import COUNTS, ChunkRows
 from graphdask.stream.forms import STREAMED, Streamed, Supersteps
 from graphdask.stream.shared import StreamedPart, Streaming
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log, cpu, window_of
+from graphdask.stream.trees import largest
 from graphdask.stream.tuning import STREAM
 from graphdask.stream.window import Window
 
 BYTES, SHARED = 16, 28
 """Per vertex: the forest, vertex numbers, the smallest number of each tree, and labels; of several ranks also what they
 send."""
-SAMPLES = 1024
-"""Vertices that are asked for their tree to find the largest."""
-SHARE = 32
-"""Part of the vertices that a tree must have before its rows are passed over: isolated ones often stand first."""
 FIRST = 8
 """Several ranks each join one in so many chunks before they agree on the largest tree."""
 PIECE = 1 << 16
@@ -225,14 +222,4 @@ def forest(store: Store, memory: int, log: Log) -> np.ndarray:
     return tree
 
 
-def largest(backend: Backend, tree: Array) -> int:
-    """The root of the tree that most of some positions are in; -1 where it holds fewer than one in SHARE of them."""
-    n = len(tree)
-    samples = np.unique(np.linspace(0, max(n - 1, 0), min(n, SAMPLES)).astype(np.int32))
-    roots, kernels = backend.xp.empty(len(samples), np.int32), backend.kernels("layered_trees", index_t=np.int32)
-    kernels.layered_roots(len(samples), backend.from_host(samples), tree, roots)
-    values, counts = np.unique(backend.to_host(roots), return_counts=True)
-    return int(values[counts.argmax()]) if n and counts.max() * SHARE >= len(samples) else -1
-
-
-STREAMED[ConnectedComponents] = Streamed(Supersteps(Components, "device_components.DeviceComponents"), lambda *_: None)
+STREAMED[ConnectedComponents] = Streamed(Supersteps(Components), lambda *_: None)

@@ -14,10 +14,11 @@ from graphdask.algorithms.components import ConnectedComponents
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.kernels.stream.layered_hooks_pack import COUNTS, TreesThere
-from graphdask.stream.components import SHARED, Components, ComponentsState, largest
+from graphdask.stream.components import SHARED, Components, ComponentsState
 from graphdask.stream.in_place import RowsInPlace, possible
 from graphdask.stream.on_device import Flags, Run, join_chunks, labelled
 from graphdask.stream.shared import StreamedPart
+from graphdask.stream.trees import largest
 
 BYTES = 20
 """Bytes of the device per vertex, with what the answer takes, which a window has until then."""

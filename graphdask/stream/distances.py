@@ -221,6 +221,4 @@ class Flat(Offers):
         after[own.end :] |= state.parent[own.end :] < before[1]
 
 
-STREAMED[ShortestPaths] = Streamed(
-    Supersteps(paths_of, "device_distances.paths_of"), refuse, lambda primitive: primitive.sources, by_weight=True
-)
+STREAMED[ShortestPaths] = Streamed(Supersteps(paths_of), refuse, lambda primitive: primitive.sources, by_weight=True)

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import import_module
 from typing import Any, TypeVar
 
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
@@ -36,15 +35,17 @@ def refuse_without_in_edges(store: Store, primitive: Any) -> None:
         )
 
 
+ON_DEVICE: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""By what makes a primitive on a CPU, what makes it on a device, which takes first how it reaches that. Importing
+`graphdask.stream.devices` fills the table; a run on a device does, as the kernels import Numba, which takes long."""
+
+
 @dataclass(frozen=True)
 class Supersteps:
     """What makes the primitive of the engine that does the work of another one over a store."""
 
     on_cpu: Callable[[StreamedPart, Any, ExitStack], Any]
     """Takes the share of the store, the primitive, and a stack that is closed after the run."""
-    on_device: str
-    """The same for a device, which takes first how it reaches that: `MODULE.NAME` in `graphdask.stream`. A run imports
-    it, because the kernels import Numba, which takes long."""
 
     def __call__(self, context: RankContext, part: StreamedPart, primitive: Any) -> RankResult:
         return self.run(context, part, primitive)[0]
@@ -57,9 +58,7 @@ class Supersteps:
                 from graphdask.stream.on_device import prepared
 
                 run = prepared(part, backend, context.memory_share, Log(what=primitive.name))
-                module, _, name = self.on_device.partition(".")
-                on_device = getattr(import_module(f"graphdask.stream.{module}"), name)
-                streamed = on_device(run, part, primitive, stack)
+                streamed = ON_DEVICE[self.on_cpu](run, part, primitive, stack)
                 stack.enter_context(run.host.reading())
                 before = run.host.nbytes
             else:

@@ -76,5 +76,5 @@ def proved(context: RankContext, part: StreamedPart, primitive: Nearness, result
     return by_other_searches(context, replace(part, ids=ids), primitive, result.columns, columns, np)
 
 
-FORM = Supersteps(scores_of, "device_nearness.scores_of")
+FORM = Supersteps(scores_of)
 STREAMED[Nearness] = Streamed(FORM, inherited=True)

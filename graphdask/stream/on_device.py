@@ -24,7 +24,6 @@ from graphdask.device.readback import readback_of
 from graphdask.errors import OverBudget
 from graphdask.kernels.stream.chunk_pack import CLEARED, COUNTS, ChunkRows
 from graphdask.kernels.stream.layered_paths_pack import ChunkLabels
-from graphdask.stream.components import largest
 from graphdask.stream.device import DeviceChunk, DeviceWindow, least_memory
 from graphdask.stream.format import Section, mib_up
 from graphdask.stream.host import HostChunks
@@ -32,6 +31,7 @@ from graphdask.stream.own import Own
 from graphdask.stream.shared import StreamedPart
 from graphdask.stream.store import Store
 from graphdask.stream.sweeps import Log
+from graphdask.stream.trees import largest
 
 TABLES = 4096
 """Bytes besides those for each chunk."""

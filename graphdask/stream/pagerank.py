@@ -341,6 +341,4 @@ def shares(store: Store, given: Distribution, own: Own, dtype: Any = np.float64)
     return found
 
 
-STREAMED |= dict.fromkeys(
-    (PageRank, SinglePageRank), Streamed(Supersteps(StreamedPageRank, "device_pagerank.DevicePageRank"), refuse_weights)
-)
+STREAMED |= dict.fromkeys((PageRank, SinglePageRank), Streamed(Supersteps(StreamedPageRank), refuse_weights))

@@ -281,6 +281,4 @@ def refuse(store: Store, primitive: BreadthFirstSearch) -> None:
         )
 
 
-STREAMED[BreadthFirstSearch] = Streamed(
-    Supersteps(search_of, "device_paths.search_of"), refuse, lambda primitive: primitive.sources
-)
+STREAMED[BreadthFirstSearch] = Streamed(Supersteps(search_of), refuse, lambda primitive: primitive.sources)

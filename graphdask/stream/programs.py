@@ -201,5 +201,5 @@ def program_of(part: StreamedPart, primitive: VertexProgram, stack: ExitStack) -
     return made
 
 
-FORM = Supersteps(program_of, "device_programs.program_of")
+FORM = Supersteps(program_of)
 STREAMED[VertexProgram] = Streamed(FORM, refuse_without_rows, inherited=True)

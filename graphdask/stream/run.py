@@ -24,7 +24,7 @@ from graphdask.stream import (
     weighted_nearness,
 )
 from graphdask.stream.forms import STREAMED, form_of
-from graphdask.stream.shared import StreamedPart
+from graphdask.stream.shared import StreamedPart, backend_of
 
 __all__ = ["FORMS", "STREAMED", "execute", "form_of", "joined"]
 
@@ -39,6 +39,8 @@ def execute(context: RankContext, part: StreamedPart, primitive: Any) -> RankRes
     """Run a primitive over a share of a store; among the values is what was read, as `streamed`."""
     form = form_of(type(primitive))
     assert form is not None  # or it was refused
+    if backend_of(context, part).name == "cuda":
+        from graphdask.stream import devices  # noqa: F401  fills a table; its kernels import Numba
     return form.run(context, part, primitive)
 
 

@@ -268,6 +268,6 @@ def _fitted(
     return kind(primitive, lanes, stack)
 
 
-STREAMED[WeightedBetweenness] = Streamed(Supersteps(scores_of, "device_weighted_betweenness.scores_of"))
-INNER = Supersteps(inner_of, "device_weighted_betweenness.inner_of")
+STREAMED[WeightedBetweenness] = Streamed(Supersteps(scores_of))
+INNER = Supersteps(inner_of)
 """The searches alone, where ranks send each other what they find."""

@@ -128,5 +128,5 @@ def _again(primitive: WeightedNearness, sources: tuple[int, ...], lanes: int) ->
     return other
 
 
-FORM = Supersteps(scores_of, "device_weighted_nearness.scores_of")
+FORM = Supersteps(scores_of)
 STREAMED[WeightedNearness] = Streamed(FORM, refuse_unchecked, inherited=True)

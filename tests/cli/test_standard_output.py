@@ -225,7 +225,7 @@ def test_what_libraries_print_does_not_reach_the_data(shell, tmp_path):
     """A line that is printed to the descriptor itself, as a library in C does, is on standard error."""
     (tmp_path / "graph.txt").write_text("1 2\n")
     (tmp_path / "loud.py").write_text(
-        "import os, graphdask.io.streams as s\n"
+        "import os, graphdask.io.streams_out as s\n"
         "write = s.write_stream\n"
         "s.write_stream = lambda *a: (print('printed'), os.write(1, b'from C\\n'), write(*a))\n"
         "from graphdask.cli import main\n"

@@ -11,7 +11,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 import graphdask as gd
 from graphdask.errors import GraphdaskWarning, InputError, MissingDependency, OutputExists, Unsupported, WriteError
 from graphdask.io import read_edges, write_edges
-from graphdask.io.addresses import without_secrets
+from graphdask.io._secrets import without_secrets
 
 EDGES = b"1 2\n2 3\n3 1\n7 7\n"
 PAIRS = [(1, 2), (2, 3), (3, 1), (7, 7)]
