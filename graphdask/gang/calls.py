@@ -28,10 +28,12 @@ def _streamed(graph: Any) -> bool:
 
 @execute.persist.defined
 def persist(graph: Any, client: Any = None, progress: bool | None = None) -> Any:
-    from graphdask.gang import in_memory, on_disk
-
     if _streamed(graph):
+        from graphdask.gang import on_disk
+
         return on_disk.persist(graph, client, progress)
+    from graphdask.gang import in_memory
+
     return in_memory.persist(graph.present, client, progress)
 
 
@@ -47,12 +49,16 @@ def run(
     client: Any = None,
     progress: bool | None = None,
 ) -> Any:
-    from graphdask.gang import checkpoints, in_memory, on_disk
+    from graphdask.gang import checkpoints
 
     graph = graph.present
     wanted = checkpoints.wanted(graph, primitive, checkpoint, every)
     if _streamed(graph):
+        from graphdask.gang import on_disk
+
         return on_disk.run(graph, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress)
+    from graphdask.gang import in_memory
+
     return in_memory.run(
         graph, primitive, exchange=exchange, allocation=allocation, checkpoints=wanted, client=client, progress=progress
     )
@@ -67,11 +73,14 @@ def rank(graph: Any, primitive: Any, client: Any = None, progress: bool | None =
 
 @execute.sample.defined
 def sample(graph: Any, sampler: Any, placement: Any, client: Any = None, progress: bool | None = None) -> Any:
-    from graphdask.gang import on_disk, sampling
-
     graph = graph.present
-    call = on_disk.sample if _streamed(graph) else sampling.sample
-    return call(graph, sampler, placement, client, progress)
+    if _streamed(graph):
+        from graphdask.gang import on_disk
+
+        return on_disk.sample(graph, sampler, placement, client, progress)
+    from graphdask.gang import sampling
+
+    return sampling.sample(graph, sampler, placement, client, progress)
 
 
 @execute.sample_chunks.defined
@@ -157,10 +166,13 @@ def update(graph: Any, batch: Any, alive: int, taken: Any, client: Any = None, p
 
 def _questions(graph: Any) -> Any:
     """The module that answers questions to a graph."""
-    from graphdask.gang import queries
-    from graphdask.stream import questions
+    if _streamed(graph):
+        from graphdask.stream import questions
 
-    return questions if _streamed(graph) else queries
+        return questions
+    from graphdask.gang import queries
+
+    return queries
 
 
 @execute.neighbours.defined
