@@ -1,6 +1,9 @@
 """NcclCommunicator: payloads between GPUs through NCCL's grouped send and receive, everything else through another
 communicator (UCX), which also reports aborts and dead peers while NCCL's kernels run.
 
+Payloads of `COMM.riding` bytes at most go through the other communicator too: they are in one message with what each
+exchange sends there anyway, so a superstep of few vertices does not wait for NCCL.
+
 NCCL calls that connect to peers block and cannot be cancelled. They happen here only at construction, in a helper
 thread with a deadline: the communicator's own set-up, and one byte between all pairs. Later exchanges enqueue and poll
 the stream. If a peer is lost, the communicator is aborted, which ends its kernels.
@@ -20,6 +23,7 @@ import numpy as np
 from graphdask.comm.arguments import checked
 from graphdask.comm.outgoing import SendBuffer
 from graphdask.comm.protocol import CHECK_SECONDS, Cancel, Communicator, Received
+from graphdask.comm.tuning import COMM
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import CommunicationError, InputError, MissingDependency, PeerLost
 
@@ -201,33 +205,42 @@ class NcclCommunicator(Communicator):
             if isinstance(part, np.ndarray):
                 raise InputError("NCCL moves device memory only, and a payload is a NumPy array")
         nbytes = np.array([-1 if part is None else part.nbytes for part in sends], np.int64)
+        riding = [part if part is not None and part.nbytes <= COMM.riding else None for part in sends]
+        riding[self.rank] = None
         try:
             with self._backend.activate():
-                received = self._control.exchange([None] * self.size, meta, np.concatenate([control, nbytes]))
+                received = self._control.exchange(riding, meta, np.concatenate([control, nbytes]))
                 c = len(control)
-                payloads = self._move(sends, received.control[:, c + self.rank])
+                payloads = self._move(sends, riding, received.payloads, received.control[:, c + self.rank].tolist())
         except BaseException:
             self._plane.close()
             raise
         return Received(payloads, received.meta, np.ascontiguousarray(received.control[:, :c]))
 
-    def _move(self, sends: Sequence[Array | None], incoming: np.ndarray) -> list[Array | None]:
-        """Send the payloads and receive `incoming[q]` bytes from every rank q (-1: nothing)."""
-        payloads: list[Array | None] = [None] * self.size
+    def _move(
+        self,
+        sends: Sequence[Array | None],
+        riding: Sequence[Array | None],
+        arrived: Sequence[Array | None],
+        incoming: Sequence[int],
+    ) -> list[Array | None]:
+        """Send the payloads that are not `riding`, and receive `incoming[q]` bytes from every rank q (-1: nothing) of
+        which none `arrived`."""
+        payloads: list[Array | None] = list(arrived)
         payloads[self.rank] = sends[self.rank]
         going: dict[int, tuple[int, int]] = {}
         coming: dict[int, tuple[int, int]] = {}
         for q in range(self.size):
             if q == self.rank:
                 continue
-            part, expected = sends[q], int(incoming[q])
-            if part is not None and part.nbytes:
-                going[q] = (part.data.ptr, part.nbytes)
+            part, expected = sends[q], incoming[q]
+            if part is not None:
                 self.bytes_sent += part.nbytes
-            if expected >= 0:
+                if riding[q] is None:
+                    going[q] = (part.data.ptr, part.nbytes)
+            if expected >= 0 and arrived[q] is None:
                 buffer = payloads[q] = self._buffer(q, expected)
-                if expected:
-                    coming[q] = (buffer.data.ptr, expected)
+                coming[q] = (buffer.data.ptr, expected)
         if going or coming:
             # payloads must be complete before they leave, and the buffers read before they are overwritten
             self._ready.record(self._backend.xp.cuda.get_current_stream())

@@ -23,6 +23,9 @@ class CommTuning(Tuning):
     """Numbers are looked up in the mirrors where these hold at least this many times as many entries; else every entry
     is looked up in a bitmap of the numbers. A search reads about 25 entries in places of its own, a look-up one in a
     row."""
+    riding: int = 4096
+    """Bytes of a payload up to which NCCL's control communicator takes it along. UCX has room for 8,000 bytes with the
+    header and the control integers of up to some hundred ranks."""
     bulky: int = 1 << 25
     """Bytes of payloads outside the outbox of shared memory, above which the control communicator takes them."""
 

@@ -1,0 +1,78 @@
+"""Which way payloads take where NCCL moves them: the ranks are threads with emulated GPUs, and NCCL is a stand-in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulated import emulated, stand_in
+from nccl_stand_in import StandInPlane, World
+from ranks import device_ring, fail_on_device, many_blocks, traffic
+
+from graphdask.comm.nccl import NcclCommunicator
+from graphdask.comm.threads import run_threads
+from graphdask.comm.tuning import COMM
+from graphdask.errors import InputError, PeerLost
+
+MIXED = [[-1, 0, 8, 70_000], [1 << 20, -1, 3, 4000], [17, 8 << 20, 5, 0], [1, 2, 1 << 20, -1]]
+
+
+@pytest.fixture(autouse=True)
+def device(monkeypatch):
+    stand_in(monkeypatch, emulated())
+
+
+def on_nccl(size, body, *arguments, world=None, timeout=30.0):
+    world = World() if world is None else world
+
+    def work(control, rank):
+        with StandInPlane(emulated(), world) as plane, NcclCommunicator(control, plane, timeout=timeout) as nccl:
+            return body(nccl, *arguments)
+
+    return run_threads(size, work, [emulated()] * size, timeout, 120.0)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_payloads_of_any_length_arrive_as_sent(size):
+    on_nccl(size, many_blocks, MIXED, "cuda")
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_payloads_of_any_length_in_turn_stay_until_the_next_exchange(size):
+    on_nccl(size, traffic, 7, 60, "cuda")
+
+
+def test_a_device_buffer_may_be_refilled_after_each_exchange():
+    on_nccl(2, device_ring, 50)
+
+
+@pytest.mark.parametrize("nbytes", [1, COMM.riding, COMM.riding + 1, 1 << 20])
+def test_short_payloads_ride_with_the_header(nbytes):
+    world = World()
+
+    def body(communicator):
+        backend, peer = emulated(), 1 - communicator.rank
+        sends = [None, None]
+        sends[peer] = backend.from_host(np.full(nbytes, communicator.rank + 1, np.uint8))
+        before = communicator.bytes_sent
+        arrived = communicator.exchange(sends).payloads[peer]
+        assert communicator.bytes_sent - before == nbytes
+        assert backend.to_host(arrived).tolist() == [peer + 1] * nbytes
+
+    on_nccl(2, body, world=world)
+    moved = [nbytes for _, _, nbytes in world.moved if nbytes > 1]  # a byte connects each pair
+    assert moved == ([nbytes] * 2 if nbytes > COMM.riding else [])
+
+
+def test_an_abort_ends_the_exchange_on_every_rank():
+    with pytest.raises(InputError, match="source 7 is outside the graph"):
+        on_nccl(3, fail_on_device, 1)
+
+
+def test_a_rank_that_is_absent_ends_the_exchange_by_its_deadline():
+    def body(communicator):
+        communicator.exchange([emulated().xp.zeros(1 << 20, np.uint8)] * 2)
+        if communicator.rank == 0:
+            communicator.exchange([None] * 2)
+
+    with pytest.raises(PeerLost):
+        on_nccl(2, body, timeout=1.0)
