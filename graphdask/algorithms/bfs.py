@@ -44,7 +44,7 @@ from graphdask.device.backend import Array
 from graphdask.engine.bitmap import set_bits
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.direction import Direction
-from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.engine.loop import HUB_THREADS, INDEX, Counted, Environment, Inbox, Messages, Primitive
 from graphdask.engine.team import Peers
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import choice, whole
@@ -162,7 +162,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
             state.limit = min(state.limit, level)
         return len(votes) == 1 and level >= state.limit
 
-    def superstep(self, part: Part, state: BfsState, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: BfsState, inbox: Inbox, env: Environment) -> Messages | Counted:
         frontier, pulled = state.frontier, state.direction.pulls
         if len(inbox):
             self._take_in(part, state, inbox, pulled, env)
@@ -235,7 +235,7 @@ class BreadthFirstSearch(Primitive[BfsState]):
         values = {"parent": state.search.parent}
         return Messages(frontier.queue[: frontier.count], part.ids[:0], values, frontier.count > 0)
 
-    def _push(self, part: Part, state: BfsState, env: Environment) -> Messages:
+    def _push(self, part: Part, state: BfsState, env: Environment) -> Messages | Counted:
         """Visit the out-edges of the frontier."""
         frontier, search, scanned = state.frontier, state.search, self.scanned(part)
         count, weight = frontier.count, frontier.weight
@@ -250,9 +250,14 @@ class BreadthFirstSearch(Primitive[BfsState]):
             if self.either_way or not 0 <= weight <= HUB:  # the frontier may have rows that are deferred
                 state.kernels.bfs_push_hubs(HUB_THREADS, turn, search)
         state.kernels.bfs_settle(min(part.num_slots, HUB_THREADS), frontier.level, search)
-        return self._messages(state, frontier.read(env), env)
+        if env.allocation.partial:
+            return self._messages(state, frontier.read(env), env)
+        return Counted(
+            frontier.ghosts.array, frontier.row, AT.ghosts, {"parent": search.parent},
+            lambda found: self._messages(state, found.tolist(), env),
+        )  # fmt: skip
 
-    def _pull(self, part: Part, state: BfsState, env: Environment) -> Messages:
+    def _pull(self, part: Part, state: BfsState, env: Environment) -> Messages | Counted:
         """Search the in-edges of the vertices that are not reached for the frontier."""
         frontier, search, kernels, csr = state.frontier, state.search, state.kernels, part.inward
         assert csr is not None
@@ -268,9 +273,15 @@ class BreadthFirstSearch(Primitive[BfsState]):
         kernels.bfs_pull(waiting, unvisited.array, search)
         kernels.bfs_pull_hubs(min(32 * waiting, HUB_THREADS), search)
         kernels.bfs_settle(max(1, min(waiting, HUB_THREADS)), frontier.level, search)
-        found = frontier.read(env)
-        frontier.left, frontier.waiting = (left, unvisited), found[AT.left]
-        return self._messages(state, found, env, "ghosts")
+        frontier.left = left, unvisited
+
+        def complete(found: np.ndarray) -> Messages:
+            frontier.waiting = int(found[AT.left])
+            return self._messages(state, found.tolist(), env, "ghosts")
+
+        if env.allocation.partial:
+            return complete(env.backend.to_host(frontier.row))
+        return Counted(frontier.queue, frontier.row, AT.found, {}, complete, "ghosts")
 
     def _messages(self, state: BfsState, found: list[int], env: Environment, to: Any = "owners") -> Messages:
         """Make the vertices found the frontier, and send them."""

@@ -61,7 +61,7 @@ from graphdask.algorithms.bfs import SearchFrom
 from graphdask.algorithms.summaries import TARGETS, middle, reached
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, exchange_bytes, put_aside, reachable
-from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
+from graphdask.engine.loop import HUB_THREADS, Counted, Environment, Inbox, Messages, Primitive
 from graphdask.engine.team import Peers, TeamMemory
 from graphdask.errors import GraphdaskWarning, InputError, outside
 from graphdask.graph.graph import Graph, checked_graph
@@ -220,7 +220,7 @@ class ShortestPaths(Primitive[SsspState]):
         types = {"index_t": part.vertex_map.dtype, "weight_t": state.weights.dtype}
         return env.kernels(family, cooperative=True, **types, dist_t=self.distance, label_t=self.label)
 
-    def superstep(self, part: Part, state: SsspState, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: SsspState, inbox: Inbox, env: Environment) -> Messages | Counted:
         work = state.work
         assert work is not None
         nearest = float(inbox.votes[:, 1].min())
@@ -237,26 +237,34 @@ class ShortestPaths(Primitive[SsspState]):
         delta = self.delta or self.unit * breadth_of(part, env.backend.name) * state.widened
         enough = ENOUGH[env.backend.name] if part.size > 1 else 2**62
         found = self._relax(part, state, env, splits, enough, nearest, delta, most)
-        counts = found.tolist()
-        acted, edges = counts[AT.acted] - state.acted, counts[AT.edges] - state.edges
-        ghosts = work.ghost_queue[: counts[AT.ghosts.start + state.superstep % 2]]
-        state.step, state.split, state.acted, state.edges = (counts[i] for i in (AT.step, AT.split, AT.acted, AT.edges))
-        state.far, state.superstep = counts[AT.far.start + state.split % 3], state.superstep + 1
-        state.nearest = float(found[len(COUNTS) + state.split % 3 :][:1].view(np.float64)[0])
-        return self._messages(state, ghosts, acted, edges, counts[AT.near.start + state.step % 3])
+        if found is not None:
+            return self._relaxed(state, found)
+        place, values = AT.ghosts.start + state.superstep % 2, {"label": state.labels}
+        return Counted(work.ghost_queue, work.control, place, values, partial(self._relaxed, state))
 
     def _relax(
         self, part: Part, state: SsspState, env: Environment, splits: int, enough: int, nearest: float, delta: float,
         most: float,
-    ) -> np.ndarray:  # fmt: skip
-        """Relax near vertices and begin so many buckets; return the words of `Work.control` after it."""
+    ) -> np.ndarray | None:  # fmt: skip
+        """Relax near vertices and begin so many buckets; return the words of `Work.control` after it, if the host has
+        read them."""
         assert state.work is not None
         self._kernels(part, state, env).sssp_advance(
             HUB_THREADS, state.step, state.split, splits, enough, nearest, delta, most, state.superstep,
             state.work.relaxing,
         )  # fmt: skip
-        found: np.ndarray = env.backend.to_host(state.work.control)
-        return found
+        return None
+
+    def _relaxed(self, state: SsspState, found: np.ndarray) -> Messages:
+        """Take in the words of `Work.control`."""
+        assert state.work is not None
+        counts = found.tolist()
+        acted, edges = counts[AT.acted] - state.acted, counts[AT.edges] - state.edges
+        ghosts = state.work.ghost_queue[: counts[AT.ghosts.start + state.superstep % 2]]
+        state.step, state.split, state.acted, state.edges = (counts[i] for i in (AT.step, AT.split, AT.acted, AT.edges))
+        state.far, state.superstep = counts[AT.far.start + state.split % 3], state.superstep + 1
+        state.nearest = float(found[len(COUNTS) + state.split % 3 :][:1].view(np.float64)[0])
+        return self._messages(state, ghosts, acted, edges, counts[AT.near.start + state.step % 3])
 
     def result(self, part: Part, state: SsspState, env: Environment) -> dict[str, Any]:
         xp, owned = env.xp, part.num_owned

@@ -117,6 +117,7 @@ class NcclCommunicator(Communicator):
     """
 
     name = "nccl"
+    takes_host_memory = True
 
     def __init__(
         self,
@@ -202,8 +203,8 @@ class NcclCommunicator(Communicator):
         if self._closed or self._plane.communicator is None:
             raise CommunicationError("this communicator has failed or is closed")
         for part in sends:
-            if isinstance(part, np.ndarray):
-                raise InputError("NCCL moves device memory only, and a payload is a NumPy array")
+            if isinstance(part, np.ndarray) and part.nbytes > COMM.riding:
+                raise InputError(f"NCCL moves device memory only; a payload is a NumPy array of {part.nbytes} bytes")
         nbytes = np.array([-1 if part is None else part.nbytes for part in sends], np.int64)
         riding = [part if part is not None and part.nbytes <= COMM.riding else None for part in sends]
         riding[self.rank] = None

@@ -139,6 +139,8 @@ class Communicator(ABC):
     size: int
     bytes_sent: int = 0
     """Payload bytes sent to other ranks since the communicator was made."""
+    takes_host_memory: bool = False
+    """Whether short payloads of a GPU may be arrays of the host, which saves a copy that is waited for."""
     sending: SendBuffer | None = None
     """Where payloads are written; that of the plane where there is one, so that it outlives the run."""
 

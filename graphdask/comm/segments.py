@@ -128,23 +128,69 @@ class Segments:
             Per peer, as `codec.encode` returns them.
         """
         n = len(slots)
-        coded = [self._nothing] * len(self)
         if n == 0 or not self._entries[-1]:
-            return coded
+            return [self._nothing] * len(self)
         raw = self._raw(values)
         payload = allocate(self._most_bytes(n))
         if self._mirror is None and n <= COMM.counted and len(self) <= MOST_PEERS:
-            self._few(n, slots, raw, payload)
+            self._few(n, None, slots, raw, payload)
         else:
-            self._many(n, slots, raw, payload)
-        layout = self._backend.to_host(self._layout).reshape(-1, 3).tolist()
-        for k, (count, offset, bitmap) in enumerate(layout):
+            self._many(n, None, slots, raw, payload)
+        return self._coded(self._backend.to_host(self._layout), payload)
+
+    def encode_counted(
+        self, slots: Array, counters: Array, place: int, values: Mapping[str, Array],
+        allocate: Callable[[int], Array], head: int = 0,
+    ) -> tuple[np.ndarray, list[Coded]]:  # fmt: skip
+        """Code the first slots, as many as a kernel that was launched before counts.
+
+        The host waits once, for the counters and what it must know of the payloads.
+
+        Parameters
+        ----------
+        slots : array, shape (n,)
+            As of `encode`, of the length of the most that there may be.
+        counters : int64 or uint64 array
+            `encode_counted` returns them; counters[place] is how many slots there are.
+        values, allocate
+            As of `encode`.
+        head : int
+            How many of the first bytes of all payloads come with the counters. A payload that lies in these is an array
+            of the host.
+
+        Returns
+        -------
+        counters : array
+            On the host.
+        coded : list of (meta, payload)
+            As `encode` returns them.
+        """
+        n, backend = len(slots), self._backend
+        if n == 0 or not self._entries[-1]:
+            return backend.to_host(counters), [self._nothing] * len(self)
+        raw, count = self._raw(values), counters[place : place + 1].view(np.int64)
+        payload = allocate(self._most_bytes(n))
+        few = self._mirror is None and len(self) <= MOST_PEERS and COMM.counted > 0  # or else none fit
+        if few:
+            self._few(min(n, COMM.counted), count, slots, raw, payload)
+        else:
+            self._many(n, count, slots, raw, payload)
+        found, layout, *first = backend.to_host_together([counters, self._layout, *([payload[:head]] if head else [])])
+        if few and layout[0] < 0:
+            return found, self.encode(slots[: int(found[place])], values, allocate)
+        return found, self._coded(layout, payload, *first)
+
+    def _coded(self, layout: np.ndarray, payload: Array, head: np.ndarray | None = None) -> list[Coded]:
+        """Meta and payload of each peer, of which the host has those that lie in `head`, the first bytes."""
+        coded = [self._nothing] * len(self)
+        for k, (count, offset, bitmap) in enumerate(layout.reshape(-1, 3).tolist()):
             if count:
                 code, width = (codec.BITMAP, 0) if bitmap else (codec.LIST, self._widths[k])
                 end = offset + codec.padded(self._bitmaps[k] if bitmap else count * width)
                 end += sum(codec.padded(count * row) for row in self._rows)
                 meta = codec.meta_of(code, width, self._dtype, count, 0, self._universes[k])
-                coded[k] = meta, payload[offset:end]
+                there: Array = payload if head is None or end > len(head) else head
+                coded[k] = meta, there[offset:end]
         return coded
 
     def encode_all(self, values: Mapping[str, Array], allocate: Callable[[int], Array]) -> list[Coded]:
@@ -204,14 +250,14 @@ class Segments:
         total = sum([min(length, n) for _, _, length in self._sizes]) if self._mirror is not None else n
         return total * (max(self._widths) + sum(self._rows)) + len(self) * (8 * (len(self._rows) + 1) + ALIGNMENT)
 
-    def _few(self, n: int, slots: Array, raw: list[tuple[Array, int]], payload: Array) -> None:
+    def _few(self, n: int, counted: Array | None, slots: Array, raw: list[tuple[Array, int]], payload: Array) -> None:
         for column, (view, item) in enumerate(raw or [(None, 1)]):
             self._kernels.segments_few(
-                n, slots, self._plan, len(self), len(self._rows), column, self._layout, self._numbers, self._shift,
-                view, item, payload, per_item=32,
+                n, counted, slots, self._plan, len(self), len(self._rows), column, self._layout, self._numbers,
+                self._shift, view, item, payload, per_item=32,
             )  # fmt: skip
 
-    def _many(self, n: int, slots: Array, raw: list[tuple[Array, int]], payload: Array) -> None:
+    def _many(self, n: int, counted: Array | None, slots: Array, raw: list[tuple[Array, int]], payload: Array) -> None:
         kernels, plan, peers, mirror = self._kernels, self._plan, len(self), self._mirror
         words = int(self._tiles[-1]) * TILE
         if self._bits is None:
@@ -222,18 +268,17 @@ class Segments:
         if looked_up:
             if self._marks is None:
                 self._marks = self._backend.xp.zeros(-(-self._num_slots // 32), np.uint32)
-            sets = self._backend.kernels("codec", index_t=self._dtype)
-            sets.codec_set_bits(n, slots, self._marks, self._num_slots)
+            kernels.segments_note(n, counted, slots, self._num_slots, 0, self._marks)
         elif mirror is None:
-            kernels.segments_mark(n, slots, self._shift, plan, peers, self._bits)
+            kernels.segments_mark(n, counted, slots, self._shift, plan, peers, self._bits)
         else:
-            kernels.segments_find(n, slots, mirror, plan, peers, self._bits)
+            kernels.segments_find(n, counted, slots, mirror, plan, peers, self._bits)
         kernels.segments_count(
             words, mirror if looked_up else None, self._marks if looked_up else None, self._bits, self._sums,
             self._ticket, plan, peers, len(self._rows), COMM.bitmap_saves if self._rows else LIST_SAVES, self._layout,
         )  # fmt: skip
         if looked_up:
-            sets.codec_clear_bits(n, slots, self._marks, self._num_slots)
+            kernels.segments_note(n, counted, slots, self._num_slots, 1, self._marks)
         if self._numbers is not None and self._may_need_a_bitmap(n):
             kernels.segments_clear(max(self._bitmaps) // 4, plan, peers, self._layout, payload)
         for column, (view, item) in enumerate(raw or [(None, 1)]):

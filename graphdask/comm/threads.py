@@ -123,6 +123,7 @@ class ThreadCommunicator(Communicator):
     """One rank of a ThreadGroup."""
 
     name = "threads"
+    takes_host_memory = True
 
     def __init__(self, group: ThreadGroup, rank: int, backend: Backend):
         self.rank, self.size = rank, group.size

@@ -24,8 +24,8 @@ class CommTuning(Tuning):
     is looked up in a bitmap of the numbers. A search reads about 25 entries in places of its own, a look-up one in a
     row."""
     riding: int = 4096
-    """Bytes of a payload up to which NCCL's control communicator takes it along. UCX has room for 8,000 bytes with the
-    header and the control integers of up to some hundred ranks."""
+    """Bytes of a payload up to which NCCL's control communicator takes it along. A message of UCX holds 8,000 bytes:
+    these, the header, and the control integers of up to some hundred ranks."""
     bulky: int = 1 << 25
     """Bytes of payloads outside the outbox of shared memory, above which the control communicator takes them."""
 

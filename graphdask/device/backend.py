@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from importlib.resources import as_file, files
@@ -102,6 +102,10 @@ class Backend(ABC):
     @abstractmethod
     def to_host(self, array: Array) -> np.ndarray:
         """Copy to a NumPy array (no copy where it is one)."""
+
+    def to_host_together(self, arrays: Sequence[Array]) -> list[np.ndarray]:
+        """Copy contiguous 1-D arrays to NumPy arrays, with one wait for the device if they are short."""
+        return [self.to_host(array) for array in arrays]
 
     @abstractmethod
     def from_host(self, array: np.ndarray) -> Array:
@@ -243,6 +247,10 @@ class CudaBackend(Backend):
             return self._page_locked.read(array) if small else self.xp.asnumpy(array)
         except (self.xp.cuda.runtime.CUDARuntimeError, self.xp.cuda.driver.CUDADriverError) as error:
             raise self.failure(error) from error
+
+    def to_host_together(self, arrays: Sequence[Array]) -> list[np.ndarray]:
+        with self._named_failures():
+            return self._page_locked.read_together(arrays)
 
     def from_host(self, array: np.ndarray) -> Array:
         return self._page_locked.send(array) if isinstance(array, np.ndarray) else self.xp.asarray(array)

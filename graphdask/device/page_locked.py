@@ -43,6 +43,23 @@ class PageLocked(local):
         stream.synchronize()
         return np.frombuffer(memory, array.dtype, array.size).reshape(array.shape).copy()
 
+    def read_together(self, arrays: Sequence[Any]) -> list[np.ndarray]:
+        """Contiguous 1-D arrays, once the stream has got that far: one wait for all of READ bytes at most together."""
+        if sum([array.nbytes for array in arrays]) > READ:
+            return [self._xp.asnumpy(array) for array in arrays]
+        runtime, memory, stream = self._cuda.runtime, self._read(), self._cuda.get_current_stream()
+        at = 0
+        for array in arrays:
+            runtime.memcpyAsync(memory.ptr + at, array.data.ptr, array.nbytes, runtime.memcpyDeviceToHost, stream.ptr)
+            at += array.nbytes
+        stream.synchronize()
+        found, at = np.frombuffer(memory, np.uint8, at).copy(), 0
+        read = []
+        for array in arrays:
+            read.append(found[at : at + array.nbytes].view(array.dtype))
+            at += array.nbytes
+        return read
+
     def read_words(self, addresses: Sequence[int]) -> list[int]:
         """The int32 at each of READ / 4 addresses at most, once the stream has got that far: one wait for all."""
         runtime, memory, stream = self._cuda.runtime, self._read(), self._cuda.get_current_stream()

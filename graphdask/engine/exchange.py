@@ -17,9 +17,10 @@ import numpy as np
 
 from graphdask.comm import codec
 from graphdask.comm.protocol import META, Communicator
-from graphdask.comm.segments import Segments
+from graphdask.comm.segments import Coded, Segments
+from graphdask.comm.tuning import COMM
 from graphdask.device.backend import Array, Backend
-from graphdask.engine.messages import Inbox, Messages, Received
+from graphdask.engine.messages import Counted, Inbox, Messages, Received
 from graphdask.engine.tuning import ENGINE
 from graphdask.errors import CommunicationError
 from graphdask.partition.build import cyclic_bounds, from_cyclic, local_at_owner, to_cyclic_positions
@@ -67,6 +68,27 @@ class Exchanger:
         self._marks: np.ndarray | None = None
         self._kept: dict[str, Array] | None = None
         """Records of this rank for itself, until they are opened."""
+        self._coded: list[Coded] | None = None
+        """What `counted` has coded, until it is packed."""
+
+    def counted(self, messages: Messages | Counted) -> Messages:
+        """Wait until it is known how many messages there are, and return them.
+
+        Where a GPU sends them, it has coded them by then.
+        """
+        if isinstance(messages, Messages):
+            return messages
+        part, backend, to = self.part, self.backend, messages.to
+        if backend.name == "cpu" or part.size == 1 or self.exchange == "broadcast":
+            return messages.complete(backend.to_host(messages.counters))
+        self._widths = {}
+        segments = self._segments_of(to, None)
+        segments.carry(self._dtypes(to))
+        head = COMM.riding if self._comm.takes_host_memory else 0
+        found, self._coded = segments.encode_counted(
+            messages.slots, messages.counters, messages.place, messages.values, self._allocate, head
+        )
+        return messages.complete(found)
 
     def pack(self, messages: Messages) -> tuple[list[Array | None], np.ndarray, tuple[str, ...]]:
         """Return what to send to each rank, how each is coded for the receiver, and the names of the codes."""
@@ -135,12 +157,14 @@ class Exchanger:
     def _from_device(self, messages: Messages, sends: list[Array | None], meta: list[list[int]]) -> None:
         """Send to owners or ghosts; only the exchange waits for the payloads."""
         part, to = self.part, messages.to
-        changed = messages.ghosts if to == "owners" else messages.own
+        changed, coded, self._coded = messages.ghosts if to == "owners" else messages.own, self._coded, None
         if not isinstance(changed, str) and not len(changed):
             return
         segments = self._segments_of(to, messages.mirror)
         segments.carry(self._dtypes(to))
-        if to == "owners":
+        if coded is not None:
+            pass
+        elif to == "owners":
             coded = segments.encode(messages.ghosts, messages.values, self._allocate)
         elif isinstance(messages.own, str):
             coded = segments.encode_all(messages.values, self._allocate)

@@ -141,9 +141,14 @@ class Frontier:
         self.turn += levels
         self.search.assign(here=self.rows[(self.turn - 1) % 3], next=self.rows[self.turn % 3])
 
+    @property
+    def row(self) -> Array:
+        """The counters of the frontier on the device, by `COUNTS.place`."""
+        return self.rows[self.turn % 3]
+
     def read(self, env: Environment) -> list[int]:
-        """Return the counters of the frontier, by `COUNTS.place`."""
-        found: list[int] = env.backend.to_host(self.rows[self.turn % 3]).tolist()
+        """Return them on the host."""
+        found: list[int] = env.backend.to_host(self.row).tolist()
         return found
 
     def join(self, inbox: Inbox, visit: Callable[[Inbox | Received], None], env: Environment) -> None:

@@ -25,7 +25,7 @@ from graphdask.engine.announced import checked_memory
 from graphdask.engine.buffers import MAXIMAL, Allocation, Buffer, Growth, Holdings
 from graphdask.engine.checkpoints import Keeper
 from graphdask.engine.exchange import INDEX, Exchange, Exchanger
-from graphdask.engine.messages import ALL, Inbox, Messages, Received
+from graphdask.engine.messages import ALL, Counted, Inbox, Messages, Received
 from graphdask.engine.superstep import RankResult, Superstep, waited
 from graphdask.engine.watchdog import Watchdog
 from graphdask.kernels.common.compiling import account, clock
@@ -37,6 +37,7 @@ __all__ = [
     "ALL",
     "HUB_THREADS",
     "INDEX",
+    "Counted",
     "Environment",
     "Exchange",
     "Inbox",
@@ -326,7 +327,7 @@ class Primitive(ABC, Generic[S]):
         """Return the state, and the messages to send before the first superstep."""
 
     @abstractmethod
-    def superstep(self, part: Part, state: S, inbox: Inbox, env: Environment) -> Messages:
+    def superstep(self, part: Part, state: S, inbox: Inbox, env: Environment) -> Messages | Counted:
         """Take in what arrived, change the state, and return the messages to send."""
 
     def ends(self, state: S, votes: np.ndarray) -> bool:
@@ -438,7 +439,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
         if keeper is not None:
             keeper.save(primitive, part, state, env)
         started, recorded = clock(), env.recorded
-        messages = primitive.superstep(part, state, inbox, env)
+        messages = exchanger.counted(primitive.superstep(part, state, inbox, env))
         del sends, received, inbox  # before what is sent next takes memory
     allocated_end, found = holdings.nbytes(state), primitive.result(part, state, env)
     history[-1].bytes_sent += env.bytes_sent()

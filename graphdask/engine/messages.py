@@ -65,6 +65,27 @@ class Messages:
 
 
 @dataclass
+class Counted:
+    """Messages of slots that kernels have listed, of which only the device knows yet how many there are.
+
+    A GPU that exchanges selectively codes them before the host reads the counters, so that it does not wait for the
+    host in between, and the host waits once.
+    """
+
+    slots: Array
+    """As long as there may be slots: own ones where `to` is "ghosts", else ghosts."""
+    counters: Array
+    """int64 or uint64, at most a few hundred, on the device."""
+    place: int
+    """counters[place] is how many of the slots there are."""
+    values: Mapping[str, Array]
+    """As of `Messages`, and `to` too."""
+    complete: Callable[[np.ndarray], Messages]
+    """Given the counters, returns the messages."""
+    to: Literal["owners", "ghosts"] = "owners"
+
+
+@dataclass
 class Received:
     """The message of one rank: distinct slots, and the values aligned with them. Valid until the next exchange."""
 

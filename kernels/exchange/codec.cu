@@ -36,14 +36,6 @@ extern "C" __global__ void codec_rank_bits(long long n, const index_t *ids, cons
     }
 }
 
-// Clear the words in which the bits of ids lie.
-extern "C" __global__ void codec_clear_bits(long long n, const index_t *ids, unsigned int *words, long long universe) {
-    GD_FOR(i, n) {
-        const long long id = ids[i];
-        if (id >= 0 && id < universe) words[id >> 5] = 0;  // whoever writes it, writes 0
-    }
-}
-
 // sums[t] = set bits of words GD_SCANNED t and following, as many as a block has threads.
 extern "C" __global__ void codec_count_tiles(long long n, const unsigned int *words, int *sums) {
     for (long long t = blockIdx.x; t * GD_SCANNED < n; t += gridDim.x) {

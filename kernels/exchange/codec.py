@@ -57,14 +57,6 @@ def codec_rank_bits(n, ids, words, offsets, place):
 
 
 @twin
-def codec_clear_bits(n, ids, words, universe):
-    for i in range(n):
-        v = np.int64(ids[i])
-        if v >= 0 and v < universe:
-            words[v >> 5] = 0
-
-
-@twin
 def codec_count_tiles(n, words, sums):
     for t in range((n + SCANNED - 1) // SCANNED):
         sums[t] = 0

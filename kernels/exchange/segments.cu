@@ -77,11 +77,17 @@ __device__ __forceinline__ void gd_copy_row(unsigned char *to, const unsigned ch
     for (int u = first; u < units; u += stride) ((T *)to)[u] = ((const T *)from)[u];
 }
 
+// How many numbers there are: n, or fewer where a kernel has counted them.
+__device__ __forceinline__ long long gd_counted(long long n, const long long *count) {
+    return count && *count < n ? *count : n;
+}
+
 // Mark the entries of distinct numbers, each `shift` above its entry.
-extern "C" __global__ void segments_mark(long long n, const index_t *numbers, long long shift, const long long *plan,
-                                     long long segments, unsigned int *bits) {
+extern "C" __global__ void segments_mark(long long n, const long long *count, const index_t *numbers, long long shift,
+                                     const long long *plan, long long segments, unsigned int *bits) {
     const Plan p{plan, segments, 0};
-    GD_FOR(i, n) {
+    const long long counted = gd_counted(n, count);
+    GD_FOR(i, counted) {
         const gd_word e = (gd_word)numbers[i] - shift;
         if (e < 0 || e >= p.entry((int)segments)) {
             gd_fail(2);
@@ -94,10 +100,12 @@ extern "C" __global__ void segments_mark(long long n, const index_t *numbers, lo
 }
 
 // Mark, for every peer, the entries at which its mirror has one of n distinct numbers; mirrors ascend for each peer.
-extern "C" __global__ void segments_find(long long n, const index_t *numbers, const index_t *mirror, const long long *plan,
-                                     long long segments, unsigned int *bits) {
+extern "C" __global__ void segments_find(long long n, const long long *count, const index_t *numbers,
+                                     const index_t *mirror, const long long *plan, long long segments,
+                                     unsigned int *bits) {
     const Plan p{plan, segments, 0};
-    GD_FOR(i, n) {
+    const long long counted = gd_counted(n, count);
+    GD_FOR(i, counted) {
         const index_t number = numbers[i];
         for (int k = 0; k < segments; k++) {
             gd_word low = p.entry(k), high = p.entry(k + 1);
@@ -109,6 +117,22 @@ extern "C" __global__ void segments_find(long long n, const index_t *numbers, co
             if (low == p.entry(k + 1) || mirror[low] != number) continue;
             const gd_word bit = p.tile(k) * GD_TILE_BITS + low - p.entry(k);
             atomicOr(&bits[bit >> 5], 1u << (bit & 31));
+        }
+    }
+}
+
+// Set the bits of distinct numbers, or, where `clears` is not 0, clear the words in which they lie.
+extern "C" __global__ void segments_note(long long n, const long long *count, const index_t *numbers, long long universe,
+                                     long long clears, unsigned int *marks) {
+    const long long counted = gd_counted(n, count);
+    GD_FOR(i, counted) {
+        const gd_word number = (gd_word)numbers[i];
+        if (number < 0 || number >= universe) {
+            if (!clears) gd_fail(2);
+        } else if (clears) {
+            marks[number >> 5] = 0;  // whoever writes it, writes 0
+        } else {
+            atomicOr(&marks[number >> 5], 1u << (number & 31));
         }
     }
 }
@@ -248,13 +272,19 @@ extern "C" __global__ void segments_pack(long long n, SegmentParts a) {
 
 // Lists of n distinct numbers, few enough to rank each by counting those before it, with a warp for each: layout, ids
 // (with column 0) and one column. As segments_pack where the numbers are given instead of bits. At most GD_MOST_PEERS peers.
-extern "C" __global__ void segments_few(long long n, const index_t *given, const long long *plan, long long segments,
-                                    long long columns, long long column, long long *layout, const index_t *numbers,
-                                    long long shift, const unsigned char *values, long long item,
-                                    unsigned char *payload) {
+// Where a kernel has counted more than n, the first count of the layout becomes -1, and nothing else is written.
+extern "C" __global__ void segments_few(long long n, const long long *count, const index_t *given, const long long *plan,
+                                    long long segments, long long columns, long long column, long long *layout,
+                                    const index_t *numbers, long long shift, const unsigned char *values,
+                                    long long item, unsigned char *payload) {
     __shared__ int counts[GD_MOST_PEERS];
     __shared__ gd_word layouts[3 * GD_MOST_PEERS];
     const Plan p{plan, segments, columns};
+    if (count && *count > n) {
+        if (blockIdx.x == 0 && threadIdx.x == 0) layout[0] = -1;
+        return;
+    }
+    n = gd_counted(n, count);
     const gd_word entries = p.entry((int)segments);
     const int thread = threadIdx.x, lane = thread & 31;
     for (int k = thread; k < segments; k += blockDim.x) counts[k] = 0;

@@ -58,8 +58,13 @@ def _lay_out(plan, segments, columns, saves, layout):
 
 
 @twin
-def segments_mark(n, numbers, shift, plan, segments, bits):
-    for i in range(n):
+def _counted(n, count):
+    return n if count is None else min(n, count[0])
+
+
+@twin
+def segments_mark(n, count, numbers, shift, plan, segments, bits):
+    for i in range(_counted(n, count)):
         e = np.int64(numbers[i]) - shift
         if e < 0 or e >= plan[segments]:
             raise ValueError("an index was out of range")
@@ -68,12 +73,25 @@ def segments_mark(n, numbers, shift, plan, segments, bits):
 
 
 @twin
-def segments_find(n, numbers, mirror, plan, segments, bits):
-    for i in range(n):
+def segments_find(n, count, numbers, mirror, plan, segments, bits):
+    for i in range(_counted(n, count)):
         for k in range(segments):
             e = plan[k] + np.searchsorted(mirror[plan[k] : plan[k + 1]], numbers[i])
             if e < plan[k + 1] and mirror[e] == numbers[i]:
                 set_bit(bits, plan[segments + 1 + k] * TILE_BITS + e - plan[k])
+
+
+@twin
+def segments_note(n, count, numbers, universe, clears, marks):
+    for i in range(_counted(n, count)):
+        v = np.int64(numbers[i])
+        if v >= 0 and v < universe:
+            if clears:
+                marks[v >> 5] = 0
+            else:
+                set_bit(marks, v)
+        elif not clears:
+            raise ValueError("an index was out of range")
 
 
 @twin
@@ -158,7 +176,12 @@ def segments_pack(n, a: SegmentParts):
 
 
 @twin
-def segments_few(n, given, plan, segments, columns, column, layout, numbers, shift, values, item, payload):
+def segments_few(n, count, given, plan, segments, columns, column, layout, numbers, shift, values, item, payload):
+    if count is not None:
+        if count[0] > n:
+            layout[0] = -1
+            return
+        n = count[0]
     for k in range(segments):
         layout[3 * k] = 0
     for i in range(n):

@@ -105,10 +105,10 @@ def test_nccl_with_one_rank():
 
 
 @pytest.mark.gpu
-def test_nccl_refuses_host_payloads():
+def test_nccl_refuses_long_host_payloads():
     def body(communicator):
         with pytest.raises(InputError, match="a payload is a NumPy array"):
-            communicator.exchange([np.zeros(3, np.uint8)])
+            communicator.exchange([np.zeros(10_000, np.uint8)])
 
     on_threads(1, over_nccl, body)
 

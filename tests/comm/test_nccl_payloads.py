@@ -36,8 +36,9 @@ def test_payloads_of_any_length_arrive_as_sent(size):
     on_nccl(size, many_blocks, MIXED, "cuda")
 
 
-@pytest.mark.parametrize("size", [2, 3])
-def test_payloads_of_any_length_in_turn_stay_until_the_next_exchange(size):
+@pytest.mark.parametrize(("size", "riding"), [(2, 4096), (3, 4096), (2, 0), (3, 10_000)])
+def test_payloads_of_any_length_in_turn_stay_until_the_next_exchange(size, riding, tuned):
+    tuned(COMM, riding=riding)
     on_nccl(size, traffic, 7, 60, "cuda")
 
 
@@ -61,6 +62,20 @@ def test_short_payloads_ride_with_the_header(nbytes):
     on_nccl(2, body, world=world)
     moved = [nbytes for _, _, nbytes in world.moved if nbytes > 1]  # a byte connects each pair
     assert moved == ([nbytes] * 2 if nbytes > COMM.riding else [])
+
+
+def test_short_payloads_may_be_arrays_of_the_host():
+    def body(communicator):
+        backend, peer = emulated(), 1 - communicator.rank
+        sends = [None, None]
+        sends[peer] = np.full(100, communicator.rank, np.uint8)
+        assert communicator.takes_host_memory
+        assert backend.to_host(communicator.exchange(sends).payloads[peer]).tolist() == [peer] * 100
+        sends[peer] = np.zeros(COMM.riding + 1, np.uint8)
+        with pytest.raises(InputError, match="a payload is a NumPy array of 4097 bytes"):
+            communicator.exchange(sends)
+
+    on_nccl(2, body)
 
 
 def test_an_abort_ends_the_exchange_on_every_rank():

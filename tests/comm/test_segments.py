@@ -158,6 +158,38 @@ def test_ghosts_read_the_own_vertices_that_were_marked(backend, rng, dtype, size
         compare(backend, dtype, sets, columns, case, drawn(rng, kind, case.slots), values, room.take)
 
 
+@pytest.mark.parametrize("to", ["owners", "ghosts"])
+@pytest.mark.parametrize(("columns", "size", "codes"), pairs(COLUMNS, [2, 3, 4], CODES), indirect=["codes"])
+def test_slots_that_only_the_device_has_counted_are_coded_alike(backend, rng, dtype, to, size, columns, codes):
+    """Also those that are more than one launch takes; what lies behind them in the array is nobody's."""
+    case = Owners(rng, dtype, size, "1-hop") if to == "owners" else Mirrors(rng, dtype, size)
+    columns, room = COLUMNS[columns], SendBuffer(backend)
+    counting, told = case.segments(backend, dtype, columns), case.segments(backend, dtype, columns)
+    end = case.shift + int(case.entries[-1]) if to == "owners" else case.owned
+    on_device = {name: backend.from_host(column) for name, column in random_values(rng, columns, end).items()}
+    for head, kind in zip((0, 64, COMM.riding, COMM.riding, 8), SETS, strict=True):
+        chosen = drawn(rng, kind, case.slots)
+        slots = np.full(len(case.slots), -7).astype(dtype)
+        slots[: len(chosen)] = chosen
+        counters = backend.from_host(np.array([5, len(chosen), 9], np.uint64))
+        counters, coded = counting.encode_counted(backend.from_host(slots), counters, 1, on_device, room.take, head)
+        assert counters.tolist() == [5, len(chosen), 9]
+        coded = [(meta, payload if payload is None else np.array(host(payload))) for meta, payload in coded]
+        expected = told.encode(backend.from_host(chosen), on_device, room.take)
+        assert [payload is None for _, payload in coded] == [payload is None for _, payload in expected]
+        mine = [(m, p if p is None else backend.from_host(p)) for m, p in coded]
+        for (ids, found), (others, values) in zip(
+            read(backend, mine, case.universes, columns), read(backend, expected, case.universes, columns), strict=True
+        ):
+            np.testing.assert_array_equal(ids, others)
+            for name, column in values.items():
+                np.testing.assert_array_equal(found[name], column)
+
+
+def host(payload):
+    return payload if isinstance(payload, np.ndarray) else payload.get()
+
+
 @pytest.mark.parametrize("columns", [name for name in COLUMNS if name != "none"])
 @pytest.mark.parametrize("size", LENGTHS)
 def test_the_ids_of_all_mirrored_vertices_take_no_bytes(backend, rng, dtype, size, columns):

@@ -116,6 +116,21 @@ def test_words_are_read_with_one_wait(rng):
     assert cupy.taken == [READ]
 
 
+def test_arrays_are_read_with_one_wait(rng):
+    cupy = Cupy()
+    memory, given = PageLocked(cupy), [rng.integers(0, 99, 5), rng.random(3), rng.integers(0, 9, 7).astype(np.uint8)]
+    devices = []
+    for array in given:
+        devices.append(Array(array.shape, array.dtype))
+        devices[-1].host()[...] = array
+    found = memory.read_together(devices)
+    memory.read(devices[0])  # through the same memory
+    for one, other in zip(found, given, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+    assert cupy.taken == [READ]
+
+
 @pytest.mark.gpu
 def test_a_device_is_sent_what_was_given(rng):
     backend = get_backend("cuda")

@@ -82,6 +82,7 @@ class UcxCommunicator(Communicator):
     """
 
     name = "ucx"
+    takes_host_memory = True
 
     def __init__(
         self,

@@ -27,11 +27,15 @@ class Stage:
         self._host = np.empty(0, np.uint8)
 
     def lowered(self, sends: Sequence[Array | None], rank: int, capacity: int) -> Sequence[Array | None]:
-        """Return the payloads; those for peers that are short enough for a header become host arrays.
+        """Return the payloads; those for peers that are short enough for a header become host arrays, or are already.
 
         The host arrays are complete once the stream is, and valid until the next call.
         """
-        small = [q for q, part in enumerate(sends) if part is not None and q != rank and 0 < part.nbytes <= capacity]
+        small = [
+            q
+            for q, part in enumerate(sends)
+            if part is not None and q != rank and 0 < part.nbytes <= capacity and not isinstance(part, np.ndarray)
+        ]
         if not small:
             return sends
         cuda = self._backend.xp.cuda
