@@ -2,11 +2,11 @@
 
 Each rank joins its own vertices and ghosts into trees. First it hooks each row to a few neighbours; most vertices are
 then in one tree, the *giant*, and only the rows outside it are hooked in full (Afforest). A tree is labelled with its
-smallest own id, and owners send their labels to ghosts. A ghost in a tree then shows which label here and which label
-there are one component. No rank has visited the edges between the giants of two ranks, because both skipped these rows.
-So they search for one such edge, and usually the first edge that they visit is one. The distinct pairs of labels, few
-in all but contrived cases, go to every rank, and each rank joins them by itself. This takes two supersteps for every
-graph.
+smallest own id. Owners send these labels to ghosts: that of the giant in a vote, and for vertices outside it their own.
+A ghost in a tree then shows which label here and which label there are one component. No rank has visited the edges
+between the giants of two ranks, because both skipped these rows. So they search for one such edge, and usually the
+first edge that they visit is one. The distinct pairs of labels, few in all but contrived cases, go to every rank, and
+each rank joins them by itself. This takes two supersteps for every graph.
 
 If GPUs can search together, a search from a vertex of very many edges comes first (graphdask.algorithms._flood). If it
 reaches half of the edges, the GPUs also label the rest without their hosts, and the steps above are skipped.
@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,7 +31,7 @@ from graphdask.algorithms._flood import flood, flood_memory
 from graphdask.algorithms.summaries import component_words, components
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, put_aside
-from graphdask.engine.loop import ALL, HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import algorithm
@@ -145,17 +146,20 @@ class ConnectedComponents(Primitive[ComponentsState]):
         if part.size == 1:
             return state, Messages(none, none, {}, False, owned, edges)
         vote = float(label[giant]) if giant >= 0 else -1.0
+        rows = rows[link[rows] != giant]  # of any other vertex, the receiver assumes that it is in the giant
         values = {"label": label[link[:owned]]}
-        return state, Messages(ALL, none, values, False, owned, edges, to="ghosts", votes=(vote,))
+        return state, Messages(rows, none, values, True, owned, edges, to="ghosts", votes=(vote,))
 
     def superstep(self, part: Part, state: ComponentsState, inbox: Inbox, env: Environment) -> Messages:
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
         ghosts = part.num_slots - owned
-        reported = xp.full(part.num_slots, -1, dtype)
-        inbox.put("label", reported)
-        reported = reported[owned:]
         # labels of the giants, by the steps to their ranks, as slot_bounds counts them
         giants = np.roll(inbox.votes[:, 0], -part.rank).astype(dtype)
+        reported = xp.empty(part.num_slots, dtype)
+        for step, (begin, end) in enumerate(pairwise(part.slot_bounds.tolist())):
+            reported[begin:end] = giants[step]
+        inbox.put("label", reported)
+        reported = reported[owned:]
         bounds, found = env.backend.from_host(part.slot_bounds), xp.zeros(part.size, np.int32)
         pack = Meetings(
             owned=owned, link=state.link, label=state.label, reported=reported, bounds=bounds,
