@@ -117,7 +117,8 @@ class PageRankState:
     residual: float = math.inf
     """The norm of the change in the last iteration."""
     heard: Readback | None = None
-    """By which the host receives an iteration's counters while the next one's sums are under way; None if it waits."""
+    """By which the host receives an iteration's counters while the next one's sums are under way, or contributions are
+    coded for other ranks; None if it waits."""
     resumed: bool = False
     """Whether `change` and `residual` are those of a checkpoint, of which the counters know nothing."""
     ahead: bool = False
@@ -269,7 +270,7 @@ class PageRank(Primitive[PageRankState], Resumable):
             counters=xp.zeros((2, len(COUNTS)), np.uint64),
             num_vertices=part.num_vertices,
             noise=NOISE[np.dtype(self.real).name],
-            heard=readback_of(env.backend, len(COUNTS), 1) if part.size == 1 and env.backend.name == "cuda" else None,
+            heard=readback_of(env.backend, len(COUNTS), 1) if env.backend.name == "cuda" else None,
             resumed=iterations > 0,
             **numbers,
         )
@@ -299,7 +300,7 @@ class PageRank(Primitive[PageRankState], Resumable):
             base /= part.num_vertices
         pack = self._update(part, state, self.damping, base, state.change_scale, state.iterations % 2)
         state.iterations += 1
-        state.ahead = state.heard is not None and state.iterations < self.max_iter
+        state.ahead = part.size == 1 and state.heard is not None and state.iterations < self.max_iter
         if state.ahead:
             layout.rows.kernels.pagerank_judge(1, self.limit, int(self.norm == "linf"), pack)
         messages = self._say(part, state, env, layout.rows.csr.num_edges)

@@ -1,6 +1,11 @@
 """NcclCommunicator: payloads between GPUs through NCCL's grouped send and receive, everything else through another
 communicator (UCX), which also reports aborts and dead peers while NCCL's kernels run.
 
+A payload to a rank is expected to have as many bytes as the last one, if that had as many as the one before; both ranks
+know these lengths. What is expected leaves before the ranks have met, and as soon as the device has written it
+(`begin`): nobody waits for lengths, which the control integers confirm meanwhile. A payload of another length follows
+in a second round.
+
 Payloads of `COMM.riding` bytes at most go through the other communicator too: they are in one message with what each
 exchange sends there anyway, so a superstep of few vertices does not wait for NCCL.
 
@@ -26,6 +31,9 @@ from graphdask.comm.protocol import CHECK_SECONDS, Cancel, Communicator, Receive
 from graphdask.comm.tuning import COMM
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import CommunicationError, InputError, MissingDependency, PeerLost
+
+Slots = tuple[dict[int, int], dict[int, int]]
+"""Bytes that go to ranks, and that come from ranks."""
 
 
 def nccl_available() -> tuple[bool, str]:
@@ -134,6 +142,11 @@ class NcclCommunicator(Communicator):
         self._timeout, self._cancel = timeout, cancel or Cancel()
         self._stream, self._ready, self._buffers = plane.stream, plane.ready, plane.buffers
         self._closed, self._owns_control = False, owns_control
+        self._began: Slots | None = None
+        self._last_out, self._last_in = [-1] * self.size, [-1] * self.size
+        """Bytes of the last payload for each rank, and from it."""
+        self._expected_out, self._expected_in = [0] * self.size, [0] * self.size
+        """Bytes that the next one is expected to have, 0 if nothing is."""
         wanted = (gang, self.rank, self.size)
         connected = plane.communicator is not None and plane.ranks == wanted
         if control.allreduce(np.array([connected], np.int64), "min")[0]:
@@ -210,45 +223,82 @@ class NcclCommunicator(Communicator):
         riding[self.rank] = None
         try:
             with self._backend.activate():
+                began, self._began = self._began or self._begin(sends), None
                 received = self._control.exchange(riding, meta, np.concatenate([control, nbytes]))
                 c = len(control)
-                payloads = self._move(sends, riding, received.payloads, received.control[:, c + self.rank].tolist())
+                incoming = received.control[:, c + self.rank].tolist()
+                payloads = self._move(sends, nbytes.tolist(), riding, received.payloads, incoming, began)
         except BaseException:
             self._plane.close()
             raise
         return Received(payloads, received.meta, np.ascontiguousarray(received.control[:, :c]))
 
+    def begin(self, sends: Sequence[Array | None]) -> None:
+        if self._plane.communicator is not None and not self._closed:
+            with self._backend.activate():
+                self._began = self._began or self._begin(sends)
+
+    def _begin(self, sends: Sequence[Array | None]) -> Slots:
+        """Put on the stream what is expected to be exchanged."""
+        going = {q: expected for q, expected in enumerate(self._expected_out) if expected}
+        coming = {q: expected for q, expected in enumerate(self._expected_in) if expected}
+        if going or coming:
+            # what does not have the length that was expected goes later; something has to go now
+            ways = {
+                q: (part.data.ptr if part is not None and part.nbytes == n else self._buffer(-1, n).data.ptr, n)
+                for q, n, part in ((q, n, sends[q]) for q, n in going.items())
+            }
+            self._start(ways, {q: (self._buffer(q, n).data.ptr, n) for q, n in coming.items()})
+        return going, coming
+
+    def _start(self, going: dict[int, tuple[int, int]], coming: dict[int, tuple[int, int]]) -> None:
+        # payloads must be complete before they leave, and the buffers read before they are overwritten
+        self._ready.record(self._backend.xp.cuda.get_current_stream())
+        self._stream.wait_event(self._ready)
+        self._enqueue(going, coming)
+
     def _move(
         self,
         sends: Sequence[Array | None],
+        outgoing: Sequence[int],
         riding: Sequence[Array | None],
         arrived: Sequence[Array | None],
         incoming: Sequence[int],
+        began: Slots,
     ) -> list[Array | None]:
-        """Send the payloads that are not `riding`, and receive `incoming[q]` bytes from every rank q (-1: nothing) of
-        which none `arrived`."""
+        """Send the payloads, of `outgoing[q]` bytes for every rank q (-1: nothing), that are not `riding`, and receive
+        `incoming[q]` bytes of which none `arrived`; not those that `began`."""
         payloads: list[Array | None] = list(arrived)
         payloads[self.rank] = sends[self.rank]
         going: dict[int, tuple[int, int]] = {}
         coming: dict[int, tuple[int, int]] = {}
+        if any(incoming[q] != n for q, n in began[1].items()):
+            self._wait()  # before a longer buffer takes the place of one that is written to
         for q in range(self.size):
             if q == self.rank:
                 continue
             part, expected = sends[q], incoming[q]
             if part is not None:
                 self.bytes_sent += part.nbytes
-                if riding[q] is None:
+                if riding[q] is None and began[0].get(q) != part.nbytes:
                     going[q] = (part.data.ptr, part.nbytes)
             if expected >= 0 and arrived[q] is None:
                 buffer = payloads[q] = self._buffer(q, expected)
-                coming[q] = (buffer.data.ptr, expected)
+                if began[1].get(q) != expected:
+                    coming[q] = (buffer.data.ptr, expected)
+        self._expect(outgoing, self._last_out, self._expected_out)
+        self._expect(incoming, self._last_in, self._expected_in)
         if going or coming:
-            # payloads must be complete before they leave, and the buffers read before they are overwritten
-            self._ready.record(self._backend.xp.cuda.get_current_stream())
-            self._stream.wait_event(self._ready)
-            self._enqueue(going, coming)
+            self._start(going, coming)
+        if going or coming or began[0] or began[1]:
             self._wait()
         return payloads
+
+    def _expect(self, lengths: Sequence[int], last: list[int], expected: list[int]) -> None:
+        """Note how many bytes went one way, and whether as many are expected in the next exchange: both ends alike."""
+        for q, nbytes in enumerate(lengths):
+            expected[q] = nbytes if nbytes == last[q] and nbytes > COMM.riding and q != self.rank else 0
+            last[q] = nbytes
 
     def _wait(self) -> None:
         """Poll the stream until it is idle, or raise for a lost peer, cancel, or the timeout."""

@@ -161,6 +161,13 @@ class Communicator(ABC):
             A message of another gang, run or exchange arrived.
         """
 
+    def begin(self, sends: Sequence[Array | None]) -> None:  # noqa: B027  # not every one has something to do
+        """Take the payloads of the next exchange before the caller knows its control integers.
+
+        The device may still write them. The caller passes the same payloads to `exchange`, and does not use what the
+        last exchange brought any more. Not every rank has to call it.
+        """
+
     @abstractmethod
     def abort(self, error: BaseException) -> None:
         """Notify all peers that this rank failed. Never raises."""

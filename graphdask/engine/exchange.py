@@ -114,6 +114,8 @@ class Exchanger:
         headers = np.array(meta, np.int64)
         if messages.to == "ghosts":
             headers[:, 0] |= _TO_GHOSTS
+        if callable(messages.votes):  # for these the host waits first
+            self._comm.begin(sends)
         return sends, headers, codes
 
     def _to_ranks(self, messages: Messages, sends: list[Array | None], meta: list[list[int]]) -> None:

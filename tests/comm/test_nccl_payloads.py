@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from emulated import emulated, stand_in
 from nccl_stand_in import StandInPlane, World
-from ranks import device_ring, fail_on_device, many_blocks, traffic
+from ranks import block, device_ring, fail_on_device, many_blocks, traffic
 
 from graphdask.comm.nccl import NcclCommunicator
 from graphdask.comm.threads import run_threads
@@ -62,6 +62,57 @@ def test_short_payloads_ride_with_the_header(nbytes):
     on_nccl(2, body, world=world)
     moved = [nbytes for _, _, nbytes in world.moved if nbytes > 1]  # a byte connects each pair
     assert moved == ([nbytes] * 2 if nbytes > COMM.riding else [])
+
+
+def steady(communicator, lengths, begins):
+    """Exchange payloads of lengths[exchange][sender] bytes; rank r calls `begin` before where begins[r]."""
+    backend, rank, size = emulated(), communicator.rank, communicator.size
+    for number, of_ranks in enumerate(lengths):
+        sends = [None] * size
+        for peer in range(size):
+            if peer != rank and of_ranks[rank] >= 0:
+                sends[peer] = backend.from_host(block(number, rank, peer, of_ranks[rank]))
+        if begins[rank]:
+            communicator.begin(sends)
+            communicator.begin(sends)  # once more does nothing
+        arrived = communicator.exchange(sends, control=np.array([number], np.int64))
+        assert arrived.control.tolist() == [[number]] * size
+        for peer in range(size):
+            if peer == rank:
+                continue
+            if of_ranks[peer] < 0:
+                assert arrived.payloads[peer] is None
+            else:
+                found = backend.to_host(arrived.payloads[peer])
+                np.testing.assert_array_equal(found, block(number, peer, rank, of_ranks[peer]))
+
+
+@pytest.mark.parametrize("begins", [(True, True, True), (False, False, False), (True, False, True)])
+def test_what_is_expected_begins_before_lengths_are_known(begins):
+    """Rank 0 keeps its length, the others change it, to more, fewer, few, no bytes and none."""
+    world, long = World(), 100_000
+    others = [long, long, long, 2 * long, 2 * long, 50_000, 50_000, 50_000, 100, 0, -1, -1, long]
+    lengths = [(long, other, 7000 if number < 6 else -1) for number, other in enumerate(others)]
+    on_nccl(3, steady, lengths, begins, world=world)
+    of_first = [nbytes for sender, _, nbytes in world.moved if sender == 0 and nbytes > 1]
+    assert of_first == [long] * 2 * len(others)  # it was always right, so nothing went twice
+    of_second = [nbytes for sender, receiver, nbytes in world.moved if (sender, receiver) == (1, 0) and nbytes > 1]
+    expected = [long, long, long, long, 2 * long, 2 * long, 2 * long, 50_000, 50_000, 50_000, 50_000, long]
+    assert of_second == expected
+
+
+def test_a_peer_that_is_lost_after_it_began_ends_the_exchange():
+    def body(communicator):
+        sends = [None, None]
+        sends[1 - communicator.rank] = emulated().xp.zeros(1 << 20, np.uint8)
+        for number in range(5):
+            if number == 3 and communicator.rank == 1:
+                communicator.begin(sends)
+                raise ZeroDivisionError("no such number")
+            communicator.exchange(sends)
+
+    with pytest.raises(ZeroDivisionError, match="no such number"):
+        on_nccl(2, body)
 
 
 def test_short_payloads_may_be_arrays_of_the_host():
