@@ -6,8 +6,8 @@ know these lengths. What is expected leaves before the ranks have met, and as so
 (`begin`): nobody waits for lengths, which the control integers confirm meanwhile. A payload of another length follows
 in a second round.
 
-Payloads of `COMM.riding` bytes at most go through the other communicator too: they are in one message with what each
-exchange sends there anyway, so a superstep of few vertices does not wait for NCCL.
+Payloads of `COMM.riding` bytes at most go through the other communicator too, at the same time as what each exchange
+sends there anyway, so a superstep of few vertices does not wait for NCCL.
 
 NCCL calls that connect to peers block and cannot be cancelled. They happen here only at construction, in a helper
 thread with a deadline: the communicator's own set-up, and one byte between all pairs. Later exchanges enqueue and poll

@@ -110,7 +110,9 @@ class Segments:
         self._plan = self._backend.from_host(np.concatenate([np.asarray(piece, np.int64) for piece in plan]))
         self._all: tuple[list[tuple[int, slice]], int, Array] | None = None
 
-    def encode(self, slots: Array, values: Mapping[str, Array], allocate: Callable[[int], Array]) -> list[Coded]:
+    def encode(
+        self, slots: Array, values: Mapping[str, Array], allocate: Callable[[int], Array], head: int = 0
+    ) -> list[Coded]:
         """Code the entries of the given slots, and their values.
 
         Parameters
@@ -121,6 +123,9 @@ class Segments:
             Per column an array over slots.
         allocate : callable
             Returns uint8 memory of at least as many bytes as it is passed; `SendBuffer.take`.
+        head : int
+            How many of the first bytes of all payloads the host reads with what it must know of them. A payload that
+            lies in these is an array of the host.
 
         Returns
         -------
@@ -136,7 +141,9 @@ class Segments:
             self._few(n, None, slots, raw, payload)
         else:
             self._many(n, None, slots, raw, payload)
-        return self._coded(self._backend.to_host(self._layout), payload)
+        _, coded = self._read([], payload, head)
+        assert coded is not None  # these are few, or were not coded as such
+        return coded
 
     def encode_counted(
         self, slots: Array, counters: Array, place: int, values: Mapping[str, Array],
@@ -152,11 +159,8 @@ class Segments:
             As of `encode`, of the length of the most that there may be.
         counters : int64 or uint64 array
             `encode_counted` returns them; counters[place] is how many slots there are.
-        values, allocate
+        values, allocate, head
             As of `encode`.
-        head : int
-            How many of the first bytes of all payloads come with the counters. A payload that lies in these is an array
-            of the host.
 
         Returns
         -------
@@ -175,10 +179,15 @@ class Segments:
             self._few(min(n, COMM.counted), count, slots, raw, payload)
         else:
             self._many(n, count, slots, raw, payload)
-        found, layout, *first = backend.to_host_together([counters, self._layout, *([payload[:head]] if head else [])])
-        if few and layout[0] < 0:
-            return found, self.encode(slots[: int(found[place])], values, allocate)
-        return found, self._coded(layout, payload, *first)
+        (found,), coded = self._read([counters], payload, head)
+        return found, self.encode(slots[: int(found[place])], values, allocate, head) if coded is None else coded
+
+    def _read(self, counters: list[Array], payload: Array, head: int) -> tuple[list[np.ndarray], list[Coded] | None]:
+        """Counters, and the payloads; None where there are more entries than few."""
+        first = [payload[:head]] if head else []
+        *found, layout = self._backend.to_host_together([*counters, *first, self._layout])
+        coded = None if layout[0] < 0 else self._coded(layout, payload, found[-1] if head else None)
+        return found[: len(counters)], coded
 
     def _coded(self, layout: np.ndarray, payload: Array, head: np.ndarray | None = None) -> list[Coded]:
         """Meta and payload of each peer, of which the host has those that lie in `head`, the first bytes."""

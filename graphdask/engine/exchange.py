@@ -68,6 +68,8 @@ class Exchanger:
         self._marks: np.ndarray | None = None
         self._kept: dict[str, Array] | None = None
         """Records of this rank for itself, until they are opened."""
+        self._head = COMM.head if comm.takes_host_memory else 0
+        """Bytes of payloads that the host reads with their lengths."""
         self._coded: list[Coded] | None = None
         """What `counted` has coded, until it is packed."""
 
@@ -84,9 +86,8 @@ class Exchanger:
         self._widths = {}
         segments = self._segments_of(to, None)
         segments.carry(self._dtypes(to))
-        head = COMM.riding if self._comm.takes_host_memory else 0
         found, self._coded = segments.encode_counted(
-            messages.slots, messages.counters, messages.place, messages.values, self._allocate, head
+            messages.slots, messages.counters, messages.place, messages.values, self._allocate, self._head
         )
         return messages.complete(found)
 
@@ -167,11 +168,11 @@ class Exchanger:
         if coded is not None:
             pass
         elif to == "owners":
-            coded = segments.encode(messages.ghosts, messages.values, self._allocate)
+            coded = segments.encode(messages.ghosts, messages.values, self._allocate, self._head)
         elif isinstance(messages.own, str):
             coded = segments.encode_all(messages.values, self._allocate)
         else:
-            coded = segments.encode(messages.own, messages.values, self._allocate)
+            coded = segments.encode(messages.own, messages.values, self._allocate, self._head)
         for step, (header, payload) in enumerate(coded, start=1):
             peer = (part.rank + step) % part.size
             meta[peer], sends[peer] = header, payload

@@ -21,6 +21,7 @@ from graphdask.bench.processes import UcxProcesses
 from graphdask.comm.nccl import NcclCommunicator, NcclPlane, nccl_available
 from graphdask.comm.single import SingleCommunicator
 from graphdask.comm.threads import run_threads
+from graphdask.comm.tuning import COMM
 from graphdask.comm.ucx.communicator import UcxCommunicator, UcxPlane
 from graphdask.device.backend import cuda_device_count, get_backend
 from graphdask.errors import InputError, PeerLost
@@ -108,7 +109,7 @@ def test_nccl_with_one_rank():
 def test_nccl_refuses_long_host_payloads():
     def body(communicator):
         with pytest.raises(InputError, match="a payload is a NumPy array"):
-            communicator.exchange([np.zeros(10_000, np.uint8)])
+            communicator.exchange([np.zeros(COMM.riding + 1, np.uint8)])
 
     on_threads(1, over_nccl, body)
 

@@ -13,12 +13,14 @@ from graphdask.comm.threads import run_threads
 from graphdask.comm.tuning import COMM
 from graphdask.errors import InputError, PeerLost
 
+RIDING = 4096
 MIXED = [[-1, 0, 8, 70_000], [1 << 20, -1, 3, 4000], [17, 8 << 20, 5, 0], [1, 2, 1 << 20, -1]]
 
 
 @pytest.fixture(autouse=True)
-def device(monkeypatch):
+def device(monkeypatch, tuned):
     stand_in(monkeypatch, emulated())
+    tuned(COMM, riding=RIDING)
 
 
 def on_nccl(size, body, *arguments, world=None, timeout=30.0):
@@ -36,7 +38,7 @@ def test_payloads_of_any_length_arrive_as_sent(size):
     on_nccl(size, many_blocks, MIXED, "cuda")
 
 
-@pytest.mark.parametrize(("size", "riding"), [(2, 4096), (3, 4096), (2, 0), (3, 10_000)])
+@pytest.mark.parametrize(("size", "riding"), [(2, RIDING), (3, RIDING), (2, 0), (3, 10_000)])
 def test_payloads_of_any_length_in_turn_stay_until_the_next_exchange(size, riding, tuned):
     tuned(COMM, riding=riding)
     on_nccl(size, traffic, 7, 60, "cuda")
@@ -46,7 +48,7 @@ def test_a_device_buffer_may_be_refilled_after_each_exchange():
     on_nccl(2, device_ring, 50)
 
 
-@pytest.mark.parametrize("nbytes", [1, COMM.riding, COMM.riding + 1, 1 << 20])
+@pytest.mark.parametrize("nbytes", [1, RIDING, RIDING + 1, 1 << 20])
 def test_short_payloads_ride_with_the_header(nbytes):
     world = World()
 
@@ -61,7 +63,7 @@ def test_short_payloads_ride_with_the_header(nbytes):
 
     on_nccl(2, body, world=world)
     moved = [nbytes for _, _, nbytes in world.moved if nbytes > 1]  # a byte connects each pair
-    assert moved == ([nbytes] * 2 if nbytes > COMM.riding else [])
+    assert moved == ([nbytes] * 2 if nbytes > RIDING else [])
 
 
 def steady(communicator, lengths, begins):
@@ -122,7 +124,7 @@ def test_short_payloads_may_be_arrays_of_the_host():
         sends[peer] = np.full(100, communicator.rank, np.uint8)
         assert communicator.takes_host_memory
         assert backend.to_host(communicator.exchange(sends).payloads[peer]).tolist() == [peer] * 100
-        sends[peer] = np.zeros(COMM.riding + 1, np.uint8)
+        sends[peer] = np.zeros(RIDING + 1, np.uint8)
         with pytest.raises(InputError, match="a payload is a NumPy array of 4097 bytes"):
             communicator.exchange(sends)
 

@@ -167,7 +167,7 @@ def test_slots_that_only_the_device_has_counted_are_coded_alike(backend, rng, dt
     counting, told = case.segments(backend, dtype, columns), case.segments(backend, dtype, columns)
     end = case.shift + int(case.entries[-1]) if to == "owners" else case.owned
     on_device = {name: backend.from_host(column) for name, column in random_values(rng, columns, end).items()}
-    for head, kind in zip((0, 64, COMM.riding, COMM.riding, 8), SETS, strict=True):
+    for head, kind in zip((0, 64, COMM.head, COMM.head, 8), SETS, strict=True):
         chosen = drawn(rng, kind, case.slots)
         slots = np.full(len(case.slots), -7).astype(dtype)
         slots[: len(chosen)] = chosen

@@ -96,7 +96,7 @@ def conversation(device, size, ghosts, exchange, to, columns):
 @pytest.fixture
 def codes(request, tuned):
     if request.param != "as they are":
-        tuned(COMM, counted=0, searched=1, bitmap_saves=0)
+        tuned(COMM, counted=0, searched=1, bitmap_saves=0, head=40)
 
 
 @pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
