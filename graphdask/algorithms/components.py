@@ -160,18 +160,21 @@ class ConnectedComponents(Primitive[ComponentsState]):
             reported[begin:end] = giants[step]
         inbox.put("label", reported)
         reported = reported[owned:]
-        bounds, found = env.backend.from_host(part.slot_bounds), xp.zeros(part.size, np.int32)
+        bounds, words = _bounds(part, env), xp.zeros(len(MET) + (part.size + 1) // 2, np.int64)
+        found = words[len(MET) :].view(np.int32)
         pack = Meetings(
             owned=owned, link=state.link, label=state.label, reported=reported, bounds=bounds,
             giants=env.backend.from_host(giants), found=found, here=xp.empty(ghosts, dtype),
-            there=xp.empty(ghosts, dtype), counters=xp.zeros(len(MET), np.int64),
+            there=xp.empty(ghosts, dtype), counters=words[: len(MET)],
         )  # fmt: skip
         env.kernels("components", index_t=dtype).components_meet(ghosts, pack)
-        others = giants[self._giants_joined(part, state, reported, giants, bounds, found, env)]
-        joined = np.stack([np.full_like(others, giants[0]), others], axis=1)
-        count = pack.read_counters(env.backend).pairs
-        pairs = [*_distinct(xp, pack.here[:count], pack.there[:count]), env.backend.from_host(joined)]
-        state.pairs = xp.concatenate(pairs).reshape(-1)
+        met = env.backend.to_host(words)
+        known = met[len(MET) :].view(np.int32)[: part.size]
+        others = giants[self._giants_joined(part, state, reported, giants, bounds, found, known, env)]
+        joined = env.backend.from_host(np.stack([np.full_like(others, giants[0]), others], axis=1).reshape(-1))
+        count = MET.of(met[: len(MET)]).pairs
+        pairs = [each.reshape(-1) for each in _distinct(xp, pack.here[:count], pack.there[:count])]
+        state.pairs = xp.concatenate([*pairs, joined]) if pairs else joined
         none = state.link[:0]
         return Messages(none, none, {"label": state.label}, False, owned, 0, to="ghosts")
 
@@ -183,16 +186,19 @@ class ConnectedComponents(Primitive[ComponentsState]):
         giants: np.ndarray,
         bounds: Array,
         found: Array,
+        known: np.ndarray,
         env: Environment,
     ) -> np.ndarray:
-        """The steps to ranks with whose giant an edge joins the giant of this rank; `found` has those known already."""
+        """The steps to ranks with whose giant an edge joins the giant of this rank; `found` has those `known`
+        already."""
         wanted = (giants >= 0) & (np.diff(part.slot_bounds) > 0)
         wanted[0] = False
-        known = env.backend.to_host(found)
+        if state.giant < 0 or known[wanted].all():
+            return np.flatnonzero(known)
         kernels = env.kernels("components", index_t=part.vertex_map.dtype)
         labels = env.backend.from_host(np.where(wanted, giants, -1).astype(giants.dtype))
         begin, count = 0, ROWS
-        while state.giant >= 0 and begin < part.num_owned and not known[wanted].all():
+        while begin < part.num_owned and not known[wanted].all():
             rows = env.xp.arange(begin, min(begin + count, part.num_owned), dtype=giants.dtype)
             for csr in part.directions:
                 kernels.components_witness(
@@ -200,7 +206,7 @@ class ConnectedComponents(Primitive[ComponentsState]):
                     labels, found, per_item=32,
                 )  # fmt: skip
             begin, count = begin + count, 8 * count
-            known = env.backend.to_host(found)
+            known = env.backend.to_host(found)[: part.size]
         return np.flatnonzero(known)
 
     def result(self, part: Part, state: ComponentsState, env: Environment) -> dict[str, Array]:
@@ -218,6 +224,16 @@ class ConnectedComponents(Primitive[ComponentsState]):
                 kernels.components_compress(len(names), link)
                 kernels.components_rename(part.num_slots, state.link, state.label, names, link, len(names))
         return {"label": state.label[state.link[: part.num_owned]]}
+
+
+def _bounds(part: Part, env: Environment) -> Array:
+    """`Part.slot_bounds` on the device, which the partition keeps."""
+    kept = part.tables.get("slot bounds")
+    if kept is None:
+        kept = env.backend.from_host(part.slot_bounds)
+        part.tables.keep("slot bounds", kept, kept.nbytes)
+    bounds: Array = kept
+    return bounds
 
 
 def _most_frequent(env: Environment, roots: Array) -> int:

@@ -6,8 +6,8 @@ know these lengths. What is expected leaves before the ranks have met, and as so
 (`begin`): nobody waits for lengths, which the control integers confirm meanwhile. A payload of another length follows
 in a second round.
 
-Payloads of `COMM.riding` bytes at most go through the other communicator too, at the same time as what each exchange
-sends there anyway, so a superstep of few vertices does not wait for NCCL.
+Payloads of `COMM.riding` bytes at most, and those in host memory, go through the other communicator too, at the same
+time as what each exchange sends there anyway, so a superstep of few vertices does not wait for NCCL.
 
 NCCL calls that connect to peers block and cannot be cancelled. They happen here only at construction, in a helper
 thread with a deadline: the communicator's own set-up, and one byte between all pairs. Later exchanges enqueue and poll
@@ -47,6 +47,11 @@ def nccl_available() -> tuple[bool, str]:
     except Exception as error:  # CuPy or the NCCL library missing, or one that does not load
         return False, f'NCCL cannot be used ({error}): pip install "graphdask[cuda13]" (or cuda12)'
     return True, f"NCCL {code // 10000}.{code // 100 % 100}.{code % 100}"
+
+
+def _rides(part: Array) -> bool:
+    """Whether a payload goes through the control communicator."""
+    return part.nbytes <= COMM.riding or isinstance(part, np.ndarray)
 
 
 class NcclPlane:
@@ -215,11 +220,8 @@ class NcclCommunicator(Communicator):
         meta, control = checked(self.size, sends, meta, control)
         if self._closed or self._plane.communicator is None:
             raise CommunicationError("this communicator has failed or is closed")
-        for part in sends:
-            if isinstance(part, np.ndarray) and part.nbytes > COMM.riding:
-                raise InputError(f"NCCL moves device memory only; a payload is a NumPy array of {part.nbytes} bytes")
         nbytes = np.array([-1 if part is None else part.nbytes for part in sends], np.int64)
-        riding = [part if part is not None and part.nbytes <= COMM.riding else None for part in sends]
+        riding = [part if part is not None and _rides(part) else None for part in sends]
         riding[self.rank] = None
         try:
             with self._backend.activate():

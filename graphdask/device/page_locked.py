@@ -13,7 +13,8 @@ import numpy as np
 READ = 8192
 """Bytes up to which an array is read so."""
 SENT = 1 << 18
-"""Bytes up to which one is sent so."""
+"""Bytes up to which arrays are sent so, one after the other as long as one of them is under way."""
+ALIGNED = 64
 
 
 class PageLocked(local):
@@ -30,6 +31,8 @@ class PageLocked(local):
         self._for_sending: Any = None
         self._sent: Any = None
         """An event after what was sent last."""
+        self._stream, self._end = 0, 0
+        """Where that was, and where its memory ends."""
 
     def _read(self) -> Any:
         if self._for_reading is None:
@@ -69,17 +72,21 @@ class PageLocked(local):
         return np.frombuffer(memory, np.int32, len(addresses)).tolist()
 
     def send(self, array: np.ndarray) -> Any:
-        """A copy on the device; through other memory where the array is large, or what was sent last is under way."""
+        """A copy on the device; through other memory where the array is large, or what is under way leaves none."""
         if not array.size or array.nbytes > SENT or not array.flags.c_contiguous:
             return self._xp.asarray(array)
         if self._for_sending is None:
             self._for_sending = self._cuda.alloc_pinned_memory(SENT)
             self._sent = self._cuda.Event(block=False, disable_timing=True)
-        if not self._sent.done:
-            return self._xp.asarray(array)
         runtime, memory, stream = self._cuda.runtime, self._for_sending, self._cuda.get_current_stream()
+        if self._sent.done:
+            self._end = 0
+        elif self._end + array.nbytes > SENT or stream.ptr != self._stream:
+            return self._xp.asarray(array)
+        begin, self._stream = memory.ptr + self._end, stream.ptr
+        self._end += -(-array.nbytes // ALIGNED) * ALIGNED
         found = self._xp.empty(array.shape, array.dtype)
-        ctypes.memmove(memory.ptr, array.ctypes.data, array.nbytes)
-        runtime.memcpyAsync(found.data.ptr, memory.ptr, array.nbytes, runtime.memcpyHostToDevice, stream.ptr)
+        ctypes.memmove(begin, array.ctypes.data, array.nbytes)
+        runtime.memcpyAsync(found.data.ptr, begin, array.nbytes, runtime.memcpyHostToDevice, stream.ptr)
         self._sent.record(stream)
         return found

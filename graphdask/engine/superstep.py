@@ -29,7 +29,8 @@ class Superstep:
     compute: float
     """Seconds in the primitive."""
     code: float
-    """Seconds for splitting, coding and decoding (C)."""
+    """Seconds for splitting, coding and decoding (C). What a GPU codes before the host knows how much it is counts to
+    `compute`."""
     exchange: float
     """Seconds on the wire, the wait for slower ranks taken off."""
     wait: float

@@ -21,7 +21,6 @@ from graphdask.bench.processes import UcxProcesses
 from graphdask.comm.nccl import NcclCommunicator, NcclPlane, nccl_available
 from graphdask.comm.single import SingleCommunicator
 from graphdask.comm.threads import run_threads
-from graphdask.comm.tuning import COMM
 from graphdask.comm.ucx.communicator import UcxCommunicator, UcxPlane
 from graphdask.device.backend import cuda_device_count, get_backend
 from graphdask.errors import InputError, PeerLost
@@ -103,15 +102,6 @@ def test_a_receive_buffer_is_in_nobodys_use():
 @pytest.mark.gpu
 def test_nccl_with_one_rank():
     on_threads(1, over_nccl, many_blocks, MIXED, "cuda")
-
-
-@pytest.mark.gpu
-def test_nccl_refuses_long_host_payloads():
-    def body(communicator):
-        with pytest.raises(InputError, match="a payload is a NumPy array"):
-            communicator.exchange([np.zeros(COMM.riding + 1, np.uint8)])
-
-    on_threads(1, over_nccl, body)
 
 
 @pytest.mark.multigpu

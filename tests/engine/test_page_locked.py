@@ -87,15 +87,20 @@ def test_what_is_under_way_is_not_written_over(rng):
     cupy = Cupy()
     memory = PageLocked(cupy)
     first, second = rng.integers(0, 99, (2, 40))
-    sent = [memory.send(first), memory.send(second)]
-    assert cupy.others == 1  # the second, another way
+    large = rng.integers(0, 99, SENT // 8 - 60)
+    sent = [memory.send(array) for array in (first, second, large)]
+    assert cupy.others == 1  # the last, another way
+    cupy.ptr = 6  # another stream, whose copies may be done before
+    sent.append(memory.send(first))
+    assert cupy.others == 2
+    cupy.ptr = 5
     cupy.synchronize()
-    for found, given in zip(sent, (first, second), strict=True):
+    for found, given in zip(sent, (first, second, large, first), strict=True):
         np.testing.assert_array_equal(found.host(), given)
     third = memory.send(second.reshape(4, 10))
     cupy.synchronize()
     np.testing.assert_array_equal(third.host(), second.reshape(4, 10))
-    assert cupy.others == 1
+    assert cupy.others == 2
     assert cupy.taken == [SENT]
 
 
