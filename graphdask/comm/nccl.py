@@ -1,10 +1,9 @@
 """NcclCommunicator: payloads between GPUs through NCCL's grouped send and receive, everything else through another
 communicator (UCX), which also reports aborts and dead peers while NCCL's kernels run.
 
-A payload to a rank is expected to have as many bytes as the last one, if that had as many as the one before; both ranks
-know these lengths. What is expected leaves before the ranks have met, and as soon as the device has written it
-(`begin`): nobody waits for lengths, which the control integers confirm meanwhile. A payload of another length follows
-in a second round.
+A payload to a rank is expected to be as long as the last one if the last two were of one length; both ranks know these
+lengths. What is expected leaves before the ranks have met, and as soon as the device has written it (`begin`): nobody
+waits for lengths, which the control integers confirm meanwhile. A payload of another length follows in a second round.
 
 Payloads of `COMM.riding` bytes at most, and those in host memory, go through the other communicator too, at the same
 time as what each exchange sends there anyway, so a superstep of few vertices does not wait for NCCL.
