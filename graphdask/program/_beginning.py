@@ -46,6 +46,13 @@ def take_over(
         field[slots] = values[mine]
 
 
+def hold_states(of: Definition, part: Part, state: Any, env: Environment) -> None:
+    """Put the field that keeps the least message where messages to own vertices stand, on a CPU: messages that are no
+    less are dropped there (kernels/program/program_default.py)."""
+    if of.keeps is not None and env.backend.name == "cpu":
+        state.pack.message0[: part.num_owned] = state.fields[of.keeps][: part.num_owned]
+
+
 def own_slots(part: Part, env: Environment, numbers: np.ndarray) -> tuple[Array, Any]:
     """Slots of those vertices that this rank owns; and which of all these are, bool, or a slice of all."""
     places = part.vertex_map.to_position(env.backend, env.backend.from_host(numbers)) - part.first_position

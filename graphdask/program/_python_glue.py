@@ -43,10 +43,11 @@ class PythonGlue:
             )
         parts = [
             self._begin(), self._value_of(), self._message(), self._nothing(), self._merge(), self._got(), self._put(),
-            self._apply(),
+            self._apply(), self._free(),
         ]  # fmt: skip
+        made.append(f"KEEPS = {of.keeps is not None}")
         if of.pushes:
-            parts += [self._push(), self._take(), self._bound(), self._settled()]
+            parts += [self._push(), self._take(), self._bound(), self._settled(), self._lowers(), self._spared()]
         functions = [f"@inlined\n{part}" for part in parts]
         if of.pushes or of.sums_values:
             functions.append(python_ending(of, self.ending))
@@ -209,6 +210,10 @@ class PythonGlue:
 
     def _push(self) -> str:
         of, sign = self.of, {"min": "<", "max": ">"}.get(self.of.combine)
+        if of.keeps is not None:
+            return "def push(v, sent, a: Program):\n" + indented(
+                [f"if sent[0] {sign} a.message0[v]:", "    a.message0[v] = sent[0]", "    return True", "return False"]
+            )
         lines = ["a.received[v] += 1"] if of.counts else []
         lines.append("old = a.message0[v]")
         if sign:
@@ -218,6 +223,27 @@ class PythonGlue:
         else:
             lines.append("a.message0[v] = old + sent[0]")
         return "def push(v, sent, a: Program):\n" + indented([*lines, f"return old == {self._none()[0]}"])
+
+    def _kept(self) -> str:
+        """The field that keeps the least message, as a message."""
+        keeps = self.of.keeps
+        assert keeps is not None
+        return f"(np.{'float64' if self.of.state[keeps].kind == 'float' else 'int64'}(a.state{keeps}[v]),)"
+
+    def _free(self) -> str:
+        free = "nothing()"
+        if self.of.keeps is not None:
+            free = f"{self._kept()} if np.int64(v) < a.owned else got(v, a)"
+        return f"def free(v, a: Program):\n    return {free}\n"
+
+    def _lowers(self) -> str:
+        sign = "<" if self.of.combine == "min" else ">"
+        lowers = "True" if self.of.keeps is None else f"sent[0] {sign} a.message0[v]"
+        return f"def lowers(v, sent, a: Program):\n    return {lowers}\n"
+
+    def _spared(self) -> str:
+        spared = "False" if self.of.keeps is None else "settled(got(v, a), most)"
+        return f"def spared(v, most, a: Program):\n    return {spared}\n"
 
     def _settled(self) -> str:
         of, extreme = self.of, self.of.combine in ("min", "max")

@@ -12,6 +12,7 @@ import numpy as np
 
 from graphdask.errors import FunctionError, InputError, shown
 from graphdask.kernels.program.program_pack import AGGREGATES, MESSAGES, STATES
+from graphdask.program._kept_field import kept_field
 from graphdask.program.columns import Columns, Read, read_by
 from graphdask.program.fields import Place, Places, of_change, of_column, of_edge, of_message, of_start, of_vertex
 from graphdask.program.translate import Field, translate_record
@@ -104,6 +105,8 @@ class Definition:
     """Whether all vertices send in every superstep, and get a new state."""
     columns: Mapping[Read, int] = field(default_factory=dict)
     """The columns of the graph that functions read, with their numbers."""
+    kept: int | None = None
+    """The field of the state that keeps the least or greatest message, if it is seen that one does."""
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:
@@ -153,6 +156,12 @@ class Definition:
         return None
 
     @property
+    def keeps(self) -> int | None:
+        """The field of the state that is the least or greatest of what came; a message that is no less is dropped."""
+        reads_time = self.send is not None and "run" in self.send.roles
+        return self.kept if self.pushes and not (self.aggregates or self.counts or reads_time) else None
+
+    @property
     def chosen(self) -> dict[str, Any]:
         """How messages are combined, and why, for statistics."""
         why = self.why_pulled or f"{self.combine} of one number is the same in any order, {PULLED_TOO}"
@@ -199,7 +208,7 @@ class Definition:
         functions = tuple((each.name, each.code.digest, each.code.fields) for each in self.functions)
         aggregates = tuple((each.combine, each.kind) for each in self.aggregates)
         fields = tuple((field.kind, field.dtype) for field in self.state)
-        return fields, tuple(self.message.items()), self.combine, functions, aggregates, self.pushes
+        return fields, tuple(self.message.items()), self.combine, functions, aggregates, self.pushes, self.keeps
 
     @cached_property
     def sent(self) -> tuple[int, ...]:
@@ -280,8 +289,16 @@ class Definition:
         )
         return cls(
             state, message, combine, send, apply, tuple(begins), tuple(aggregates), program.direction,
-            program.activity == "all", columns.numbers,
+            program.activity == "all", columns.numbers, _kept(state, message, combine, program.apply),
         )  # fmt: skip
+
+
+def _kept(state: tuple[StateField, ...], message: Mapping[str, str], combine: str, apply: Any) -> int | None:
+    """The number of the field that keeps the least or greatest of messages of its own type."""
+    name = None if isinstance(apply, Translated) else kept_field(apply, combine)
+    kinds = [(field.name, field.kind) for field in state]
+    wanted = (name, next(iter(message.values())))
+    return kinds.index(wanted) if len(message) == 1 and wanted in kinds and wanted[1] != "bool" else None
 
 
 def _sendable(kind: str, combine: str) -> str:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import linecache
+import traceback
+from collections.abc import Callable
+from typing import Any
+
 from graphdask.errors import FunctionError
 from graphdask.program._glue_parts import NOT_A_NUMBER, TOO_LARGE_SUM, TOO_WIDE
 from graphdask.program.definition import Definition, Function
@@ -22,3 +27,17 @@ def error_of(of: Definition, function: Function, failure: int) -> FunctionError:
     if reason == TOO_LARGE_SUM:
         return code.refused("sends integers whose sum at a vertex does not fit 64 bits; send floats")
     return code.error(failure)
+
+
+def ended(until: Callable[[Any], Any], known: Any) -> bool:
+    """Whether `until` ends the run. If it divides by zero, or its arithmetic fails otherwise, the error names the line;
+    any other exception of it comes back as it is."""
+    try:
+        return bool(until(known))
+    except (ArithmeticError, ValueError) as error:
+        frames = traceback.extract_tb(error.__traceback__)[1:]
+        if not frames:  # until is no function of Python, such as a method of NumPy
+            raise
+        path, line = frames[-1].filename, frames[-1].lineno
+        source = linecache.getline(path, line or 0).strip() or None
+        raise FunctionError(f"until failed: {error}", path, line, source) from error

@@ -28,7 +28,7 @@ from graphdask.kernels.program.program_pack import BINS, CHANGED, COUNTS, MARKED
 from graphdask.kernels.program.program_pack import Program as Pack
 from graphdask.partition.part import Csr, Part
 from graphdask.program._ahead import Ahead, may_go_ahead
-from graphdask.program._beginning import add_facts, own_slots, take_over
+from graphdask.program._beginning import add_facts, hold_states, own_slots, take_over
 from graphdask.program._columns_read import columns_of_vertices, columns_read, fields_of_edges, types_of_columns
 from graphdask.program._ending import ending_of
 from graphdask.program._judged import Judged, is_judged
@@ -39,7 +39,7 @@ from graphdask.program._state import ProgramState
 from graphdask.program._team import go_on_together, go_together, memory_of_team, team_of
 from graphdask.program.aggregates import Known, clear_sums, summed_up, votes_of, words_of, write_values
 from graphdask.program.definition import Definition, Function
-from graphdask.program.failures import error_of
+from graphdask.program.failures import ended, error_of
 from graphdask.program.glue import written
 from graphdask.program.result import ProgramResult
 
@@ -158,11 +158,11 @@ class VertexProgram(Primitive[ProgramState]):
         memory = team_of(self, part, env)
         state = self._made(part, env, memory is not None)
         pack, of, owned = state.pack, self.definition, part.num_owned
-        if of.begins:
-            for i, function in of.begins:
-                pack.failure = self._failure(state, function)
-                state.kernels.program_begin(owned, i, pack)
-            take_over(of, self.first, {of.state[i].name for i, _ in of.begins}, part, state.fields, env)
+        for i, function in of.begins:
+            pack.failure = self._failure(state, function)
+            state.kernels.program_begin(owned, i, pack)
+        take_over(of, self.first, {of.state[i].name for i, _ in of.begins}, part, state.fields, env)
+        hold_states(of, part, state, env)
         if self.active is None or of.everyone:
             state.everywhere, state.count = True, owned
             state.pulls = state.pull is not None
@@ -438,7 +438,7 @@ class VertexProgram(Primitive[ProgramState]):
         if state.done:
             state.aggregates = summed_up(self.definition, votes[:, 3:])
             write_values(self.definition, state.pack, state.aggregates)
-            if self.until is not None and self.until(Known(state.aggregates, state.changes, state.done)):
+            if self.until is not None and ended(self.until, Known(state.aggregates, state.changes, state.done)):
                 return True
         return self.most is not None and state.done >= self.most
 

@@ -18,6 +18,7 @@ from graphdask.kernels.program.program_default import (
     apply,
     begin,
     fails,
+    free,
     got,
     host_looks,
     merge,
@@ -26,13 +27,14 @@ from graphdask.kernels.program.program_default import (
     put,
     value_of,
 )
-from graphdask.kernels.program.program_length import length
+from graphdask.kernels.program.program_length import MANY, ascending, length
 from graphdask.kernels.program.program_pack import (
     ANY,
     BINS,
     KIND_BITS,
     LEAST,
     LEAST_FLOAT,
+    MARKED,
     MOST,
     MOST_FLOAT,
     SUM,
@@ -151,6 +153,8 @@ def program_sum(n, a: Program):
 def program_apply(n, a: Program):
     """New states of own vertices, all or those that got a message; list those that differ."""
     changed = a.counters.changed
+    if a.marks is not None and a.limit == MARKED and a.counters.marked * MANY > a.owned:
+        ascending(a)
     for i in range(length(n, a)):
         v = u64(i if a.listed is None else a.listed[i])
         if (a.everyone or a.received[v] > 0) and apply(v, a):
@@ -203,9 +207,8 @@ def program_judge(n, superstep, a: Program):
 @twin
 def program_clear(n, a: Program):
     """Free the places of messages for the next superstep."""
-    none = nothing()
     for i in range(length(n, a)):
         v = u64(a.listed[i])
-        put(v, none, a)
+        put(v, free(v, a), a)
         a.received[v] = 0
         a.marks[v >> u64(5)] &= ~(np.uint32(1) << np.uint32(v & u64(31)))

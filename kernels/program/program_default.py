@@ -50,6 +50,29 @@ def bound(u, held, a: Program):
     return (min(held[0], a.value0[u]),)
 
 
+KEEPS = False
+"""Whether a field of the state keeps the least or greatest of all messages, so that what stands in the place of the
+messages of a vertex is that field, and of a ghost what was sent last."""
+
+
+@twin
+def free(v, a: Program):
+    """Return what stands in the place of a vertex that has no message yet."""
+    return nothing()
+
+
+@twin
+def lowers(v, sent, a: Program):
+    """Return whether a message changes what a vertex keeps; without KEEPS it may always."""
+    return True
+
+
+@twin
+def spared(v, most, a: Program):
+    """Return whether no message changes what a vertex keeps, where none is beyond `most`."""
+    return False
+
+
 @twin
 def settled(held, most):
     """Return whether no message changes what it is combined with any more, where none is beyond `most`."""

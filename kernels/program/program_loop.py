@@ -13,32 +13,42 @@ Source: Beamer et al., Direction-optimizing breadth-first search, SC 2012.
 import numpy as np
 
 from graphdask.kernels.common.bitmap import has_bit, set_bit, u64
+from graphdask.kernels.common.prefetch import prefetch
 from graphdask.kernels.common.twin import inlined, twin
 from graphdask.kernels.program.program_default import (
+    KEEPS,
     MACROS,
     apply,
     bound,
     clear_sums,
     fails,
+    free,
     host_looks,
+    lowers,
     merge,
     message,
     nothing,
     push,
     put,
     settled,
+    spared,
     value_of,
 )
+from graphdask.kernels.program.program_length import MANY, ascending
 from graphdask.kernels.program.program_pack import Program
 
 __all__ = ["MACROS"]
 
 # The functions of the caller stand here.
 
-MANY = 16
-"""One of so many vertices got a message: they are visited in ascending order."""
 PULLED = 3
-"""Of four edges, from which on vertices pull."""
+"""Of four edges that vertices would pull along, from which on they do."""
+WEIGHED = 16
+"""One of so many edges is of a vertex that sends: from then on it is worked out how many vertices would pull along."""
+FEW = 1024
+"""Edges that are scanned before the messages that lower what vertices keep are sent along them (program_push.py)."""
+SOON, NEXT, LINE = 16, 6, 16
+"""How many vertices ahead their rows' places are fetched, and their edges; edges in a line of a cache."""
 ENOUGH = 1 << 22
 """Edges along which messages are sent in a call, after which the host checks its deadline."""
 
@@ -47,22 +57,14 @@ ENOUGH = 1 << 22
 def _renewed(marked, a: Program):
     """Compute the states of the vertices with messages, and free their places; return how many changed."""
     if marked * MANY > a.owned:
-        marked = u64(0)
-        for word in range(u64(len(a.marks))):
-            bits, v = u64(a.marks[word]), word << u64(5)
-            while bits:
-                if bits & u64(1):
-                    a.marked[marked] = v
-                    marked += u64(1)
-                bits >>= u64(1)
-                v += u64(1)
-    changed, none = u64(0), nothing()
+        marked = ascending(a)
+    changed = u64(0)
     for i in range(u64(marked)):
         v = u64(a.marked[i])
         if apply(v, a):
             a.changed[changed] = v
             changed += u64(1)
-        put(v, none, a)
+        put(v, free(v, a), a)
         a.received[v] = 0
         a.marks[v >> u64(5)] = 0  # those of other vertices that are listed, too
     return np.int64(changed)
@@ -80,13 +82,44 @@ def _value(u, a: Program):
 
 
 @inlined
-def _pushed(count, everywhere, a: Program):
+def _fetch_rows(i, count, a: Program):
+    """Have the processor fetch rows of vertices that are listed a little further on."""
+    if i + u64(SOON) < count:
+        prefetch(a.indptr, u64(a.changed[i + u64(SOON)]))
+    if i + u64(NEXT) < count:
+        first = a.indptr[u64(a.changed[i + u64(NEXT)])]
+        prefetch(a.indices, first)
+        prefetch(a.indices, first + LINE)
+
+
+@inlined
+def _pushed(count, everywhere, slots, offered, a: Program):
     """Send along the edges of the vertices that are listed, or of all; return how many got a message."""
     marked = u64(0)
     for i in range(u64(count)):
         u = i if everywhere else u64(a.changed[i])
+        if not everywhere:
+            _fetch_rows(i, u64(count), a)
         _value(u, a)
-        for e in range(u64(a.indptr[u]), u64(a.indptr[u + u64(1)])):
+        if KEEPS and a.active is not None:
+            set_bit(a.active, u)
+        first, end = u64(a.indptr[u]), u64(a.indptr[u + u64(1)])
+        while KEEPS and first < end:
+            stop, some = min(first + u64(FEW), end), u64(0)
+            for e in range(first, stop):
+                v = u64(a.indices[e])
+                given, sent = message(u, v, e, a)
+                slots[some], offered[some] = v, sent[0]
+                some += u64(given & lowers(v, sent, a))
+            first = stop
+            for k in range(some):
+                v = u64(slots[k])
+                if push(v, (offered[k],), a) and not has_bit(a.marks, v):
+                    set_bit(a.marks, v)
+                    a.received[v] = 1
+                    a.marked[marked] = v
+                    marked += u64(1)
+        for e in range(first, end):
             v = u64(a.indices[e])
             given, sent = message(u, v, e, a)
             if given and push(v, sent, a) and not has_bit(a.marks, v):
@@ -98,37 +131,75 @@ def _pushed(count, everywhere, a: Program):
 
 
 @inlined
-def _pulled(count, everywhere, a: Program):
-    """Combine along the row of each vertex what the vertices send that are listed, or all."""
-    marked, most = u64(0), nothing()
+def _most(count, everywhere, a: Program):
+    """Write what the vertices send that are listed, or all; return what none of it is beyond."""
+    most = nothing()
     for i in range(u64(count)):
         u = i if everywhere else u64(a.changed[i])
         if _value(u, a):
             most = bound(u, most, a)
-        set_bit(a.active, u)
+    return most
+
+
+@inlined
+def _open(most, a: Program):
+    """How many edges the vertices have for which messages may matter."""
+    edges = np.int64(0)
     for v in range(u64(a.owned)):
-        held, got = nothing(), 0
+        edges += 0 if spared(v, most, a) else a.indptr[v + u64(1)] - a.indptr[v]
+    return edges
+
+
+@inlined
+def _has_all(bits, n):
+    """Whether the first n bits are set."""
+    found = True
+    for word in range(u64(n) >> u64(5)):
+        found &= bits[word] == 0xFFFFFFFF
+    for v in range(u64(n) & ~u64(31), u64(n)):
+        found &= has_bit(bits, v)
+    return found
+
+
+@inlined
+def _pulled(count, everywhere, most, a: Program):
+    """Combine along the row of each vertex what the vertices send that are listed, or all.
+
+    With KEEPS also what vertices have sent before, which changes nothing: a processor cannot predict who sends again.
+    """
+    marked = u64(0)
+    for i in range(u64(count)):
+        set_bit(a.active, i if everywhere else u64(a.changed[i]))
+    every = _has_all(a.active, a.owned)
+    for v in range(u64(a.owned)):
+        if spared(v, most, a):
+            continue
+        held, got = free(v, a), 0
         for e in range(u64(a.indptr[v]), u64(a.indptr[v + u64(1)])):
             u = u64(a.indices[e])
-            if has_bit(a.active, u):
+            if every or has_bit(a.active, u):
                 given, sent = message(u, v, e, a)
-                if given:
+                if KEEPS:
+                    got += given & lowers(v, sent, a)
+                    held = merge(held, sent) if given else held
+                elif given:
                     held = merge(held, sent)
                     got += 1
-                    if settled(held, most):
-                        break
+                if given and settled(held, most):
+                    break
         if got:
             put(v, held, a)
             a.received[v] = got
             set_bit(a.marks, v)
             a.marked[marked] = v
             marked += u64(1)
-    a.active[:] = 0
+    if not KEEPS:
+        a.active[:] = 0
     return np.int64(marked)
 
 
 @inlined
-def _sent(count, everywhere, a: Program):
+def _sent(count, everywhere, slots, offered, a: Program):
     """Send from `count` vertices, those that are listed or all; return how many got a message, the edges, and whether
     these were pulled along."""
     edges = np.int64(0)
@@ -138,13 +209,15 @@ def _sent(count, everywhere, a: Program):
         for i in range(u64(count)):
             u = u64(a.changed[i])
             edges += a.indptr[u + u64(1)] - a.indptr[u]
-    pulls = False
+    pulls, most = False, nothing()
     if a.active is not None:
-        pulls = edges > 0 and edges * 4 >= a.indptr[a.owned] * PULLED
+        if edges > 0 and edges * WEIGHED >= a.indptr[a.owned]:
+            most = _most(count, everywhere, a)
+            pulls = edges * 4 >= _open(most, a) * PULLED
         if pulls:
-            marked = _pulled(count, everywhere, a)
+            marked = _pulled(count, everywhere, most, a)
     if not pulls:
-        marked = _pushed(count, everywhere, a)
+        marked = _pushed(count, everywhere, slots, offered, a)
     if a.sends is not None:
         if count * MANY > a.owned:
             a.sends[:] = 0
@@ -160,6 +233,7 @@ def program_loop(n, first, steps, given: Program):
     came."""
     done, edges, count, marked = 0, np.int64(0), first, given.counters.marked
     visited, begins, looks, pushes, pulls = 0, first >= 0, False, 0, 0
+    slots, offered = np.empty(FEW, given.indices.dtype), np.empty(FEW, given.message0.dtype)
     while True:
         step = given.superstep + done
         if not begins:
@@ -172,7 +246,9 @@ def program_loop(n, first, steps, given: Program):
                 break
             looks = host_looks(count, given.superstep + done, given)
         step, everywhere = given.superstep + done, begins and given.everywhere != 0
-        marked, sent, pulled = _sent(count, everywhere, Program(given, failure=given.failure_to_send, superstep=step))
+        marked, sent, pulled = _sent(
+            count, everywhere, slots, offered, Program(given, failure=given.failure_to_send, superstep=step)
+        )
         begins, visited, edges = False, visited + count, edges + sent
         if pulled:
             pulls += 1

@@ -231,3 +231,18 @@ def test_what_until_raises_comes_back(G, parts):
 
     with pytest.raises(Mine, match="mine"):
         gd.run(G.partition(parts), program(), active=[0], init={"distance": {0: 0.0}}, until=until)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize(
+    ("until", "message"),
+    [
+        (lambda a: 1 / (a.superstep - 1) > 2, "until failed: float division by zero|until failed: division by zero"),
+        (lambda a: math.sqrt(-a.superstep) > 2, "until failed: "),
+    ],
+    ids=["division", "root"],
+)
+def test_arithmetic_that_fails_in_until_is_named_with_its_line(G, parts, until, message):
+    with pytest.raises(FunctionError, match=message) as raised:
+        gd.run(G.partition(parts), program(), active=[0], init={"distance": {0: 0.0}}, until=until)
+    assert (raised.value.path, raised.value.line) == (__file__, until.__code__.co_firstlineno)
