@@ -49,7 +49,33 @@ def run(
     client: Any = None,
     progress: bool | None = None,
 ) -> Any:
-    """Run a primitive over a graph and return its Result."""
+    """Run a primitive over a graph.
+
+    Parameters
+    ----------
+    graph : Graph, DynamicGraph or StreamedGraph
+        Its partitions are built first, if they are not kept.
+    primitive : graphdask.engine.Primitive
+        The algorithm, with its arguments.
+    exchange, allocation, checkpoint, every, client, progress
+        As the functions of algorithms take them, such as `gd.bfs` and `gd.pagerank`.
+
+    Returns
+    -------
+    Result
+        Of the class that the primitive names; its columns stay with the ranks until they are read.
+
+    Raises
+    ------
+    OverBudget
+        If the partitions and the state need more memory than there is.
+    PeerLost
+        If workers are lost more often than the configuration `retries` allows.
+    Unsupported
+        If the graph is on disk and the primitive has no streamed form, or it is asked for checkpoints and has none.
+    DeadlineExceeded
+        If the run makes no progress for as long as the configuration `deadline` says.
+    """
 
 
 @Declared
