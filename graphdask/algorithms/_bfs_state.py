@@ -11,11 +11,14 @@ import numpy as np
 from graphdask.algorithms._targets import Targets
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
+from graphdask.engine.checkpoints import lowered
 from graphdask.engine.direction import Direction
 from graphdask.engine.frontier import Frontier
-from graphdask.engine.loop import Environment
+from graphdask.engine.loop import Environment, Inbox
 from graphdask.engine.team import Peers
 from graphdask.kernels.bfs.bfs_pack import Search
+from graphdask.kernels.common.levels_pack import COUNTS
+from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
 
@@ -47,16 +50,56 @@ class BfsState:
         aims = () if self.targets is None else self.targets.votes(self.search.seen, env)
         return *self.direction.votes(found, edges, arcs), *aims
 
-    def answer(self, part: Part, env: Environment) -> dict[str, Array]:
-        """Return depths and parents of the own vertices, parents as ids."""
-        owned, search = part.num_owned, self.search
-        depth, parent = search.depth[:owned], search.parent[:owned]
-        self.frontier.forget_left(0)
+    def own_parents(self, part: Part, env: Environment) -> Array:
+        """Parents of the own vertices as ids, where they are kept."""
+        parent: Array = self.search.parent[: part.num_owned]
         if self.frontier.pulled and env.size > 1 and type(part.vertex_map) is not VertexMap:
             places = env.xp.flatnonzero(parent < -1)
             parent[places] = part.vertex_map.to_id(env.backend, -2 - parent[places])
+        return parent
+
+    def taking(self, part: Part, inbox: Inbox, env: Environment) -> dict[str, Array]:
+        """Return copies of depths and parents of the own vertices, with what has arrived for them."""
+        depth, parent = self.search.depth[: part.num_owned].copy(), self.own_parents(part, env).copy()
+        if not self.direction.pulls and len(inbox):  # else it is the frontier, which came to ghosts
+            level, none = self.frontier.level, np.iinfo(parent.dtype)
+            may_fall = env.xp.where(depth < 0, none.max, env.xp.where(depth == level, parent, none.min))
+            parents = lowered(may_fall.astype(parent.dtype), inbox, "parent", env)
+            new = parents != may_fall
+            depth[new], parent[new] = level, parents[new]
+        return {"depth": depth, "parent": parent}
+
+    def answer(self, part: Part, env: Environment) -> dict[str, Array]:
+        """Return depths and parents of the own vertices, parents as ids."""
+        owned, search = part.num_owned, self.search
+        self.frontier.forget_left(0)
+        depth, parent = search.depth[:owned], self.own_parents(part, env)
         columns = {"depth": (depth, search.depth), "parent": (parent, search.parent)}
         return {name: column if len(of) == owned else column.copy() for name, (column, of) in columns.items()}
+
+
+def amid_search(
+    part: Part, env: Environment, direction: str, depth: Array, parent: Array, level: int, targets: Sequence[int],
+    limit: int,
+) -> BfsState:  # fmt: skip
+    """Return the state of a search whose frontier are the own vertices of a level, from depths and parents of all own
+    vertices up to it. Every rank calls it."""
+    xp, slots, dtype = env.xp, part.num_slots, part.vertex_map.dtype
+    sources = places_of(xp, depth == level).astype(dtype)
+    state = before_search(part, env, direction, sources, slots, slots, targets=targets, limit=limit)
+    search, frontier = state.search, state.frontier
+    if level % 2:
+        frontier.queues = frontier.queues[1], frontier.queues[0]
+    frontier.level = level
+    if frontier.count:
+        state.kernels.bfs_settle(frontier.count, level, search)
+        frontier.weight = frontier.read(env)[COUNTS.place.weight]
+    (depths,) = env.fetch_ghosts(part, [depth])
+    search.depth[:], search.parent[: part.num_owned] = depths, parent
+    reached = places_of(xp, depths >= 0).astype(dtype)
+    env.kernels("codec", index_t=dtype).codec_set_bits(len(reached), reached, search.seen, slots)
+    frontier.unreached = min(frontier.unreached, int((depth < 0).sum()))
+    return state
 
 
 def before_search(

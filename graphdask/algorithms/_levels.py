@@ -85,6 +85,14 @@ class BetweennessState:
     """Level whose dependencies come next; negative while the search goes forward."""
 
     @property
+    def sums(self) -> dict[str, Array]:
+        """What is added up over the batches, per own vertex."""
+        found = {"score": self.score, "reached": self.reached, "total": self.total}
+        if self.inverse is not None:
+            found |= {"inverse": self.inverse[0], "inverse_low": self.inverse[1]}
+        return {name: sums for name, sums in found.items() if sums is not None}
+
+    @property
     def columns(self) -> int:
         """The number of lanes that `value` has columns for."""
         return self.lanes.bit_count()

@@ -36,7 +36,7 @@ class EdgeBetweenness(Betweenness):
     name = "edge betweenness"
     needs_memory = VALUES
     edge_rows = True
-    by_teams = goes_deep = False
+    by_teams = goes_deep = resumes = False
     first_level = 0
     by_weight = False
 

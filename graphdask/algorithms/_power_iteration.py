@@ -179,9 +179,10 @@ def checked(
     return float(tol), max_iter, by_weight
 
 
-def iterated(G: Graph, primitive: PowerIteration, overflow: str, exchange: Any, client: Any, progress: Any) -> Any:
-    """Run the primitive; raise InputError with `overflow` if scores were infinite, warn if they did not converge."""
-    result: Any = execute.run(G, primitive, exchange=exchange, client=client, progress=progress)
+def iterated(G: Graph, primitive: PowerIteration, overflow: str, **how: Any) -> Any:
+    """Run the primitive as `execute.run` does, with `how` for its options; raise InputError with `overflow` if scores
+    were infinite, warn if they did not converge."""
+    result: Any = execute.run(G, primitive, **how)
     if not result._value("finite"):
         raise InputError(f"{primitive.name} overflows after {result.iterations} iterations: {overflow}")
     if primitive.tol and not result.converged:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from graphdask.algorithms._shortest_tree import weights_of
 from graphdask.algorithms._sssp_stop import Stop
 from graphdask.device.backend import Array
-from graphdask.kernels.sssp.sssp_pack import Relaxing
+from graphdask.engine.loop import Environment
+from graphdask.kernels.sssp.sssp_pack import COUNTS, Relaxing
+from graphdask.partition.part import Part
 
 
 @dataclass
@@ -44,6 +49,8 @@ class SsspState:
     far: int = 0
     nearest: float = math.inf
     """A bound from below on the distances of the far ones."""
+    begun: float = 0.0
+    """The smallest distance among the far ones when the current bucket began; the same on all ranks."""
     superstep: int = 0
     step: int = 0
     """The next step of the kernel."""
@@ -62,3 +69,51 @@ class SsspState:
     """Edges visited."""
     too_far: bool = False
     """Whether there are vertices beyond the last bucket; the same on all ranks."""
+
+
+def before_buckets(
+    part: Part, env: Environment, labels: Array, far: Array, nearest: float, queued: tuple[int, int], stop: Stop,
+    distance: np.dtype,
+) -> SsspState:  # fmt: skip
+    """Return the state of a search before its first bucket.
+
+    Parameters
+    ----------
+    labels : array
+        Per slot.
+    far : array
+        Distinct own vertices that have yet to relax their edges.
+    nearest : float
+        A distance in the first bucket, which has all of them that are not beyond.
+    queued : (int, int)
+        How many own vertices may ever be near, and how many rows are deferred.
+    stop : Stop
+    distance : numpy.dtype
+    """
+    xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
+    control = np.zeros(len(COUNTS) + 4, np.int64)
+    control[len(COUNTS) : -1].view(np.float64)[:] = math.inf
+    most_near, most_aside = queued
+    sizes = ("near", owned, most_near), ("far", slots, most_near + slots - owned)
+    near, queues = (
+        tuple(env.buffer(f"SSSP's queue of {what} vertices", most, dtype, expected).array for _ in range(2))
+        for what, most, expected in sizes
+    )
+    state = SsspState(labels, *weights_of(part.out, xp), None, stop)
+    if len(far):
+        state.far, state.nearest = len(far), nearest
+        queues[0][: state.far], control[COUNTS.place.far.start] = far, state.far
+        control[len(COUNTS) : -1].view(np.float64)[0] = nearest
+    words = env.backend.from_host(control)
+    relaxing = Relaxing(
+        indptr=part.out.indptr, indices=part.out.indices, weights=state.weights, each=state.each, ids=part.ids,
+        labels=labels, stamp=xp.full(slots, -1, np.int32), limit=words[-1:].view(distance)[:1], owned=owned,
+        even_near=near[0], odd_near=near[1], even_far=queues[0], odd_far=queues[1],
+        ghost_queue=xp.empty(slots - owned, dtype), hubs=xp.empty(most_aside, dtype), counters=words[: len(COUNTS)],
+        least=words[len(COUNTS) : -1].view(np.float64),
+    )  # fmt: skip
+    state.work = Work(
+        relaxing.stamp, near, queues, relaxing.ghost_queue, relaxing.hubs, words, relaxing.counters, relaxing.least,
+        relaxing.limit, relaxing,
+    )  # fmt: skip
+    return state

@@ -41,6 +41,7 @@ from graphdask.algorithms._sources import scale_sums
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, exchange_bytes
+from graphdask.engine.checkpoints import Resumable, Saved, named
 from graphdask.engine.loop import HUB_THREADS, Environment, Inbox, Messages, Primitive
 from graphdask.engine.team import Peers
 from graphdask.kernels.betweenness.betweenness_pack import COUNTS, Lanes
@@ -67,7 +68,7 @@ class BetweennessResult(Result):
         return self._column("score")
 
 
-class Betweenness(Primitive[BetweennessState]):
+class Betweenness(Primitive[BetweennessState], Resumable):
     """The primitive: dependencies on the given sources, summed and scaled."""
 
     name = "betweenness"
@@ -175,6 +176,25 @@ class Betweenness(Primitive[BetweennessState]):
         )
         if tables is not None:
             return state, self._together(part, state, tables, env)
+        return state, self._begin(part, state, env, 0)
+
+    def facts(self) -> dict[str, Any]:
+        return {"sources": named(self.sources), "lanes": self.lanes}
+
+    def saved(self, part: Part, state: BetweennessState, inbox: Inbox, env: Environment) -> Saved | None:
+        """Return the sums between two batches; within one a checkpoint is put off."""
+        if state.back >= 0 or state.reported or len(state.levels) != 1:
+            return None
+        return dict(state.sums), {"batch": state.batch}
+
+    def resumed(
+        self, part: Part, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
+    ) -> tuple[BetweennessState, Messages]:
+        state, _ = self.init(part, env)
+        for name, sums in state.sums.items():
+            sums[:] = columns[name]
+        state.batch = numbers["batch"]
+        self._advance(state.batch, env)
         return state, self._begin(part, state, env, 0)
 
     def _together(self, part: Part, state: BetweennessState, tables: TeamTables, env: Environment) -> Messages:

@@ -34,7 +34,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._bfs_state import NO_LIMIT, BfsState, before_search, search_memory, team_search_memory
+from graphdask.algorithms._bfs_state import (
+    NO_LIMIT,
+    BfsState,
+    amid_search,
+    before_search,
+    search_memory,
+    team_search_memory,
+)
 from graphdask.algorithms._bfs_team import TeamSearch
 from graphdask.algorithms._sources import given_sources, given_targets, own_places
 from graphdask.algorithms._targets import target_votes
@@ -43,6 +50,7 @@ from graphdask.algorithms.tuning import SEARCH
 from graphdask.device.backend import Array
 from graphdask.engine.bitmap import set_bits
 from graphdask.engine.buffers import Allocation
+from graphdask.engine.checkpoints import Resumable, Saved, named
 from graphdask.engine.direction import Direction
 from graphdask.engine.loop import HUB_THREADS, INDEX, Counted, Environment, Inbox, Messages, Primitive
 from graphdask.engine.team import Peers
@@ -81,7 +89,7 @@ class BfsResult(Result):
         return self._column("parent")
 
 
-class BreadthFirstSearch(Primitive[BfsState]):
+class BreadthFirstSearch(Primitive[BfsState], Resumable):
     """The primitive: from a set of sources, over out-edges or, ignoring direction, over all edges."""
 
     name = "BFS"
@@ -147,13 +155,35 @@ class BreadthFirstSearch(Primitive[BfsState]):
         if together is not None:
             TeamSearch(together, part, state, env).run()  # nothing is left to be sent
             return state, Messages(part.ids[:0], part.ids[:0], {}, False)
+        if state.frontier.count:
+            state.kernels.bfs_settle(state.frontier.count, 0, state.search)
+            state.frontier.weight = state.frontier.read(env)[AT.weight]
+        return state, self._begun(part, state, part.out.num_edges, env)
+
+    def _begun(self, part: Part, state: BfsState, unexplored: int, env: Environment) -> Messages:
+        """What is sent before the first superstep; so many edges of this rank have yet to be visited."""
         frontier = state.frontier
-        if frontier.count:
-            state.kernels.bfs_settle(frontier.count, 0, state.search)
-            frontier.weight = frontier.read(env)[AT.weight]
-        votes = state.votes(frontier.count, frontier.edges, env, part.out.num_edges)
+        votes = state.votes(frontier.count, frontier.edges, env, unexplored)
         sources, values = frontier.queue[: frontier.count], {"parent": state.search.parent}
-        return state, Messages(sources, part.ids[:0], values, state.goes_on, votes=votes)
+        return Messages(sources, part.ids[:0], values, state.goes_on, votes=votes)
+
+    def facts(self) -> dict[str, Any]:
+        facts = {"sources": named(self.sources), "ignoring_direction": self.either_way}
+        return facts | {"depth_limit": self.depth_limit, "targets": named(self.targets)}
+
+    def saved(self, part: Part, state: BfsState, inbox: Inbox, env: Environment) -> Saved:
+        return state.taking(part, inbox, env), {"level": state.frontier.level}
+
+    def resumed(
+        self, part: Part, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
+    ) -> tuple[BfsState, Messages]:
+        depth, parent = (columns[name].astype(part.vertex_map.dtype) for name in ("depth", "parent"))
+        limit = NO_LIMIT if self.depth_limit is None else self.depth_limit
+        direction = self.direction if self._can_pull(part) else "push"
+        state = amid_search(part, env, direction, depth, parent, numbers["level"], self.targets, limit)
+        lengths = part.out.indptr[1:] - part.out.indptr[:-1]
+        left = (depth < 0) | (depth == numbers["level"])
+        return state, self._begun(part, state, int(lengths[left].sum()), env)
 
     def ends(self, state: BfsState, votes: np.ndarray) -> bool:
         """If all targets are reached, stop at this level: the next superstep takes in what it reached."""
@@ -334,6 +364,8 @@ def bfs(
     direction: str = "auto",
     exchange: str | None = None,
     allocation: str | float | None = None,
+    checkpoint: Any = None,
+    every: Any = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> BfsResult:
@@ -403,6 +435,8 @@ def bfs(
         BreadthFirstSearch(sources, direction=direction, depth_limit=limit, targets=aims),
         exchange=exchange,
         allocation=allocation,
+        checkpoint=checkpoint,
+        every=every,
         client=client,
         progress=progress,
     )

@@ -103,6 +103,8 @@ def betweenness(
     seed: int | None = None,
     exchange: str | None = None,
     allocation: str | float | None = None,
+    checkpoint: Any = None,
+    every: Any = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> BetweennessResult:
@@ -177,7 +179,14 @@ def betweenness(
     else:
         primitive = Betweenness(chosen, lanes_of(len(chosen), 48 * n), scale, of_sources)
     result: BetweennessResult = execute.run(
-        G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress
+        G,
+        primitive,
+        exchange=exchange,
+        allocation=allocation,
+        checkpoint=checkpoint,
+        every=every,
+        client=client,
+        progress=progress,
     )
     if isinstance(primitive, WeightedBetweenness):
         raise_undefined(G, result)

@@ -31,11 +31,13 @@ from graphdask.algorithms.tuning import CORES
 from graphdask.device.backend import BLOCK, Array, Backend
 from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation, put_aside
+from graphdask.engine.checkpoints import Resumable, Saved
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.parameters import of_undirected
 from graphdask.interface.registry import algorithm
 from graphdask.kernels.core_number.core_number_pack import COUNTS, Peeling
+from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
 
@@ -80,7 +82,7 @@ class CoreResult(Result):
         return self._column("core")
 
 
-class CoreNumber(Primitive[CoresState]):
+class CoreNumber(Primitive[CoresState], Resumable):
     """The primitive. Its result `order`, when each bound fell last, proves that no core number is too small."""
 
     name = "core number"
@@ -105,14 +107,51 @@ class CoreNumber(Primitive[CoresState]):
         """Entries of the list of deferred rows."""
         return put_aside(part.out) if allocation.partial else max(part.num_owned, put_aside(part.out))
 
+    def facts(self) -> dict[str, Any]:
+        return {}
+
+    def saved(self, part: Part, state: CoresState, inbox: Inbox, env: Environment) -> Saved:
+        peeling = state.peeling
+        columns = {"bound": peeling.bound[: part.num_owned], "order": peeling.order}
+        numbers = {"step": state.step, "level": peeling.level, "levels": state.levels, "supersteps": state.supersteps}
+        return columns, numbers
+
+    def resumed(
+        self, part: Part, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
+    ) -> tuple[CoresState, Messages]:
+        """Send all bounds to the ghosts again; what counts for a bound here is found when they arrive."""
+        state = self._begun(part, env)
+        peeling, kernels = state.peeling, env.kernels("core_number", index_t=part.vertex_map.dtype)
+        state.step, state.levels, state.supersteps = (numbers[name] for name in ("step", "levels", "supersteps"))
+        peeling.level, peeling.order = numbers["level"], columns["order"].copy()
+        own = peeling.bound[: part.num_owned]
+        own[:] = columns["bound"]
+        removed = places_of(env.xp, own != peeling.none).astype(part.vertex_map.dtype)
+        peeling.before.fill(peeling.none)
+        peeling.fell[: len(removed)] = removed
+        peeling.counters.fill(0)
+        kernels.core_fall(len(removed), peeling)
+        kernels.core_fall_hubs(HUB_THREADS, peeling)
+        peeling.marked.fill(0)
+        state.alive = places_of(env.xp, own == peeling.none).astype(part.vertex_map.dtype)
+        _find(state, kernels, env.backend)
+        peeling.queue[: len(removed)] = removed
+        peeling.set_counters(queue=len(removed))
+        return state, self._messages(state, env)
+
     def init(self, part: Part, env: Environment) -> tuple[CoresState, Messages]:
+        state = self._begun(part, env)
+        return state, self._messages(state, env)
+
+    def _begun(self, part: Part, env: Environment) -> CoresState:
+        """The state before the first superstep."""
         rows, dtype = _ghost_rows.ghost_rows(part, env), part.vertex_map.dtype
         aside = self._aside(part, env.allocation)
         state = _state(
             part.out.indptr, part.out.indices, rows.indptr, rows.indices, part.num_slots, aside, dtype, env.backend
         )
         state.stored = part.out.num_edges
-        return state, self._messages(state, env)
+        return state
 
     def superstep(self, part: Part, state: CoresState, inbox: Inbox, env: Environment) -> Messages:
         kernels, peeling = env.kernels("core_number", index_t=part.vertex_map.dtype), state.peeling
@@ -198,13 +237,19 @@ def _state(
     kernels = backend.kernels("core_number", index_t=dtype)
     kernels.core_degrees(owned, peeling)
     kernels.core_degrees_hubs(HUB_THREADS, peeling)
-    peeling.counters.fill(0)
     state = CoresState(peeling, xp.arange(owned, dtype=dtype))
-    peeling.set_counters(least=none)
-    kernels.core_find(owned, state.alive, peeling)
+    _find(state, kernels, backend)
+    return state
+
+
+def _find(state: CoresState, kernels: Any, backend: Backend) -> None:
+    """Count the vertices that are left, of which none goes at the level."""
+    peeling = state.peeling
+    peeling.counters.fill(0)
+    peeling.set_counters(least=peeling.none)
+    kernels.core_find(len(state.alive), state.alive, peeling)
     counts = peeling.read_counters(backend)
     state.left, state.least, state.degrees = counts.left, counts.least, counts.degrees
-    return state
 
 
 def _peel(state: CoresState, last: int, kernels: Any, backend: Backend) -> None:
@@ -278,6 +323,8 @@ def core_number(
     *,
     exchange: str | None = None,
     allocation: str | float | None = None,
+    checkpoint: Any = None,
+    every: Any = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> CoreResult:
@@ -311,4 +358,13 @@ def core_number(
     [2, 2, 2, 1]
     """
     checked_undirected(G, "core_number")
-    return execute.run(G, CoreNumber(), exchange=exchange, allocation=allocation, client=client, progress=progress)
+    return execute.run(
+        G,
+        CoreNumber(),
+        exchange=exchange,
+        allocation=allocation,
+        checkpoint=checkpoint,
+        every=every,
+        client=client,
+        progress=progress,
+    )

@@ -184,6 +184,8 @@ def closeness_centrality(
     seed: int | None = None,
     exchange: str | None = None,
     allocation: str | float | None = None,
+    checkpoint: Any = None,
+    every: Any = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> ClosenessCentralityResult:
@@ -239,7 +241,14 @@ def closeness_centrality(
         primitive = Closeness(chosen, lanes)
     primitive.wf_improved = wf_improved
     result: ClosenessCentralityResult = execute.run(
-        G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress
+        G,
+        primitive,
+        exchange=exchange,
+        allocation=allocation,
+        checkpoint=checkpoint,
+        every=every,
+        client=client,
+        progress=progress,
     )
     if isinstance(primitive, WeightedNearness):
         raise_too_far(G, result)
@@ -261,6 +270,8 @@ def harmonic_centrality(
     seed: int | None = None,
     exchange: str | None = None,
     allocation: str | float | None = None,
+    checkpoint: Any = None,
+    every: Any = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> HarmonicCentralityResult:
@@ -310,7 +321,14 @@ def harmonic_centrality(
         primitive = Harmonic(chosen, lanes)
     primitive.drawn = drawn
     result: HarmonicCentralityResult = execute.run(
-        G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress
+        G,
+        primitive,
+        exchange=exchange,
+        allocation=allocation,
+        checkpoint=checkpoint,
+        every=every,
+        client=client,
+        progress=progress,
     )
     if isinstance(primitive, WeightedNearness):
         raise_too_far(G, result)

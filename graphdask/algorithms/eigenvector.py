@@ -85,6 +85,8 @@ def eigenvector_centrality(
     weighted: bool | None = None,
     start: Any = None,
     exchange: str | None = None,
+    checkpoint: Any = None,
+    every: Any = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> EigenvectorCentralityResult:
@@ -141,5 +143,14 @@ def eigenvector_centrality(
     primitive = EigenvectorCentrality(G, program, tol, max_iter, weighted, first, "image")
     primitive.uniform = each
     overflow = "the weights are too large; divide them by a constant"
-    result: EigenvectorCentralityResult = iterated(G, primitive, overflow, exchange, client, progress)
+    result: EigenvectorCentralityResult = iterated(
+        G,
+        primitive,
+        overflow,
+        exchange=exchange,
+        checkpoint=checkpoint,
+        every=every,
+        client=client,
+        progress=progress,
+    )
     return result

@@ -88,6 +88,8 @@ def katz_centrality(
     normalized: bool = True,
     weighted: bool | None = None,
     exchange: str | None = None,
+    checkpoint: Any = None,
+    every: Any = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> KatzCentralityResult:
@@ -142,5 +144,14 @@ def katz_centrality(
     primitive.alpha, primitive.beta, primitive.normalized = float(alpha), float(beta), normalized
     size = f"alpha={alpha:g}" if alpha > 0 else f"the absolute value of alpha={alpha:g}"
     overflow = f"{size} is not below 1 divided by the largest eigenvalue of the graph; give alpha= nearer to 0"
-    result: KatzCentralityResult = iterated(G, primitive, overflow, exchange, client, progress)
+    result: KatzCentralityResult = iterated(
+        G,
+        primitive,
+        overflow,
+        exchange=exchange,
+        checkpoint=checkpoint,
+        every=every,
+        client=client,
+        progress=progress,
+    )
     return result

@@ -26,7 +26,7 @@ from graphdask.device.backend import BLOCK, Array
 from graphdask.device.limits import LEAST_SECONDS, refuse_beyond_time
 from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation, put_aside
-from graphdask.engine.checkpoints import Resumable
+from graphdask.engine.checkpoints import Resumable, Saved
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
@@ -101,7 +101,7 @@ class LabelPropagation(Primitive[LabelsState], Resumable):
     def facts(self) -> dict[str, Any]:
         return {"iterations": self.iterations}
 
-    def saved(self, part: Part, state: LabelsState, env: Environment) -> tuple[dict[str, Array], dict[str, Any]]:
+    def saved(self, part: Part, state: LabelsState, inbox: Inbox, env: Environment) -> Saved:
         return {"label": state.pack.label[: part.num_owned]}, {"iterations": state.iterations}
 
     def resumed(

@@ -135,6 +135,8 @@ def hits(
     weighted: bool | None = None,
     start: Any = None,
     exchange: str | None = None,
+    checkpoint: Any = None,
+    every: Any = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> HitsResult:
@@ -187,5 +189,14 @@ def hits(
     primitive = Hits(G, program, tol, max_iter, weighted, first, "hub")
     primitive.uniform = each
     overflow = "the weights are too large; divide them by a constant"
-    result: HitsResult = iterated(G, primitive, overflow, exchange, client, progress)
+    result: HitsResult = iterated(
+        G,
+        primitive,
+        overflow,
+        exchange=exchange,
+        checkpoint=checkpoint,
+        every=every,
+        client=client,
+        progress=progress,
+    )
     return result

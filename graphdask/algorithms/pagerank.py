@@ -29,7 +29,7 @@ from graphdask.device.backend import Array
 from graphdask.device.readback import Readback, readback_of
 from graphdask.engine.bins import Shape
 from graphdask.engine.buffers import Allocation
-from graphdask.engine.checkpoints import Resumable
+from graphdask.engine.checkpoints import Resumable, Saved
 from graphdask.engine.codes import Codes
 from graphdask.engine.loop import ALL, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.pagerank.pagerank_pack import COUNTS, RankRows
@@ -235,7 +235,7 @@ class PageRank(Primitive[PageRankState], Resumable):
             given[name] = None if shares is None else shares.checksum
         return given
 
-    def saved(self, part: Part, state: PageRankState, env: Environment) -> tuple[dict[str, Array], dict[str, Any]]:
+    def saved(self, part: Part, state: PageRankState, inbox: Inbox, env: Environment) -> Saved:
         numbers = {"iterations": state.iterations, "change": state.change, "residual": state.residual}
         return {"rank": state.rank[state.layout.order]}, numbers
 

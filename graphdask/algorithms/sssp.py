@@ -51,16 +51,17 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms._lengths import breadth_of, bucket_unit, distance_range, fit_weights, sparse
-from graphdask.algorithms._shortest_tree import Parents, level_part, tree_memory, unreached, weights_of
+from graphdask.algorithms._shortest_tree import Parents, level_part, tree_memory, unreached
 from graphdask.algorithms._sources import given_sources, given_targets, own_places
 from graphdask.algorithms._sssp_buckets import begin_buckets
-from graphdask.algorithms._sssp_state import SsspState, Work
+from graphdask.algorithms._sssp_state import SsspState, before_buckets
 from graphdask.algorithms._sssp_stop import Stop
 from graphdask.algorithms._sssp_team import TEAM_BREADTH, TeamPaths
 from graphdask.algorithms.bfs import SearchFrom
 from graphdask.algorithms.summaries import TARGETS, middle, reached
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, exchange_bytes, put_aside, reachable
+from graphdask.engine.checkpoints import Resumable, Saved, lowered, named
 from graphdask.engine.loop import HUB_THREADS, Counted, Environment, Inbox, Messages, Primitive
 from graphdask.engine.team import Peers, TeamMemory
 from graphdask.errors import GraphdaskWarning, InputError, outside
@@ -68,7 +69,8 @@ from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import number
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
-from graphdask.kernels.sssp.sssp_pack import COUNTS, Relaxing
+from graphdask.kernels.sssp.sssp_pack import COUNTS
+from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
 from graphdask.results.result import Result
 
@@ -103,7 +105,7 @@ class ShortestPathsResult(Result):
         return distance != (np.inf if distance.dtype.kind == "f" else -1)
 
 
-class ShortestPaths(Primitive[SsspState]):
+class ShortestPaths(Primitive[SsspState], Resumable):
     """The primitive."""
 
     name = "SSSP"
@@ -158,41 +160,40 @@ class ShortestPaths(Primitive[SsspState]):
         search = exchange + (self.label.itemsize + 4) * slots + index * (2 * near + 2 * far + ghosts + most_aside)
         return search if self.with_parents else max(search, tree_memory(part, self.distance, self.flat))
 
+    def facts(self) -> dict[str, Any]:
+        facts = {"sources": named(self.sources), "targets": named(self.targets), "dtype": self.distance.name}
+        return facts | {"cutoff": None if self.cutoff == math.inf else self.cutoff}
+
+    def saved(self, part: Part, state: SsspState, inbox: Inbox, env: Environment) -> Saved:
+        begun = state.begun if inbox.votes[:, 0].any() else float(inbox.votes[:, 1].min())
+        return {"label": lowered(state.labels[: part.num_owned], inbox, "label", env)}, {"begun": begun}
+
+    def resumed(
+        self, part: Part, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
+    ) -> tuple[SsspState, Messages]:
+        """Let all vertices below the end of the bucket relax their edges again: what they led to on ghosts is lost."""
+        (labels,) = env.fetch_ghosts(part, [columns["label"].astype(self.label)])
+        own = places_of(env.xp, labels[: part.num_owned] != unreached(self.label))
+        state = self._begun(part, env, labels, own.astype(part.vertex_map.dtype), numbers["begun"])
+        return state, self._messages(state, own[:0].astype(part.vertex_map.dtype))
+
     def init(self, part: Part, env: Environment) -> tuple[SsspState, Messages]:
-        xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
+        xp, slots = env.xp, part.num_slots
         peers = self._peers(part, env)
         memory = None if peers is None else TeamPaths.memory(peers, part, env, self.label)
         labels = xp.full(slots, unreached(self.label), self.label)
-        control = np.zeros(len(COUNTS) + 4, np.int64)
-        control[len(COUNTS) : -1].view(np.float64)[:] = math.inf
-        most_near, most_aside = self._queued(part, env.allocation)
-        sizes = ("near", owned, most_near), ("far", slots, most_near + slots - owned)
-        near, far = (
-            tuple(env.buffer(f"SSSP's queue of {what} vertices", most, dtype, expected).array for _ in range(2))
-            for what, most, expected in sizes
-        )
-        stop = Stop(part, env, self.cutoff, self.targets, self.distance)
-        state = SsspState(labels, *weights_of(part.out, xp), None, stop)
         sources = env.backend.from_host(own_places(part, self.sources))
         if len(sources):
             labels[sources] = part.ids[sources] if self.with_parents else 0
-            state.far, state.nearest = len(sources), 0.0
-            far[0][: state.far], control[AT.far.start], control[len(COUNTS)] = sources, state.far, 0
-        words = env.backend.from_host(control)
-        relaxing = Relaxing(
-            indptr=part.out.indptr, indices=part.out.indices, weights=state.weights, each=state.each, ids=part.ids,
-            labels=labels, stamp=xp.full(slots, -1, np.int32), limit=words[-1:].view(self.distance)[:1], owned=owned,
-            even_near=near[0], odd_near=near[1], even_far=far[0], odd_far=far[1],
-            ghost_queue=xp.empty(slots - owned, dtype), hubs=xp.empty(most_aside, dtype), counters=words[: len(COUNTS)],
-            least=words[len(COUNTS) : -1].view(np.float64),
-        )  # fmt: skip
-        state.work = Work(
-            relaxing.stamp, near, far, relaxing.ghost_queue, relaxing.hubs, words, relaxing.counters, relaxing.least,
-            relaxing.limit, relaxing,
-        )  # fmt: skip
+        state = self._begun(part, env, labels, sources, 0.0)
         if memory is not None:
             return state, self._together(part, state, memory, env)
-        return state, self._messages(state, state.work.ghost_queue[:0])
+        return state, self._messages(state, part.ids[:0])
+
+    def _begun(self, part: Part, env: Environment, labels: Array, far: Array, nearest: float) -> SsspState:
+        """The state with own vertices that are far, the nearest of them in the bucket of a distance, or before it."""
+        stop = Stop(part, env, self.cutoff, self.targets, self.distance)
+        return before_buckets(part, env, labels, far, nearest, self._queued(part, env.allocation), stop, self.distance)
 
     def _together(self, part: Part, state: SsspState, memory: TeamMemory, env: Environment) -> Messages:
         """Go through all supersteps; nothing is left to be said."""
@@ -226,6 +227,8 @@ class ShortestPaths(Primitive[SsspState]):
         nearest = float(inbox.votes[:, 1].min())
         state.stop.take(inbox.votes[:, 4:])
         most, idle = min(self.most, state.stop.above), not inbox.votes[:, 0].any()
+        if idle and nearest < math.inf:
+            state.begun = nearest
         if idle and most <= nearest < math.inf:
             state.too_far = self.most < state.stop.above
             none = work.ghost_queue[:0]
@@ -344,6 +347,8 @@ def sssp(
     delta: float | None = None,
     exchange: str | None = None,
     allocation: str | float | None = None,
+    checkpoint: Any = None,
+    every: Any = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> ShortestPathsResult:
@@ -427,7 +432,14 @@ def sssp(
         warnings.warn(UNWEIGHTED, GraphdaskWarning, stacklevel=outside())
     search = search_from(G, sources, None if delta is None else float(delta), client, progress, limit, aims)
     result: ShortestPathsResult = execute.run(
-        G, search, exchange=exchange, allocation=allocation, client=client, progress=progress
+        G,
+        search,
+        exchange=exchange,
+        allocation=allocation,
+        checkpoint=checkpoint,
+        every=every,
+        client=client,
+        progress=progress,
     )
     too_far = result._value("too_far")
     if too_far != NO_VERTEX:

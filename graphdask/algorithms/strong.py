@@ -44,6 +44,15 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms._strong_rest import components_among
+from graphdask.algorithms._strong_resumed import (
+    CLOSE,
+    COLLECT,
+    SHOW,
+    SPREAD,
+    TRIM_IN,
+    TRIM_OUT,
+    ResumableComponents,
+)
 from graphdask.algorithms.components import ComponentsResult, ConnectedComponents
 from graphdask.algorithms.summaries import component_words, components
 from graphdask.algorithms.tuning import STRONG
@@ -60,7 +69,6 @@ AT_ONCE = 256
 """Before `STRONG.patience` supersteps, one in so many of `STRONG.few` is what ranks finish."""
 
 QUEUE = COUNTS.place.queue
-TRIM_IN, TRIM_OUT, SPREAD, SHOW, COLLECT, CLOSE = range(6)
 SENT, LEFT, SCORE, VERTEX = range(4)
 """Votes: vertices sent to their owners; vertices and edges left; degree product and id of the best pivot (in CLOSE the
 smallest id that was collected)."""
@@ -99,12 +107,16 @@ class StrongState:
     phase: int = TRIM_IN
     round: int = 0
     supersteps: int = 0
+    whole: bool = True
+    """Whether nothing was out before the first round."""
+    pivot: int = 0
+    """The only vertex with a colour in the first round."""
     level: int = 1
     total: float = 0.0
     """Sum of `left` over all ranks."""
 
 
-class StrongComponents(Primitive[StrongState]):
+class StrongComponents(ResumableComponents, Primitive[StrongState]):
     """The primitive, for directed graphs; ranks finish at most `STRONG.few` vertices and edges by themselves."""
 
     name = "strong components"
@@ -133,6 +145,11 @@ class StrongComponents(Primitive[StrongState]):
         return slots + owned - width * spared + (2 * width + 16) * min(STRONG.few, most)
 
     def init(self, part: Part, env: Environment) -> tuple[StrongState, Messages]:
+        state = self.before_rounds(part, env)
+        return state, self.begin_trim(part, state, env)
+
+    def before_rounds(self, part: Part, env: Environment) -> StrongState:
+        """The state of which nothing is out. Every rank calls it."""
         xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
         (ids,) = env.fetch_ghosts(part, [part.ids])
         rows = xp.arange(owned, dtype=dtype)
@@ -142,7 +159,7 @@ class StrongComponents(Primitive[StrongState]):
             queue=xp.empty(owned, dtype), ghost_queue=xp.empty(most_ghosts, dtype), hubs=xp.empty(most_aside, dtype),
             counters=xp.zeros(len(COUNTS), np.int64), stamp=xp.zeros(slots, np.int32),
         )  # fmt: skip
-        state = StrongState(
+        return StrongState(
             ids=ids,
             colour=pack.colour,
             reported=part.ids.copy(),
@@ -159,7 +176,6 @@ class StrongComponents(Primitive[StrongState]):
             roots=rows[:0],
             sent=rows[:0],
         )
-        return state, self._begin_trim(part, state, env)
 
     def superstep(self, part: Part, state: StrongState, inbox: Inbox, env: Environment) -> Messages:
         if state.phase in (SHOW, CLOSE):
@@ -190,14 +206,17 @@ class StrongComponents(Primitive[StrongState]):
             return self._close(part, state)
         if state.phase > CLOSE:
             state.phase, state.round = TRIM_IN, state.round + 1
-        return self._begin_trim(part, state, env)
+        return self.begin_trim(part, state, env)
 
-    def _begin_trim(self, part: Part, state: StrongState, env: Environment) -> Messages:
+    def begin_trim(self, part: Part, state: StrongState, env: Environment) -> Messages:
+        """Begin the first phase of a round, or the second."""
         kernels, pack = self._kernels(part, env), state.pack
         _, csr = _both_ways(part, state.phase == TRIM_OUT)
         state.counters.fill(0)
         state.count.fill(0)
-        if state.round == 0 and part.counts.get("self_loops") == 0:  # what is left has all of these edges yet
+        if (
+            state.round == 0 and state.whole and part.counts.get("self_loops") == 0
+        ):  # what is left has all of these edges yet
             degrees = csr.indptr[state.rows + 1] - csr.indptr[state.rows]
             state.count[state.rows] = degrees.astype(state.count.dtype)
         else:
@@ -218,7 +237,7 @@ class StrongComponents(Primitive[StrongState]):
         """Follow what was taken out, entries of the queue from `before` on."""
         csr, _ = _both_ways(part, state.phase == TRIM_OUT)
         listed = self._drain("strong_trim", part, state, env, csr)
-        state.left -= _weight(part, state.queue[before:listed])
+        state.left -= self.weight_of(part, state.queue[before:listed])
         return self._tell_owners(part, state, env, state.count, listed - before)
 
     def _begin_spread(self, part: Part, state: StrongState, votes: np.ndarray, env: Environment) -> Messages:
@@ -229,19 +248,20 @@ class StrongComponents(Primitive[StrongState]):
         if state.round:
             state.roots = state.rows
         else:
-            best = votes[votes[:, SCORE] == votes[:, SCORE].max(), VERTEX].min()
-            state.roots = state.rows[state.ids[state.rows] == int(best)]
+            state.pivot = int(votes[votes[:, SCORE] == votes[:, SCORE].max(), VERTEX].min())
+            state.roots = state.rows[state.ids[state.rows] == state.pivot]
             state.colour[state.roots] = 0
-        return self._spread(part, state, env, state.roots)
+        return self.spread(part, state, env, state.roots)
 
     def _take_colours(self, part: Part, state: StrongState, inbox: Inbox, env: Environment) -> Messages:
         state.level += 1
         state.pack.set_counters(queue=0)
         state.pack.level = state.level
         self._kernels(part, env).strong_lower(len(inbox), inbox.slots, inbox.columns["value"], state.pack)
-        return self._spread(part, state, env, state.queue[: int(state.counters[QUEUE])])
+        return self.spread(part, state, env, state.queue[: int(state.counters[QUEUE])])
 
-    def _spread(self, part: Part, state: StrongState, env: Environment, rows: Array) -> Messages:
+    def spread(self, part: Part, state: StrongState, env: Environment, rows: Array) -> Messages:
+        """Let the colours of some own vertices go as far as they do on this rank."""
         kernels, pack = self._kernels(part, env), state.pack
         csr, _ = _both_ways(part, state.round % 2 == 1)
         rows, frontier = rows[env.xp.argsort(state.colour[rows])], 0
@@ -284,7 +304,7 @@ class StrongComponents(Primitive[StrongState]):
 
     def _close(self, part: Part, state: StrongState) -> Messages:
         found = state.roots = state.rows[state.colour[state.rows] < 0]
-        state.left -= _weight(part, found)
+        state.left -= self.weight_of(part, found)
         state.reported[found] = -1
         return self._tell_ghosts(state, found, float(state.ids[found].min()) if len(found) else np.inf)
 
@@ -314,6 +334,12 @@ class StrongComponents(Primitive[StrongState]):
         votes = (0.0, float(state.left), -1.0, vertex)
         return Messages(own, own[:0], {"value": state.colour}, True, len(own), 0, "ghosts", votes)
 
+    @staticmethod
+    def weight_of(part: Part, rows: Array) -> int:
+        """Vertices and their out-edges."""
+        indptr = part.out.indptr
+        return len(rows) + int((indptr[rows + 1] - indptr[rows]).sum())
+
     def _kernels(self, part: Part, env: Environment) -> Any:
         return env.kernels("strong", index_t=part.vertex_map.dtype)
 
@@ -339,12 +365,6 @@ def _both_ways(part: Part, against: bool) -> tuple[Csr, Csr]:
     return (part.inward, part.out) if against else (part.out, part.inward)
 
 
-def _weight(part: Part, rows: Array) -> int:
-    """Vertices and their out-edges."""
-    indptr = part.out.indptr
-    return len(rows) + int((indptr[rows + 1] - indptr[rows]).sum())
-
-
 def _best_pivot(part: Part, state: StrongState) -> tuple[float, float]:
     """The largest product of in- and out-degree among own vertices that are left, and the smallest id that has it."""
     rows = state.rows[state.colour[state.rows] >= 0]
@@ -366,6 +386,8 @@ def strongly_connected_components(
     *,
     exchange: str | None = None,
     allocation: str | float | None = None,
+    checkpoint: Any = None,
+    every: Any = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> ComponentsResult:
@@ -413,4 +435,13 @@ def strongly_connected_components(
     """
     checked_graph(G)
     primitive = StrongComponents() if G.directed else ConnectedComponents()
-    return execute.run(G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress)
+    return execute.run(
+        G,
+        primitive,
+        exchange=exchange,
+        allocation=allocation,
+        checkpoint=checkpoint,
+        every=every,
+        client=client,
+        progress=progress,
+    )

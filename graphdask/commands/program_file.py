@@ -11,7 +11,7 @@ import click
 
 from graphdask.commands import python_file
 from graphdask.commands.first_states import FirstStates
-from graphdask.commands.options import Whole
+from graphdask.commands.options import Whole, checkpoint_options
 from graphdask.display import terminal
 from graphdask.errors import InputError
 from graphdask.interface.registry import Algorithm
@@ -29,6 +29,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
                          "[default: the program's]"),
     "max_supersteps": click.option("--max-supersteps", type=Whole(min=0), help="End after so many supersteps.  "
                                    "[default: the program's]"),
+    **checkpoint_options,
 }  # fmt: skip
 """Arguments of `gd.run` by their names."""
 

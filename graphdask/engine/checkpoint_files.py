@@ -57,7 +57,7 @@ class Manifest:
     numbers: Mapping[str, str]
     """Of the state: whole numbers, and floats as `float.hex` has them."""
     dtypes: Mapping[str, str]
-    """Of the columns, in their order in the files."""
+    """Of the columns, which are in order of their names in the files."""
     files: tuple[RankFile, ...]
 
     def encoded(self) -> bytes:
@@ -131,8 +131,9 @@ class Folder:
         self.fs.mv(unfinished, f"{folder}/{MANIFEST}")
 
     def forget(self, keep: set[int]) -> None:
-        """Remove the checkpoints of other supersteps, and what is left of those that were never complete."""
-        for superstep in self._supersteps() - keep:
+        """Remove the checkpoints of other supersteps, and what is left of those that were never complete. Later ones
+        stay: faster ranks may be writing the next one."""
+        for superstep in [each for each in self._supersteps() - keep if each < max(keep)]:
             with suppress(OSError):
                 self.fs.rm(f"{self.root}/{NAME.format(superstep)}", recursive=True)
 

@@ -13,6 +13,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.engine.checkpoint_files import Damaged, Folder, Manifest, RankFile, decoded_number, encoded_number
 from graphdask.engine.fingerprint import fingerprint
-from graphdask.engine.messages import Messages
+from graphdask.engine.messages import Inbox, Messages
 from graphdask.errors import InputError
 from graphdask.partition.part import Part
 
@@ -32,23 +33,36 @@ DEFAULT = 60.0
 """Seconds between checkpoints, unless the caller gives another number or they cost too much."""
 SHARE = 20
 """By default a checkpoint is due after so many times what the last one cost: 5 % of the run at most."""
+FEW = 16
+"""Values that facts list; more are a checksum."""
 KEEP = 2
 """Complete checkpoints that are kept: if the last one is damaged, the previous one is used."""
 
 _logger = logging.getLogger("graphdask")
 
 
+Saved = tuple[dict[str, Array], dict[str, float | int]]
+"""Columns and numbers of a state."""
+
+
 class Resumable:
     """What a primitive does besides if its runs can be resumed from a checkpoint."""
+
+    resumes = True
+    """Whether it can; a class of one that can may have a state that is more than columns and numbers."""
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
         """Return the arguments that decide the answer besides the graph, for JSON."""
 
     @abstractmethod
-    def saved(self, part: Part, state: Any, env: Any) -> tuple[dict[str, Array], dict[str, float | int]]:
+    def saved(self, part: Part, state: Any, inbox: Inbox, env: Any) -> Saved | None:
         """Return the state between two supersteps: columns over the own vertices, in local order, and numbers of the
-        whole run, which are the same on all ranks. It is all that is needed to go on with the same bits."""
+        whole run, which are the same on all ranks. It is all that is needed to go on with the same bits.
+
+        What `inbox` has arrived for the next superstep is part of the state, unless the owners send it again. The state
+        stays as it is. None, on all ranks alike, puts the checkpoint off to the next superstep.
+        """
 
     @abstractmethod
     def resumed(self, part: Part, columns: dict[str, Array], numbers: dict[str, Any], env: Any) -> tuple[Any, Messages]:
@@ -100,7 +114,7 @@ class Keeper:
         self._control = np.zeros(WORDS, np.int64)
         self._open: tuple[int, dict[str, str], dict[str, str]] | None = None
         """Superstep, numbers and dtypes of a checkpoint that has no manifest yet."""
-        self._last, self._cost, self._due = time.monotonic(), 0.0, False
+        self._last, self._cost, self._due, self._waits = time.monotonic(), 0.0, False, False
         self._complete = [manifest.superstep for manifest in wanted.found]
 
     def begin(self, primitive: Any, part: Part, env: Any) -> tuple[Any, Messages]:
@@ -132,7 +146,8 @@ class Keeper:
         wanted = self.wanted
         if self.rank == 0:
             if wanted.seconds is None:
-                due = (self.done + 1) % wanted.supersteps == 0 and self.done + 1 != self.kept.resumed
+                due = self._waits or (self.done + 1) % wanted.supersteps == 0
+                due = due and self.done + 1 != self.kept.resumed
             else:
                 least = max(wanted.seconds, SHARE * self._cost if wanted.adapts else 0.0)
                 due = time.monotonic() - self._last >= least
@@ -153,13 +168,17 @@ class Keeper:
             if self.rank == 0:
                 self._commit(opened, controls)
 
-    def save(self, primitive: Any, part: Part, state: Any, env: Any) -> None:
+    def save(self, primitive: Any, part: Part, state: Any, inbox: Inbox, env: Any) -> None:
         """Write the state of this rank, if a checkpoint is due."""
         if not self._due:
             return
         started = time.monotonic()
-        columns, numbers = primitive.saved(part, state, env)
-        on_host = {name: env.backend.to_host(column) for name, column in columns.items()}
+        saved = primitive.saved(part, state, inbox, env)
+        self._waits = saved is None
+        if saved is None:
+            return
+        columns, numbers = saved
+        on_host = {name: env.backend.to_host(column) for name, column in sorted(columns.items())}
         try:
             file = self.folder.write(
                 self.done, self._name(self.rank), env.backend.to_host(part.ids), list(on_host.values())
@@ -193,6 +212,28 @@ class Keeper:
             self.folder.forget({*sorted(set(self._complete))[-KEEP:], superstep})
         except OSError as error:
             _logger.warning("no checkpoint of superstep %d: %s", superstep, error)
+
+
+def lowered(own: Array, inbox: Inbox, name: str, env: Any) -> Array:
+    """A copy of the values of own vertices, with those that have arrived for them in a column where these are less."""
+    found = env.backend.to_host(own).copy()
+    for message in inbox.received:
+        slots, values = (env.backend.to_host(each) for each in (message.slots, message.columns[name]))
+        mine = slots < len(found)  # a broadcast brings those of ghosts too
+        np.minimum.at(found, slots[mine], values[mine])
+    given: Array = env.backend.from_host(found)
+    return given
+
+
+def named(values: Any) -> Any:
+    """Some values as a fact: their list, or a checksum if they are many; None stays None."""
+    if values is None:
+        return None
+    array = np.asarray(values)
+    if array.size <= FEW:
+        found: list[Any] = array.tolist()
+        return found
+    return sha256(f"{array.dtype.str} {array.shape}".encode() + np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
 
 
 def refuse_other(manifest: Manifest, facts: Mapping[str, Any], name: str) -> None:

@@ -92,6 +92,8 @@ class Environment:
     """What they have grown, those of such a primitive too."""
     keeper: Keeper | None = field(default=None, repr=False)
     """Of the checkpoints of the run, if there are any."""
+    apart: bool = False
+    """Whether GPUs leave supersteps to their hosts, which write checkpoints in between."""
     agreed: Any = field(default=None, repr=False)
     """The table AGREED of the partition, where all ranks have one of the same number."""
     _held: tuple[Part, list[Array]] | None = field(default=None, repr=False)
@@ -167,7 +169,7 @@ class Environment:
         """
         comm = self.comm
         assert comm is not None
-        apart = not alone if self.size == 1 else self.exchange != "selective"
+        apart = self.apart or (not alone if self.size == 1 else self.exchange != "selective")
         if apart or self.backend.name != "cuda" or self.allocation.partial:
             return None
         if self._met is None:
@@ -437,7 +439,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             break
         env.check_deadline(primitive.name, f"superstep {len(history)}")
         if keeper is not None:
-            keeper.save(primitive, part, state, env)
+            keeper.save(primitive, part, state, inbox, env)
         started, recorded = clock(), env.recorded
         messages = exchanger.counted(primitive.superstep(part, state, inbox, env))
         del sends, received, inbox  # before what is sent next takes memory

@@ -44,7 +44,7 @@ def wanted(graph: Any, primitive: Any, checkpoint: Any, every: Any) -> Checkpoin
         raise Unsupported(
             f"{name} of a graph on disk does not support checkpoints; leave checkpoint= out, or take S.in_memory()"
         )
-    if not isinstance(primitive, Resumable):
+    if not isinstance(primitive, Resumable) or not primitive.resumes:
         raise Unsupported(f"{name} does not support checkpoints; leave checkpoint= out")
     facts = {"algorithm": name, "graphdask": VERSION, "vertices": int(graph.num_vertices)}
     facts |= {"directed": bool(graph.directed), "merged": bool(graph.merge)} | primitive.facts()

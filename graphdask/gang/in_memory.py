@@ -101,7 +101,7 @@ def _run(
     """On each rank: run the superstep loop of the engine over its part."""
     env = context.environment(exchange, allocation)
     if checkpoints is not None:
-        env.keeper = Keeper(checkpoints, env.rank, env.size)
+        env.keeper, env.apart = Keeper(checkpoints, env.rank, env.size), True
     return run_primitive(context.comm, part, primitive, env)
 
 

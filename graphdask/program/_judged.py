@@ -41,8 +41,8 @@ class Judged:
 
     def votes(self, program: Any, state: Any, env: Environment) -> Any:
         """Go on to what comes next, where the run does; return a function that waits for the words of the superstep
-        and votes them. Before the first superstep return the votes."""
-        if not state.done:
+        and votes them. Before the first superstep of a run return the votes."""
+        if not state.done or state.resumed:
             return program.read_votes(state, env)
         state.kernels.program_judge(1, state.done, state.pack)
         last = program.most is not None and state.done >= program.most

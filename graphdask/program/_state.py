@@ -49,6 +49,8 @@ class ProgramState:
     done: int = 0
     """Supersteps."""
     aggregates: dict[str, Any] = field(default_factory=dict)
+    resumed: bool = False
+    """Whether the aggregates are those of a checkpoint, of which the words know nothing."""
     found: list[int] = field(default_factory=list)
     """The words, as the host has read them last."""
     pushing: Any = None

@@ -34,6 +34,7 @@ from graphdask.program._ending import ending_of
 from graphdask.program._judged import Judged, is_judged
 from graphdask.program._loop import go_on, make_loop, may_loop
 from graphdask.program._pull import Pull, may_pull
+from graphdask.program._resuming import ResumableProgram
 from graphdask.program._row_sums import CHUNK, Layout, Sums
 from graphdask.program._state import ProgramState
 from graphdask.program._team import go_on_together, go_together, memory_of_team, team_of
@@ -46,7 +47,7 @@ from graphdask.program.result import ProgramResult
 AT = COUNTS.place
 
 
-class VertexProgram(Primitive[ProgramState]):
+class VertexProgram(ResumableProgram, Primitive[ProgramState]):
     """The primitive."""
 
     name = "program"
@@ -135,8 +136,7 @@ class VertexProgram(Primitive[ProgramState]):
 
     def _loops(self, part: Part, env: Environment) -> bool:
         """Whether many supersteps can be one launch."""
-        rows = self.rows_of(part, self.definition.pushes)
-        return may_loop(self, rows, env)
+        return may_loop(self, self.rows_of(part, self.definition.pushes), env)
 
     def sums_values(self, env: Environment) -> bool:
         """Whether what comes to vertices is added up by row."""
@@ -171,11 +171,10 @@ class VertexProgram(Primitive[ProgramState]):
                 state.changed[:] = env.xp.arange(owned, dtype=state.changed.dtype)
         else:
             mine, _ = own_slots(part, env, self.active)
-            state.changed[: len(mine)] = mine
-            state.count = len(mine)
+            state.changed[: len(mine)], state.count = mine, len(mine)
         if memory is not None:
             return state, go_together(self, part, state, memory, env)
-        return state, self._send(part, state, env) if state.loop is None else go_on(self, part, state, env)
+        return state, self.first_messages(part, state, env)
 
     def _made(self, part: Part, env: Environment, together: bool = False) -> ProgramState:
         """The state before any superstep; `together` is whether GPUs go through all of them together."""
@@ -435,7 +434,9 @@ class VertexProgram(Primitive[ProgramState]):
             _, function, failure = votes[failed[0], :3].astype(int).tolist()
             raise error_of(self.definition, self.definition.functions[function], failure)
         state.changes = int(votes[:, 0].sum())
-        if state.done:
+        if state.resumed:  # nothing has been added up
+            state.resumed = False
+        elif state.done:
             state.aggregates = summed_up(self.definition, votes[:, 3:])
             write_values(self.definition, state.pack, state.aggregates)
             if self.until is not None and ended(self.until, Known(state.aggregates, state.changes, state.done)):
@@ -443,8 +444,7 @@ class VertexProgram(Primitive[ProgramState]):
         return self.most is not None and state.done >= self.most
 
     def result(self, part: Part, state: ProgramState, env: Environment) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for each, array in zip(self.definition.state, state.fields, strict=True):
-            own = array[: part.num_owned]
-            found[each.name] = own.view(np.bool_) if each.kind == "bool" else own
+        own = [array[: part.num_owned] for array in state.fields]
+        named = zip(self.definition.state, own, strict=True)
+        found = {each.name: array.view(np.bool_) if each.kind == "bool" else array for each, array in named}
         return found | {"iterations": state.done, "aggregates": state.aggregates}

@@ -33,6 +33,8 @@ def run(
     start: Any = None,
     *,
     exchange: str | None = None,
+    checkpoint: Any = None,
+    every: Any = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> ProgramResult:
@@ -118,7 +120,9 @@ def run(
     first: States = {} if start is None else states_of(G.ids, definition, start)
     first = over(first, _first(G, definition, init))
     primitive = VertexProgram(definition, _active(G, active), first, most, until, *G.ids.in_functions, G.directed)
-    return execute.run(G, primitive, exchange=exchange, client=client, progress=progress)
+    return execute.run(
+        G, primitive, exchange=exchange, checkpoint=checkpoint, every=every, client=client, progress=progress
+    )
 
 
 def _active(G: Graph, active: Any) -> np.ndarray | None:
