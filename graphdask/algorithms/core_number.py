@@ -119,11 +119,13 @@ class CoreNumber(Primitive[CoresState], Resumable):
     def resumed(
         self, part: Part, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
     ) -> tuple[CoresState, Messages]:
-        """Send all bounds to the ghosts again; what counts for a bound here is found when they arrive."""
+        """Let all bounds of own vertices fall at once, some of which had not arrived at neighbours that now are on the
+        same rank, and send all of them to the ghosts."""
         state = self._begun(part, env)
         peeling, kernels = state.peeling, env.kernels("core_number", index_t=part.vertex_map.dtype)
         state.step, state.levels, state.supersteps = (numbers[name] for name in ("step", "levels", "supersteps"))
-        peeling.level, peeling.order = numbers["level"], columns["order"].copy()
+        state.step += 1
+        peeling.now, peeling.level, peeling.order = state.step << PLACES, numbers["level"], columns["order"].copy()
         own = peeling.bound[: part.num_owned]
         own[:] = columns["bound"]
         removed = places_of(env.xp, own != peeling.none).astype(part.vertex_map.dtype)
@@ -132,7 +134,8 @@ class CoreNumber(Primitive[CoresState], Resumable):
         peeling.counters.fill(0)
         kernels.core_fall(len(removed), peeling)
         kernels.core_fall_hubs(HUB_THREADS, peeling)
-        peeling.marked.fill(0)
+        self._settle(peeling, kernels, env)
+        removed = places_of(env.xp, own != peeling.none).astype(part.vertex_map.dtype)
         state.alive = places_of(env.xp, own == peeling.none).astype(part.vertex_map.dtype)
         _find(state, kernels, env.backend)
         peeling.queue[: len(removed)] = removed
@@ -182,6 +185,11 @@ class CoreNumber(Primitive[CoresState], Resumable):
         kernels.core_hear(len(inbox), slots, inbox.columns["bound"], peeling)
         kernels.core_hear_rows(len(inbox), slots, peeling)
         kernels.core_hear_rows_hubs(HUB_THREADS, peeling)
+        return self._settle(peeling, kernels, env)
+
+    @staticmethod
+    def _settle(peeling: Peeling, kernels: Any, env: Environment) -> int:
+        """Lower what no longer holds, and what holds no longer because of that; return the edges scanned so far."""
         counts = peeling.read_counters(env.backend)
         while counts.again:
             peeling.set_counters(again=0, fell=0, hubs=0)

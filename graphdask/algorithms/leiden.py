@@ -77,6 +77,8 @@ def leiden(
     *,
     passes: int | None = None,
     exchange: str | None = None,
+    checkpoint: Any = None,
+    every: Any = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> LeidenResult:
@@ -113,4 +115,6 @@ def leiden(
     checked_undirected(G, "leiden")
     primitive = Leiden(*checked_arguments(resolution, seed, passes))
     checked_weights(G, client, progress)
-    return execute.run(G, primitive, exchange=exchange, client=client, progress=progress)
+    return execute.run(
+        G, primitive, exchange=exchange, checkpoint=checkpoint, every=every, client=client, progress=progress
+    )

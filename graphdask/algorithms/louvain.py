@@ -36,6 +36,7 @@ from graphdask.algorithms._communities_found import (
     summary,
     words,
 )
+from graphdask.algorithms._communities_resumed import ResumableCommunities
 from graphdask.algorithms._communities_sequential import FirstRank
 from graphdask.algorithms._community_levels import Level, least_of, looked_up
 from graphdask.algorithms._community_moves import Mover, mixed
@@ -85,7 +86,7 @@ class LouvainState:
     done: bool = False
 
 
-class Louvain(Primitive[LouvainState]):
+class Louvain(ResumableCommunities, Primitive[LouvainState]):
     """The primitive."""
 
     name = "louvain"
@@ -113,12 +114,17 @@ class Louvain(Primitive[LouvainState]):
         return levels + 160 * part.num_slots + 128 * gathered
 
     def init(self, part: Part, env: Environment) -> tuple[LouvainState, Messages]:
+        state = self.before_levels(part, env)
+        self._enter(env, state, state.base, state.base.numbers)
+        return state, self._messages(part, state)
+
+    def before_levels(self, part: Part, env: Environment) -> LouvainState:
+        """The state in which each vertex of the graph is on its own. Every rank calls it."""
         base = Level.first(part, env, Arcs.of(part, env))
         first = FirstRank(self.resolution, self.seed, self.refined)
         state = LouvainState(base, base, base.numbers, base.numbers, base.degree, base.numbers, first)
         state.done = not base.total
-        self._enter(env, state, base, base.numbers)
-        return state, self._messages(part, state)
+        return state
 
     def _enter(self, env: Environment, state: LouvainState, level: Level, label: Array) -> None:
         """Begin with the communities of a level; a small one is left to the first rank."""
@@ -132,6 +138,10 @@ class Louvain(Primitive[LouvainState]):
             state.at, state.levels = looked_up(env, level.bounds, state.at, up.at), state.levels + up.levels - 1
             state.top = True
             return
+        self.settle(env, state, level, label)
+
+    def settle(self, env: Environment, state: LouvainState, level: Level, label: Array) -> None:
+        """Begin to move vertices of a level from these communities."""
         state.label, state.sums = level.over_slots(label), level.sums_of(env, label, level.degree)
         state.mover = Mover.of(env, level, self.resolution)
         inside, *_ = state.mover.settle(state.label)
@@ -226,6 +236,8 @@ def louvain(
     *,
     passes: int | None = None,
     exchange: str | None = None,
+    checkpoint: Any = None,
+    every: Any = None,
     client: Any = None,
     progress: bool | None = None,
 ) -> LouvainResult:
@@ -268,4 +280,6 @@ def louvain(
     checked_undirected(G, "louvain")
     primitive = Louvain(*checked_arguments(resolution, seed, passes))
     checked_weights(G, client, progress)
-    return execute.run(G, primitive, exchange=exchange, client=client, progress=progress)
+    return execute.run(
+        G, primitive, exchange=exchange, checkpoint=checkpoint, every=every, client=client, progress=progress
+    )

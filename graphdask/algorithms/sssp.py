@@ -171,11 +171,12 @@ class ShortestPaths(Primitive[SsspState], Resumable):
     def resumed(
         self, part: Part, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
     ) -> tuple[SsspState, Messages]:
-        """Let all vertices below the end of the bucket relax their edges again: what they led to on ghosts is lost."""
-        (labels,) = env.fetch_ghosts(part, [columns["label"].astype(self.label)])
-        own = places_of(env.xp, labels[: part.num_owned] != unreached(self.label))
-        state = self._begun(part, env, labels, own.astype(part.vertex_map.dtype), numbers["begun"])
-        return state, self._messages(state, own[:0].astype(part.vertex_map.dtype))
+        """Let all vertices below the end of the bucket relax their edges again: what led to ghosts is not known."""
+        labels = env.xp.full(part.num_slots, unreached(self.label), self.label)
+        labels[: part.num_owned] = columns["label"]
+        far = places_of(env.xp, labels != unreached(self.label)).astype(part.vertex_map.dtype)
+        state = self._begun(part, env, labels, far, numbers["begun"])
+        return state, self._messages(state, far[:0])
 
     def init(self, part: Part, env: Environment) -> tuple[SsspState, Messages]:
         xp, slots = env.xp, part.num_slots

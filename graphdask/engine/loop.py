@@ -167,10 +167,9 @@ class Environment:
 
         Every rank calls it, and they are asked once in a run. One rank is a team where `alone` is true.
         """
-        comm = self.comm
+        comm, wanted = self.comm, alone if self.size == 1 else self.exchange == "selective"
         assert comm is not None
-        apart = self.apart or (not alone if self.size == 1 else self.exchange != "selective")
-        if apart or self.backend.name != "cuda" or self.allocation.partial:
+        if not wanted or self.apart or self.backend.name != "cuda" or self.allocation.partial:
             return None
         if self._met is None:
             self._met = (NoPeers(comm, self.backend) if self.size == 1 else comm.peers(self.backend),)

@@ -30,7 +30,8 @@ checkpoint : path-like or str, optional
     another number of workers. The answer has the same bits. The checkpoints stay when the run is over. Default: none.
 every : str or int, optional
     When to write a checkpoint: a duration such as "60s", "5min" or "1h", or a number of supersteps. Default: every 60
-    seconds, or more rarely if checkpoints would take more than 5 % of the time.
+    seconds, or more rarely if checkpoints would take more than 5 % of the time. A superstep that goes through many
+    levels, or a batch of sources, comes to its end first.
 seed : int
     Of the random numbers, 0 to 2**64 - 1. The same seed gives the same samples on every device, in
     every placement and for every number of workers.

@@ -85,7 +85,7 @@ def _checksum(value: Any) -> str:
 
 
 def _until(program: Any) -> str | None:
-    """What `until` is, as far as it can be told."""
+    """A checksum of `until`, of its code where it is not translated."""
     until = program.until
     if until is None:
         return None

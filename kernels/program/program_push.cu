@@ -25,8 +25,9 @@ extern "C" __global__ void program_push_hubs(long long n, Program a) {
 
 extern "C" __global__ void program_take(long long n, Program a) {
     GD_FOR(i, n) {
-        take(i, a.slots[i], a);
         const index_t v = a.slots[i];
+        if (v >= a.owned) continue;  // of a broadcast
+        take(i, v, a);
         if (gd_arrives(v, a.counted[i], a)) a.marked[gd_reserve(&a.counters->marked)] = v;
     }
 }

@@ -86,9 +86,11 @@ def program_push(n, a: Program):
 
 @twin
 def program_take(n, a: Program):
-    """Combine messages of other ranks with those that are there."""
+    """Combine messages of other ranks with those that are there; a broadcast brings those for ghosts too."""
     for i in range(n):
         v = a.slots[i]
+        if v >= a.owned:
+            continue
         take(i, v, a)
         a.received[v] += a.counted[i]
         if not has_bit(a.marks, v):

@@ -239,12 +239,12 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
 
 
 def test_what_has_no_checkpoints_is_refused_by_name(tmp_path):
-    from graphdask.algorithms.bfs import BreadthFirstSearch
+    from graphdask.algorithms.components import ConnectedComponents
 
     with pytest.raises(gd.Unsupported, match="does not support checkpoints; leave checkpoint= out"):
-        execute.run(graph(), BreadthFirstSearch((0,)), checkpoint=tmp_path)
+        execute.run(graph(), ConnectedComponents(), checkpoint=tmp_path)
     with pytest.raises(gd.ArgumentError, match="checkpoint"):
-        gd.bfs(graph(), 0, checkpoint=tmp_path)
+        gd.triangles(graph(), checkpoint=tmp_path)
     with pytest.raises(gd.Unsupported, match="checkpoint= is as it is with method="):
         gd.pagerank(gd.DynamicGraph(graph()), method="nd", checkpoint=tmp_path)
     gd.stream.build(graph(), tmp_path / "g.gdl")

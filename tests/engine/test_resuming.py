@@ -1,4 +1,4 @@
-"""A run of any algorithm that breaks down in a superstep goes on from a checkpoint on other ranks, with the same bits."""
+"""A run of any algorithm that breaks down goes on from a checkpoint on other ranks, with the same bits."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from emulated import emulated, stand_in
 
 import graphdask as gd
 from graphdask import execute
-from graphdask.algorithms.tuning import STRONG
+from graphdask.algorithms.tuning import COMMUNITIES, STRONG
 
 
 class Broken(Exception):
@@ -116,6 +117,9 @@ CASES = {
     "betweenness": (lambda G, **how: gd.betweenness(G, sources=130, seed=4, **how), random(True), 60, 10),
     "closeness": (gd.closeness_centrality, random(False), 30, 5),
     "harmonic": (gd.harmonic_centrality, random(True), 30, 5),
+    "louvain": (gd.louvain, random(False, m=1400), 5, 1),
+    "louvain weighted": (lambda G, **how: gd.louvain(G, seed=3, **how), random(False, "float", m=1400), 9, 2),
+    "leiden": (gd.leiden, random(False, m=1400), 7, 1),
     "katz": (lambda G, **how: gd.katz_centrality(G, alpha=0.05, **how), random(True), 7, 2),
     "hits": (lambda G, **how: gd.hits(G, max_iter=2000, **how), random(True), 9, 3),
     "hits weighted": (lambda G, **how: gd.hits(G, max_iter=4000, **how), random(True, "int"), 9, 2),
@@ -134,13 +138,14 @@ def same(found, expected):
 
 
 @pytest.fixture
-def no_rest(monkeypatch):
-    """Let ranks go through all rounds of strong components together, and not finish what is left by themselves."""
-    monkeypatch.setattr("graphdask.algorithms.strong.STRONG", replace(STRONG, few=0))
+def together(tuned):
+    """Let ranks go through all rounds and levels together, and none finish a small one by itself."""
+    tuned(STRONG, few=0)
+    tuned(COMMUNITIES, few_of_graph=0, few=0)
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_run_on_three_ranks_goes_on_on_two(case, tmp_path, break_down, no_rest):
+def test_a_run_on_three_ranks_goes_on_on_two(case, tmp_path, break_down, together):
     function, G, steps, every = CASES[case]
     break_down(function, G.partition(3), tmp_path, steps, every)
     r = function(G.partition(2, "random"), checkpoint=tmp_path, every=1000)
@@ -150,3 +155,77 @@ def test_a_run_on_three_ranks_goes_on_on_two(case, tmp_path, break_down, no_rest
     if hasattr(expected, "iterations"):
         assert r.iterations == expected.iterations
     r.verify()
+
+
+@pytest.mark.parametrize("case", ["bfs auto", "sssp", "pushed some", "mean", "hits", "strong"])
+@pytest.mark.parametrize(("parts", "resumed"), [(1, 3), (3, 1)])
+def test_one_rank_goes_on_where_several_stopped_and_the_other_way_round(
+    case, parts, resumed, tmp_path, break_down, together
+):
+    function, G, *_ = CASES[case]
+    break_down(function, G.partition(parts, "random"), tmp_path, 3, 1)
+    r = function(G.partition(resumed), checkpoint=tmp_path, every=1000)
+    assert r.stats.checkpoints["resumed"] == 3
+    same(r, function(G.partition(1)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "case", ["bfs both", "bfs pull", "sssp", "core", "strong random", "closeness", "mean", "pushed", "pulled"]
+)
+@pytest.mark.parametrize(("one", "other"), [("cpu", "cuda"), ("cuda", "cpu")])
+def test_a_gpu_goes_on_where_a_cpu_stopped_and_the_other_way_round(
+    case, one, other, tmp_path, break_down, together, monkeypatch
+):
+    stand_in(monkeypatch, emulated())
+    function, G, steps, every = CASES[case]
+    break_down(function, G.partition(2, device=one), tmp_path, steps, every)
+    r = function(G.partition(3, device=other), checkpoint=tmp_path, every=1000)
+    assert r.stats.checkpoints["resumed"] > 0
+    same(r, function(G.partition(1, device="cpu")))
+
+
+def test_strong_components_go_on_while_colours_spread(tmp_path, break_down, together):
+    G = random(True, m=2500)
+    found = set()
+    for steps in range(1, 9):
+        break_down(gd.strongly_connected_components, G.partition(4), tmp_path / str(steps), steps, 1)
+        r = gd.strongly_connected_components(G.partition(3, "random"), checkpoint=tmp_path / str(steps), every=1)
+        same(r, gd.strongly_connected_components(G))
+        found.add(r.stats.checkpoints["resumed"])
+    assert len(found) > 2
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_other_programs_are_refused(parts, tmp_path, break_down):
+    G = long_path(False).partition(parts)
+    break_down(program(SMALLEST), G, tmp_path, 9, 2)
+    other = replace(SMALLEST, apply=lambda v, m: m < v.label and {"label": m})
+    for given, says in (
+        ({"program": other}, "its program is"),
+        ({"active": [3]}, r"its active is None, and here it is \[3\]"),
+        ({"init": {"label": {3: 1}}}, "its init is {}"),
+        ({"max_supersteps": 4}, "its max_supersteps is None, and here it is 4"),
+        ({"until": lambda a: a.superstep > 400}, "its until is None"),
+    ):
+        given = {"program": SMALLEST} | given
+        with pytest.raises(gd.InputError, match=says):
+            gd.run(G, **given, checkpoint=tmp_path)
+
+
+@pytest.mark.parametrize("case", ["pushed", "pushed some", "pulled", "bfs both", "sssp", "strong"])
+def test_a_broadcast_is_resumed(case, tmp_path, break_down, together):
+    function, G, *_ = CASES[case]
+    break_down(lambda G, **how: function(G, exchange="broadcast", **how), G.partition(3), tmp_path, 4, 2)
+    r = function(G.partition(4), exchange="broadcast", checkpoint=tmp_path)
+    assert r.stats.checkpoints["resumed"] in (2, 4)
+    same(r, function(G.partition(1)))
+
+
+def test_no_file_is_lost_while_faster_ranks_write_the_next_checkpoint(tmp_path):
+    """A checkpoint after each superstep: rank 0 removes old ones while others write."""
+    r = gd.bfs(long_path(True).partition(3), 3, checkpoint=tmp_path, every=1)
+    kept = sorted(tmp_path.iterdir())
+    assert len(kept) in (2, 3)
+    assert r.stats.checkpoints["written"] == len(r.stats) - 1
+    assert all(len(list(each.iterdir())) == 4 for each in kept[:2])
