@@ -228,8 +228,7 @@ class ShortestPaths(Primitive[SsspState], Resumable):
         nearest = float(inbox.votes[:, 1].min())
         state.stop.take(inbox.votes[:, 4:])
         most, idle = min(self.most, state.stop.above), not inbox.votes[:, 0].any()
-        if idle and nearest < math.inf:
-            state.begun = nearest
+        state.begun = nearest if idle and nearest < math.inf else state.begun
         if idle and most <= nearest < math.inf:
             state.too_far = self.most < state.stop.above
             none = work.ghost_queue[:0]

@@ -428,8 +428,7 @@ def run_primitive(comm: Communicator, part: Part, primitive: Primitive[Any], env
             ways=messages.ways,
         )
         env.record(step)
-        if allocated < 0:
-            allocated = holdings.nbytes(state)
+        allocated = holdings.nbytes(state) if allocated < 0 else allocated
         if ends:
             settled = clock()
             settle(backend)  # what is still under way belongs to the last superstep

@@ -16,6 +16,7 @@ from graphdask.engine.checkpoints import Resumable, Saved, named
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
+from graphdask.program._beginning import hold_states
 from graphdask.program._loop import go_on
 from graphdask.program._state import ProgramState
 from graphdask.program.aggregates import write_values
@@ -69,6 +70,7 @@ class ResumableProgram(Resumable):
             for each in of.aggregates
         }
         write_values(of, pack, state.aggregates)
+        hold_states(of, part, state, env)
         state.resumed = True
         messages = self.first_messages(part, state, env)
         state.resumed = state.done == done
