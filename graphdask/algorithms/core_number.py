@@ -11,7 +11,8 @@ more, the vertices with bounds of k or more are a k-core, so the answer does not
 Few bounds have to be corrected where a superstep has few levels, and few supersteps are needed where it has many. The
 first level of a superstep is the least degree that is left on any rank, by a vote that travels with the bounds. Bounds
 may have to fall one after the other, as along a path whose vertices are on many ranks. After many supersteps, every
-rank therefore peels the whole graph by itself, if it is small (`_all_cores`).
+rank therefore peels the whole graph by itself, if it is small (`_all_cores`); on CPUs every rank of a very small graph
+does so before the first superstep.
 
 Sources: Seidman, Network structure and minimum degree (1983); Batagelj, Zaversnik, An O(m) algorithm for cores
 decomposition of networks (2003); Montresor, De Pellegrini, Miorandi, Distributed k-core decomposition (2013).
@@ -67,6 +68,8 @@ class CoresState:
     supersteps: int = 0
     stored: int = 0
     """Edges of this rank."""
+    at_once: int = 0
+    """Edges of all ranks up to which every rank gathers the graph at once."""
     gathers: bool = False
     """Whether every rank peels the whole graph by itself in the end."""
 
@@ -153,7 +156,7 @@ class CoreNumber(Primitive[CoresState], Resumable):
         state = _state(
             part.out.indptr, part.out.indices, rows.indptr, rows.indices, part.num_slots, aside, dtype, env.backend
         )
-        state.stored = part.out.num_edges
+        state.stored, state.at_once = part.out.num_edges, CORES.at_once[env.backend.name]
         return state
 
     def superstep(self, part: Part, state: CoresState, inbox: Inbox, env: Environment) -> Messages:
@@ -216,9 +219,8 @@ class CoreNumber(Primitive[CoresState], Resumable):
         state.supersteps += 1
         total = votes.sum(axis=0)
         goes_on = total[2] > 0 or total[3] > 0  # bounds that fell, or vertices that are left
-        state.gathers = bool(
-            len(votes) > 1 and goes_on and state.supersteps > CORES.patience and total[5] <= CORES.gathered
-        )
+        waits = state.supersteps <= CORES.patience and total[5] > state.at_once
+        state.gathers = bool(len(votes) > 1 and goes_on and not waits and total[5] <= CORES.gathered)
         return state.gathers
 
     def result(self, part: Part, state: CoresState, env: Environment) -> dict[str, Array]:

@@ -89,6 +89,9 @@ class CoresTuning(Tuning):
     the next one peels no new level."""
     patience: int = 256
     """Supersteps before every rank gathers the graph."""
+    at_once: Mapping[str, int] = per_device(cpu=1 << 20, cuda=0)
+    """Stored edges of a graph at most that every rank gathers before the first superstep: a hundred supersteps, and the
+    corrections in them, take longer."""
     gathered: int = 1 << 23
     """Stored edges of a graph at most that every rank gathers: some 200 MB on its host."""
 

@@ -34,6 +34,8 @@ def ended(until: Callable[[Any], Any], known: Any) -> bool:
     any other exception of it comes back as it is."""
     try:
         return bool(until(known))
+    except FunctionError:  # a ValueError that names its line already
+        raise
     except (ArithmeticError, ValueError) as error:
         frames = traceback.extract_tb(error.__traceback__)[1:]
         if not frames:  # until is no function of Python, such as a method of NumPy

@@ -33,6 +33,12 @@ COMBINATIONS = {
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
+@pytest.fixture(autouse=True)
+def by_messages(tuned):
+    """Ranks peel small graphs by messages, too, instead of gathering them at once."""
+    tuned(CORES, at_once={"cpu": 0})
+
+
 @cache
 def expected(name):
     """The graph; triangles, core numbers and, of undirected graphs, clustering by NetworkX; the rest by SciPy."""
@@ -330,6 +336,15 @@ def test_ranks_that_gather_the_graph_find_the_same_core_numbers(name, parts, dev
     found = gd.core_number(divided).verify()
     np.testing.assert_array_equal(found.core, core)
     assert found.core.dtype == np.int32
+
+
+@pytest.mark.parametrize("parts", [2, 3, 4, 7])
+def test_ranks_of_a_small_graph_gather_it_at_once(parts, tuned):
+    tuned(CORES, at_once={"cpu": 1 << 20})
+    graph, expected = dense_cores()
+    found = gd.core_number(graph.partition(parts, device="cpu")).verify()
+    np.testing.assert_array_equal(found.core, expected)
+    assert len(found.stats.supersteps) == 1
 
 
 def test_a_path_on_many_ranks_takes_few_supersteps(tuned):

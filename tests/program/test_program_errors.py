@@ -246,3 +246,8 @@ def test_arithmetic_that_fails_in_until_is_named_with_its_line(G, parts, until, 
     with pytest.raises(FunctionError, match=message) as raised:
         gd.run(G.partition(parts), program(), active=[0], init={"distance": {0: 0.0}}, until=until)
     assert (raised.value.path, raised.value.line) == (__file__, until.__code__.co_firstlineno)
+
+
+def test_an_unknown_name_in_until_is_named_once(G):
+    with pytest.raises(FunctionError, match=r"^.*test_program_errors.py:\d+: until: there is no aggregate foo"):
+        gd.run(G, program(), active=[0], until=lambda a: a.foo > 1)
