@@ -36,7 +36,7 @@ DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 @pytest.fixture(autouse=True)
 def by_messages(tuned):
     """Ranks peel small graphs by messages, too, instead of gathering them at once."""
-    tuned(CORES, at_once={"cpu": 0})
+    tuned(CORES, at_once={"cpu": 0, "cuda": 0})
 
 
 @cache

@@ -10,7 +10,7 @@ from emulated import emulated, stand_in
 
 import graphdask as gd
 from graphdask import execute
-from graphdask.algorithms.tuning import COMMUNITIES, STRONG
+from graphdask.algorithms.tuning import COMMUNITIES, CORES, STRONG
 
 
 class Broken(Exception):
@@ -142,6 +142,7 @@ def together(tuned):
     """Let ranks go through all rounds and levels together, and none finish a small one by itself."""
     tuned(STRONG, few=0)
     tuned(COMMUNITIES, few_of_graph=0, few=0)
+    tuned(CORES, at_once={"cpu": 0, "cuda": 0})
 
 
 @pytest.mark.parametrize("case", CASES)
