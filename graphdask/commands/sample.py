@@ -52,6 +52,7 @@ class Request(GraphOptions):
     overwrite: bool
     edge_rows: bool
     chunk: int | None
+    resume: bool
     as_json: bool
     memory: str | None
 
@@ -78,6 +79,9 @@ shared_options = stacked(
     click.option("--chunk", type=Whole(min=1), metavar="K",
                  help="Draw and write so many walks or seeds at a time, where the memory is too little for all. "
                       "With a folder as output."),
+    click.option("--resume", is_flag=True,
+                 help="With --chunk: keep complete chunks in NAME.unfinished if the command breaks off, and go on "
+                      "after those that are there."),
     click.option("--memory", metavar="SIZE",
                  help="Bytes in which each worker samples a .gdl file, besides its samples.  [default: 2GiB]"),
     cluster_options,
@@ -123,6 +127,8 @@ def execute(entry: Entry, own: dict[str, Any], begin: tuple[Any, Any, Any], requ
             f"--chunk writes to a folder of this host, and {streams.named(request.output)} is an address; leave "
             "--chunk out, or write to a folder and copy it"
         )
+    if request.resume and request.chunk is None:
+        raise InputError("--resume goes on after complete chunks: say --chunk too")
     if request.edge_rows:
         _check_edge_rows(entry, request)
     where, streamed = _placement(request), _on_disk(request)
@@ -215,8 +221,9 @@ def _written(
     chunks = entry.in_chunks(G, vertices, request.chunk, **options)
     with steps.step(f"{entry.name}, write") as step:
         written = chunks.to_parquet(
-            request.output, verify=request.verify, edge_rows=request.edge_rows, overwrite=request.overwrite
-        )
+            request.output, verify=request.verify, edge_rows=request.edge_rows, overwrite=request.overwrite,
+            resume=request.resume,
+        )  # fmt: skip
         step.edges, step.detail = written.edges, f"{request.output}: {_words(written)}"
     return written
 

@@ -115,6 +115,7 @@ class DynamicGraph(ColumnsOfBatches, Graph):  # type: ignore[override]
         self.report: dict[str, Any] = dict.fromkeys(("inserted", "deleted", "duplicates", "absent", "appeared"), 0)
         self.rows: Any = None
         """The rows on the workers; owned by the runtime."""
+        self.ranked: float | None = None  # the damping of the ranks that the last call left on the workers
         self._base_edges = self._edges = -1
         self._appeared = np.empty(0, base.ids.dtype)
         self._log = Log(no_batch(base.source.weight_dtype, base.num_vertices))

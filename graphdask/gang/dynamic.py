@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,7 @@ from graphdask.dynamic.batch import apply_batch, whole_batch
 from graphdask.dynamic.graph import DynamicGraph
 from graphdask.dynamic.rows import DynamicPart, build_dynamic
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
+from graphdask.errors import GraphdaskWarning, outside
 from graphdask.gang.adjacency import host_adjacency
 from graphdask.gang.arguments import PerRank
 from graphdask.gang.board import announce
@@ -290,7 +292,15 @@ def _update(rows: DynamicBuilt, batch: Batch, alive: int, config: Config) -> np.
 def _rank(rows: DynamicBuilt, graph: DynamicGraph, primitive: Any, restarts: int, config: Config) -> Any:
     """Rank the vertices, and leave the ranks where they are."""
     present: Graph = graph.present
+    asked = primitive.method
     primitive = primitive.after(rows.damping, rows.drift, rows.left)
+    if rows.damping is None and asked != "static" and graph.ranked == primitive.damping:
+        warnings.warn(
+            f"the ranks that the workers held are lost with a worker or a failed call, so this call of pagerank with "
+            f"method={asked!r} computes all of them from scratch; r.method says so",
+            GraphdaskWarning,
+            stacklevel=outside(),
+        )
     timer = Timer()
     kept = rows.gang.run(
         _run, rows.parts, primitive, summary=RankResult.without_columns, label=primitive.name,
@@ -298,6 +308,7 @@ def _rank(rows: DynamicBuilt, graph: DynamicGraph, primitive: Any, restarts: int
     )  # fmt: skip
     if primitive.keeps:
         values = kept.summary[0].values
+        graph.ranked = primitive.damping
         rows.damping, rows.drift, rows.left = primitive.damping, values["drift"], values["left"]
     stats = Stats.of(primitive.name, kept.summary, "selective", rows.ghosts, timer.seconds, compiled=timer.compiled)
     announce(rows.gang, stats)

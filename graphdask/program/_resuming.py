@@ -88,7 +88,7 @@ def _checksum(value: Any) -> str:
 
 def _until(program: Any) -> str | None:
     """A checksum of `until`, of its code where it is not translated."""
-    until = program.until
+    until = getattr(program.until, "function", program.until)  # of a file
     if until is None:
         return None
     if program.ending is not None:

@@ -18,6 +18,7 @@ from graphdask.interface.suggest import public
 from graphdask.kernels.common.compiling import Timer
 from graphdask.sample.result import Samples, sample_folder
 from graphdask.sample.sampler import Planned, numbered, planning
+from graphdask.sample.unfinished import unfinished
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,13 @@ class Chunks:
         return drawn
 
     def to_parquet(
-        self, path: str | os.PathLike[str], *, verify: bool = False, edge_rows: bool = False, overwrite: bool = False
+        self,
+        path: str | os.PathLike[str],
+        *,
+        verify: bool = False,
+        edge_rows: bool = False,
+        overwrite: bool = False,
+        resume: bool = False,
     ) -> Written:
         """Write a folder of Parquet files, `part-CHUNK-WORKER.parquet`.
 
@@ -94,17 +101,21 @@ class Chunks:
             Write the column `edge` too, as `Samples.with_edges` adds it.
         overwrite : bool
             Replace an existing folder of samples once the new one is complete. Default: raise OutputExists.
+        resume : bool
+            Keep complete chunks in the folder `PATH.unfinished` if the call does not come to its end, and go on after
+            those that are there. The last one of them is drawn again and compared. Default: begin with the first chunk,
+            and leave nothing where the call fails.
 
         Raises
         ------
         OutputExists
             If the folder is not empty and `overwrite` is False, or if it holds anything but samples.
         InputError
-            If the folder cannot be written.
+            If the folder cannot be written, or if the complete chunks are of another call.
         WriteError
             If the disk is full or fails.
         """
-        for name, value in (("verify", verify), ("edge_rows", edge_rows)):
+        for name, value in (("verify", verify), ("edge_rows", edge_rows), ("resume", resume)):
             if not isinstance(value, bool):
                 raise InputError(f"{name}={shown(value)} is neither True nor False")
         instances = self.sampler.instances
@@ -113,17 +124,20 @@ class Chunks:
         sampler = self.sampler
         if edge_rows and sampler.tells_edges:
             sampler = numbered(copy.copy(sampler), True)
-        rows, edges, digits = 0, 0, max(5, len(str(len(self) - 1)))
-        last: tuple[Any, str] = (None, "")
-        with out.filling() as folder:
-            for number, samples in enumerate(self._drawn(sampler)):
+        digits, last = max(5, len(str(len(self) - 1))), (None, "")
+        with unfinished(out, resume, digits) as chunks:
+            first = max(len(chunks.done) - 1, 0)  # the last complete one is drawn again
+            if first:
+                sampler = sampler.chunk(sampler.first + first * self.chunk, sampler.last)
+            for number, samples in enumerate(self._drawn(sampler), first):
                 if verify:
                     samples.verify()
                 if edge_rows:
                     samples = samples.with_edges()
-                rows += samples.write_into(folder, f"part-{number:0{digits}d}", out)
-                edges, last = edges + samples.stats.edges, (samples.stats, samples.placement)
+                chunks.take(number, samples)
+                last = samples.stats, samples.placement
                 del samples
+        rows, edges = (sum(counts) for counts in zip(*chunks.done, strict=True))
         spent = timer.seconds, timer.compiled.seconds
         return Written(out.path, len(self), self.sampler.instances, rows, edges, *spent, *last)
 

@@ -55,6 +55,7 @@ def test_chunks_are_written_one_after_the_other(call, chain, tmp_path):
         result = call("sample", "walk", chain, "--chunk", 3, *other)
         assert result.exit_code != 0
         assert "--chunk writes as it draws" in result.stderr
+    assert "say --chunk too" in call("sample", "walk", chain, "--resume", "--output", tmp_path / "new").stderr
 
 
 def test_a_walk_from_every_vertex_is_the_default(call, chain, tmp_path):

@@ -156,6 +156,42 @@ def test_a_job_that_meets_its_time_limit_is_submitted_again(submit, tmp_path):
     assert json.loads(out)["answer"]["reached"] == 3
 
 
+PROGRAM = """
+import os, time
+import graphdask as gd
+
+def until(a):
+    while a.superstep == 25 and os.path.exists({wait!r}):
+        time.sleep(0.1)
+    return False
+
+spread = gd.Program(
+    state={{"x": (float, 1.0)}}, message=(float, "sum"), send=lambda e: e.source.x / 3.0,
+    apply=lambda v, m: {{"x": 0.5 * v.x + m}}, activity="all", until=until, max_supersteps=40,
+)
+"""
+
+
+def test_a_run_with_checkpoints_that_meets_its_time_limit_goes_on_in_the_next_job(submit, tmp_path):
+    wait = tmp_path / "wait superstep"
+    (tmp_path / "spread.py").write_text(PROGRAM.format(wait=str(wait)))
+    saved = tmp_path / "saved"
+    run = ["run", f"{tmp_path / 'spread.py'}:spread", "graph.txt", "--undirected", "--json"]
+    code, expected, err = ended(submit("--slurm", "--workers", 2, "--interface", "lo", "--output", "whole", *run))
+    assert code == 0, err
+    wait.touch()
+    run += ["--checkpoint", str(saved), "--every", "10"]
+    job = ["--slurm", "--workers", 2, "--interface", "lo", "--output", "job"]
+    code, out, err = ended(submit("--time", "2", "--directive", "--signal=B:USR1@30", *job, *run))
+    assert (code, out) == (124, ""), err
+    assert sorted(each.name for each in saved.iterdir()) == ["superstep-000000000010", "superstep-000000000020"]
+    wait.unlink()
+    code, out, err = ended(submit("--resume", "job", "--time", "1:00:00"))
+    assert code == 0, err
+    assert json.loads(out)["stats"]["checkpoints"]["resumed"] == 20
+    assert json.loads(out)["answer"] == json.loads(expected)["answer"]
+
+
 def test_what_slurm_refuses_is_said_in_its_words(submit, tmp_path):
     code, _, err = ended(submit("--slurm", "--partition", "nowhere", "--output", "job", "info", "graph.txt"))
     assert code == 2

@@ -38,8 +38,24 @@ def test_a_cluster_gives_the_same_rows_and_ranks_as_this_process(two_workers):
         assert D.rows.gang.kind == "dask"
 
 
+def test_ranks_that_are_lost_are_computed_from_scratch_and_a_warning_says_so():
+    D = gd.DynamicGraph(gd.from_edges([0, 1, 2, 3], [1, 2, 0, 0]).partition(2))
+    assert gd.pagerank(D, method="dfp").method == "static"  # there are none yet, which is no loss
+    D.update(insert=([1], [3]))
+    assert gd.pagerank(D, method="dfp").method == "dfp"
+    D.rows = None
+    D.update(insert=([2], [3]))
+    with pytest.warns(gd.GraphdaskWarning, match=r"are lost with a worker .* method='dfp' computes all of them"):
+        r = gd.pagerank(D, method="dfp")
+    assert r.method == "static"
+    D.rows = None
+    assert gd.pagerank(D, method="static").method == "static"
+    assert gd.pagerank(D, method="nd").method == "nd"
+
+
 @pytest.mark.chaos
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:the ranks that the workers held are lost")
 def test_a_worker_that_dies_between_batches_takes_nothing_with_it():
     with dask_cluster(2) as client:
         for k, ((_, found), (_, expected)) in enumerate(zip(changing(client), changing(None), strict=True)):

@@ -115,6 +115,50 @@ def test_nothing_is_left_of_files_where_a_chunk_fails(tmp_path, monkeypatch):
     assert [file.name for file in (tmp_path / "full").iterdir()] == ["mine"]
 
 
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_a_call_that_broke_off_goes_on_after_its_complete_chunks(after, tmp_path, monkeypatch, watched):
+    write, path = Samples.write_into, tmp_path / "walks"
+
+    def breaks(self, folder, prefix, out):
+        if prefix == f"part-{after:05d}":
+            (folder / f"{prefix}-00000.parquet").write_bytes(b"half")
+            raise KeyboardInterrupt
+        return write(self, folder, prefix, out)
+
+    monkeypatch.setattr(Samples, "write_into", breaks)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            in_chunks(sample.random_walk, G.partition(3), STARTS, 9, chunk=10).to_parquet(path, resume=True)
+    monkeypatch.undo()
+    assert not path.exists()
+    drawn = watched(Samples, "write_into", lambda made, folder, prefix, out: prefix)
+    found = in_chunks(sample.random_walk, G.partition(2), STARTS, 9, chunk=10).to_parquet(path, resume=True)
+    assert drawn == ["again"] * (after > 0) + [f"part-{k:05d}" for k in range(after, 5)]
+    assert (found.chunks, found.instances, found.rows, found.edges) == (5, 43, 43, 43 * 9)
+    whole = sample.random_walk(G, STARTS, 9)
+    assert folder_of(path) == {"walks": whole.walks.tolist(), "lengths": whole.lengths.tolist()}
+    assert [file.name for file in tmp_path.iterdir()] == ["walks"]
+
+
+def test_chunks_of_another_call_are_refused_and_stay(tmp_path, monkeypatch):
+    write, path = Samples.write_into, tmp_path / "walks"
+
+    def breaks(self, folder, prefix, out):
+        if prefix == "part-00002":
+            raise KeyboardInterrupt
+        return write(self, folder, prefix, out)
+
+    monkeypatch.setattr(Samples, "write_into", breaks)
+    with pytest.raises(KeyboardInterrupt):
+        in_chunks(sample.random_walk, G, STARTS, 9, chunk=10).to_parquet(path, resume=True)
+    kept = sorted(file.name for file in (tmp_path / "walks.unfinished").iterdir())
+    for given in ({"seed": 4}, {"length": 8}, {"chunk": 11}):
+        given = {"chunk": 10, "length": 9} | given
+        with pytest.raises(InputError, match="holds chunks of another call: of chunk 1 the rows differ"):
+            in_chunks(sample.random_walk, G, STARTS, **given).to_parquet(path, resume=True)
+        assert sorted(file.name for file in (tmp_path / "walks.unfinished").iterdir()) == kept
+
+
 def test_no_instances_make_an_empty_file(tmp_path):
     chunks = in_chunks(sample.neighbors, G, [], [2], chunk=5)
     assert (len(chunks), chunks.to_parquet(tmp_path / "none").rows) == (1, 0)
