@@ -14,41 +14,35 @@ from graphdask.engine.buffers import Allocation
 from graphdask.engine.checkpoints import lowered
 from graphdask.engine.direction import Direction
 from graphdask.engine.frontier import Frontier
+from graphdask.engine.level_search import NO_LIMIT, LevelState
 from graphdask.engine.loop import Environment, Inbox
-from graphdask.engine.team import Peers
-from graphdask.kernels.bfs.bfs_pack import Search
-from graphdask.kernels.common.levels_pack import COUNTS
+from graphdask.engine.team import Peers, TeamMemory
+from graphdask.engine.team_levels import TeamLevels
+from graphdask.kernels.bfs.bfs_pack import RankSearch, Search
+from graphdask.kernels.common.levels_pack import COUNTS, Levels
 from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
 from graphdask.partition.vertex_map import VertexMap
 
-NO_LIMIT = 1 << 62
-"""The level at which a search stops that has no limit."""
-
 
 @dataclass
-class BfsState:
+class BfsState(LevelState):
     search: Search
     """What the kernels work on: depths, parents, and what the next launch is given."""
-    frontier: Frontier
-    direction: Direction
     kernels: Any
-    limit: int
-    """The level at which the search stops; the same on all ranks."""
     targets: Targets | None
     """Vertices after which it stops."""
-    alone: Peers | None
-    """Where one GPU, which has all, pushes large levels as a team of one."""
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether the frontier has vertices, and is to be followed."""
-        return self.frontier.count > 0 and self.frontier.level < self.limit
 
     def votes(self, found: int, edges: int, env: Environment, arcs: int = 0) -> tuple[float, ...]:
         """Return the vote on the direction, and that on the targets, if there are any."""
         aims = () if self.targets is None else self.targets.votes(self.search.seen, env)
         return *self.direction.votes(found, edges, arcs), *aims
+
+    def settle_sources(self, env: Environment) -> None:
+        """Settle the first frontier, and add up its edges."""
+        if self.frontier.count:
+            self.kernels.bfs_settle(self.frontier.count, self.frontier.level, self.search)
+            self.frontier.weight = self.frontier.read(env)[COUNTS.place.weight]
 
     def own_parents(self, part: Part, env: Environment) -> Array:
         """Parents of the own vertices as ids, where they are kept."""
@@ -91,9 +85,7 @@ def amid_search(
     if level % 2:
         frontier.queues = frontier.queues[1], frontier.queues[0]
     frontier.level = level
-    if frontier.count:
-        state.kernels.bfs_settle(frontier.count, level, search)
-        frontier.weight = frontier.read(env)[COUNTS.place.weight]
+    state.settle_sources(env)
     (depths,) = env.fetch_ghosts(part, [depth])
     search.depth[:], search.parent[: part.num_owned] = depths, parent
     reached = places_of(xp, depths >= 0).astype(dtype)
@@ -126,8 +118,26 @@ def before_search(
         depth=env.xp.full(depths, -1, dtype), parent=env.xp.full(parents, -1, dtype), targets=own, num_targets=len(own)
     )
     frontier = Frontier.of(part, env, "BFS", search, sources, counters)
-    towards, kernels = Direction(direction, part.num_vertices), env.kernels("bfs", index_t=dtype)
-    return BfsState(search, frontier, towards, kernels, limit, aims, alone)
+    kernels = env.kernels("bfs", index_t=dtype)
+    return BfsState(frontier, Direction(direction, part.num_vertices), limit, alone, search, kernels, aims)
+
+
+class TeamSearch(TeamLevels):
+    """The share of one rank in a search by the GPUs of a host together (kernels/bfs/bfs_team.cu).
+
+    Every rank makes one, in `init`; `weight` and `levels` are those of `TeamLevels`.
+    """
+
+    name = "BFS"
+
+    def __init__(
+        self, memory: TeamMemory, part: Part, state: BfsState, env: Environment, weight: int | None = None,
+        levels: int | None = None,
+    ):  # fmt: skip
+        kernel = env.kernels("bfs_team", cooperative=True, index_t=part.vertex_map.dtype).bfs_team
+        plan = Levels(deepest=state.limit, has_targets=int(state.targets is not None))
+        rank = RankSearch(**state.search.as_dict())
+        super().__init__(memory, part, env, kernel, rank, state.frontier, state.direction.mode, plan, weight, levels)
 
 
 def search_memory(part: Part, allocation: Allocation, pulls: bool) -> int:

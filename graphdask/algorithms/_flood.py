@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._bfs_state import BfsState, before_search
-from graphdask.algorithms._bfs_team import TeamSearch
+from graphdask.algorithms._bfs_state import BfsState, TeamSearch, before_search
 from graphdask.algorithms.tuning import COMPONENTS
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment

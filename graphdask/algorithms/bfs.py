@@ -1,29 +1,18 @@
 """Breadth-first search by levels: push, pull, or the direction that visits fewer edges (direction-optimising).
 
 State: `depth` and `parent` for every slot of the partition, and a bit for each slot that is settled. For a ghost that
-its owner settles, the bit is all. A push superstep first takes in the vertices that other ranks reached for this one,
-then pushes the frontier over its out-edges. A rank reaches a ghost at most once, and only then sends a message to its
-owner. A pull superstep searches, for each own vertex that is not reached, for the first in-neighbour in the frontier.
-Owners then send their new vertices to the ghosts. A push therefore becomes a pull through a superstep that only sends
-the frontier to the ghosts; a pull becomes a push without one.
+its owner settles, the bit is all. Every rank is at the same level (graphdask.engine.level_search), so depths are exact.
+The parent is the smallest id among all candidates of one level, so it depends on neither the partitioning nor the order
+of events. A pull finds it first, because rows are in order of ids.
 
-Every rank is at the same level, so depths are exact. The parent is the smallest id among all candidates of one level,
-so it depends on neither the partitioning nor the order of events. A pull finds it first, because rows are in order of
-ids.
-
-On a rank that holds the whole graph, a superstep covers many levels while these are small; on a CPU, only after
-LEVELS_APART levels. One launch processes them without the engine, until the frontier is larger, or empty, or so large
-that a pull may be due. The vertices and edges of such a superstep are sums over its levels. GPUs that can write into
-each other's memory process all levels by themselves (bfs_team.cu). A single GPU that only pushes processes levels that
-are not small in the same way: its pushes claim vertices.
-
-Queues, their growth and their counters: `graphdask.engine.frontier`.
+GPUs that can write into each other's memory process all levels by themselves (bfs_team.cu). A push of one that is alone
+claims vertices, which then find their parents in their own rows.
 
 A search stops at a level if that is the depth limit, or if it reached the last of the targets (`_targets`). What the
 level reached on other ranks is then taken in, and nothing more is scanned.
 
 Sources: Pan et al., Multi-GPU Graph Analytics, Sections IV and VI-A; Beamer, Asanovic, Patterson, Direction-optimizing
-breadth-first search (2012), whose rule decides, from the edges of the frontier, which every rank votes.
+breadth-first search (2012).
 """
 
 from __future__ import annotations
@@ -35,41 +24,34 @@ import numpy as np
 
 from graphdask import execute
 from graphdask.algorithms._bfs_state import (
-    NO_LIMIT,
     BfsState,
+    TeamSearch,
     amid_search,
     before_search,
     search_memory,
     team_search_memory,
 )
-from graphdask.algorithms._bfs_team import TeamSearch
 from graphdask.algorithms._sources import given_sources, given_targets, own_places
 from graphdask.algorithms._targets import target_votes
 from graphdask.algorithms.summaries import TARGETS, middle, reached
-from graphdask.algorithms.tuning import SEARCH
 from graphdask.device.backend import Array
-from graphdask.engine.bitmap import set_bits
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.checkpoints import Resumable, Saved, named
 from graphdask.engine.direction import Direction
-from graphdask.engine.loop import HUB_THREADS, INDEX, Counted, Environment, Inbox, Messages, Primitive
+from graphdask.engine.level_search import NO_LIMIT, LevelSearch
+from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Received
 from graphdask.engine.team import Peers
+from graphdask.engine.tuning import SEARCH
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import choice, whole
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
-from graphdask.kernels.common.levels_pack import COUNTS
-from graphdask.kernels.common.team import END_DONE
-from graphdask.kernels.common.tuning import HUB, PULL_FEW
-from graphdask.partition.part import Csr, Part
+from graphdask.partition.part import Part
 from graphdask.results.result import Result
 
-AT = COUNTS.place
 DIRECTIONS = ("auto", "push", "pull")
 LEVEL_THREADS = 1 << 13
 """Threads of a launch that goes through many levels: few blocks, so that these soon have met at the barrier."""
-LEVELS_APART = 64
-"""Levels that a CPU processes one by one first: the statistics of a search of few levels show each of them."""
 
 
 class BfsResult(Result):
@@ -89,7 +71,7 @@ class BfsResult(Result):
         return self._column("parent")
 
 
-class BreadthFirstSearch(Primitive[BfsState], Resumable):
+class BreadthFirstSearch(LevelSearch[BfsState], Resumable):
     """The primitive: from a set of sources, over out-edges or, ignoring direction, over all edges."""
 
     name = "BFS"
@@ -111,61 +93,32 @@ class BreadthFirstSearch(Primitive[BfsState], Resumable):
         """Whether the search may stop before it has reached everything."""
         return self.depth_limit is not None or bool(self.targets)
 
-    @property
-    def inward(self) -> bool:
-        return self.either_way or self.direction == "pull"
-
-    @property
-    def tells_ghosts(self) -> bool:  # type: ignore[override]
-        return self.direction != "push"
-
     def memory(self, part: Part, allocation: Allocation) -> int:
-        return search_memory(part, allocation, self._can_pull(part))
+        return search_memory(part, allocation, self.can_pull(part))
 
     def memory_together(self, part: Part, env: Environment) -> int | None:
-        peers = self._peers(part, env)
+        peers = self.peers(part, env)
         if peers is None:
             return None
-        return team_search_memory(part, self._can_pull(part)) + TeamSearch.nbytes(peers, part, env)
-
-    def _peers(self, part: Part, env: Environment) -> Peers | None:
-        alone = self.direction == "push" and part.inward is not None
-        return None if len(self.scanned(part)) > 1 else env.peers(alone)
-
-    def scanned(self, part: Part) -> list[Csr]:
-        """Return the rows that a push scans."""
-        return part.directions if self.either_way else [part.out]
-
-    def _can_pull(self, part: Part) -> bool:
-        """In-edges that an earlier call has made are used, but none are made for "auto"."""
-        return self.direction == "pull" or (self.direction == "auto" and part.inward is not None)
+        return team_search_memory(part, self.can_pull(part)) + TeamSearch.nbytes(peers, part, env)
 
     def own_sources(self, part: Part, env: Environment) -> Array:
         """Return the distinct slots of the sources that this rank owns; they are on the host if they are few."""
         return own_places(part, self.sources)
 
     def init(self, part: Part, env: Environment) -> tuple[BfsState, Messages]:
-        peers, slots = self._peers(part, env), part.num_slots
+        peers, slots = self.peers(part, env), part.num_slots
         together = None if peers is None or env.size == 1 else TeamSearch.memory(peers, part, env)
         state = before_search(
-            part, env, self.direction if self._can_pull(part) else "push", self.own_sources(part, env),
+            part, env, self.direction if self.can_pull(part) else "push", self.own_sources(part, env),
             slots if together is None else part.num_owned, slots, targets=self.targets,
             limit=NO_LIMIT if self.depth_limit is None else self.depth_limit, alone=peers if env.size == 1 else None,
         )  # fmt: skip
         if together is not None:
             TeamSearch(together, part, state, env).run()  # nothing is left to be sent
             return state, Messages(part.ids[:0], part.ids[:0], {}, False)
-        if state.frontier.count:
-            state.kernels.bfs_settle(state.frontier.count, 0, state.search)
-            state.frontier.weight = state.frontier.read(env)[AT.weight]
-        return state, self._begun(part, state, part.out.num_edges, env)
-
-    def _begun(self, part: Part, state: BfsState, unexplored: int, env: Environment) -> Messages:
-        """What is sent before the first superstep; so many edges of this rank have yet to be visited."""
-        frontier = state.frontier
-        votes = state.votes(frontier.count, frontier.edges, env, unexplored)
-        sources, values = frontier.queue[: frontier.count], {"parent": state.search.parent}
-        return Messages(sources, part.ids[:0], values, state.goes_on, votes=votes)
+        state.settle_sources(env)
+        return state, self.begin(part, state, part.out.num_edges, env)
 
     def facts(self) -> dict[str, Any]:
         facts = {"sources": named(self.sources), "ignoring_direction": self.either_way}
@@ -179,11 +132,11 @@ class BreadthFirstSearch(Primitive[BfsState], Resumable):
     ) -> tuple[BfsState, Messages]:
         depth, parent = (columns[name].astype(part.vertex_map.dtype) for name in ("depth", "parent"))
         limit = NO_LIMIT if self.depth_limit is None else self.depth_limit
-        direction = self.direction if self._can_pull(part) else "push"
+        direction = self.direction if self.can_pull(part) else "push"
         state = amid_search(part, env, direction, depth, parent, numbers["level"], self.targets, limit)
         lengths = part.out.indptr[1:] - part.out.indptr[:-1]
         left = (depth < 0) | (depth == numbers["level"])
-        return state, self._begun(part, state, int(lengths[left].sum()), env)
+        return state, self.begin(part, state, int(lengths[left].sum()), env)
 
     def ends(self, state: BfsState, votes: np.ndarray) -> bool:
         """If all targets are reached, stop at this level: the next superstep takes in what it reached."""
@@ -192,137 +145,38 @@ class BreadthFirstSearch(Primitive[BfsState], Resumable):
             state.limit = min(state.limit, level)
         return len(votes) == 1 and level >= state.limit
 
-    def superstep(self, part: Part, state: BfsState, inbox: Inbox, env: Environment) -> Messages | Counted:
-        frontier, pulled = state.frontier, state.direction.pulls
-        if len(inbox):
-            self._take_in(part, state, inbox, pulled, env)
-        if frontier.level >= state.limit:
-            return Messages(part.ids[:0], part.ids[:0], {}, False)
-        pulls = state.direction.choose(inbox.votes[:, : Direction.VOTES])
-        if not pulls and self._is_small(part, state, env):
-            return self._small_levels(part, state, env)
-        if state.alone is not None:
-            return self._large_levels(part, state, state.alone, env)
-        if not pulls:
-            return self._push(part, state, env)
-        if not pulled:
-            frontier.forget_left(frontier.unreached if env.allocation.partial else part.num_owned)
-            if env.size > 1:
-                if len(inbox):
-                    frontier.count = frontier.read(env)[AT.found]
-                state.direction.pause()
-                own = frontier.queue[: frontier.count]
-                return Messages(own, part.ids[:0], {}, len(own) > 0, to="ghosts")
-        return self._pull(part, state, env)
+    def values(self, state: BfsState) -> dict[str, Array]:
+        return {"parent": state.search.parent}
 
-    def _take_in(self, part: Part, state: BfsState, inbox: Inbox, pulled: bool, env: Environment) -> None:
-        """Take in what owners settled, for a pull, or own vertices that other ranks reached."""
-        if pulled:
-            for message in inbox.messages:
-                set_bits(message, state.search.seen, part, env)
-            return
-        visit, level = state.kernels.bfs_visit, state.frontier.level
-        state.frontier.join(
-            inbox, lambda found: visit(len(found), found.slots, found.columns["parent"], level, state.search), env
-        )
+    def arrive(self, state: BfsState, message: Inbox | Received) -> None:
+        parents = message.columns["parent"]
+        state.kernels.bfs_visit(len(message), message.slots, parents, state.frontier.level, state.search)
 
-    def _is_small(self, part: Part, state: BfsState, env: Environment) -> bool:
-        """Whether one launch may go through this level and more, none of them of more than `SEARCH.small` vertices."""
-        frontier, allocation = state.frontier, env.allocation
-        if env.size > 1 or len(self.scanned(part)) > 1 or not frontier.count:
-            return False
-        if allocation.scheme == "fixed" and len(frontier.queues[0]) < min(SEARCH.small, part.num_owned):
-            return False
-        # on a CPU queues that are allocated in part are to be no longer than a level
-        several = env.backend.name == "cuda" or (frontier.level >= LEVELS_APART and not allocation.partial)
-        return several and 0 <= frontier.weight <= SEARCH.small
+    def push(self, state: BfsState, rows: Array, turn: int, defers: bool) -> None:
+        state.kernels.bfs_push(state.frontier.count, rows, turn, state.search)
+        if defers:
+            state.kernels.bfs_push_hubs(HUB_THREADS, turn, state.search)
 
-    def _small_levels(self, part: Part, state: BfsState, env: Environment) -> Messages:
-        """Process many levels in one launch."""
-        frontier, kernels = state.frontier, env.kernels("bfs", cooperative=True, index_t=part.vertex_map.dtype)
-        count, most = frontier.count, min(SEARCH.small, frontier.unreached)
-        here, there = frontier.queue_buffer.fit(most, keep=count), frontier.queues[1 - frontier.level % 2].fit(most)
-        frontier.scan(part.out, 0)
-        frontier.turn_rows()
-        kernels.bfs_levels(
-            LEVEL_THREADS, here, there, frontier.level, min(SEARCH.launch_levels, state.limit - frontier.level),
-            SEARCH.small, state.direction.edges_left, state.search,
-        )  # fmt: skip
-        found = frontier.read(env)
-        frontier.level += found[AT.levels]
-        state.direction.skip(found[AT.edges] - frontier.weight)
-        frontier.unreached -= found[AT.visited] - count
-        return self._messages(state, found, env)
+    def list_unvisited(self, state: BfsState) -> None:
+        state.kernels.bfs_unvisited(state.search.owned, state.search)
 
-    def _large_levels(self, part: Part, state: BfsState, peers: Peers, env: Environment) -> Messages:
-        """Process some levels in one launch, as a team of one, if vertices find their parents in their own rows."""
-        frontier, memory = state.frontier, TeamSearch.memory(peers, part, env)
-        team = TeamSearch(memory, part, state, env, frontier.edges, SEARCH.large_levels)
-        team.run()
-        frontier.turn_rows(0)
-        found = frontier.read(env)
-        frontier.count, frontier.weight = 0 if team.ends[END_DONE] else found[AT.found], found[AT.weight]
-        values = {"parent": state.search.parent}
-        return Messages(frontier.queue[: frontier.count], part.ids[:0], values, frontier.count > 0)
+    def pull(self, state: BfsState, unvisited: Array) -> None:
+        waiting = state.frontier.waiting
+        state.kernels.bfs_pull(waiting, unvisited, state.search)
+        state.kernels.bfs_pull_hubs(min(32 * waiting, HUB_THREADS), state.search)
 
-    def _push(self, part: Part, state: BfsState, env: Environment) -> Messages | Counted:
-        """Visit the out-edges of the frontier."""
-        frontier, search, scanned = state.frontier, state.search, self.scanned(part)
-        count, weight = frontier.count, frontier.weight
-        if count == 0 and not frontier.pulled:  # a pull leaves a number in the counters
-            frontier.level += 1
-            return self._messages(state, [0] * len(COUNTS), env)
-        edges = part.num_slots if len(scanned) > 1 else frontier.edges  # they lead to so many at most
-        here = frontier.next_level(min(edges, frontier.unreached), edges)
-        for turn, csr in enumerate(scanned):
-            frontier.scan(csr, count)
-            state.kernels.bfs_push(count, here, turn, search)
-            if self.either_way or not 0 <= weight <= HUB:  # the frontier may have rows that are deferred
-                state.kernels.bfs_push_hubs(HUB_THREADS, turn, search)
-        state.kernels.bfs_settle(min(part.num_slots, HUB_THREADS), frontier.level, search)
-        if env.allocation.partial:
-            return self._messages(state, frontier.read(env), env)
-        return Counted(
-            frontier.ghosts.array, frontier.row, AT.ghosts, {"parent": search.parent},
-            lambda found: self._messages(state, found.tolist(), env),
+    def settle(self, state: BfsState, count: int) -> None:
+        state.kernels.bfs_settle(count, state.frontier.level, state.search)
+
+    def small_levels(self, state: BfsState, here: Array, there: Array, levels: int, env: Environment) -> None:
+        env.kernels("bfs", cooperative=True, index_t=here.dtype).bfs_levels(
+            LEVEL_THREADS, here, there, state.frontier.level, levels, SEARCH.small, state.direction.edges_left,
+            state.search,
         )  # fmt: skip
 
-    def _pull(self, part: Part, state: BfsState, env: Environment) -> Messages | Counted:
-        """Search the in-edges of the vertices that are not reached for the frontier."""
-        frontier, search, kernels, csr = state.frontier, state.search, state.kernels, part.inward
-        assert csr is not None
-        waiting, frontier.pulled = frontier.waiting, True
-        frontier.scan(csr, waiting, PULL_FEW)
-        if frontier.left is None:
-            frontier.left = frontier.buffers_to_pull(part, env)
-            search.left = frontier.left[0].array
-            kernels.bfs_unvisited(part.num_owned, search)
-        frontier.next_level(waiting)
-        unvisited, left = frontier.left
-        search.left = left.array
-        kernels.bfs_pull(waiting, unvisited.array, search)
-        kernels.bfs_pull_hubs(min(32 * waiting, HUB_THREADS), search)
-        kernels.bfs_settle(max(1, min(waiting, HUB_THREADS)), frontier.level, search)
-        frontier.left = left, unvisited
-
-        def complete(found: np.ndarray) -> Messages:
-            frontier.waiting = int(found[AT.left])
-            return self._messages(state, found.tolist(), env, "ghosts")
-
-        if env.allocation.partial:
-            return complete(env.backend.to_host(frontier.row))
-        return Counted(frontier.queue, frontier.row, AT.found, {}, complete, "ghosts")
-
-    def _messages(self, state: BfsState, found: list[int], env: Environment, to: Any = "owners") -> Messages:
-        """Make the vertices found the frontier, and send them."""
-        frontier, ghosts = state.frontier, found[AT.ghosts]
-        frontier.found(found)
-        own, values = frontier.count, {} if to == "ghosts" else {"parent": state.search.parent}
-        votes = state.votes(own + ghosts, frontier.edges * (own + ghosts) // max(own, 1), env)
-        return Messages(
-            frontier.queue[:own], frontier.ghosts.array[:ghosts], values, state.goes_on, found[AT.visited],
-            found[AT.edges], to=to, votes=votes,
-        )  # fmt: skip
+    def team(self, part: Part, state: BfsState, peers: Peers, env: Environment) -> TeamSearch:
+        memory = TeamSearch.memory(peers, part, env)
+        return TeamSearch(memory, part, state, env, state.frontier.edges, SEARCH.large_levels)
 
     def result(self, part: Part, state: BfsState, env: Environment) -> dict[str, Array]:
         return state.answer(part, env)

@@ -25,24 +25,6 @@ class BetweennessTuning(Tuning):
 
 
 @dataclass(frozen=True)
-class SearchTuning(Tuning):
-    """How a search divides its levels among launches, and when a push of a team of GPUs claims vertices."""
-
-    small: int = 1 << 15
-    """Edges of levels that several are visited of in a launch: less time than another superstep takes."""
-    large_levels: int = 32
-    """Levels of a launch for levels that are not small; the next ones may be small."""
-    launch_levels: int = 1 << 12
-    """Levels of a launch at most: some ten milliseconds, after which the host checks its deadline."""
-    claim_share: int = 4
-    """A push claims only if the frontier has more edges than one of so many vertices: scanning a bit of every vertex a
-    few times is then cheap."""
-    claim_edges: int = 1 << 16
-    """A push claims only if the frontier has more edges than this: visiting fewer edges one by one takes less time than
-    one more synchronization of the ranks."""
-
-
-@dataclass(frozen=True)
 class CommunitiesTuning(Tuning):
     """How Louvain and Leiden divide levels."""
 
@@ -134,6 +116,5 @@ COMPONENTS = ComponentsTuning()
 CORES = CoresTuning()
 FOREST = ForestTuning()
 LABELS = LabelsTuning()
-SEARCH = SearchTuning()
 STRONG = StrongTuning()
 TRIANGLES = TrianglesTuning()

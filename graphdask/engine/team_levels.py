@@ -11,7 +11,7 @@ from graphdask.engine.buffers import put_aside
 from graphdask.engine.frontier import Frontier
 from graphdask.engine.loop import Environment, Superstep
 from graphdask.engine.team import Areas, Peers, TeamMemory, TeamRun
-from graphdask.engine.tuning import ENGINE
+from graphdask.engine.tuning import ENGINE, SEARCH
 from graphdask.kernels.common import levels_pack as at
 from graphdask.kernels.common.tuning import PULL_FEW
 from graphdask.partition.part import Part
@@ -36,7 +36,7 @@ class TeamLevels(TeamRun):
     mode : str
         `push`, `pull` or `auto`.
     plan : Levels
-        With `claims`, `deepest` and `has_targets`.
+        With `deepest` and `has_targets`.
     weight : int, optional
         For a search that only pushes and has begun: how many edges the frontier has. Default: the frontier are the
         sources.
@@ -62,9 +62,9 @@ class TeamLevels(TeamRun):
         plan: at.Levels, weight: int | None = None, levels: int | None = None,
     ):  # fmt: skip
         inward, most_aside = part.inward, put_aside(part.out)
-        if inward is None:
-            plan.claims = np.inf
-        else:
+        plan.claims = np.inf
+        if inward is not None:
+            plan.claims = float(max(SEARCH.claim_edges, part.num_vertices // SEARCH.claim_share))
             most_aside = max(most_aside, min(part.num_owned, inward.num_edges // PULL_FEW))
             rank.assign(
                 in_indptr=inward.indptr, in_indices=inward.indices,

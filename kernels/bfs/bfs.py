@@ -13,25 +13,16 @@ import numpy as np
 from graphdask.kernels.bfs.bfs_pack import Search
 from graphdask.kernels.common.bitmap import has_bit, set_bit, u64
 from graphdask.kernels.common.direction import is_pull_due
+from graphdask.kernels.common.levels import id_of, list_unset, row_weight
 from graphdask.kernels.common.prefetch import prefetch
-from graphdask.kernels.common.tuning import LONG_ROW, LONG_ROW_MARK
 from graphdask.kernels.common.twin import inlined, twin
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 AHEAD = 32
 """How many vertices ahead of its turn a processor is to fetch the first neighbour of one that a pull looks for, and
 twice as many ahead where that stands."""
-FEW = 256
-"""Vertices that are listed at a time."""
 
 _is_pull_due = inlined(is_pull_due)
-
-
-@twin
-def _weight(indptr, v):
-    v = u64(v)
-    edges = indptr[v + u64(1)] - indptr[v]
-    return edges + LONG_ROW_MARK if edges > LONG_ROW else edges
 
 
 @twin
@@ -44,7 +35,7 @@ def _settle(own, found, level, a: Search):
         if level == 0:
             a.parent[v] = a.ids[v]
         set_bit(a.seen, v)
-        weight += _weight(a.out_indptr, v)
+        weight += row_weight(a.out_indptr, v)
     return weight
 
 
@@ -106,7 +97,7 @@ def bfs_visit(n, slots, parents, level, a: Search):
             if v < a.owned:
                 a.own_queue[own] = v
                 own += 1
-                a.next.weight += _weight(a.out_indptr, v)
+                a.next.weight += row_weight(a.out_indptr, v)
     a.next.found = own
 
 
@@ -150,31 +141,7 @@ def bfs_levels(n, frontier, own_queue, level, most, bound, unexplored, a: Search
 @twin
 def bfs_unvisited(n, a: Search):
     """List the vertices 0 .. n-1 that have edges and are not reached."""
-    count, begin = u64(a.next.left), a.indptr[0]
-    some = np.empty(FEW, a.left.dtype)
-    for first in range(u64(0), u64(n), u64(FEW)):
-        found = u64(0)
-        for v in range(first, min(first + u64(FEW), u64(n))):  # half of them: a branch would be guessed wrong often
-            some[found] = v
-            end = a.indptr[v + u64(1)]
-            found += u64((end > begin) & (not has_bit(a.seen, v)))
-            begin = end
-        for i in range(found):
-            a.left[count + i] = some[i]
-        count += found
-    a.next.left = count
-
-
-@twin
-def _id(slot, a: Search):
-    """Return the id of the vertex that a slot is of; -2 - position if that of a ghost does not follow from it."""
-    mine = slot < a.owned
-    if mine and not a.plain:
-        return a.ids[slot]
-    position = a.first + (a.ghosts[slot - a.owned] if a.few and not mine else slot)
-    if position >= a.vertices:
-        position -= a.vertices
-    return position if a.plain else -2 - position
+    a.next.left = list_unset(n, a.indptr, a.seen, a.left, a.next.left)
 
 
 @twin
@@ -198,7 +165,7 @@ def bfs_pull(n, unvisited, a: Search):
         edges += e - first
         if e < last:
             edges += u64(1)
-            a.parent[v] = _id(a.indices[e], a)
+            a.parent[v] = id_of(a.indices[e], a)
             a.own_queue[own] = v
             own += u64(1)
         else:

@@ -1,10 +1,9 @@
-"""What bfs.py, bfs.cu and bfs_team.cu work on: a search by levels, with the depth and the parent of each slot."""
+"""What bfs.py, bfs.cu and bfs_team.cu work on: a search by levels, with the parent of each slot."""
 
 from graphdask.kernels.common.levels_pack import LevelSearch, LevelTeam
 
 
 class Search(LevelSearch):
-    depth = "index_t *", "per slot: the level, -1 where it is not reached yet"
     parent = "index_t *", "per slot: the smallest id of the vertices that reach it (bfs.py)"
     targets = "const index_t *", "own vertices after which it stops"
     num_targets = "long long", "their number; 0 where it stops after none"

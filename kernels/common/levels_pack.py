@@ -26,6 +26,17 @@ END_WAYS, END_UNEXPLORED, END_FOUND = range(END_OWN, END_OWN + 3)
 """What a launch of a team leaves for the next one, besides what each does (team.py)."""
 
 
+class LevelRows(Pack):
+    """What small levels read most: first, because the first arguments of a twin are passed in registers."""
+
+    indptr = "const long long *", "where the row of each own vertex begins"
+    indices = "const index_t *", "the slots that edges lead to, or, in a pull, come from"
+    out_indptr = "const long long *", "where the row of out-edges begins"
+    ids = "const index_t *", "the id of each own vertex"
+    seen = "unsigned int *", "a bit per slot: whether it is settled"
+    depth = "index_t *", "per slot: the level, -1 where it is not reached yet"
+
+
 class Slots(Pack):
     """From a slot to the id of its vertex."""
 
@@ -39,11 +50,7 @@ class Slots(Pack):
     plain = "long long", "1 if positions are ids"
 
 
-class LevelSearch(Slots):
-    indptr = "const long long *", "where the row of each own vertex begins"
-    indices = "const index_t *", "the slots that edges lead to, or, in a pull, come from"
-    out_indptr = "const long long *", "where the row of out-edges begins"
-    seen = "unsigned int *", "a bit per slot: whether it is settled"
+class LevelSearch(LevelRows, Slots):
     own_queue = "index_t *", "own vertices that this level reaches"
     ghost_queue = "index_t *", "ghosts that this level reaches"
     left = "index_t *", "own vertices with in-edges that are not reached"

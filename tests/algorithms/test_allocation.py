@@ -23,10 +23,9 @@ from reference import (
 )
 
 import graphdask as gd
-from graphdask.algorithms.tuning import SEARCH
 from graphdask.bench.analysis.choices import paths_unfused
 from graphdask.engine.buffers import Allocation, Buffer, Growth
-from graphdask.engine.tuning import ENGINE
+from graphdask.engine.tuning import ENGINE, SEARCH
 from graphdask.errors import InputError, OverBudget, Unsupported
 
 PARTS = (1, 2, 3)

@@ -17,7 +17,8 @@ import graphdask as gd
 import graphdask.partition
 import graphdask.partition.sources
 from graphdask import execute
-from graphdask.algorithms.bfs import DIRECTIONS, LEVELS_APART, BreadthFirstSearch
+from graphdask.algorithms.bfs import DIRECTIONS, BreadthFirstSearch
+from graphdask.engine.level_search import LEVELS_APART
 from graphdask.partition.tuning import PARTITION
 
 PARTS = (1, 2, 3, 4, 7)

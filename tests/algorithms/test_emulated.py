@@ -15,8 +15,8 @@ import graphdask.partition
 import graphdask.partition.sources
 from graphdask import execute
 from graphdask.algorithms.bfs import DIRECTIONS, BreadthFirstSearch
-from graphdask.algorithms.tuning import BETWEENNESS, SEARCH
-from graphdask.engine.tuning import ENGINE
+from graphdask.algorithms.tuning import BETWEENNESS
+from graphdask.engine.tuning import ENGINE, SEARCH
 
 NAMES = [
     "one vertex with a self-loop", "only self-loops", "duplicates both ways", "isolated vertices", "star inward",

@@ -17,7 +17,7 @@ from scipy.sparse import csgraph
 
 import graphdask as gd
 from graphdask.algorithms.bfs import DIRECTIONS
-from graphdask.algorithms.tuning import SEARCH
+from graphdask.engine.tuning import SEARCH
 
 PARTS = (1, 2, 3, 4, 7)
 NAMES = (

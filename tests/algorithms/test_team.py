@@ -15,14 +15,14 @@ from memory import DevicePeak
 
 import graphdask as gd
 from graphdask.algorithms import bfs, components
-from graphdask.algorithms.tuning import COMPONENTS, SEARCH
+from graphdask.algorithms.tuning import COMPONENTS
 from graphdask.bench.analysis.timing import PeakMemory
 from graphdask.cluster.local import local_cluster
 from graphdask.comm import peers, threads
 from graphdask.comm.protocol import PeerMemory
 from graphdask.comm.tuning import COMM
 from graphdask.engine import team as _team
-from graphdask.engine.tuning import ENGINE
+from graphdask.engine.tuning import ENGINE, SEARCH
 from graphdask.errors import PeerLost
 
 NAMES = [

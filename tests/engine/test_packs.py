@@ -190,7 +190,7 @@ def test_counters_that_two_modules_share_are_a_struct_once():
     shared, own = text.splitlines()
     assert shared.count("struct LevelCounts {") == 1
     assert "struct LevelCounts {" not in own
-    assert own.startswith("struct Search { const index_t * ids;")
+    assert own.startswith("struct Search { const long long * indptr;")
 
 
 def test_a_kernel_gets_a_parameter_for_each_field_and_makes_the_pack_of_them():
