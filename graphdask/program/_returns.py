@@ -156,7 +156,11 @@ class ReturnedRecord(Returns):
         if not bare:
             self.source.fail(node, f"{self.source.name} must return {self.shape}, and this is not one")
         ((name, kind),) = self.results.items()
-        self._write({name: converted(self.narrow(node, kind, f"{self.source.name} must return"), kind)})
+        value = self.narrow(node, kind, f"{self.source.name} must return")
+        if self.defaults and value.type == "bool" != kind:  # a test without what it is a test for
+            how = f'write `test and {{"{name}": ...}}`, or {kind}(...) for 0 and 1'
+            self.source.fail(node, f"{self.source.name} returns a truth value here, and {name} is {kind}: {how}")
+        self._write({name: converted(value, kind)})
         return None
 
     def _of_and(self, node: ast.BoolOp, bare: bool) -> ast.AST:

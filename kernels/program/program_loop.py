@@ -104,29 +104,31 @@ def _pushed(count, everywhere, slots, offered, a: Program):
         if KEEPS and a.active is not None:
             set_bit(a.active, u)
         first, end = u64(a.indptr[u]), u64(a.indptr[u + u64(1)])
-        while KEEPS and first < end:
-            stop, some = min(first + u64(FEW), end), u64(0)
-            for e in range(first, stop):
+        if KEEPS:
+            while first < end:
+                stop, some = min(first + u64(FEW), end), u64(0)
+                for e in range(first, stop):
+                    v = u64(a.indices[e])
+                    given, sent = message(u, v, e, a)
+                    slots[some], offered[some] = v, sent[0]
+                    some += u64(given & lowers(v, sent, a))
+                first = stop
+                for k in range(some):
+                    v = u64(slots[k])
+                    if push(v, (offered[k],), a) and not has_bit(a.marks, v):
+                        set_bit(a.marks, v)
+                        a.received[v] = 1
+                        a.marked[marked] = v
+                        marked += u64(1)
+        else:
+            for e in range(first, end):
                 v = u64(a.indices[e])
                 given, sent = message(u, v, e, a)
-                slots[some], offered[some] = v, sent[0]
-                some += u64(given & lowers(v, sent, a))
-            first = stop
-            for k in range(some):
-                v = u64(slots[k])
-                if push(v, (offered[k],), a) and not has_bit(a.marks, v):
+                if given and push(v, sent, a) and not has_bit(a.marks, v):
                     set_bit(a.marks, v)
-                    a.received[v] = 1
+                    a.received[v] = max(a.received[v], 1)
                     a.marked[marked] = v
                     marked += u64(1)
-        for e in range(first, end):
-            v = u64(a.indices[e])
-            given, sent = message(u, v, e, a)
-            if given and push(v, sent, a) and not has_bit(a.marks, v):
-                set_bit(a.marks, v)
-                a.received[v] = max(a.received[v], 1)
-                a.marked[marked] = v
-                marked += u64(1)
     return np.int64(marked)
 
 

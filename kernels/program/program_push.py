@@ -63,23 +63,25 @@ def program_push(n, a: Program):
         row = u - u64(a.first)
         begin, end = u64(a.indptr[row]), u64(a.indptr[row + u64(1)])
         edges += np.int64(end - begin)
-        while KEEPS and begin < end:
-            stop, some = min(begin + u64(FEW), end), u64(0)
-            for e in range(begin, stop):
+        if KEEPS:
+            while begin < end:
+                stop, some = min(begin + u64(FEW), end), u64(0)
+                for e in range(begin, stop):
+                    v = u64(a.indices[e])
+                    given, sent = message(u, v, e, a)
+                    slots[some], offered[some] = v, sent[0]
+                    some += u64(given & lowers(v, sent, a))
+                begin = stop
+                for k in range(some):
+                    v = u64(slots[k])
+                    if push(v, (offered[k],), a) and not has_bit(a.marks, v):
+                        marked, ghosts = _mark(v, marked, ghosts, a)
+        else:
+            for e in range(begin, end):
                 v = u64(a.indices[e])
                 given, sent = message(u, v, e, a)
-                slots[some], offered[some] = v, sent[0]
-                some += u64(given & lowers(v, sent, a))
-            begin = stop
-            for k in range(some):
-                v = u64(slots[k])
-                if push(v, (offered[k],), a) and not has_bit(a.marks, v):
+                if given and push(v, sent, a) and not has_bit(a.marks, v):
                     marked, ghosts = _mark(v, marked, ghosts, a)
-        for e in range(begin, end):
-            v = u64(a.indices[e])
-            given, sent = message(u, v, e, a)
-            if given and push(v, sent, a) and not has_bit(a.marks, v):
-                marked, ghosts = _mark(v, marked, ghosts, a)
     a.counters.marked, a.counters.ghosts = marked, ghosts
     a.counters.sent += edges
 

@@ -107,7 +107,12 @@ def no_old_id(old, new):
     return old.id
 
 
+def only_a_test(v, m):
+    return m < v.distance
+
+
 FUNCTIONS = [
+    ({"apply": only_a_test}, 'a truth value here, and distance is float: write `test and {"dist', only_a_test),
     ({"send": misspelt}, "no field e.source.distanse, did you mean e.source.distance", misspelt),
     ({"send": of_the_edge}, "no field e.wieght, did you mean e.weight", of_the_edge),
     ({"send": two}, "send must have one parameter", two),

@@ -56,7 +56,7 @@ def under_a_condition(e):
         s = e.source  # e
     return s.distance
 def before(e):
-    x = s.distance  # e  # noqa: F821
+    x = s.distance  # noqa: F821  # e
     s = e.source  # noqa: F841
     return x
 def alias_as_number(e):
