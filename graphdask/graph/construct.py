@@ -296,7 +296,8 @@ def read_graph(
     asked = asked_columns("edge_columns", edge_columns), asked_columns("vertex_columns", vertex_columns)
     with local_files(path, storage_options, format) as files, FirstUse("reading", show), ExitStack() as around:
         around.enter_context(progress_over(files[0].path, OF_GRAPH, show))
-        around.enter_context(within_memory_of_files([(file.path, file.format or format) for file in files]))
+        named = [(file.path, file.format or format) for file in files]
+        around.enter_context(within_memory_of_files(named, columns=asked))
         lists = [
             edges_for_graph(
                 file.path,

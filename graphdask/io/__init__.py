@@ -154,7 +154,7 @@ def read_edges(
     ):
         if len(files) > 1:
             named = [(file.path, file.format or format) for file in files]
-            around.enter_context(within_memory_of_files(named, ARRAYS))
+            around.enter_context(within_memory_of_files(named, ARRAYS, asked))
         lists = [
             _read_edges(
                 file.path, file.format or format, weights, directed, comment, delimiter, columns, ids, header,
@@ -179,7 +179,7 @@ def _read_edges(
     from ._open import checked_path, refusing_damage
     from .folder import is_graph_folder, read_folder
 
-    third = _is(weights, "auto")
+    third, asked = _is(weights, "auto"), (edge_columns, vertex_columns)
     of_text = {
         "comment": comment, "delimiter": delimiter, "ids": ids, "columns": columns, "header": header,
         "skip_rows": skip_rows or None, "na_values": na_values,
@@ -187,7 +187,7 @@ def _read_edges(
     if is_graph_folder(checked_path(path)):
         _refuse_of_text(of_text)
         wanted = _check_choices(None if third else weights, directed, ids)
-        with within_memory(path, "native", ARRAYS), refusing_damage(path), phase("reading"):
+        with within_memory(path, "native", ARRAYS, (), asked), refusing_damage(path), phase("reading"):
             request = Request(
                 wanted, directed=directed, edge_columns=edge_columns, vertex_columns=vertex_columns
             )  # fmt: skip
@@ -207,7 +207,7 @@ def _read_edges(
     )  # fmt: skip
     reading.workers()
     each = NOTHING if chosen.name == "native" else ARRAYS  # that is mapped
-    with within_memory(path, chosen.name, each), phase("reading"):
+    with within_memory(path, chosen.name, each, (), asked), phase("reading"):
         return _read(path, chosen.name, request, reading)
 
 

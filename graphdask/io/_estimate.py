@@ -19,7 +19,9 @@ from graphdask.device.backend import get_backend
 from graphdask.errors import GraphdaskError, OverBudget
 from graphdask.partition.larger import of_file
 
+from ._asked import Asked
 from ._budget import ARRAYS, GRAPH, NOTHING, PerEdge, announced
+from ._column_estimate import column_bytes
 from ._formats import format_to_read
 from ._ldbc_names import ldbc_pair
 from ._open import Source, checked_path
@@ -40,14 +42,15 @@ LARGER = ("edgelist", "csv", "temporal", "dimacs", "ldbc", "parquet", "native")
 
 
 def within_memory_of_files(
-    files: Sequence[tuple[Any, str | None]], each: PerEdge = GRAPH
+    files: Sequence[tuple[Any, str | None]], each: PerEdge = GRAPH, columns: tuple[Asked, Asked] = (False, False)
 ) -> AbstractContextManager[None]:
-    """Return a context to make one graph of files in, which come with their formats where these are known.
+    """Return a context to make one graph of files in, which come with their formats where these are known; `columns`
+    are those of edges and of vertices that are asked for.
 
     It raises OverBudget if memory cannot hold all of them or runs out.
     """
     (path, format), *further = [(path, _format_of(path, format)) for path, format in files]
-    return within_memory(path, format, each, further)
+    return within_memory(path, format, each, further, columns)
 
 
 def _format_of(path: str | os.PathLike[str], format: str | None) -> str:
@@ -67,11 +70,12 @@ def within_blocks(path: str | os.PathLike[str], memory: int) -> AbstractContextM
 
 @contextmanager
 def within_memory(
-    path: str | os.PathLike[str], format: str, each: PerEdge = ARRAYS, further: Sequence[tuple[Any, str]] = ()
-) -> Iterator[None]:
+    path: str | os.PathLike[str], format: str, each: PerEdge = ARRAYS, further: Sequence[tuple[Any, str]] = (),
+    columns: tuple[Asked, Asked] = (False, False),
+) -> Iterator[None]:  # fmt: skip
     """Read a file of this format in here, and further files with theirs: OverBudget where the edges do not fit
     together, or memory runs out."""
-    usable = refuse_too_many(path, format, each, further)
+    usable = refuse_too_many(path, format, each, further, columns)
     instead = _instead(path, format, usable, bool(further))
     try:
         with announced(path, usable, each, instead):
@@ -85,8 +89,9 @@ def within_memory(
 
 
 def refuse_too_many(
-    path: str | os.PathLike[str], format: str, each: PerEdge, further: Sequence[tuple[Any, str]] = ()
-) -> int:
+    path: str | os.PathLike[str], format: str, each: PerEdge, further: Sequence[tuple[Any, str]] = (),
+    columns: tuple[Asked, Asked] = (False, False),
+) -> int:  # fmt: skip
     """Raise OverBudget where a file, with further ones, has more edges than fit, by an estimate; return the bytes that
     may be used."""
     usable = usable_memory()
@@ -95,8 +100,11 @@ def refuse_too_many(
     found = [_estimate(one, its_format, most) for one, its_format in files]
     edges = sum(number for number, _ in found)
     needed = sum(number * getattr(each, kind) for number, kind in found)
+    more = sum(column_bytes(one, its_format, *columns) for one, its_format in files)
+    needed += more
     if needed > usable:
         of = f" of {len(files):,} files" if further else ""
+        of += f" and their columns ({more / 2**30:,.3g} GiB)" if more else ""
         raise OverBudget(
             f"{os.fspath(path)}: about {edges:,} edges{of} need {needed / 2**30:,.3g} GiB to be read, and "
             f"{usable / 2**30:,.3g} GiB may be used (the setting graphdask.memory-fraction of what is free); "
@@ -155,6 +163,11 @@ def _rows(path: str | os.PathLike[str]) -> int:
         return int(dataset.dataset(Path(path).expanduser(), format="parquet").count_rows())
     except Exception:  # of a package that may be missing, or a damaged file
         return 0
+
+
+def estimated_lines(source: Source) -> int:
+    """About how many lines a text has, in doubt fewer."""
+    return _lines(source, 0)[0]
 
 
 def _lines(source: Source, most: int) -> tuple[int, str]:

@@ -24,6 +24,8 @@ from ._open import Source
 
 _BOM = b"\xef\xbb\xbf"
 NULLS = ["", "#N/A", "#N/A N/A", "#NA", "N/A", "NA", "NULL", "n/a", "null", "None", "<NA>"]
+SAMPLE = 1 << 17
+"""Bytes of the first lines by which the memory for columns is estimated."""
 BLOCK = 1 << 22
 """Bytes that Arrow parses at a time."""
 _LIKE_OTHERS = re.compile(r"[+-]?(\d|\.\d|inf|nan)|true|false", re.IGNORECASE)
@@ -41,36 +43,15 @@ def columns_of_text(source: Source, layout: Layout, request: Request, chosen: Ch
         If there is no header, a column is not there, or Arrow finds other rows.
     """
     import pyarrow as pa
-    from pyarrow import csv
 
-    if layout.names is None:
-        raise FormatError(
-            "edge_columns: the file has no header that names its columns; header=True says that the first line is one",
-            source.path,
-        )
-    roles = (chosen.src, chosen.dst, chosen.weight, chosen.time, chosen.direction)
-    taken = {layout.names[place] for place in roles if place is not None}
-    names = picked("edge_columns", request.edge_columns, layout.names, taken, source.path)
+    names = names_of_text(source, layout, request, chosen)
     if not names:
         return None
     if not rows:
         return pa.table({name: pa.nulls(0) for name in names})
-    if source.compression is None:
-        budget().refuse_bytes(source.size, "its text takes")
-    twice = {name for name in layout.names if layout.names.count(name) > 1}
-    called = [f"{name}#{place}" if name in twice else name for place, name in enumerate(layout.names)]
-    tab = any("\t" in each for each in layout.comments[-1:]) or _has_tab(source, layout)
-    delimiter = (layout.delimiter or (b"\t" if tab else b" ")).decode()
     try:
         with source.open() as stream:
-            table = csv.read_csv(
-                _After(stream, layout, bare),
-                read_options=csv.ReadOptions(column_names=called, block_size=BLOCK),
-                parse_options=csv.ParseOptions(delimiter=delimiter),
-                convert_options=csv.ConvertOptions(
-                    include_columns=names, null_values=NULLS, strings_can_be_null=True, quoted_strings_can_be_null=False
-                ),
-            )
+            table = _parsed(stream, source, layout, names, bare)
     except pa.ArrowException as error:
         raise FormatError(f"edge_columns: {str(error)[:300]}", source.path) from None
     if table.num_rows != rows:
@@ -79,6 +60,66 @@ def columns_of_text(source: Source, layout: Layout, request: Request, chosen: Ch
         )
     budget().refuse_bytes(table.nbytes, "the columns of its edges take")
     return table
+
+
+def names_of_text(source: Source, layout: Layout, request: Request, chosen: Chosen) -> list[str]:
+    """Return the names of the columns that are asked for.
+
+    Raises
+    ------
+    FormatError
+        If there is no header, or a column is not there.
+    """
+    if layout.names is None:
+        raise FormatError(
+            "edge_columns: the file has no header that names its columns; header=True says that the first line is one",
+            source.path,
+        )
+    roles = (chosen.src, chosen.dst, chosen.weight, chosen.time, chosen.direction)
+    taken = {layout.names[place] for place in roles if place is not None}
+    return picked("edge_columns", request.edge_columns, layout.names, taken, source.path)
+
+
+def refuse_beyond_memory(source: Source, layout: Layout, request: Request, chosen: Chosen) -> None:
+    """Raise OverBudget, before edges are read, if memory cannot hold them and the columns that are asked for: others
+    are taken to be like those of the first lines."""
+    import pyarrow as pa
+
+    from ._estimate import estimated_lines
+
+    names = names_of_text(source, layout, request, chosen)
+    if not names:
+        return
+    with source.open() as stream:
+        text = stream.read(SAMPLE + layout.skip)
+    try:
+        table = _parsed(io.BytesIO(text[: text.rfind(b"\n") + 1]), source, layout, names, False)
+    except pa.ArrowException:  # who reads all lines says which is wrong
+        return
+    if table.num_rows:
+        rows = estimated_lines(source)
+        listed = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        each = budget().each.narrow + table.nbytes / table.num_rows
+        budget().refuse_bytes(int(rows * each), f"about {rows:,} edges with the columns {listed} need")
+
+
+def _parsed(stream: IO[bytes], source: Source, layout: Layout, names: list[str], bare: bool) -> Any:
+    """The columns of these names, of the text in a stream."""
+    from pyarrow import csv
+
+    assert layout.names is not None
+    twice = {name for name in layout.names if layout.names.count(name) > 1}
+    called = [f"{name}#{place}" if name in twice else name for place, name in enumerate(layout.names)]
+    tab = any("\t" in each for each in layout.comments[-1:]) or _has_tab(source, layout)
+    delimiter = (layout.delimiter or (b"\t" if tab else b" ")).decode()
+    return csv.read_csv(
+        _After(stream, layout, bare),
+        read_options=csv.ReadOptions(column_names=called, block_size=BLOCK),
+        parse_options=csv.ParseOptions(delimiter=delimiter),
+        convert_options=csv.ConvertOptions(
+            include_columns=names, null_values=NULLS, strings_can_be_null=True, quoted_strings_can_be_null=False
+        ),
+    )
 
 
 def _has_tab(source: Source, layout: Layout) -> bool:

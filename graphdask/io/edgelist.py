@@ -26,7 +26,7 @@ from ._lines import DIRECTION, ID, SKIP, TEXT, VALUE, Columns, declared_number
 from ._open import Source
 from ._spill import SpilledColumn, release, slices
 from ._table import Reading, line_of_row, read_table
-from ._text_columns import columns_of_text
+from ._text_columns import columns_of_text, refuse_beyond_memory
 from .edges import EdgeList, consecutive_vertices
 
 _DECLARED = re.compile(r"Nodes:\s*([0-9][0-9,]*)\s+Edges:\s*([0-9][0-9,]*)", re.IGNORECASE)
@@ -47,6 +47,8 @@ def read_edgelist(path: str | os.PathLike[str], request: Request, reading: Readi
         report["compression"] = source.compression
     columns, chosen = _columns(layout, request, source)
     _warn_of_doubt(layout, source)
+    if request.edge_columns:
+        refuse_beyond_memory(source, layout, request, chosen)
     part = read_table(source, columns, reading, layout.skip, layout.skipped[0] + 1)
     report |= part.report() | ({"read_bytes": source.given} if source.given else {})
     report["comments"] += layout.skipped[1]

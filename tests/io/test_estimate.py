@@ -183,3 +183,32 @@ def test_estimates_are_no_less_than_what_reading_and_building_take(kind, directi
     assert off < 0.05
     for peak, estimate in reported:
         assert peak <= estimate <= 2.5 * peak, reported
+
+
+def with_columns(path, rng):
+    """Write edges with columns that are several times as large as they, and return how many edges there are."""
+    src, dst = rng.integers(0, 5000, (2, 20_000))
+    columns = {name: rng.random(20_000) for name in "abcdefghijklmnopqrst"}
+    columns["word"] = [f"{number:040}w" for number in range(20_000)]
+    of_vertices = {"long": [f"{number:0500}" for number in range(len(np.unique([src, dst])))]}
+    G = gd.from_edges(src, dst, edge_columns=columns, vertex_columns=of_vertices)
+    G.write(path, format="parquet" if path.endswith("/") else None)
+    return G
+
+
+@pytest.mark.filterwarnings("ignore::graphdask.GraphdaskWarning")
+@pytest.mark.parametrize("name", ["g.parquet", "g.csv", "g.csv.gz", "folder/"])
+def test_columns_that_are_asked_for_are_counted_before_reading(name, tmp_path, rng, free_memory, monkeypatch):
+    path = f"{tmp_path}/{name}"
+    G = with_columns(path, rng)
+    free_memory(2 << 20)
+    assert gd.read_graph(path, directed=True).num_edges == G.num_edges
+    with monkeypatch.context() as patch:
+        for module in ("edgelist.read_table", "parquet._table"):
+            patch.setattr(f"graphdask.io.{module}", lambda *_: pytest.fail("the edges were read"))
+        with pytest.raises(gd.OverBudget, match=r"their columns \(|with the columns a, b, c, d, e, \.\.\. need"):
+            gd.read_graph(path, edge_columns=True)
+        if name == "folder/":
+            with pytest.raises(gd.OverBudget, match=r"and their columns \("):
+                gd.read_graph(path, vertex_columns=True)
+    assert gd.read_graph(path, edge_columns=["a"]).edge_column("a").shape == (G.num_edges,)
