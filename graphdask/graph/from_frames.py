@@ -9,10 +9,10 @@ import numpy as np
 
 from graphdask.errors import InputError, shown
 from graphdask.graph.attributes import Attributes
-from graphdask.graph.type_names import REVERSE, EdgeType, VertexNumbers
+from graphdask.graph.type_names import REVERSE, EdgeType, VertexNumbers, found_type
 from graphdask.graph.typed import TypedGraph
 from graphdask.graph.typed_tables import given_tables, joined_columns, joined_weights, vertices_of
-from graphdask.interface.kinds import flag
+from graphdask.partition.given import given_sequence
 from graphdask.partition.ids import VertexIds
 from graphdask.partition.sources import ArraySource
 
@@ -24,7 +24,7 @@ def from_frames(
     weight: str | None = None,
     *,
     vertices: Mapping[str, Any] | None = None,
-    reverse: bool = False,
+    reverse: Any = False,
     edge_columns: Any = None,
     vertex_id: str = "id",
 ) -> TypedGraph:
@@ -45,9 +45,10 @@ def from_frames(
         By type: the number of vertices, which are 0 to that - 1; or all ids, isolated vertices included; or a table
         with a row for each vertex, whose ids are the column `vertex_id` and whose other columns are kept with the
         vertices. Default: those that edges name.
-    reverse : bool
-        Add for each type (a, name, b) the reversed edges, with their weights and columns, as the type
-        (b, "rev_" + name, a), unless a is b.
+    reverse : bool or list of types of edges
+        Add the reversed edges of types (a, name, b), with their weights and columns, as types (b, "rev_" + name, a).
+        True: of all types whose a and b differ, because messages reach one of them only. Tables of one type of vertices
+        often have both directions already, so these are added where they are named: `reverse=["rates", "cites"]`.
     edge_columns : list of str, mapping of types of edges to such, or bool, optional
         More columns to keep with the edges. Of a list, those that the table of each type has; True: all others of each
         table, but those with names of graphdask's own. Default: none. A column
@@ -93,18 +94,20 @@ def from_frames(
     """
     if not isinstance(edges, Mapping) or not edges:
         raise InputError(f"edges={shown(edges)} is not a mapping of types of edges to tables, one at least")
-    flag("reverse", reverse)
     tables = given_tables(edges, (src, dst, weight), edge_columns)
+    turning = _turning(tuple(tables), reverse)
     named, columns = vertices_of(tables, vertices, vertex_id)
     firsts = dict(zip(named, np.cumsum([0, *(ids.count for ids in named.values())]).tolist(), strict=False))
     made: dict[EdgeType, tuple[np.ndarray, np.ndarray]] = {}
     beside = dict(tables)
     for (a, name, b), table in tables.items():
         made[a, name, b] = _numbers(named[a], a, table.src) + firsts[a], _numbers(named[b], b, table.dst) + firsts[b]
-        if reverse and a != b:
+        if (a, name, b) in turning:
             turned = b, REVERSE + name, a
             if turned in tables:
-                raise InputError(f"reverse=True makes the type {turned}, which edges has too; leave one of them out")
+                raise InputError(
+                    f"reverse={shown(reverse)} makes the type {turned}, which edges has too; leave one of them out"
+                )
             made[turned], beside[turned] = made[a, name, b][::-1], table
     bounds = np.cumsum([0, *(len(ends[0]) for ends in made.values())]).tolist()
     total = sum(ids.count for ids in named.values())
@@ -121,6 +124,14 @@ def from_frames(
         vertex_attributes=None if of_vertices is None else Attributes(of_vertices, ids),
         columns_of_edges=_names({kind: beside[kind].columns for kind in made}), columns_of_vertices=_names(columns),
     )  # fmt: skip
+
+
+def _turning(kinds: tuple[EdgeType, ...], reverse: Any) -> set[EdgeType]:
+    """The types whose reversed edges are added."""
+    if isinstance(reverse, bool | np.bool_):
+        return {kind for kind in kinds if reverse and kind[0] != kind[2]}
+    wanted = given_sequence("reverse", reverse, "neither True nor False, nor a list of types of edges")
+    return {found_type(kinds, name, "reverse: ") for name in wanted}
 
 
 def _numbers(ids: VertexIds, name: str, given: np.ndarray) -> np.ndarray:

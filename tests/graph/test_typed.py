@@ -137,6 +137,8 @@ def test_names_that_are_refused(graph):
         gd.from_frames({("a", "x", "b"): ([1], [2]), ("b", "rev_x", "a"): ([2], [1])}, reverse=True)
     with pytest.raises(InputError, match="reverse='yes' is neither True nor False"):
         gd.from_frames(one, reverse="yes")
+    with pytest.raises(InputError, match="reverse: 'y' is no type of edges of this graph"):
+        gd.from_frames(one, reverse=["y"])
     with pytest.raises(InputError, match="no type of vertices of this graph; there are user, item"):
         graph.number("shop", [1])
     with pytest.raises(VertexNotFound, match="vertex of type 'item' 11"):
@@ -148,6 +150,17 @@ def test_names_that_are_refused(graph):
     twice = gd.from_frames({("a", "x", "b"): ([1], [2]), ("b", "x", "a"): ([2], [1])})
     with pytest.raises(InputError, match="'x' names 2 types of edges"):
         twice.of_type("x")
+
+
+def test_edges_within_a_type_are_reversed_where_they_are_named():
+    tables = {("user", "rates", "item"): RATES, ("user", "knows", "user"): KNOWS}
+    both = gd.from_frames(tables, reverse=["knows", ("user", "rates", "item")])
+    assert both.edge_types[1:3] == (("item", "rev_rates", "user"), ("user", "knows", "user"))
+    one, other = (both.to_frame(of_type=name) for name in ("knows", "rev_knows"))
+    assert one.src.tolist() == other.dst.tolist()
+    assert one.dst.tolist() == other.src.tolist()
+    assert gd.from_frames(tables, reverse=["knows"]).edge_types[2:] == (("user", "rev_knows", "user"),)
+    assert gd.same_graph(both.reverse().reverse(), both)
 
 
 def test_the_same_content_is_that_of_each_type(graph):
