@@ -210,6 +210,44 @@ def test_links_see_the_edges_until_their_time(tables, graph):
                     assert sorted(batch.e_id[kind][here].tolist()) == np.flatnonzero(seen).tolist()
 
 
+@pytest.mark.parametrize(("mode", "amount"), [("binary", 2), ("binary", 0.5), ("triplet", 2)])
+@pytest.mark.parametrize("parts", [1, 3])
+def test_negatives_have_the_times_of_their_links_and_see_no_later_edge(tables, graph, mode, amount, parts):
+    rng = np.random.default_rng(6)
+    times = {kind: rng.integers(0, 100, len(table[0])) for kind, table in tables.items()}
+    given, limits = {**times, BACK: times[RATES]}, times[RATES]
+    everything = {kind: [-1, -1] for kind in FANOUTS}
+    loader = gd.sample.TypedLinkNeighborLoader(
+        graph.partition(parts), everything, "rates", edge_label_time=limits, times=given, batch_size=7, shuffle=True,
+        neg_sampling={"mode": mode, "amount": amount}, seed=2,
+    )  # fmt: skip
+    table, negatives = tables | {BACK: tables[RATES][::-1]}, 0
+    for batch in loader:
+        links = batch.batch_size
+        of_links = limits[batch.input_id]
+        if mode == "triplet":
+            positive = batch.src_index, batch.dst_pos_index
+            negative = [("item", each) for each in batch.dst_neg_index.T]
+            assert batch.seed_time.tolist() == of_links.tolist()
+        else:
+            ends = dict(zip(("user", "item"), batch.edge_label_index, strict=True))
+            positive = tuple(end[:links] for end in ends.values())
+            negative = [(name, end[links:]) for name, end in ends.items()]
+            assert batch.edge_label_time.tolist() == np.resize(of_links, links + len(negative[0][1])).tolist()
+        for name, numbers in [*zip(("user", "item"), positive, strict=True), *negative]:
+            link = np.arange(len(numbers)) % links
+            assert batch.batch[name][numbers].tolist() == link.tolist()
+            for number, limit in zip(numbers.tolist(), of_links[link], strict=True):
+                for kind in (kind for kind in everything if kind[2] == name):
+                    here = batch.edge_index[kind][1] == number
+                    seen = (table[kind][1] == batch.n_id[name][number]) & (given[kind] <= limit)
+                    assert sorted(batch.e_id[kind][here].tolist()) == np.flatnonzero(seen).tolist()
+        negatives += sum(len(numbers) for _, numbers in negative)
+        for kind, index in batch.edge_index.items():
+            assert (given[kind][batch.e_id[kind]] <= of_links[batch.batch[kind[2]][index[1]]]).all()
+    assert negatives
+
+
 def test_labels_are_those_of_links_and_0_of_negatives(tables, graph):
     labels = np.arange(len(tables[RATES][0])) % 3
     for batch in loader_of(graph, edge_label=labels, neg_sampling_ratio=0.5, batch_size=11):
