@@ -48,9 +48,20 @@ class MinibatchTraversal(NumberedTraversal):
         seeds, bounds = self.seeds[bounds[0] : bounds[-1]].astype(part.vertex_map.dtype), bounds - bounds[0]
         state.columns = (self._together if on_gpu else self._one_by_one)(env, state, seeds, bounds)
         if self.numbered:
-            state.columns["edge"] = state.numbers_as_kept(state.columns["edge"])
+            state.columns["edge"] = self._numbers(state, env, state.columns["edge"])
         edges = len(state.columns["edge"])
         return state, self._nothing(part, active=False, frontier=len(self.seeds), edges=edges)
+
+    @staticmethod
+    def _numbers(state: TraversalState, env: Environment, places: Array) -> Array:
+        """Numbers of the edges at some places, in the same memory where they have the same dtype."""
+        rows = state.edge_rows
+        if rows is None:
+            return state.numbers_as_kept(places)
+        numbers = places if rows.dtype == places.dtype else env.xp.empty(len(places), rows.dtype)
+        kernels = env.kernels("edge_rows", index_t=places.dtype, row_t=rows.dtype)
+        kernels.edge_rows_named(len(places), places, state.kept, rows, numbers)
+        return numbers
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         """Return the bytes of a launch's buffers on a GPU, of all batches, and of their copy when they are joined."""

@@ -64,7 +64,7 @@ class Edges:
     starts: Array
     """int64, shape (instances + 1,): where the edges of each instance begin."""
     numbers: Array | None = None
-    """int64: which row of what the caller gave each is, where that is asked for."""
+    """Which row of what the caller gave each is, where that is asked for; of the dtype in which rows are kept."""
 
 
 def in_order(xp: Any, here: Frontier, places: Array, dst: Array, numbers: Array | None) -> Edges:
@@ -228,7 +228,7 @@ class Traversal(Fanouts[TraversalState]):
         bounds = offsets[self.bounds_of_homes(env, part.size, instances)]
         records = {"number": places, "vertex": ids_of_slots(part, env, slots)}
         if numbers is not None:
-            records["edge"] = numbers
+            records["edge"] = numbers.astype(np.int64, copy=False)
         return Messages.of_records(
             records, env.backend.to_host(bounds), active=len(places) > 0, frontier=len(rows), edges=len(places)
         )
@@ -283,7 +283,7 @@ class Traversal(Fanouts[TraversalState]):
             return *out, offsets, None
         src, places, tag = out
         if state.edge_rows is not None:
-            numbers = xp.empty(total, np.int64)
+            numbers = xp.empty(total, state.edge_rows.dtype)
             reported = env.kernels("edge_rows", index_t=dtype, row_t=state.edge_rows.dtype).edge_rows_reported
             reported(total, places, state.rows.indices, state.kept, state.edge_rows, numbers)
             return src, places, tag, offsets, numbers
@@ -400,7 +400,7 @@ class Traversal(Fanouts[TraversalState]):
                 len(edges.dst), hop, first, shifts, edges.src, edges.dst, edges.instances, src, dst, hop_of, instance,
             )  # fmt: skip
             if edges.numbers is not None:
-                kernels = env.kernels("edge_rows", index_t=part.vertex_map.dtype, row_t=np.dtype(np.int64))
+                kernels = env.kernels("edge_rows", index_t=part.vertex_map.dtype, row_t=edges.numbers.dtype)
                 kernels.edge_rows_placed(len(edges.dst), first, shifts, edges.instances, edges.numbers, number)
         columns = {"src": src, "dst": dst, "hop": hop_of, "instance": instance}
         return columns | {"edge": number} if self.numbered else columns

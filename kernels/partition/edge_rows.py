@@ -4,7 +4,7 @@ places   index dtype: of drawn edges; what they lead to afterwards
 indices  index dtype: slots that edges lead to
 kept     int64: where each edge was before some were left out; None where none were
 rows     int32 or int64: the row of each edge in what the caller gave
-numbers  int64: of drawn edges
+numbers  as rows: of drawn edges
 shifts   int64: by how much the edges of each instance move, the first instance being number `first`
 """
 
@@ -20,6 +20,14 @@ def edge_rows_reported(n, places, indices, kept, rows, numbers):
         place = places[i]
         numbers[i] = rows[place] if kept is None else rows[kept[place]]
         places[i] = indices[place]
+
+
+@twin
+def edge_rows_named(n, places, kept, rows, numbers):
+    """The row of each edge; `numbers` may be `places`, if they are of one dtype."""
+    for i in range(n):
+        place = places[i]
+        numbers[i] = rows[place] if kept is None else rows[kept[place]]
 
 
 @twin
