@@ -22,6 +22,7 @@ from graphdask.errors import FormatError, GraphdaskWarning, InputError, outside,
 from graphdask.graph.checked import check_ids, check_weights, checked_weights
 from graphdask.graph.graph import Graph
 from graphdask.graph.placing import Columns, columns_given
+from graphdask.interface.kinds import flag
 from graphdask.io import EdgeList, edges_for_graph
 from graphdask.io._asked import asked_columns
 from graphdask.io._estimate import within_memory_of_files
@@ -235,6 +236,7 @@ def read_graph(
     skip_rows: int = 0,
     na_values: Any = None,
     storage_options: Any = None,
+    lazy: bool = False,
     progress: bool | None = None,
 ) -> Graph:
     """Read a graph from a file, or from several.
@@ -272,6 +274,12 @@ def read_graph(
         id; see `graphdask.io.read_edges`. `report` says what was decided of the header.
     storage_options : mapping, optional
         What fsspec is given for an address: credentials, a region, a proxy.
+    lazy : bool
+        True: read the footer of a Parquet file or the header of a native file alone, or those of a folder that
+        `Graph.write` made. Each rank reads its own ranges when partitions are built: row groups of Parquet, rows of
+        native files. So no process has all edges, and only these bytes are fetched from an address. The file, which
+        all workers must see, states its vertices as a range of ids, or `num_vertices` does; nothing is dropped, merged
+        or counted. Answers are the same. Default: this process reads all edges.
     progress : bool, optional
         Show a progress bar. Default: in a terminal or a notebook.
 
@@ -293,6 +301,15 @@ def read_graph(
         If fsspec needs another package for an address.
     """
     show = Config.load(progress=progress).progress
+    if flag("lazy", lazy):
+        from graphdask.graph.by_ranges import graph_by_ranges
+
+        others = {
+            "self_loops": self_loops, "multi_edges": multi_edges, "ids": ids, "comment": comment,
+            "delimiter": delimiter, "columns": columns, "edge_columns": edge_columns, "vertex_columns": vertex_columns,
+            "header": header, "skip_rows": skip_rows, "na_values": na_values,
+        }  # fmt: skip
+        return graph_by_ranges(path, format, directed, weights, num_vertices, storage_options, others)
     asked = asked_columns("edge_columns", edge_columns), asked_columns("vertex_columns", vertex_columns)
     with local_files(path, storage_options, format) as files, FirstUse("reading", show), ExitStack() as around:
         around.enter_context(progress_over(files[0].path, OF_GRAPH, show))

@@ -134,12 +134,21 @@ def manifest(folder: Path) -> dict[str, Any]:
     try:
         if file.stat().st_size > MOST_BYTES:
             raise FormatError(f"{file.stat().st_size:,} bytes are no description of a graph", file)
-        record: dict[str, Any] = json.loads(file.read_text())
+        text = file.read_text()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise FormatError(f"this does not describe a graph ({error})", file) from None
+    return checked_record(text, file)
+
+
+def checked_record(text: str, file: Any) -> dict[str, Any]:
+    """What a folder says of the graph in it, of the text of its description."""
+    try:
+        record: dict[str, Any] = json.loads(text)
         version = record["graphdask"]
         if version == VERSION:
             _check(record)
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, FormatError):
             raise

@@ -20,6 +20,7 @@ import json
 import os
 import struct
 import zlib
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
@@ -184,19 +185,23 @@ def read_native(path: str | os.PathLike[str], request: Request, spill: bool = Fa
 
 def header_of(file: Path) -> tuple[dict[str, Any], int, int]:
     """The header of a file, once it is held to its checksum and the size of the file; the version, and that size."""
-    size = file.stat().st_size
     with reading(file), file.open("rb") as stream:
-        start = stream.read(_HEADER.size)
-        if not start.startswith(MAGIC[:4]):
-            raise FormatError("this is not a graphdask native file", file)
-        if len(start) < _HEADER.size:
-            raise FormatError(f"the file is truncated: {size} bytes, less than its header", file)
-        magic, version, length, declared, checksum = _HEADER.unpack(start)
-        if magic != MAGIC:
-            raise FormatError("the file was changed in transfer (as text); get it again in binary mode", file)
-        if version not in (UNCHECKED, VERSION):
-            raise FormatError(f"format version {version}; this graphdask reads versions 1 and {VERSION}", file)
-        text = stream.read(min(length, size))
+        return parsed_header(stream.read, file.stat().st_size, file)
+
+
+def parsed_header(read: Callable[[int], bytes], size: int, file: Any) -> tuple[dict[str, Any], int, int]:
+    """The same of a file of this size, whose first bytes `read` gives."""
+    start = read(_HEADER.size)
+    if not start.startswith(MAGIC[:4]):
+        raise FormatError("this is not a graphdask native file", file)
+    if len(start) < _HEADER.size:
+        raise FormatError(f"the file is truncated: {size} bytes, less than its header", file)
+    magic, version, length, declared, checksum = _HEADER.unpack(start)
+    if magic != MAGIC:
+        raise FormatError("the file was changed in transfer (as text); get it again in binary mode", file)
+    if version not in (UNCHECKED, VERSION):
+        raise FormatError(f"format version {version}; this graphdask reads versions 1 and {VERSION}", file)
+    text = read(min(length, size))
     if size != declared:
         raise FormatError(
             f"the header declares {declared} bytes, the file has {size}; it is truncated or changed", file
@@ -207,7 +212,10 @@ def header_of(file: Path) -> tuple[dict[str, Any], int, int]:
     return json.loads(text), version, size
 
 
-def _map(file: Path, size: int, name: str, entry: dict[str, Any]) -> np.ndarray:
+def checked_entry(file: Any, size: int, name: str, entry: dict[str, Any]) -> tuple[str, int, int]:
+    """The dtype, the offset and the length of an array, once the file can hold it."""
+    if not entry:
+        raise FormatError(f"the header names no {name}", file)
     offset, length = int(entry["offset"]), int(entry["length"])
     if (
         entry["dtype"] not in _DTYPES
@@ -217,9 +225,12 @@ def _map(file: Path, size: int, name: str, entry: dict[str, Any]) -> np.ndarray:
         or offset + length * np.dtype(entry["dtype"]).itemsize > size
     ):
         raise FormatError(f"the header describes {name} as {entry}, which the file cannot hold", file)
-    if not length:
-        return np.empty(0, entry["dtype"])
-    return np.memmap(file, entry["dtype"], "r", offset, (length,))
+    return entry["dtype"], offset, length
+
+
+def _map(file: Path, size: int, name: str, entry: dict[str, Any]) -> np.ndarray:
+    dtype, offset, length = checked_entry(file, size, name, entry)
+    return np.memmap(file, dtype, "r", offset, (length,)) if length else np.empty(0, dtype)
 
 
 def _checked(

@@ -67,7 +67,7 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
         if reading.spill is None or text:
             table = _table(file, list(dict.fromkeys([*names, *more])), text, pages, reading)
             columns = restored_columns(table.select(more), schema, file) if more else None
-            arrays = [_values(table.column(name), name, file, i < 2) for i, name in enumerate(names)]
+            arrays = [values_of(table.column(name), name, file, i < 2) for i, name in enumerate(names)]
             own = _KEY in (schema.metadata or {})
             for name, each in zip(names[:2], arrays[:2], strict=True):
                 if name in text:
@@ -98,7 +98,7 @@ def read_parquet(path: str | os.PathLike[str], request: Request, reading: Readin
     return EdgeList(ids[0], ids[1], weights, times, vertices, directed, report, columns)
 
 
-def choose_of(schema: Any, request: Request, file: Path) -> Chosen:
+def choose_of(schema: Any, request: Request, file: Any) -> Chosen:
     """Which columns are the ends, the weight and the time: none of those that graphdask stated as more columns."""
     stated_columns = read_stated(stated_of(schema, file)[2], file)
     more = () if stated_columns is None or request.columns is not None else stated_columns.column_names
@@ -116,7 +116,7 @@ def restored_columns(table: Any, schema: Any, file: Path) -> Any:
     return table.replace_schema_metadata(kept or None)
 
 
-def stated_of(schema: Any, file: Path) -> tuple[bool | None, np.ndarray | None, str | None]:
+def stated_of(schema: Any, file: Any) -> tuple[bool | None, np.ndarray | None, str | None]:
     """The direction, the vertices and, as text, the further columns that the schema states."""
     try:
         stated = json.loads((schema.metadata or {}).get(_KEY, b"{}"))
@@ -155,7 +155,7 @@ def _spilled(file: Path, schema: Any, names: list[str], folder: Path) -> list[np
     empty = schema.empty_table()  # its types, where there is no row
     for some in chain(_batches(file, names, FILES.parquet_rows), [empty]):
         for i, (column, name) in enumerate(zip(columns, names, strict=True)):
-            column.append(_values(some.column(name), name, file, i < 2, row))
+            column.append(values_of(some.column(name), name, file, i < 2, row))
         row += some.num_rows
     return [column.array() for column in columns]
 
@@ -270,7 +270,7 @@ def is_text(kind: Any) -> bool:
     return found
 
 
-def _values(column: Any, name: str, path: Path, ids: bool, first: int = 0) -> np.ndarray:
+def values_of(column: Any, name: str, path: Any, ids: bool, first: int = 0) -> np.ndarray:
     """Vertex ids, or weights or times, of a column whose rows count from `first`."""
     import pyarrow as pa
 
@@ -290,7 +290,7 @@ def _values(column: Any, name: str, path: Path, ids: bool, first: int = 0) -> np
     return checked_ids(column.to_numpy(), what, path, first)
 
 
-def _check_type(kind: Any, what: str, path: Path, ids: bool) -> None:
+def _check_type(kind: Any, what: str, path: Any, ids: bool) -> None:
     """Raise FormatError or InputError for a column that holds neither ids, where it should, nor numbers."""
     import pyarrow as pa
 

@@ -21,6 +21,8 @@ class FilesTuning(Tuning):
     """Values of a column that are gone through at a time."""
     parquet_rows: int = 1 << 14
     """Rows of a Parquet file that are made at a time."""
+    range_rows: int = 4 << 20
+    """Rows of a native file that are a range; so many that columns fill whole pages at least."""
     stream_checked: int = 64 << 20
     """Bytes of a stream from which it is checked whether it fits in memory, and again whenever it has doubled."""
 
