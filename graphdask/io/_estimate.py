@@ -7,7 +7,6 @@ places of it. If an estimate is in doubt, it is a low one, so that a file that c
 from __future__ import annotations
 
 import os
-import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -24,15 +23,10 @@ from ._budget import ARRAYS, GRAPH, NOTHING, PerEdge, announced
 from ._column_estimate import column_bytes
 from ._formats import format_to_read
 from ._ldbc_names import ldbc_pair
+from ._line_estimate import estimated_lines
 from ._open import Source, checked_path
 from .folder import is_graph_folder, manifest
 
-PLACES, SAMPLE = 16, 1 << 14
-"""Places of a text that are sampled, and bytes of each."""
-SMALLEST = 4
-"""Bytes of a line with an edge."""
-TIGHTEST = 64
-"""Bytes of text in one of a compressed file, at most: a file that is smaller than this allows is not checked."""
 NATIVE, ARCHIVE = 24, 32
 """Bytes of a file per edge, at most, where it has arrays of numbers."""
 LEAST_LINE = 1 << 26
@@ -151,7 +145,7 @@ def _estimate(path: str | os.PathLike[str], format: str, most: int) -> tuple[int
         if format == "native":
             return Path(path).expanduser().stat().st_size // NATIVE, "narrow"
         pair = ldbc_pair(path) if format == "ldbc" else None
-        return _lines(Source(path if pair is None else pair[1]), most)
+        return estimated_lines(Source(path if pair is None else pair[1]), most)
     except Exception:  # of a damaged file, or of a library that reads it; who reads it next says what is wrong
         return 0, "narrow"
 
@@ -163,38 +157,3 @@ def _rows(path: str | os.PathLike[str]) -> int:
         return int(dataset.dataset(Path(path).expanduser(), format="parquet").count_rows())
     except Exception:  # of a package that may be missing, or a damaged file
         return 0
-
-
-def estimated_lines(source: Source) -> int:
-    """About how many lines a text has, in doubt fewer."""
-    return _lines(source, 0)[0]
-
-
-def _lines(source: Source, most: int) -> tuple[int, str]:
-    """About how many lines a text has, 0 where few of them are read; and what stands in them."""
-    if source.limit is not None:
-        return 0, "narrow"
-    if source.compression is None:
-        if source.size <= SMALLEST * most:
-            return 0, "narrow"
-        taken, lines, kinds = 0, 0, set()
-        with source.path.open("rb") as file:
-            for place in range(PLACES):
-                file.seek(place * max(source.size - SAMPLE, 0) // (PLACES - 1))
-                text = file.read(SAMPLE)
-                taken, lines = taken + len(text), lines + text.count(b"\n")
-                kinds.add(_kind(text))
-        return source.size * lines // max(taken, 1), "wide" if "wide" in kinds else "narrow"
-    if TIGHTEST * source.size <= SMALLEST * most:
-        return 0, "narrow"
-    with source.open() as stream:
-        begin = stream.read(PLACES * SAMPLE)
-    # later ids may be longer
-    return source.size * begin.count(b"\n") // max(source.taken, 1) // 2, _kind(begin)
-
-
-def _kind(text: bytes) -> str:
-    """Whether ids in some lines are wide, as far as the middle one shows it; of names the reader says it."""
-    lines = text.split(b"\n")[1:-1]
-    ends = re.findall(rb"[^\s,;]+", lines[len(lines) // 2])[:2] if lines else []
-    return "wide" if len(ends) == 2 and all(end.isdigit() and int(end[:19]) >= 2**31 for end in ends) else "narrow"

@@ -19,6 +19,7 @@ from ._columns import WEIGHT_NAMES, Chosen, Request
 from ._header import find_ends
 from ._kept import warn
 from ._layout import Layout
+from ._line_estimate import estimated_lines
 from ._lines import Marker, split
 from ._open import Source
 
@@ -85,8 +86,6 @@ def refuse_beyond_memory(source: Source, layout: Layout, request: Request, chose
     are taken to be like those of the first lines."""
     import pyarrow as pa
 
-    from ._estimate import estimated_lines
-
     names = names_of_text(source, layout, request, chosen)
     if not names:
         return
@@ -97,7 +96,7 @@ def refuse_beyond_memory(source: Source, layout: Layout, request: Request, chose
     except pa.ArrowException:  # who reads all lines says which is wrong
         return
     if table.num_rows:
-        rows = estimated_lines(source)
+        rows = estimated_lines(source)[0]
         listed = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
         each = budget().each.narrow + table.nbytes / table.num_rows
         budget().refuse_bytes(int(rows * each), f"about {rows:,} edges with the columns {listed} need")
