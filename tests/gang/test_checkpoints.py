@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 
 import dask
 import numpy as np
@@ -66,3 +68,32 @@ def test_a_later_call_on_other_workers_goes_on(tmp_path):
         r = gd.pagerank(generated().partition(3), client=client, checkpoint=tmp_path / "c")
         assert (r.stats.ranks, r.stats.checkpoints["resumed"]) == (3, 16)
         np.testing.assert_array_equal(r.rank, gd.pagerank(generated().partition(1)).rank)
+
+
+@pytest.mark.chaos
+def test_a_program_whose_workers_die_goes_on_from_its_last_checkpoint(tmp_path):
+    marks = str(tmp_path)
+
+    def until(a):
+        if a.superstep in (14, 26):
+            try:
+                os.close(os.open(f"{marks}/{a.superstep}", os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return False
+            os.kill(os.getpid(), signal.SIGKILL)
+        return False
+
+    made = gd.Program(
+        state={"x": (float, 1.0)},
+        message=(float, "sum"),
+        send=lambda e: e.source.x / 3.0,
+        apply=lambda v, m: {"x": 0.5 * v.x + m / (1.0 + v.total)},
+        activity="all",
+        aggregate={"total": ("sum", lambda old, new: new.x)},
+        max_supersteps=40,
+    )
+    with dask_cluster(2) as client:
+        r = gd.run(generated().partition(), made, until=until, checkpoint=tmp_path / "c", every=EVERY, client=client)
+        np.testing.assert_array_equal(r.x, gd.run(generated().partition(1), made).x)
+        assert (r.iterations, r.stats.restarts) == (40, 2)
+        assert r.stats.checkpoints["resumed"] in (20, 24)
