@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from importlib.resources import as_file, files
@@ -138,9 +138,9 @@ def _nothing_deferred(*args: Any, **options: Any) -> None:
 
 
 class _CpuKernels:
-    def __init__(self, family: str, functions: Inserted = None):
+    def __init__(self, family: str, functions: Inserted = None, types: Mapping[str, Any] | None = None):
         self._family = family
-        self._module = python_module(family, functions)
+        self._module = python_module(family, functions, types)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         base = name.removesuffix("_hubs")
@@ -175,7 +175,7 @@ class CpuBackend(Backend):
     xp = np
 
     def kernels(self, family: str, *, cooperative: bool = False, functions: Inserted = None, **types: Any) -> Any:
-        return _CpuKernels(family, functions) if functions else _cpu_kernels(family)
+        return _CpuKernels(family, functions, types) if functions else _cpu_kernels(family)
 
     def to_host(self, array: Array) -> np.ndarray:
         return np.asarray(array)

@@ -166,8 +166,7 @@ class Expander:
         return {
             **self.graph, "how": how, "sums": sums, "totals": totals, "other": other, "bound": self.bound(bias),
             "floating": int(bias is np.float64), "trials": SAMPLE.trials, "seed": self.seed,
-            "updates": int("update" in self.functions), "num_vertices": self.num_vertices,
-            "failure": self.failure("edge_bias"),
+            "num_vertices": self.num_vertices, "failure": self.failure("edge_bias"),
         }  # fmt: skip
 
     def chooser(self, name: str, what: int, step: int) -> Chooser:

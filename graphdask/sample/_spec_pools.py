@@ -58,7 +58,7 @@ def walked(sampler: Any, expander: Expander, part: Part, env: Environment) -> Dr
     fixed = weigh is not None and all(each in OF_VERTEX or COLUMN.fullmatch(each) for each in weigh.fields)
     kept = xp.empty(len(pools) if fixed else 0, np.int64)
     pack = FunctionPools(
-        **asked.values, depth=depth, bounds=bounds, seeds=seeds, weighs=int(weigh is not None), fixed=int(fixed),
+        **asked.values, depth=depth, bounds=bounds, seeds=seeds, fixed=int(fixed),
         kept=kept, sizes=sizes, pools=pools, before=before, src=src, dst=dst, hops=hops, instances=instances,
         lacking=expander.flags[2:], failure_of_pool=expander.failure("vertex_bias"),
     )  # fmt: skip

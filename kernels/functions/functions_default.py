@@ -16,6 +16,11 @@ MACROS = [
 ]
 """What the kernels are compiled for."""
 
+HAS_VERTEX_BIAS = HAS_UPDATE = False
+"""Whether there is a function of the caller: functions/inserted.py says so where there is one."""
+gd_how = 0
+"""How edges are drawn, UNIFORM where there is no function: a number for which kernels are compiled, as in CUDA C++."""
+
 
 @twin
 def vertex_bias(vertex, degree, depth, instance, place, failure, a: Names):

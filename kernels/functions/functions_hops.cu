@@ -1,6 +1,5 @@
 // Steps by functions of the caller, many in one launch; functions.cu says how these come here. Twins:
-// functions_hops.py; whether there is an update, which these ask `updates`, and a bias of vertices,
-// `weighs`, is known here when the kernels are compiled.
+// functions_hops.py; whether there is an update, and a bias of vertices, is known when they are compiled.
 //
 // Source: Pandey et al., c-saw, Section III, Figure 2, and Section V-A.
 #include "common/common.cuh"

@@ -25,7 +25,15 @@ from graphdask.kernels.common.hash import multiply_high
 from graphdask.kernels.common.philox import DRAW_EDGE, DRAW_POOL, DRAW_TRIAL, DRAW_UPDATE, philox
 from graphdask.kernels.common.tuning import LOOKED_AT
 from graphdask.kernels.common.twin import twin, within
-from graphdask.kernels.functions.functions_default import MACROS, edge_bias, update, vertex_bias
+from graphdask.kernels.functions.functions_default import (
+    HAS_UPDATE,
+    HAS_VERTEX_BIAS,
+    MACROS,
+    edge_bias,
+    gd_how,
+    update,
+    vertex_bias,
+)
 from graphdask.kernels.functions.functions_hops_pack import AskedRows, FunctionHops, FunctionPools
 
 __all__ = ["MACROS"]
@@ -33,7 +41,8 @@ __all__ = ["MACROS"]
 # The functions of the caller stand here.
 
 UNIFORM, SUMMED, TRIED, ALIASED = 0, 1, 2, 3
-"""How edges are drawn: all alike, by sums of their biases, by rejection, or by an alias table."""
+"""How edges are drawn: all alike, by sums of their biases, by rejection, or by an alias table. A module is compiled for
+one of them, `gd_how`, so that Numba leaves out the others."""
 _0, _63 = np.uint64(0), np.uint64(63)
 _ONE, _EDGE = np.int64(1), np.int64(DRAW_EDGE)
 """As integers of the type that other callers hand over: Numba compiles a function again for every literal and type."""
@@ -105,9 +114,9 @@ def _drawn(v, source, instance, place, start, hop, wanted, chosen, owner, units,
     begin, size, count = a.indptr[v], a.indptr[v + 1] - a.indptr[v], np.int64(0)
     if size == 0:
         return count
-    if a.how == TRIED:
+    if gd_how == TRIED:
         return _tried(v, source, instance, place, start, hop, wanted, chosen, units, a)
-    if a.how == UNIFORM:
+    if gd_how == UNIFORM:
         bias = edge_bias(begin, v, v, v, v, source, source, hop, instance, start, a.failure, a)
         if not checked(bias, a.failure) > 0:
             return count
@@ -125,7 +134,7 @@ def _drawn(v, source, instance, place, start, hop, wanted, chosen, owner, units,
         )  # fmt: skip
         return wanted
     none = np.zeros(1, np.int64)
-    if a.how == SUMMED:
+    if gd_how == SUMMED:
         selection_summed(
             _ONE, Selections(
                 rows=none + v, bounds=a.indptr, sums=a.sums, positives=a.positives, starts=none, counts=none + wanted,
@@ -190,7 +199,7 @@ def functions_hops_draw(n, first, a: FunctionHops):
                         a.src[group * a.most + made], a.dst[group * a.most + made] = v, a.indices[edge]
                         made += 1
                         following = np.int64(a.indices[edge])
-                        if a.updates:
+                        if HAS_UPDATE:
                             following = _put(edge, s, v, source, instance, place, start, hop, a)
                         if hop + 1 == a.hops or following < 0 or (not a.revisit and following in known):
                             continue
@@ -220,7 +229,7 @@ def functions_hops_pools(n, first, begin, end, a: FunctionPools):
                 a.lacking[0] = 1
                 continue
             number, _ = philox(key, np.uint64(instance), np.uint64(step), _0)
-            if a.weighs:
+            if HAS_VERTEX_BIAS:
                 for p in range(stale, last):
                     v = np.int64(pool[p])
                     degree = a.indptr[v + 1] - a.indptr[v]
@@ -229,9 +238,9 @@ def functions_hops_pools(n, first, begin, end, a: FunctionPools):
                     total += np.uint64(biases[p])
                     if not floats and total >> _63:  # before it is so large that it begins at 0 again
                         failing(a.failure_of_pool, LARGE_SUM)
-            if a.weighs and floats:
+            if HAS_VERTEX_BIAS and floats:
                 pick_of_floats(biases, size, copied, instance, step, a.seed, chosen, owner, a.failure_of_pool)
-            elif not a.weighs:
+            elif not HAS_VERTEX_BIAS:
                 chosen[0], owner[0] = np.int64(multiply_high(number, np.uint64(size))), 0
             elif total and not total >> _63:
                 digit, place = np.int64(multiply_high(number, total)), np.int64(0)
@@ -248,7 +257,7 @@ def functions_hops_pools(n, first, begin, end, a: FunctionPools):
             place = chosen[0]
             v, source = np.int64(pool[place]), np.int64(sources[place])
             row, following = a.indptr[v], np.int64(-1)
-            if a.how == UNIFORM:
+            if gd_how == UNIFORM:
                 count = _one_alike(v, source, instance, place, start, step, chosen, a)
             else:
                 wanted = min(np.int64(1), a.indptr[v + 1] - row)
@@ -258,11 +267,11 @@ def functions_hops_pools(n, first, begin, end, a: FunctionPools):
                 edge = row + chosen[0]
                 a.dst[i * a.depth + step] = a.indices[edge]
                 following = np.int64(a.indices[edge])
-                if a.updates:
+                if HAS_UPDATE:
                     following = _put(edge, 0, v, source, instance, place, start, step, a)
             else:
                 a.lacking[0] = 1
-            if a.weighs and a.fixed:
+            if HAS_VERTEX_BIAS and a.fixed:
                 total -= np.uint64(biases[place])
                 stale, last = place, place + (following >= 0)
             if following >= 0:

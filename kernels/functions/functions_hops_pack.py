@@ -24,7 +24,6 @@ class FunctionPools(AskedRows):
     depth = "gd_i64", "steps in all"
     bounds = "const gd_i64 *__restrict__", "where the pool of each instance begins"
     seeds = "const index_t *__restrict__", "the first seed of each instance"
-    weighs = "gd_i64", "whether vertices of pools have biases, else they are all alike"
     fixed = "gd_i64", "whether these depend on the vertex alone"
     kept = "gd_i64 *", "where a GPU keeps biases that are `fixed`"
     sizes = "gd_i64 *__restrict__", "how many vertices each pool has"

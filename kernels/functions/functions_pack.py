@@ -89,6 +89,5 @@ class FunctionRows(FunctionGraph):
     bound = "bias_t", "what no bias exceeds"
     trials = "gd_i64", "how often a draw is tried"
     seed = "gd_u64", "of the random numbers"
-    updates = "gd_i64", "whether there is an update"
     num_vertices = "gd_i64", "of the graph"
     failure = "int *", "of a bias, as in selection.py"

@@ -1,6 +1,6 @@
 // Walks whose edges are chosen by functions of the caller, a thread each, or by a reservoir a block each; functions.cu
-// says how the functions come here. Twins: functions_walk.py; whether there is an update,
-// which these ask `updates`, is known here when the kernels are compiled.
+// says how the functions come here. Twins: functions_walk.py; whether there is an update is known when they
+// are compiled.
 //
 // Source: Pandey et al., c-saw, Section III, Figure 2; Yang et al., KnightKing (SOSP 2019), Section 4.
 #include "common/common.cuh"

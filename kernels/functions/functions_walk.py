@@ -13,7 +13,15 @@ from graphdask.kernels.common.hash import multiply_high
 from graphdask.kernels.common.philox import DRAW_EDGE, DRAW_KEY, DRAW_TRIAL, DRAW_UPDATE, fill, philox
 from graphdask.kernels.common.tuning import GROUP, KEYS_AT_ONCE
 from graphdask.kernels.common.twin import by_python, twin, within
-from graphdask.kernels.functions.functions_default import ASKS_NEAR, MACROS, edge_bias, edge_bias_if, update
+from graphdask.kernels.functions.functions_default import (
+    ASKS_NEAR,
+    HAS_UPDATE,
+    MACROS,
+    edge_bias,
+    edge_bias_if,
+    gd_how,
+    update,
+)
 from graphdask.kernels.functions.functions_walk_pack import FunctionWalks
 from graphdask.kernels.walks.second_order import search_all
 
@@ -22,7 +30,8 @@ __all__ = ["MACROS"]
 # The functions of the caller stand here.
 
 UNIFORM, SUMMED, TRIED, ALIASED, KEYED = 0, 1, 2, 3, 4
-"""How a walk draws edges: all alike, by sums of their biases, by rejection, by an alias table, or by a reservoir."""
+"""How a walk draws edges: all alike, by sums of their biases, by rejection, by an alias table, or by a reservoir.
+A module is compiled for one of them, `gd_how`, so that Numba leaves out the others."""
 
 _0, _1 = np.uint64(0), np.uint64(1)
 _ONE, _EDGE = np.int64(1), np.int64(DRAW_EDGE)
@@ -96,14 +105,18 @@ def _try_all(first, block, count, begins, sizes, step, edges, scratch, kept, nea
 def functions_walk(n, first, begin, end, a: FunctionWalks):
     """Make steps `begin` to `end` - 1 of walks over the whole graph, whose places in their pools are 0."""
     of_edge, of_update = group_key(a.seed, DRAW_EDGE, np.int64(0)), group_key(a.seed, DRAW_UPDATE, np.int64(0))
-    of_key = group_key(group_key(a.seed, DRAW_KEY, np.int64(0)), DRAW_KEY, np.int64(0))
-    drawn, biases, keys = np.empty(KEYS_AT_ONCE, np.uint64), np.empty(KEYS_AT_ONCE, np.float64), np.empty(1, np.float64)
     begins, sizes, edges = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
-    numbers, slots = np.empty(GROUP, np.uint64), np.empty(GROUP, np.int64)
-    seconds = np.empty(GROUP, np.uint64)
-    units, bounds, one = np.empty(64, np.int64), np.zeros(2, np.int64), np.ones(1, np.int64)
-    none, which, label = np.zeros(1, np.int64), np.empty(1, np.int64), np.empty(1, np.int64)
-    scratch, near, unsure = np.empty((6, GROUP), np.int64), np.empty(GROUP, np.bool_), np.zeros(1, np.int32)
+    numbers, slots, which = np.empty(GROUP, np.uint64), np.empty(GROUP, np.int64), np.empty(1, np.int64)
+    if gd_how == ALIASED:
+        seconds = np.empty(GROUP, np.uint64)
+    if gd_how == KEYED:
+        of_key = group_key(group_key(a.seed, DRAW_KEY, np.int64(0)), DRAW_KEY, np.int64(0))
+        drawn, biases = np.empty(KEYS_AT_ONCE, np.uint64), np.empty(KEYS_AT_ONCE, np.float64)
+        keys = np.empty(1, np.float64)
+    if gd_how == TRIED:
+        units, bounds, one = np.empty(64, np.int64), np.zeros(2, np.int64), np.ones(1, np.int64)
+        none, label = np.zeros(1, np.int64), np.empty(1, np.int64)
+        scratch, near, unsure = np.empty((6, GROUP), np.int64), np.empty(GROUP, np.bool_), np.zeros(1, np.int32)
     for block in range(0, n, GROUP):
         count = min(GROUP, n - block)
         if begin == 0:
@@ -119,12 +132,14 @@ def functions_walk(n, first, begin, end, a: FunctionWalks):
                 sizes[j] = a.indptr[row + 1] - begins[j] if v >= 0 else 0
             if alive == 0:
                 break
-            if a.how == TRIED:
+            if gd_how == TRIED:
                 _try_all(first, block, count, begins, sizes, step, edges, scratch, numbers, near, unsure, a)
             else:
                 for j in range(count):
                     edges[j] = -1
-                    numbers[j], seconds[j] = philox(of_edge, np.uint64(first + block + j), np.uint64(step), _0)
+                    numbers[j], second = philox(of_edge, np.uint64(first + block + j), np.uint64(step), _0)
+                    if gd_how == ALIASED:
+                        seconds[j] = second
             for j in range(count):
                 if sizes[j] == 0 or edges[j] >= 0:
                     continue
@@ -135,20 +150,20 @@ def functions_walk(n, first, begin, end, a: FunctionWalks):
                     np.int64(a.seeds[i]),
                     first + i,
                 )
-                if a.how == UNIFORM:
+                if gd_how == UNIFORM:
                     bias = edge_bias(
                         at, v, v, v, v, previous, previous, step, instance, start, a.failure, a,
                     )  # fmt: skip
                     if checked(bias, a.failure) > 0:
                         edges[j] = at + np.int64(multiply_high(numbers[j], np.uint64(size)))
                     continue
-                if a.how == ALIASED:
+                if gd_how == ALIASED:
                     if a.totals[v] != _0:
                         edge = at + np.int64(multiply_high(numbers[j], np.uint64(size)))
                         own = multiply_high(seconds[j], a.totals[v]) < np.uint64(a.sums[edge])
                         edges[j] = edge if own else at + a.other[edge]
                     continue
-                if a.how == SUMMED:
+                if gd_how == SUMMED:
                     low, high = at, at + size - 1
                     digit = np.int64(multiply_high(numbers[j], np.uint64(a.sums[high])))
                     if a.sums[high] == 0:
@@ -161,7 +176,7 @@ def functions_walk(n, first, begin, end, a: FunctionWalks):
                             low = middle + 1
                     edges[j] = low
                     continue
-                if a.how == KEYED:
+                if gd_how == KEYED:
                     kept = np.int64(0)
                     for chunk in range(0, size, KEYS_AT_ONCE):
                         many = min(np.int64(KEYS_AT_ONCE), size - chunk)
@@ -209,7 +224,7 @@ def functions_walk(n, first, begin, end, a: FunctionWalks):
                     a.here[i] = -1
                     continue
                 a.dst[i, step] = slot
-                if a.updates:
+                if HAS_UPDATE:
                     number, _ = philox(of_update, np.uint64(first + i), np.uint64(step), _0)
                     previous, start = np.int64(a.before[i]), np.int64(a.seeds[i])
                     following = update(

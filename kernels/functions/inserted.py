@@ -100,8 +100,8 @@ def _arguments(hook: Hook, function: Any, casts: str, assumed: str = "") -> str:
     return ", ".join([*(f"{_CASTS[kind]}({text})" if casts else text for kind, text in texts), hook.failure])
 
 
-def python_text(family: str, functions: Mapping[str, Any] | Written) -> str:
-    """The module of a family with functions in it."""
+def python_text(family: str, functions: Mapping[str, Any] | Written, numbers: Mapping[str, int] | None = None) -> str:
+    """The module of a family with functions in it, compiled for some numbers: those that it names are constants."""
     text = text_of(f"{family}.py")
     assert text.count(_MARK) == 1
     if isinstance(functions, Written):
@@ -113,11 +113,13 @@ def python_text(family: str, functions: Mapping[str, Any] | Written) -> str:
         "from graphdask.kernels.choice.selection import *",
         f"from {module_name(f'{_first(family)}_pack')} import *",
     ]
+    made += [f"{name} = {number}" for name, number in sorted((numbers or {}).items()) if name in text]
     for name, function in sorted(functions.items()):
-        made.append(
+        made += [
+            f"HAS_{name.upper()} = True",
             f"{name}_of_caller = compiled({function.python!r}, 'user_function', {function.types!r}, "
-            f"{function.result!r})"
-        )
+            f"{function.result!r})",
+        ]
         for called, parameters, arguments in _calls(name, hooks[name], function, "python"):
             made += [
                 "",
@@ -132,8 +134,8 @@ def python_text(family: str, functions: Mapping[str, Any] | Written) -> str:
     return text.replace(_MARK, "\n".join(["", *made, ""]))
 
 
-def python_module(family: str, functions: Inserted) -> types.ModuleType:
-    """The twins of a family, with functions in them.
+def python_module(family: str, functions: Inserted, made_for: Mapping[str, Any] | None = None) -> types.ModuleType:
+    """The twins of a family, with functions in them, for the numbers among what they are made for (`python_text`).
 
     Raises
     ------
@@ -145,10 +147,11 @@ def python_module(family: str, functions: Inserted) -> types.ModuleType:
     for function in () if isinstance(functions, Written) else functions.values():
         if function.python is None:
             function.compiled  # noqa: B018  says that it cannot run here
-    key = family, digests(functions)
+    numbers = {name: number for name, number in (made_for or {}).items() if isinstance(number, int)}
+    key = family, digests(functions), tuple(sorted(numbers.items()))
     with _MAKING:
         if key not in _MADE:
             from graphdask.kernels.functions.generated import module  # Numba takes long to import
 
-            _MADE[key] = module(python_text(family, functions))
+            _MADE[key] = module(python_text(family, functions, numbers))
         return _MADE[key]

@@ -81,7 +81,7 @@ class Mutants:
                 return whole(backend, family, cooperative=cooperative, functions=functions, **types)
             found = _CpuKernels.__new__(_CpuKernels)
             with self.making:
-                found._family, found._module = family, self._module(family, functions)
+                found._family, found._module = family, self._module(family, functions, types)
             return found
 
         CpuBackend.kernels = kernels
@@ -91,16 +91,18 @@ class Mutants:
         finally:
             CpuBackend.kernels, _RUNNING[0] = whole, 0
 
-    def _module(self, family, functions=None):
-        key = family, digests(functions)
+    def _module(self, family, functions=None, types=None):
+        numbers = {name: kind for name, kind in (types or {}).items() if isinstance(kind, int)}
+        key = family, digests(functions), tuple(numbers.items())
         if key not in self.modules:
-            text = python_text(family, functions) if functions else self.texts[family]
+            text = python_text(family, functions, numbers) if functions else self.texts[family]
             if family == self.family:
                 text = self._planted(text)
             for other in sorted((self.anew - {family}) & set(IMPORT.findall(text))):
                 self._module(other)
                 text = text.replace(f"from {module_name(other)} import", f"from {self._name(other)} import")
-            name = self._name(family) + "_".join(["", *(digest[:8] for _, digest in key[1])])
+            made_of = [*(digest[:8] for _, digest in key[1]), *(str(number) for _, number in key[2])]
+            name = "_".join([self._name(family), *made_of])
             path = self.folder / f"{name}.py"
             path.write_text(text, encoding="utf-8")
             spec = importlib.util.spec_from_file_location(name, path)
