@@ -36,6 +36,9 @@ MOST_PROCESSES = 4
 """That share all tests: each takes some 2 GiB in the end."""
 TOGETHER = ("cluster", "comm", "gang", "output")
 """Folders whose files share processes that take long to start."""
+GARBAGE = 50_000, 20, 20
+"""Objects made since the last collection of garbage, and collections of each generation, before the next one: Numba
+makes and drops so many objects where it compiles that Python's own numbers cost a tenth of the time, or more."""
 LONG = ("notebooks", "cluster", "gang", "packaging", "bench", "cli")
 """Folders with tests that take long: where processes share the tests, these begin first."""
 
@@ -238,6 +241,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Go through the tests and what they import in no collection of garbage. Where many of them run CUDA kernels on the
     CPU, compile the kernels from now on."""
     gc.freeze()
+    gc.set_threshold(*GARBAGE)
     gc.enable()
     if session.config.option.collectonly:
         return
