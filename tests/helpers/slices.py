@@ -1,12 +1,13 @@
 """Which tests a run takes: all of them, or those that every run takes and one of ten slices of the others.
 
 Cases of a matrix, which is a test with several, and tests with one of the markers TURNS are divided into SLICES slices,
-or as many as there are cases. Slices that follow each other hold every case between them. A slice has the cases of the
-same types in all matrices, first those of narrow ids, and those of the same programs, specs and algorithms: what
-kernels cost is compiling them, for each combination of types and each function of a user again. Cases that need a GPU
-are a matrix of their own, so that a slice has others too. Tests with the marker `learn` are all in slice LEARN, so that
-one run in ten installs PyTorch for them. A run takes one slice where it runs the whole suite; `pytest --all`, and a run
-of named files, of `-k` or of a marker, take all.
+or as many as there are cases. Slices that follow each other hold every case between them. Up to TOGETHER cases of a
+slow test are in one slice, as they share kernels. A slice has the cases of the same types in all matrices, first those
+of narrow ids, and those of the same programs, specs and algorithms: what kernels cost is compiling them, for each
+combination of types and each function of a user again. Cases that need a GPU are a matrix of their own, so that a slice
+has others too. Tests with the marker `learn` are all in slice LEARN, so that one run in ten installs PyTorch for them.
+A run takes one slice where it runs the whole suite; `pytest --all`, and a run of named files, of `-k` or of a marker,
+take all.
 """
 
 from __future__ import annotations
@@ -23,13 +24,22 @@ import pytest
 SLICES = 10
 LEARN = 5
 """The slice of all tests that need PyTorch Geometric; .ci/run installs it for this one."""
-TYPES = re.compile(r"(?<![a-z0-9])(?:(?:u?int|float)(?:8|16|32|64)|(?:32|64)-bit)(?![a-z0-9])")
-"""In the name of a case."""
+TYPES = re.compile(
+    r"(?<![a-z0-9])(?:(?:u?int|float)(?:8|16|32|64)|(?:32|64)-bit|none|integers|above zero|single|double|floats)"
+    r"(?![a-z0-9])"
+)
+"""In the name of a case; those that are words say of what type weights are."""
+IDS = re.compile(r"(?:32|64)-bit|u?int\d+")
+"""Those that may be the type of ids."""
 DEVICES = ("cpu", "emulated", "cuda")
 """Words in the name of a case that say where it runs."""
 ON_GPUS = ("gpu", "multigpu")
 TURNS = ("slow", "chaos", "slurm")
 """Markers of tests that take turns."""
+TOGETHER = 3
+"""Cases of a test with the marker `slow` that one slice has: they share the kernels that are compiled for them."""
+APART = ("notebooks", "cluster", "gang", "cli", "io")
+"""Folders where such cases share no kernels, or each takes long."""
 VARIABLE = "GRAPHDASK_TEST_SLICE"
 
 
@@ -51,7 +61,7 @@ def types_of(name: str) -> tuple[str, ...]:
     """Types that the name of a case names, and before them the bits of ids: it says them, or they are the first
     integer."""
     found = TYPES.findall(name.partition("[")[2])
-    ids = [each for each in found if "-bit" in each] + [each for each in found if "int" in each]
+    ids = sorted(filter(IDS.fullmatch, found), key=lambda each: "-bit" not in each)
     return (*(re.sub(r"\D", "", each) for each in ids[:1]), *sorted(set(found)))
 
 
@@ -74,6 +84,18 @@ def _marked(item: pytest.Item, names: Iterable[str]) -> bool:
     return any(item.get_closest_marker(name) is not None for name in names)
 
 
+def dealt(turns: Iterable[tuple[str, str]]) -> list[str]:
+    """Tests that take turns, given with what they share with those beside them, in the order of their slices."""
+    units: list[list[str]] = []
+    last = ""
+    for name, shared in sorted(turns):
+        if shared != last or len(units[-1]) == TOGETHER or not shared:
+            units.append([])
+        units[-1].append(name)
+        last = shared
+    return [name for first in range(SLICES) for unit in units[first::SLICES] for name in unit]
+
+
 def _groups(items: Iterable[pytest.Item]) -> Iterator[tuple[list[str], int]]:
     """Names of the tests that are divided together, and into how many parts."""
     cases: dict[tuple[str, str, bool], list[str]] = defaultdict(list)
@@ -82,11 +104,12 @@ def _groups(items: Iterable[pytest.Item]) -> Iterator[tuple[list[str], int]]:
         if _marked(item, ["quiet", "learn"]):
             continue
         if _marked(item, TURNS):
-            turns.append(item.nodeid)
+            alone = item.path.parent.name in APART or not _marked(item, ["slow"])
+            turns.append((item.nodeid, "" if alone else item.nodeid.partition("[")[0]))
         else:
             name = getattr(item, "originalname", item.name)
             cases[str(item.path), name, _marked(item, ON_GPUS)].append(item.nodeid)
-    yield [name for first in range(SLICES) for name in sorted(turns)[first::SLICES]], SLICES
+    yield dealt(turns), SLICES
     for names in cases.values():
         if len(names) > 1:
             yield _spread(names), min(SLICES, len(names))

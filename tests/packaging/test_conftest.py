@@ -152,6 +152,16 @@ def test_ten_slices_hold_every_test(run):
     assert [seen["test_more"], seen["test_long[0]"], seen["test_long[1]"]] == [10, 1, 1]
 
 
+def test_a_slice_has_cases_of_the_same_types_and_slow_cases_of_the_same_test():
+    assert slices.types_of("test[isolated vertices-single-3]") == ("single",)
+    assert slices.types_of("test[int64 in int32-above zero]") == ("64", "above zero", "int32", "int64")
+    named = [(f"test_{test}[{case}]", f"test_{test}") for test in range(20) for case in range(3)]
+    dealt = slices.dealt([*named, ("test_alone[0]", ""), ("test_alone[1]", "")])
+    assert len(dealt) == 62
+    places = [dealt.index(name) for name, _ in named]
+    assert all(places[k : k + 3] == [*range(places[k], places[k] + 3)] for k in range(0, 60, 3))
+
+
 def test_tests_of_pytorch_are_in_the_slice_that_installs_it(run):
     assert f"\n  *{slices.LEARN} | all) step" in (ROOT / ".ci" / "run").read_text()
     for number in (slices.LEARN, slices.LEARN + 1):
