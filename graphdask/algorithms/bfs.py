@@ -149,8 +149,8 @@ class BreadthFirstSearch(LevelSearch[BfsState], Resumable):
         return {"parent": state.search.parent}
 
     def arrive(self, state: BfsState, message: Inbox | Received) -> None:
-        parents = message.columns["parent"]
-        state.kernels.bfs_visit(len(message), message.slots, parents, state.frontier.level, state.search)
+        parents, end = message.columns["parent"], message.universe or state.search.slots
+        state.kernels.bfs_visit(len(message), message.unchecked, parents, state.frontier.level, end, state.search)
 
     def push(self, state: BfsState, rows: Array, turn: int, defers: bool) -> None:
         state.kernels.bfs_push(state.frontier.count, rows, turn, state.search)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -64,6 +64,8 @@ class Reported:
     """Which of `values` each rank is sent, rank after rank, beginning with rank + 1; None in a broadcast."""
     place: Array
     """Where in x the contributions of the ghosts stand, in the order in which they come."""
+    places: dict[int, Array] = field(default_factory=dict)
+    """The part of it for each rank, by the first slot of its ghosts."""
 
     @classmethod
     def of(cls, part: Part, env: Environment, layout: Layout, real: Any) -> Reported:
@@ -85,7 +87,10 @@ class Reported:
             kernels.pagerank_scatter(len(self.place), self.values[owned:], self.place, x)
             return
         for message in sorted(inbox.received, key=lambda message: message.first):
-            place = self.place[message.first - owned : message.first - owned + message.count]
+            place = self.places.get(message.first)
+            if place is None:
+                begin = message.first - owned
+                place = self.places[message.first] = self.place[begin : begin + message.count]
             kernels.pagerank_scatter(message.count, message.columns["contribution"], place, x)
 
 

@@ -234,8 +234,11 @@ class ShortestPaths(Primitive[SsspState], Resumable):
             none = work.ghost_queue[:0]
             return Messages(none, none, {"label": state.labels}, False)
         if len(inbox):
-            arrived = inbox.slots, inbox.columns["label"]
-            self._kernels(part, state, env).sssp_arrive(len(inbox), state.step, state.split, *arrived, work.relaxing)
+            arrived = inbox.unchecked, inbox.columns["label"]
+            end = part.num_slots if env.exchange == "broadcast" else part.num_owned
+            self._kernels(part, state, env).sssp_arrive(
+                len(inbox), state.step, state.split, *arrived, end, work.relaxing
+            )
         splits = begin_buckets(part, state, inbox, env)
         delta = self.delta or self.unit * breadth_of(part, env.backend.name) * state.widened
         enough = ENOUGH[env.backend.name] if part.size > 1 else 2**62

@@ -146,6 +146,8 @@ class NcclCommunicator(Communicator):
         self._timeout, self._cancel = timeout, cancel or Cancel()
         self._stream, self._ready, self._buffers = plane.stream, plane.ready, plane.buffers
         self._closed, self._owns_control = False, owns_control
+        self._views: dict[int, Array] = {}
+        """The parts of the buffers that were used last."""
         self._began: Slots | None = None
         self._last_out, self._last_in = [-1] * self.size, [-1] * self.size
         """Bytes of the last payload for each rank, and from it."""
@@ -325,7 +327,11 @@ class NcclCommunicator(Communicator):
         if buffer is None or len(buffer) < nbytes:
             grown = nbytes if buffer is None else max(nbytes, len(buffer) * 3 // 2)
             buffer = self._buffers[q] = self._backend.xp.empty(grown, dtype=np.uint8)
-        return buffer[:nbytes]
+            self._views.pop(q, None)
+        view = self._views.get(q)
+        if view is None or len(view) != nbytes:
+            view = self._views[q] = buffer[:nbytes]
+        return view
 
     def check(self) -> None:
         self._cancel.check()

@@ -138,9 +138,9 @@ class Segments:
         raw = self._raw(values)
         payload = allocate(self._most_bytes(n))
         if self._mirror is None and n <= COMM.counted and len(self) <= MOST_PEERS:
-            self._few(n, None, slots, raw, payload)
+            self._few(n, (None, 0), slots, raw, payload)
         else:
-            self._many(n, None, slots, raw, payload)
+            self._many(n, (None, 0), slots, raw, payload)
         _, coded = self._read([], payload, head)
         assert coded is not None  # these are few, or were not coded as such
         return coded
@@ -157,7 +157,7 @@ class Segments:
         ----------
         slots : array, shape (n,)
             As of `encode`, of the length of the most that there may be.
-        counters : int64 or uint64 array
+        counters : int64 array
             `encode_counted` returns them; counters[place] is how many slots there are.
         values, allocate, head
             As of `encode`.
@@ -172,13 +172,13 @@ class Segments:
         n, backend = len(slots), self._backend
         if n == 0 or not self._entries[-1]:
             return backend.to_host(counters), [self._nothing] * len(self)
-        raw, count = self._raw(values), counters[place : place + 1].view(np.int64)
+        raw = self._raw(values)
         payload = allocate(self._most_bytes(n))
         few = self._mirror is None and len(self) <= MOST_PEERS and COMM.counted > 0  # or else none fit
         if few:
-            self._few(min(n, COMM.counted), count, slots, raw, payload)
+            self._few(min(n, COMM.counted), (counters, place), slots, raw, payload)
         else:
-            self._many(n, count, slots, raw, payload)
+            self._many(n, (counters, place), slots, raw, payload)
         (found,), coded = self._read([counters], payload, head)
         return found, self.encode(slots[: int(found[place])], values, allocate, head) if coded is None else coded
 
@@ -259,14 +259,18 @@ class Segments:
         total = sum([min(length, n) for _, _, length in self._sizes]) if self._mirror is not None else n
         return total * (max(self._widths) + sum(self._rows)) + len(self) * (8 * (len(self._rows) + 1) + ALIGNMENT)
 
-    def _few(self, n: int, counted: Array | None, slots: Array, raw: list[tuple[Array, int]], payload: Array) -> None:
+    def _few(
+        self, n: int, counted: tuple[Array | None, int], slots: Array, raw: list[tuple[Array, int]], payload: Array
+    ) -> None:
         for column, (view, item) in enumerate(raw or [(None, 1)]):
             self._kernels.segments_few(
-                n, counted, slots, self._plan, len(self), len(self._rows), column, self._layout, self._numbers,
+                n, *counted, slots, self._plan, len(self), len(self._rows), column, self._layout, self._numbers,
                 self._shift, view, item, payload, per_item=32,
             )  # fmt: skip
 
-    def _many(self, n: int, counted: Array | None, slots: Array, raw: list[tuple[Array, int]], payload: Array) -> None:
+    def _many(
+        self, n: int, counted: tuple[Array | None, int], slots: Array, raw: list[tuple[Array, int]], payload: Array
+    ) -> None:
         kernels, plan, peers, mirror = self._kernels, self._plan, len(self), self._mirror
         words = int(self._tiles[-1]) * TILE
         if self._bits is None:
@@ -277,17 +281,17 @@ class Segments:
         if looked_up:
             if self._marks is None:
                 self._marks = self._backend.xp.zeros(-(-self._num_slots // 32), np.uint32)
-            kernels.segments_note(n, counted, slots, self._num_slots, 0, self._marks)
+            kernels.segments_note(n, *counted, slots, self._num_slots, 0, self._marks)
         elif mirror is None:
-            kernels.segments_mark(n, counted, slots, self._shift, plan, peers, self._bits)
+            kernels.segments_mark(n, *counted, slots, self._shift, plan, peers, self._bits)
         else:
-            kernels.segments_find(n, counted, slots, mirror, plan, peers, self._bits)
+            kernels.segments_find(n, *counted, slots, mirror, plan, peers, self._bits)
         kernels.segments_count(
             words, mirror if looked_up else None, self._marks if looked_up else None, self._bits, self._sums,
             self._ticket, plan, peers, len(self._rows), COMM.bitmap_saves if self._rows else LIST_SAVES, self._layout,
         )  # fmt: skip
         if looked_up:
-            kernels.segments_note(n, counted, slots, self._num_slots, 1, self._marks)
+            kernels.segments_note(n, *counted, slots, self._num_slots, 1, self._marks)
         if self._numbers is not None and self._may_need_a_bitmap(n):
             kernels.segments_clear(max(self._bitmaps) // 4, plan, peers, self._layout, payload)
         for column, (view, item) in enumerate(raw or [(None, 1)]):

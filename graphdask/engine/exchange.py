@@ -70,6 +70,8 @@ class Exchanger:
         """Records of this rank for itself, until they are opened."""
         self._head = COMM.head if comm.takes_host_memory else 0
         """Bytes of payloads that the host reads with their lengths."""
+        self._whole: dict[int, tuple[Array, list[int], Mapping[str, Any], Received]] = {}
+        """Messages of all vertices that a rank mirrors, by their first slot: the next in the same memory is alike."""
         self._coded: list[Coded] | None = None
         """What `counted` has coded, until it is packed."""
 
@@ -326,6 +328,9 @@ class Exchanger:
         self, header: list[int], payload: Array, first: int, universe: int, dtypes: Mapping[str, Any], of_ghosts: bool
     ) -> Received:
         """Slots from `first` on; their ids are read when somebody asks for them."""
+        kept = self._whole.get(first)
+        if kept is not None and kept[0] is payload and kept[1] == header and kept[2] == dtypes:
+            return kept[3]
         message, backend = self._opened(header, payload, universe, dtypes), self.backend
         run = slice(first, first + universe) if message.code == codec.ALL else None
 
@@ -336,7 +341,10 @@ class Exchanger:
             return message.ids(backend, first, out)
 
         ids = message.listed if backend.name == "cuda" and message.width == self.dtype.itemsize else None
-        return Received(message.count, message.columns, read, run, message.bits, first, universe, ids)
+        received = Received(message.count, message.columns, read, run, message.bits, first, universe, ids)
+        if run is not None:
+            self._whole[first] = payload, header, dtypes, received
+        return received
 
     def _known(self, header: list[int], payload: Array, dtypes: Mapping[str, Any]) -> Received:
         """The vertices of a broadcast that have a slot here."""

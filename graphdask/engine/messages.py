@@ -75,7 +75,7 @@ class Counted:
     slots: Array
     """As long as there may be slots: own ones where `to` is "ghosts", else ghosts."""
     counters: Array
-    """int64 or uint64, at most a few hundred, on the device."""
+    """int64, at most a few hundred, on the device."""
     place: int
     """counters[place] is how many of the slots there are."""
     values: Mapping[str, Array]
@@ -108,6 +108,11 @@ class Received:
     def __len__(self) -> int:
         return self.count
 
+    @property
+    def unchecked(self) -> Array:
+        """The slots, for kernels that find out which are outside `universe`: on a GPU a list may be as it came."""
+        return self.slots if self.ids is None or self.first else self.ids
+
     @cached_property
     def slots(self) -> Array:
         """The slots; a bitmap is listed on first use."""
@@ -136,6 +141,8 @@ class Inbox:
     """Per record column of the primitive, what all ranks sent here, in rank order; empty unless sent `to="ranks"`."""
     kernels: Any = field(default=None, repr=False)
     """On a GPU, the kernels that join messages."""
+    universe = 0
+    """Slots of all messages together are checked."""
 
     def __len__(self) -> int:
         return sum([message.count for message in self.received])
@@ -200,6 +207,11 @@ class Inbox:
             of = np.dtype(self.dtypes[name])
             return self.xp.zeros((0, *of.shape), of.base)
         return pieces[0] if len(pieces) == 1 else self.xp.concatenate(pieces)
+
+    @property
+    def unchecked(self) -> Array:
+        """The slots, for kernels that find out which are too large; see `Received.unchecked`."""
+        return self.received[0].unchecked if len(self.received) == 1 else self.slots
 
     def put(self, name: str, out: Array) -> None:
         """Write the values of a column into an array over slots; of several for a slot the last sender's stays.

@@ -28,11 +28,15 @@ extern "C" __global__ void bfs_settle(long long n, long long level, Search a) {
 }
 
 extern "C" __global__ void bfs_visit(long long n, const index_t *slots, const index_t *parents, long long level,
-                                     Search a) {
+                                     long long universe, Search a) {
     __shared__ Queue<index_t> own;
     own.open();
     unsigned long long weight = 0;
-    gd_for_list(n, [&](long long i) { weight += bfs_take_in(a, slots[i], parents[i], level, &own); },
+    gd_for_list(n, [&](long long i) {
+        const index_t v = slots[i];
+        if (v < 0 || v >= universe) gd_fail(2);
+        else weight += bfs_take_in(a, v, parents[i], level, &own);
+    },
                 [&](bool all) { own.flush(a.own_queue, &a.next->found, all); });
     gd_add(weight, &a.next->weight);
 }

@@ -83,11 +83,14 @@ def bfs_settle(n, level, a: Search):
 
 
 @twin
-def bfs_visit(n, slots, parents, level, a: Search):
+def bfs_visit(n, slots, parents, level, universe, a: Search):
     """Take in what other ranks reached in this level; own vertices that are new join the frontier."""
     own = a.next.found
     for i in range(n):
-        v, before = slots[i], a.parent[slots[i]]
+        v = slots[i]
+        if v < 0 or v >= universe:
+            raise ValueError("an index was out of range")
+        before = a.parent[v]
         if (a.depth[v] != -1 and a.depth[v] != level) or -1 < before <= parents[i]:
             continue
         a.parent[v] = parents[i]

@@ -78,15 +78,16 @@ __device__ __forceinline__ void gd_copy_row(unsigned char *to, const unsigned ch
 }
 
 // How many numbers there are: n, or fewer where a kernel has counted them.
-__device__ __forceinline__ long long gd_counted(long long n, const long long *count) {
-    return count && *count < n ? *count : n;
+__device__ __forceinline__ long long gd_counted(long long n, const long long *counters, long long place) {
+    return counters && counters[place] < n ? counters[place] : n;
 }
 
 // Mark the entries of distinct numbers, each `shift` above its entry.
-extern "C" __global__ void segments_mark(long long n, const long long *count, const index_t *numbers, long long shift,
-                                     const long long *plan, long long segments, unsigned int *bits) {
+extern "C" __global__ void segments_mark(long long n, const long long *counters, long long place,
+                                     const index_t *numbers, long long shift, const long long *plan,
+                                     long long segments, unsigned int *bits) {
     const Plan p{plan, segments, 0};
-    const long long counted = gd_counted(n, count);
+    const long long counted = gd_counted(n, counters, place);
     GD_FOR(i, counted) {
         const gd_word e = (gd_word)numbers[i] - shift;
         if (e < 0 || e >= p.entry((int)segments)) {
@@ -100,11 +101,11 @@ extern "C" __global__ void segments_mark(long long n, const long long *count, co
 }
 
 // Mark, for every peer, the entries at which its mirror has one of n distinct numbers; mirrors ascend for each peer.
-extern "C" __global__ void segments_find(long long n, const long long *count, const index_t *numbers,
-                                     const index_t *mirror, const long long *plan, long long segments,
-                                     unsigned int *bits) {
+extern "C" __global__ void segments_find(long long n, const long long *counters, long long place,
+                                     const index_t *numbers, const index_t *mirror, const long long *plan,
+                                     long long segments, unsigned int *bits) {
     const Plan p{plan, segments, 0};
-    const long long counted = gd_counted(n, count);
+    const long long counted = gd_counted(n, counters, place);
     GD_FOR(i, counted) {
         const index_t number = numbers[i];
         for (int k = 0; k < segments; k++) {
@@ -122,9 +123,10 @@ extern "C" __global__ void segments_find(long long n, const long long *count, co
 }
 
 // Set the bits of distinct numbers, or, where `clears` is not 0, clear the words in which they lie.
-extern "C" __global__ void segments_note(long long n, const long long *count, const index_t *numbers, long long universe,
-                                     long long clears, unsigned int *marks) {
-    const long long counted = gd_counted(n, count);
+extern "C" __global__ void segments_note(long long n, const long long *counters, long long place,
+                                     const index_t *numbers, long long universe, long long clears,
+                                     unsigned int *marks) {
+    const long long counted = gd_counted(n, counters, place);
     GD_FOR(i, counted) {
         const gd_word number = (gd_word)numbers[i];
         if (number < 0 || number >= universe) {
@@ -273,18 +275,19 @@ extern "C" __global__ void segments_pack(long long n, SegmentParts a) {
 // Lists of n distinct numbers, few enough to rank each by counting those before it, with a warp for each: layout, ids
 // (with column 0) and one column. As segments_pack where the numbers are given instead of bits. At most GD_MOST_PEERS peers.
 // Where a kernel has counted more than n, the first count of the layout becomes -1, and nothing else is written.
-extern "C" __global__ void segments_few(long long n, const long long *count, const index_t *given, const long long *plan,
+extern "C" __global__ void segments_few(long long n, const long long *counters, long long place,
+                                     const index_t *given, const long long *plan,
                                     long long segments, long long columns, long long column, long long *layout,
                                     const index_t *numbers, long long shift, const unsigned char *values,
                                     long long item, unsigned char *payload) {
     __shared__ int counts[GD_MOST_PEERS];
     __shared__ gd_word layouts[3 * GD_MOST_PEERS];
     const Plan p{plan, segments, columns};
-    if (count && *count > n) {
+    if (counters && counters[place] > n) {
         if (blockIdx.x == 0 && threadIdx.x == 0) layout[0] = -1;
         return;
     }
-    n = gd_counted(n, count);
+    n = gd_counted(n, counters, place);
     const gd_word entries = p.entry((int)segments);
     const int thread = threadIdx.x, lane = thread & 31;
     for (int k = thread; k < segments; k += blockDim.x) counts[k] = 0;
@@ -308,21 +311,21 @@ extern "C" __global__ void segments_few(long long n, const long long *count, con
         if (e < 0 || e >= entries) continue;
         const int k = p.of_entry(e);
         const gd_word first = p.entry(k);
-        int place = 0;
+        int rank = 0;
         for (gd_word j = lane; j < n; j += 32) {
             const gd_word other = (gd_word)given[j] - shift;
-            place += other >= first && other < e;
+            rank += other >= first && other < e;
         }
-        for (int by = 16; by; by >>= 1) place += __shfl_xor_sync(0xffffffffu, place, by);
+        for (int by = 16; by; by >>= 1) rank += __shfl_xor_sync(0xffffffffu, rank, by);
         if (column == 0 && lane == 0) {
             const gd_word id = numbers ? (gd_word)numbers[e] - p.origin(k) : e - first;
             unsigned char *const ids = payload + layouts[3 * k + 1];
-            if (p.width(k) == 8) ((gd_word *)ids)[place] = id;
-            else ((int *)ids)[place] = (int)id;
+            if (p.width(k) == 8) ((gd_word *)ids)[rank] = id;
+            else ((int *)ids)[rank] = (int)id;
         }
         if (columns == 0) continue;
         const gd_word row = p.row(column);
-        unsigned char *const out = payload + gd_column(p, layouts, k, column) + place * row;
+        unsigned char *const out = payload + gd_column(p, layouts, k, column) + rank * row;
         const unsigned char *const from = values + (e + shift) * row;
         const int units = (int)(row / item);
         if (item == 8) gd_copy_row<gd_word>(out, from, units, lane, 32);

@@ -58,13 +58,13 @@ def _lay_out(plan, segments, columns, saves, layout):
 
 
 @twin
-def _counted(n, count):
-    return n if count is None else min(n, count[0])
+def _counted(n, counters, place):
+    return n if counters is None else min(n, counters[place])
 
 
 @twin
-def segments_mark(n, count, numbers, shift, plan, segments, bits):
-    for i in range(_counted(n, count)):
+def segments_mark(n, counters, place, numbers, shift, plan, segments, bits):
+    for i in range(_counted(n, counters, place)):
         e = np.int64(numbers[i]) - shift
         if e < 0 or e >= plan[segments]:
             raise ValueError("an index was out of range")
@@ -73,8 +73,8 @@ def segments_mark(n, count, numbers, shift, plan, segments, bits):
 
 
 @twin
-def segments_find(n, count, numbers, mirror, plan, segments, bits):
-    for i in range(_counted(n, count)):
+def segments_find(n, counters, place, numbers, mirror, plan, segments, bits):
+    for i in range(_counted(n, counters, place)):
         for k in range(segments):
             e = plan[k] + np.searchsorted(mirror[plan[k] : plan[k + 1]], numbers[i])
             if e < plan[k + 1] and mirror[e] == numbers[i]:
@@ -82,8 +82,8 @@ def segments_find(n, count, numbers, mirror, plan, segments, bits):
 
 
 @twin
-def segments_note(n, count, numbers, universe, clears, marks):
-    for i in range(_counted(n, count)):
+def segments_note(n, counters, place, numbers, universe, clears, marks):
+    for i in range(_counted(n, counters, place)):
         v = np.int64(numbers[i])
         if v >= 0 and v < universe:
             if clears:
@@ -176,12 +176,14 @@ def segments_pack(n, a: SegmentParts):
 
 
 @twin
-def segments_few(n, count, given, plan, segments, columns, column, layout, numbers, shift, values, item, payload):
-    if count is not None:
-        if count[0] > n:
+def segments_few(
+    n, counters, place, given, plan, segments, columns, column, layout, numbers, shift, values, item, payload
+):
+    if counters is not None:
+        if counters[place] > n:
             layout[0] = -1
             return
-        n = count[0]
+        n = counters[place]
     for k in range(segments):
         layout[3 * k] = 0
     for i in range(n):
@@ -193,16 +195,16 @@ def segments_few(n, count, given, plan, segments, columns, column, layout, numbe
     before = 0
     ascending = np.sort(given[:n])
     for k in range(segments):
-        for place in range(layout[3 * k]):
-            e = np.int64(ascending[before + place]) - shift
+        for rank in range(layout[3 * k]):
+            e = np.int64(ascending[before + rank]) - shift
             if column == 0:
                 number = e - plan[k]
                 if numbers is not None:
                     number = np.int64(numbers[e]) - plan[2 * (segments + 1) + k]
-                _put_id(plan, segments, layout, k, place, number, payload)
+                _put_id(plan, segments, layout, k, rank, number, payload)
             if values is not None:
                 row = plan[4 * segments + 2 + column]
-                at = _column(plan, segments, layout, k, column) + place * row
+                at = _column(plan, segments, layout, k, column) + rank * row
                 _copy(payload, at, values, (e + shift) * row, row)
         before += layout[3 * k]
 

@@ -5,14 +5,18 @@
 #include "sssp/bucket.cuh"
 
 extern "C" __global__ void sssp_arrive(long long n, long long step, long long split, const index_t *slots,
-                                       const label_t *values, Relaxing a) {
+                                       const label_t *values, long long universe, Relaxing a) {
     __shared__ Queues queues;
     queues.open();
     double mine = Distance<double>::none();
     index_t *const near = step & 1 ? a.odd_near : a.even_near, *const far = split & 1 ? a.odd_far : a.even_far;
     const Relax<NoBounds> relax{nullptr, nullptr, 0, nullptr, a.labels, a.stamp, {}, *a.limit, a.owned, (int)step, 0, near, nullptr,
                       far, a.counters->near + step % 3, nullptr, a.counters->far + split % 3, false, &queues, &mine};
-    gd_for_list(n, [&](long long i) { relax.reach(slots[i], values[i]); }, [&](bool all) { relax.flush(all); });
+    gd_for_list(n, [&](long long i) {
+        const index_t v = slots[i];
+        if (v < 0 || v >= universe) gd_fail(2);
+        else relax.reach(v, values[i]);
+    }, [&](bool all) { relax.flush(all); });
     gd_least(mine, a.least + split % 3);
 }
 

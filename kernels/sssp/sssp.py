@@ -38,12 +38,14 @@ u64 = np.uint64
 
 
 @twin
-def sssp_arrive(n, step, split, slots, values, a: Relaxing):
+def sssp_arrive(n, step, split, slots, values, universe, a: Relaxing):
     tail, far_tail, nearest = a.counters.near[step % 3], a.counters.far[split % 3], a.least[split % 3]
     near, far = a.odd_near if step % 2 else a.even_near, a.odd_far if split % 2 else a.even_far
     none, bound = unreached(a.labels), a.limit[0]
     for i in range(n):
         v, label = slots[i], values[i]
+        if v < 0 or v >= universe:
+            raise ValueError("an index was out of range")
         before = a.labels[v]
         if label < before:
             a.labels[v] = label

@@ -160,7 +160,7 @@ def test_arrivals_of_this_level_are_taken_in(backend, dtype, rng, repeat):
             reached.add(int(v))
     (own,), now = poisoned(dtype, OWNED + 3), counters_with(found=3)
     Launch(backend, "bfs", dtype)(
-        700, arrived, parents, LEVEL, Search(
+        700, arrived, parents, LEVEL, SLOTS, Search(
             out_indptr=world.indptr, depth=depth, parent=parent, seen=seen, owned=OWNED, own_queue=own, next=now
         ), names=("bfs_visit",),
     )  # fmt: skip
@@ -393,7 +393,7 @@ def test_no_work_changes_nothing(backend, dtype):
     search = Search(
         out_indptr=np.zeros(5, np.int64), depth=depth, parent=parent, seen=seen, owned=4, own_queue=queue, next=now
     )
-    Launch(backend, "bfs", dtype)(0, slots, parents, 1, search, names=("bfs_visit",))
+    Launch(backend, "bfs", dtype)(0, slots, parents, 1, 4, search, names=("bfs_visit",))
     for array in (depth, parent, queue, slots, parents):
         assert (array == POISON).all()
     assert (seen[0], now.any()) == (5, False)

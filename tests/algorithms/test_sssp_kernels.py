@@ -195,7 +195,7 @@ def test_arrivals_lower_and_queue(backend, types, rng):
     search = Search(backend, rows, LIMIT, [0, 1, 2])
     search.stamp[[0, 1, 2]] = 4
     near, far, counters = search.near[0], search.far[1], search.counters
-    search.call("sssp_arrive", 150, 4, 5, slots, values, Relaxing(**search.queues()))
+    search.call("sssp_arrive", 150, 4, 5, slots, values, SLOTS, Relaxing(**search.queues()))
     search.call.fetch()
     np.testing.assert_array_equal(rows.labels, expected)
     ends = rows.distances(expected)

@@ -171,7 +171,7 @@ def test_slots_that_only_the_device_has_counted_are_coded_alike(backend, rng, dt
         chosen = drawn(rng, kind, case.slots)
         slots = np.full(len(case.slots), -7).astype(dtype)
         slots[: len(chosen)] = chosen
-        counters = backend.from_host(np.array([5, len(chosen), 9], np.uint64))
+        counters = backend.from_host(np.array([5, len(chosen), 9]))
         counters, coded = counting.encode_counted(backend.from_host(slots), counters, 1, on_device, room.take, head)
         assert counters.tolist() == [5, len(chosen), 9]
         coded = [(meta, payload if payload is None else np.array(host(payload))) for meta, payload in coded]

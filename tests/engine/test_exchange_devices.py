@@ -16,6 +16,9 @@ from graphdask.comm.tuning import COMM
 from graphdask.device.backend import get_backend
 from graphdask.engine.exchange import Exchanger
 from graphdask.engine.loop import ALL, Messages
+from graphdask.errors import KernelError
+from graphdask.kernels.bfs.bfs_pack import Search
+from graphdask.kernels.common.levels_pack import COUNTS as LEVEL_COUNTS
 from graphdask.partition.ghosts import mirrors
 
 COLUMNS = {
@@ -124,3 +127,18 @@ def test_owners_and_ghosts_hear_the_same(gpu, codes, size, ghosts, to, columns):
 def test_everyone_hears_the_same(gpu, size, ghosts, columns):
     expected = conversation("cpu", size, ghosts, "broadcast", "owners", COLUMNS[columns])
     assert conversation("cuda", size, ghosts, "broadcast", "owners", COLUMNS[columns]) == expected
+
+
+def test_kernels_that_take_slots_unchecked_find_those_outside(gpu):
+    backend, index = get_backend("cuda"), np.int32
+    xp, slots = backend.xp, backend.from_host(np.array([0, 5], index))
+    values = backend.from_host(np.array([3, 3], index))
+    next_ = xp.zeros(len(LEVEL_COUNTS), np.int64)
+    search = Search(
+        out_indptr=xp.zeros(5, np.int64), depth=xp.full(4, -1, index), parent=xp.full(4, -1, index),
+        seen=xp.zeros(1, np.uint32), owned=4, own_queue=xp.zeros(4, index), next=next_,
+    )  # fmt: skip
+    backend.kernels("bfs", index_t=index).bfs_visit(2, slots, values, 1, 4, search)
+    with pytest.raises(KernelError, match="out of range"):
+        backend.synchronize()
+    assert int(next_[0]) == 1

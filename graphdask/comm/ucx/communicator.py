@@ -276,7 +276,7 @@ class UcxCommunicator(Communicator):
             link.grow(nbytes)
             receives += (peer.receive(link.descriptor, peer.payload_tag),)
         peer.awaited += receives
-        peer.brought = link.buffer[:nbytes]
+        peer.brought = link.arrived(nbytes)
 
     def _finish(self, peer: Peer, payloads: list[Array | None]) -> None:
         for receive in peer.awaited:

@@ -142,9 +142,11 @@ class Link:
 
     def __init__(self, plane: UcxPlane, address: bytes):
         self._new_buffer, self._stage = plane.new_buffer, plane.stage
+        self.new_header = plane.stage.new_header
         self._small: Array | None = None
         self.buffer, self.descriptor = self._new_buffer(FIRST_CAPACITY)
         """Where the peer's payloads arrive, uint8, and its ucxx descriptor."""
+        self._view = self.buffer
         self.peer_capacity = FIRST_CAPACITY
         """Length of the buffer that the peer keeps for this rank's payloads."""
         head, _, raw = address.partition(b"\n")
@@ -182,6 +184,13 @@ class Link:
     def grow(self, nbytes: int) -> None:
         """Replace the buffer by one that `nbytes` fit into."""
         self.buffer, self.descriptor = self._new_buffer(grown(len(self.buffer), nbytes))
+        self._view = self.buffer
+
+    def arrived(self, nbytes: int) -> Array:
+        """The first bytes of the buffer; the same array as long as they are as many."""
+        if len(self._view) != nbytes:
+            self._view = self.buffer[:nbytes]
+        return self._view
 
     def raised(self, arrived: Any) -> Array:
         """A small payload that came within a header, copied to the GPU; valid until the next one."""

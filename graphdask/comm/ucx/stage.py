@@ -50,11 +50,19 @@ class Stage:
             lowered[q] = self._host[first : first + nbytes]
         return lowered
 
+    def new_header(self) -> np.ndarray:
+        """Return host memory for a header that arrives, zeroed; page-locked, so that copies of a payload in it to a GPU
+        are not waited for."""
+        if self._backend.name != "cuda":
+            return np.zeros(HEADER_BYTES, np.uint8)
+        header = np.frombuffer(self._backend.xp.cuda.alloc_pinned_memory(HEADER_BYTES), np.uint8, HEADER_BYTES)
+        header[:] = 0
+        return header
+
     def raised(self, arrived: np.ndarray, small: Array) -> Array:
         """Copy a payload that came in a header to the beginning of `small`; return that part of `small`.
 
-        The copy is made in the order of the stream. The host memory may be written to after the call, because CUDA has
-        copied memory that is not pinned when the call returns.
+        The copy is made in the order of the stream. The header may be written to once the stream has got that far.
         """
         nbytes, cuda = arrived.nbytes, self._backend.xp.cuda
         stream = cuda.get_current_stream().ptr

@@ -49,8 +49,8 @@ class Inbox:
 
     __slots__ = ("array", "descriptor", "head", "words")
 
-    def __init__(self, descriptor: Any):
-        self.array = np.zeros(HEADER_BYTES, np.uint8)
+    def __init__(self, descriptor: Any, memory: np.ndarray):
+        self.array = memory
         self.head, self.words = self.array.data, self.array.view(np.int64)
         self.descriptor = descriptor(self.array)
 
@@ -101,7 +101,7 @@ class Peer:
         """Descriptors of the first bytes of `out`, by their number."""
         self.way = APART
         """Of the payload to this peer."""
-        self.inbox, self.spare = Inbox(descriptor), Inbox(descriptor)
+        self.inbox, self.spare = (Inbox(descriptor, link.new_header()) for _ in range(2))
         """Where the next header goes, and where the last one lies."""
         self.next: Any = None
         """The receive of the next header."""
