@@ -110,7 +110,8 @@ class Betweenness(Primitive[BetweennessState], Resumable):
 
     @property
     def ghost_columns(self) -> Mapping[str, Any]:  # type: ignore[override]
-        return {"mask": self.mask, "value": (np.float64, (self.width,))}
+        value = {"value": (np.float64, (self.width,))}
+        return value if self.lanes == 1 else {"mask": self.mask, **value}
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         slots, owned, mask = part.num_slots, part.num_owned, np.dtype(self.mask).itemsize
@@ -237,7 +238,7 @@ class Betweenness(Primitive[BetweennessState], Resumable):
     def _show_paths(
         self, part: Part, state: BetweennessState, level: Level, shown: int, env: Environment, edges: int
     ) -> Messages:
-        self._clear(part, state, level)
+        self._clear(part, state, level, env)
         state.lanes = shown
         self._kernels(part, env).bc_show_paths(
             len(level.rows), level.rows, level.masks, state.sigma, self.width, np.uint64(shown), state.bits,
@@ -246,15 +247,21 @@ class Betweenness(Primitive[BetweennessState], Resumable):
         state.levels.append(level)
         return self._tell(state, env, level, True, edges)
 
-    def _clear(self, part: Part, state: BetweennessState, level: Level) -> None:
-        """Remove all vertices from the frontier; `level` comes into it."""
+    def _clear(self, part: Part, state: BetweennessState, level: Level, env: Environment) -> None:
+        """Remove all vertices from the frontier; `level` comes into it.
+
+        Kernels of a GPU read `front` only where a bit is set.
+        """
         shown, state.shown = state.shown, level.rows if part.size == 1 else None
+        on_cpu = env.backend.name == "cpu"
         if shown is None or len(shown) * SPARSE > part.num_slots:
             state.bits.fill(0)
-            state.front.fill(0)
+            if on_cpu:
+                state.front.fill(0)
         else:
             state.bits[shown >> 5] = 0
-            state.front[shown] = 0
+            if on_cpu:
+                state.front[shown] = 0
 
     def _tell(self, state: BetweennessState, env: Environment, level: Level, active: bool, edges: int) -> Messages:
         rows, left = level.rows, len(state.left)
@@ -276,7 +283,7 @@ class Betweenness(Primitive[BetweennessState], Resumable):
             return self._forward(part, state, env, state.candidates.take_out())
         for message in inbox.received:
             self._kernels(part, env).bc_arrive(
-                message.count, message.slots, message.columns["mask"], message.columns.get("value"),
+                message.count, message.slots, message.columns.get("mask"), message.columns.get("value"),
                 state.columns, state.bits, state.front, state.value, state.seen, per_item=state.columns,
             )  # fmt: skip
         if state.back >= 0:
@@ -372,7 +379,7 @@ class Betweenness(Primitive[BetweennessState], Resumable):
 
     def _show_dependencies(self, part: Part, state: BetweennessState, env: Environment, edges: int) -> Messages:
         level, last = state.levels[state.back], state.back == len(state.levels) - 1
-        self._clear(part, state, level)
+        self._clear(part, state, level, env)
         state.lanes = level.lanes
         self._kernels(part, env).bc_show_dependencies(
             len(level.rows), level.rows, level.masks, state.sigma, state.delta, self.lanes, np.uint64(level.lanes),

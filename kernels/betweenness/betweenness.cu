@@ -90,16 +90,17 @@ extern "C" __global__ void bc_show_dependencies(long long n, const index_t *rows
     bc_put_dependencies(n, rows, masks, sigma, delta, lanes, shown, last != 0, score, bits, front, value);
 }
 
-// A thread a vertex and column.
+// A thread a vertex and column. Without masks there is one lane.
 extern "C" __global__ void bc_arrive(long long n, const index_t *slots, const mask_t *masks, const double *values,
                                      long long count, unsigned int *bits, mask_t *front, double *value, mask_t *seen) {
     GD_FOR(at, n * count) {
         const long long i = count == 1 ? at : at / count, c = at - i * count;
         const index_t slot = slots[i];
         if (c == 0) {
+            const mask_t mask = masks ? masks[i] : (mask_t)1;
             gd_set_bit(bits, slot);
-            front[slot] = masks[i];
-            seen[slot] = (mask_t)(seen[slot] | masks[i]);
+            front[slot] = mask;
+            seen[slot] = (mask_t)(seen[slot] | mask);
         }
         if (values) value[(long long)slot * count + c] = values[at];
     }

@@ -187,12 +187,14 @@ def bc_show_dependencies(n, rows, masks, sigma, delta, lanes, shown, last, score
 @twin
 def bc_arrive(n, slots, masks, values, count, bits, front, value, seen):
     """Put the slots into the frontier with the masks and values that their owners sent; `values` is None if these sent
-    none."""
+    none, and `masks` if there is one lane."""
     for i in range(n):
-        slot = slots[i]
+        slot, mask = slots[i], front.dtype.type(1)
+        if masks is not None:
+            mask = masks[i]
         set_bit(bits, slot)
-        front[slot] = masks[i]
-        seen[slot] |= masks[i]
+        front[slot] = mask
+        seen[slot] |= mask
         if values is not None:
             for c in range(count):
                 value[slot, c] = values[i, c]
