@@ -231,14 +231,11 @@ class ShortestPaths(Primitive[SsspState], Resumable):
         state.begun = nearest if idle and nearest < math.inf else state.begun
         if idle and most <= nearest < math.inf:
             state.too_far = self.most < state.stop.above
-            none = work.ghost_queue[:0]
-            return Messages(none, none, {"label": state.labels}, False)
+            return Messages(work.ghost_queue[:0], work.ghost_queue[:0], {"label": state.labels}, False)
         if len(inbox):
-            arrived = inbox.unchecked, inbox.columns["label"]
+            arrived = len(inbox), state.step, state.split, inbox.unchecked, inbox.columns["label"]
             end = part.num_slots if env.exchange == "broadcast" else part.num_owned
-            self._kernels(part, state, env).sssp_arrive(
-                len(inbox), state.step, state.split, *arrived, end, work.relaxing
-            )
+            self._kernels(part, state, env).sssp_arrive(*arrived, end, work.relaxing)
         splits = begin_buckets(part, state, inbox, env)
         delta = self.delta or self.unit * breadth_of(part, env.backend.name) * state.widened
         enough = ENOUGH[env.backend.name] if part.size > 1 else 2**62

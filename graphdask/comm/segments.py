@@ -22,7 +22,7 @@ from graphdask.comm.tuning import COMM
 from graphdask.device.backend import Array, Backend
 from graphdask.errors import InputError
 from graphdask.kernels.common.tuning import MOST_PEERS
-from graphdask.kernels.exchange.segments_pack import SegmentParts
+from graphdask.kernels.exchange.segments_pack import FewParts, SegmentParts
 
 TILE = codec.TILE
 """Words of a tile (kernels/exchange/segments.cu): every peer's bits begin with one."""
@@ -264,8 +264,11 @@ class Segments:
     ) -> None:
         for column, (view, item) in enumerate(raw or [(None, 1)]):
             self._kernels.segments_few(
-                n, *counted, slots, self._plan, len(self), len(self._rows), column, self._layout, self._numbers,
-                self._shift, view, item, payload, per_item=32,
+                n, slots, FewParts(
+                    counters=counted[0], place=counted[1], plan=self._plan, segments=len(self),
+                    columns=len(self._rows), column=column, layout=self._layout, numbers=self._numbers,
+                    shift=self._shift, values=view, item=item, payload=payload,
+                ), per_item=32,
             )  # fmt: skip
 
     def _many(

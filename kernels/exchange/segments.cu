@@ -275,61 +275,57 @@ extern "C" __global__ void segments_pack(long long n, SegmentParts a) {
 // Lists of n distinct numbers, few enough to rank each by counting those before it, with a warp for each: layout, ids
 // (with column 0) and one column. As segments_pack where the numbers are given instead of bits. At most GD_MOST_PEERS peers.
 // Where a kernel has counted more than n, the first count of the layout becomes -1, and nothing else is written.
-extern "C" __global__ void segments_few(long long n, const long long *counters, long long place,
-                                     const index_t *given, const long long *plan,
-                                    long long segments, long long columns, long long column, long long *layout,
-                                    const index_t *numbers, long long shift, const unsigned char *values,
-                                    long long item, unsigned char *payload) {
+extern "C" __global__ void segments_few(long long n, const index_t *given, FewParts a) {
     __shared__ int counts[GD_MOST_PEERS];
     __shared__ gd_word layouts[3 * GD_MOST_PEERS];
-    const Plan p{plan, segments, columns};
-    if (counters && counters[place] > n) {
-        if (blockIdx.x == 0 && threadIdx.x == 0) layout[0] = -1;
+    const Plan p{a.plan, a.segments, a.columns};
+    if (a.counters && a.counters[a.place] > n) {
+        if (blockIdx.x == 0 && threadIdx.x == 0) a.layout[0] = -1;
         return;
     }
-    n = gd_counted(n, counters, place);
-    const gd_word entries = p.entry((int)segments);
+    n = gd_counted(n, a.counters, a.place);
+    const gd_word entries = p.entry((int)a.segments);
     const int thread = threadIdx.x, lane = thread & 31;
-    for (int k = thread; k < segments; k += blockDim.x) counts[k] = 0;
+    for (int k = thread; k < a.segments; k += blockDim.x) counts[k] = 0;
     __syncthreads();
     for (gd_word i = thread; i < n; i += blockDim.x) {
-        const gd_word e = (gd_word)given[i] - shift;
+        const gd_word e = (gd_word)given[i] - a.shift;
         if (e < 0 || e >= entries) gd_fail(2);
         else atomicAdd(&counts[p.of_entry(e)], 1);
     }
     __syncthreads();
     if (thread == 0) {
-        for (int k = 0; k < segments; k++) layouts[3 * k] = counts[k];
+        for (int k = 0; k < a.segments; k++) layouts[3 * k] = counts[k];
         gd_lay_out(p, -1, layouts);
     }
     __syncthreads();
     if (blockIdx.x == 0)
-        for (int j = thread; j < 3 * segments; j += blockDim.x) layout[j] = layouts[j];
+        for (int j = thread; j < 3 * a.segments; j += blockDim.x) a.layout[j] = layouts[j];
     const gd_word warps = (gd_word)gridDim.x * (blockDim.x / 32);
     for (gd_word i = ((gd_word)blockIdx.x * blockDim.x + thread) / 32; i < n; i += warps) {
-        const gd_word e = (gd_word)given[i] - shift;
+        const gd_word e = (gd_word)given[i] - a.shift;
         if (e < 0 || e >= entries) continue;
         const int k = p.of_entry(e);
         const gd_word first = p.entry(k);
         int rank = 0;
         for (gd_word j = lane; j < n; j += 32) {
-            const gd_word other = (gd_word)given[j] - shift;
+            const gd_word other = (gd_word)given[j] - a.shift;
             rank += other >= first && other < e;
         }
         for (int by = 16; by; by >>= 1) rank += __shfl_xor_sync(0xffffffffu, rank, by);
-        if (column == 0 && lane == 0) {
-            const gd_word id = numbers ? (gd_word)numbers[e] - p.origin(k) : e - first;
-            unsigned char *const ids = payload + layouts[3 * k + 1];
+        if (a.column == 0 && lane == 0) {
+            const gd_word id = a.numbers ? (gd_word)a.numbers[e] - p.origin(k) : e - first;
+            unsigned char *const ids = a.payload + layouts[3 * k + 1];
             if (p.width(k) == 8) ((gd_word *)ids)[rank] = id;
             else ((int *)ids)[rank] = (int)id;
         }
-        if (columns == 0) continue;
-        const gd_word row = p.row(column);
-        unsigned char *const out = payload + gd_column(p, layouts, k, column) + rank * row;
-        const unsigned char *const from = values + (e + shift) * row;
-        const int units = (int)(row / item);
-        if (item == 8) gd_copy_row<gd_word>(out, from, units, lane, 32);
-        else if (item == 4) gd_copy_row<int>(out, from, units, lane, 32);
+        if (a.columns == 0) continue;
+        const gd_word row = p.row(a.column);
+        unsigned char *const out = a.payload + gd_column(p, layouts, k, a.column) + rank * row;
+        const unsigned char *const from = a.values + (e + a.shift) * row;
+        const int units = (int)(row / a.item);
+        if (a.item == 8) gd_copy_row<gd_word>(out, from, units, lane, 32);
+        else if (a.item == 4) gd_copy_row<int>(out, from, units, lane, 32);
         else gd_copy_row<unsigned char>(out, from, units, lane, 32);
     }
 }

@@ -6,7 +6,7 @@ from graphdask.kernels.common.bitmap import set_bit
 from graphdask.kernels.common.tuning import BITMAP_TILE as TILE
 from graphdask.kernels.common.twin import twin, within
 from graphdask.kernels.exchange.codec import _popcount
-from graphdask.kernels.exchange.segments_pack import Joined, SegmentParts
+from graphdask.kernels.exchange.segments_pack import FewParts, Joined, SegmentParts
 
 MACROS = [{"index_t": "int"}, {"index_t": "long long"}]
 
@@ -176,37 +176,35 @@ def segments_pack(n, a: SegmentParts):
 
 
 @twin
-def segments_few(
-    n, counters, place, given, plan, segments, columns, column, layout, numbers, shift, values, item, payload
-):
-    if counters is not None:
-        if counters[place] > n:
-            layout[0] = -1
+def segments_few(n, given, a: FewParts):
+    if a.counters is not None:
+        if a.counters[a.place] > n:
+            a.layout[0] = -1
             return
-        n = counters[place]
-    for k in range(segments):
-        layout[3 * k] = 0
+        n = a.counters[a.place]
+    for k in range(a.segments):
+        a.layout[3 * k] = 0
     for i in range(n):
-        e = np.int64(given[i]) - shift
-        if e < 0 or e >= plan[segments]:
+        e = np.int64(given[i]) - a.shift
+        if e < 0 or e >= a.plan[a.segments]:
             raise ValueError("an index was out of range")
-        layout[3 * _last_from(plan, np.int64(0), segments, e)] += 1
-    _lay_out(plan, segments, columns, np.int64(-1), layout)
+        a.layout[3 * _last_from(a.plan, np.int64(0), a.segments, e)] += 1
+    _lay_out(a.plan, a.segments, a.columns, np.int64(-1), a.layout)
     before = 0
     ascending = np.sort(given[:n])
-    for k in range(segments):
-        for rank in range(layout[3 * k]):
-            e = np.int64(ascending[before + rank]) - shift
-            if column == 0:
-                number = e - plan[k]
-                if numbers is not None:
-                    number = np.int64(numbers[e]) - plan[2 * (segments + 1) + k]
-                _put_id(plan, segments, layout, k, rank, number, payload)
-            if values is not None:
-                row = plan[4 * segments + 2 + column]
-                at = _column(plan, segments, layout, k, column) + rank * row
-                _copy(payload, at, values, (e + shift) * row, row)
-        before += layout[3 * k]
+    for k in range(a.segments):
+        for rank in range(a.layout[3 * k]):
+            e = np.int64(ascending[before + rank]) - a.shift
+            if a.column == 0:
+                number = e - a.plan[k]
+                if a.numbers is not None:
+                    number = np.int64(a.numbers[e]) - a.plan[2 * (a.segments + 1) + k]
+                _put_id(a.plan, a.segments, a.layout, k, rank, number, a.payload)
+            if a.values is not None:
+                row = a.plan[4 * a.segments + 2 + a.column]
+                at = _column(a.plan, a.segments, a.layout, k, a.column) + rank * row
+                _copy(a.payload, at, a.values, (e + a.shift) * row, row)
+        before += a.layout[3 * k]
 
 
 @twin

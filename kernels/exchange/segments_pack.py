@@ -19,6 +19,21 @@ class SegmentParts(Pack):
     payload = "unsigned char *", "the messages of all peers"
 
 
+class FewParts(Pack):
+    counters = "const long long *", "None, or counters of which one says how many numbers there are"
+    place = "long long", "which of them"
+    plan = "const long long *", "as above, and what follows too"
+    segments = "long long", "the number of peers"
+    columns = "long long", "the number of columns"
+    column = "long long", "which of them"
+    layout = "long long *", "of each peer: how many entries, where its part begins, and 0"
+    numbers = "const index_t *", "None, or the id of each entry"
+    shift = "long long", "the place of the first entry among the values"
+    values = "const unsigned char *", "of the column"
+    item = "long long", "bytes of its items"
+    payload = "unsigned char *", "the messages of all peers"
+
+
 MESSAGES = 7
 """The most that one launch joins."""
 OF_MESSAGE = {
