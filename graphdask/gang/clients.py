@@ -9,6 +9,7 @@ from typing import Any
 
 from graphdask.config import Config
 from graphdask.errors import InputError, PeerLost, shown
+from graphdask.gang.waiting import answering
 from graphdask.gang.watch import ask_scheduler, refuse_asynchronous
 
 Workers = Mapping[str, Any]
@@ -45,11 +46,12 @@ def workers_of(client: Any) -> Workers:
 
 
 def await_workers(client: Any, config: Config, expected: frozenset[str], avoid: frozenset[str]) -> Workers:
-    """Wait for lost workers that a nanny restarts; return the workers that are there then."""
+    """Wait for lost workers that a nanny restarts; return the workers that are there, and answer, then."""
     deadline = time.monotonic() + config.recovery_timeout
     while True:
         known = ask_scheduler(client, config.heartbeat_timeout)
-        ready = {address: worker for address, worker in known.items() if address not in avoid}
+        answers = answering(client, known.keys() - avoid, config.heartbeat_timeout)
+        ready = {address: worker for address, worker in known.items() if address in answers}
         if ready and {worker.name for worker in ready.values()} >= expected:
             return ready
         if time.monotonic() > deadline:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+import os
 import queue
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,6 +142,22 @@ async def answer_of(
     if isinstance(answer, OSError):
         return Failed(PeerLost(f"the worker {address} left while it was spoken to: {answer}"))
     return Failed(_on_worker(answer, address)) if isinstance(answer, Exception) else answer
+
+
+def answering(client: Any, addresses: Iterable[str], timeout: float) -> set[str]:
+    """Those of some workers that answer in `timeout` seconds; the scheduler may list one that has died for a while."""
+
+    async def answers(address: str) -> bool:
+        with suppress(TimeoutError):
+            return not isinstance(await asyncio.wait_for(answer_of(client, address, os.getpid), timeout), Failed)
+        return False
+
+    async def all_answers() -> list[bool]:
+        return await asyncio.gather(*(answers(address) for address in addresses))
+
+    addresses = list(addresses)
+    found: list[bool] = client.sync(all_answers)
+    return {address for address, answered in zip(addresses, found, strict=True) if answered}
 
 
 def _on_worker(error: Exception, address: str) -> Exception:

@@ -29,7 +29,10 @@ from quiet import Watch, hold
 from ranks import needs_ucx
 
 import graphdask as gd
+from graphdask.config import Config
 from graphdask.errors import InputError, PeerLost
+from graphdask.gang import clients
+from graphdask.gang.watch import ask_scheduler
 
 KILLS = pytest.mark.parametrize(("workers", "comm"), [(2, "tcp"), (3, "ucx"), (3, "shm")])
 
@@ -114,6 +117,19 @@ def test_a_stopped_worker_is_left_out(two_workers, stopped, delay):
             pass
         victim.join()
         assert time.monotonic() - started < ENDS
+
+
+@pytest.mark.slow
+@pytest.mark.chaos
+def test_a_dead_worker_that_is_still_listed_is_not_waited_for_as_if_it_lived(monkeypatch):
+    """Else one death ends a run twice, and counts as two losses without progress."""
+    with without_nannies(2) as client:
+        listed = ask_scheduler(client)
+        (gone, pid), *_ = pids(client).items()
+        kill(pid)
+        eventually(lambda: gone not in ask_scheduler(client))
+        monkeypatch.setattr(clients, "ask_scheduler", lambda *_: listed)
+        assert set(clients.await_workers(client, Config.load(), frozenset(), frozenset())) == set(listed) - {gone}
 
 
 @pytest.mark.slow
