@@ -222,7 +222,7 @@ def test_algorithms_are_chosen_in_the_order_of_the_table():
 @pytest.mark.slow
 def test_each_choice_is_measured_in_turn():
     records = analytics.run(
-        algorithms=("sssp",), scales=(8,), ranks=(2,), sources=2, choices=True, peers=False, device="cpu"
+        algorithms=("sssp",), scales=(8,), ranks=(3,), sources=2, choices=True, peers=False, device="cpu"
     )
     found = {record["choice"]: record for record in records}
     assert list(found) == [choice.name for choice in CHOICES]

@@ -112,7 +112,7 @@ class Failing(BreadthFirstSearch):
         return super().init(part, env)
 
     def superstep(self, part, state, inbox, env):
-        if state.level + 1 == self.at and env.rank == self.rank:
+        if state.frontier.level + 1 == self.at and env.rank == self.rank:
             raise self.error
         return super().superstep(part, state, inbox, env)
 
@@ -133,7 +133,7 @@ class Endless(BreadthFirstSearch):
     """Always has something left to do."""
 
     def superstep(self, part, state, inbox, env):
-        none = state.ghost_queue.array[:0]
+        none = state.search.parent[:0]
         return Messages(none, none, {"parent": state.search.parent}, active=True)
 
 
@@ -171,10 +171,10 @@ def test_a_run_ends_at_its_limits(parts, primitive, limits, says, least):
 def test_the_votes_of_all_ranks_decide_the_end():
     class OneWaits(BreadthFirstSearch):
         def superstep(self, part, state, inbox, env):
-            state.level += 1
-            busy = env.rank == 1 and state.level < 25
+            state.frontier.level += 1
+            busy = env.rank == 1 and state.frontier.level < 25
             return Messages(
-                state.ghost_queue.array[:0], state.ghost_queue.array[:0], {"parent": state.search.parent}, active=busy
+                state.search.parent[:0], state.search.parent[:0], {"parent": state.search.parent}, active=busy
             )
 
     graph, _ = divided("no edges", 3)
