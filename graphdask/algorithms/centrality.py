@@ -172,7 +172,8 @@ def betweenness(
     if drawn and len(chosen) == 1 and n > 2:
         warn_of_one_source(G, chosen)
     primitive: Betweenness | WeightedBetweenness
-    if G.weighted and weight is not None:
+    by_weight = G.weighted and weight is not None
+    if by_weight:
         lengths = Lengths.of(G, client, progress)
         lanes = lanes_of(len(chosen), 56 * n)
         primitive = WeightedBetweenness(chosen, lanes, scale, of_sources, lengths)
@@ -188,7 +189,7 @@ def betweenness(
         client=client,
         progress=progress,
     )
-    if isinstance(primitive, WeightedBetweenness):
+    if by_weight:
         raise_undefined(G, result)
     return result
 

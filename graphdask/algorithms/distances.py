@@ -235,7 +235,8 @@ def closeness_centrality(
     checked_weight(weight)
     chosen, lanes, _ = _chosen(G, sources, seed)
     primitive: Closeness | ClosenessByWeight
-    if G.weighted and weight is not None:
+    by_weight = G.weighted and weight is not None
+    if by_weight:
         primitive = ClosenessByWeight(chosen, lanes, *lengths_of(G, "closeness_centrality", client, progress))
     else:
         primitive = Closeness(chosen, lanes)
@@ -250,7 +251,7 @@ def closeness_centrality(
         client=client,
         progress=progress,
     )
-    if isinstance(primitive, WeightedNearness):
+    if by_weight:
         raise_too_far(G, result)
     return result
 
@@ -315,7 +316,8 @@ def harmonic_centrality(
     checked_weight(weight)
     chosen, lanes, drawn = _chosen(G, sources, seed)
     primitive: Harmonic | HarmonicByWeight
-    if G.weighted and weight is not None:
+    by_weight = G.weighted and weight is not None
+    if by_weight:
         primitive = HarmonicByWeight(chosen, lanes, *lengths_of(G, "harmonic_centrality", client, progress))
     else:
         primitive = Harmonic(chosen, lanes)
@@ -330,6 +332,6 @@ def harmonic_centrality(
         client=client,
         progress=progress,
     )
-    if isinstance(primitive, WeightedNearness):
+    if by_weight:
         raise_too_far(G, result)
     return result

@@ -140,7 +140,8 @@ def edge_betweenness(
     count = len(chosen) if drawn else None
     scaled = *scales(G, count, bool(normalized)), edge_scale(G, count, bool(normalized))
     primitive: EdgeBetweenness | WeightedEdgeBetweenness
-    if G.weighted and weight is not None:
+    by_weight = G.weighted and weight is not None
+    if by_weight:
         lengths = Lengths.of(G, client, progress)
         lanes = lanes_of(len(chosen), 56 * n)
         primitive = WeightedEdgeBetweenness(chosen, lanes, *scaled, EdgeBetweennessResult, lengths)
@@ -149,6 +150,6 @@ def edge_betweenness(
     result: EdgeBetweennessResult = execute.run(
         G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress
     )
-    if isinstance(primitive, WeightedEdgeBetweenness):
+    if by_weight:
         raise_undefined(G, result)
     return result

@@ -39,25 +39,35 @@ class _Witness(Biconnected):
         return {"label": label, "parent": blocks.part.vertex_map.to_id(blocks.env.backend, blocks.tree.parent)}
 
 
-def _found(context: RankContext, part: Part) -> dict[str, Array]:
-    """Blocks that the proof finds by itself."""
-    return run_primitive(context.comm, part, _Witness(), context.environment("selective")).columns
+def _proof_of_found(context: RankContext, part: Part) -> BlocksProof:
+    """Return the proof of blocks that it finds by itself."""
+    found = run_primitive(context.comm, part, _Witness(), context.environment("selective")).columns
+    proof = BlocksProof(context, part, found["label"], found["parent"])
+    if proof.violation:
+        told = "of the blocks that the proof found: " + proof.violation.message
+        proof.violation = replace(proof.violation, message=told)
+    return proof
 
 
-@verifies(Biconnected)
+@verifies(BiconnectedComponents)
 def verify(context: RankContext, part: Part, primitive: Biconnected, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
-    given = result.columns if isinstance(primitive, BiconnectedComponents) else _found(context, part)
-    proof = BlocksProof(context, part, given["label"], given["parent"])
-    if proof.violation and given is not result.columns:
-        return replace(proof.violation, message="of the blocks that the proof found: " + proof.violation.message)
-    if proof.failed:
-        return proof.violation
-    if isinstance(primitive, ArticulationPoints):
-        return _other_points(context, part, proof, result)
-    if isinstance(primitive, Bridges):
-        return _other_bridges(context, part, proof, result)
-    return _other_edges(context, part, proof, result)
+    proof = BlocksProof(context, part, result.columns["label"], result.columns["parent"])
+    return proof.violation if proof.failed else _other_edges(context, part, proof, result)
+
+
+@verifies(ArticulationPoints)
+def verify_points(context: RankContext, part: Part, primitive: Biconnected, result: RankResult) -> Violation | None:
+    """Return this rank's first violation, or None; every rank of the gang must call it."""
+    proof = _proof_of_found(context, part)
+    return proof.violation if proof.failed else _other_points(context, part, proof, result)
+
+
+@verifies(Bridges)
+def verify_bridges(context: RankContext, part: Part, primitive: Biconnected, result: RankResult) -> Violation | None:
+    """Return this rank's first violation, or None; every rank of the gang must call it."""
+    proof = _proof_of_found(context, part)
+    return proof.violation if proof.failed else _other_bridges(context, part, proof, result)
 
 
 def _other_edges(context: RankContext, part: Part, proof: BlocksProof, result: RankResult) -> Violation | None:

@@ -25,9 +25,15 @@ from graphdask.verify.triangles import first_where
 @verifies(Louvain)
 def verify(context: RankContext, part: Part, primitive: Louvain, result: RankResult) -> Violation | None:
     """Return this rank's first violation, or None; every rank of the gang must call it."""
+    return check_communities(context, part, result.columns["label"], result.values)
+
+
+@verifies(Leiden)
+def verify_connected(context: RankContext, part: Part, primitive: Leiden, result: RankResult) -> Violation | None:
+    """Return this rank's first violation, as `verify` does; communities of Leiden are connected, too."""
     label = result.columns["label"]
     mine = check_communities(context, part, label, result.values)
-    if first_of_all(context, mine) or not isinstance(primitive, Leiden):
+    if first_of_all(context, mine):
         return mine
     (labels,) = fetch_ghosts(context.comm, context.backend, part, [label])
     edges = within(context.backend, part, labels)
