@@ -68,6 +68,10 @@ class InnerVertices(by_hops.InnerVertices):
         self.simple = simple_edges(part.inward, env)
         return super().init(part, env)
 
+    def _clear(self, part: Part, state: BetweennessState, level: Level, env: Environment) -> None:
+        super()._clear(part, state, level, env)
+        state.front.fill(0)  # edges to all vertices are weighed, not only to those whose bit is set
+
     def _gather(
         self, part: Part, state: BetweennessState, level: Level, csr: Csr, out: Array, env: Environment
     ) -> None:

@@ -171,11 +171,18 @@ def test_endless_paths_are_refused():
         gd.edge_betweenness(gd.from_edges([0], [1], [0], directed=False))
 
 
+def test_the_proof_of_several_sources_reads_only_their_frontier_on_a_gpu(monkeypatch):
+    stand_in(monkeypatch, emulated())
+    gd.edge_betweenness(gd.generate.rmat(5, 8, directed=False).partition(1, device="cuda"), [0, 1]).verify()
+
+
 @pytest.mark.slow
 def test_scores_by_hops_on_the_emulator_of_a_gpu_are_those_of_a_cpu(monkeypatch):
     stand_in(monkeypatch, emulated())
     for (n, src, dst, directed), parts in ((hub(), 1), (mixed(True), 2), (mixed(False), 3)):
         G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
-        expected, found = (gd.edge_betweenness(G.partition(parts, device=device), [0, 3]) for device in ("cpu", "cuda"))
+        expected, found = (
+            gd.edge_betweenness(G.partition(parts, device=device), [0, 3]).verify() for device in ("cpu", "cuda")
+        )
         np.testing.assert_allclose(found.score, expected.score, rtol=1e-12, atol=1e-12)
         assert found.score.max() > 0
