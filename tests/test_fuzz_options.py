@@ -152,3 +152,13 @@ def test_an_object_of_no_use_is_refused_for_every_argument(name, world, folder):
         with pytest.raises(GraphdaskError) as refused:
             fuzzed.with_value(argument, Bare())
         assert says_what_is_wrong(fuzzed, argument, Bare(), refused.value), argument
+
+
+@pytest.mark.parametrize("later", ["delayed", "a future", "a coroutine", "a coroutine function"])
+def test_what_only_promises_a_graph_is_refused(later, world, folder):
+    for name in CALLS:
+        fuzzed = Fuzzed.of(name, world)
+        for argument in {"G", "H"} & set(fuzzed.arguments):
+            with pytest.raises(GraphdaskError) as refused:
+                fuzzed.with_value(argument, ODD[later]())
+            assert names(str(refused.value), argument), name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import traceback
 from collections.abc import Callable
@@ -30,10 +31,10 @@ def error_of(of: Definition, function: Function, failure: int) -> FunctionError:
 
 
 def ended(until: Callable[[Any], Any], known: Any) -> bool:
-    """Whether `until` ends the run. If it divides by zero, or its arithmetic fails otherwise, the error names the line;
-    any other exception of it comes back as it is."""
+    """Whether `until` ends the run. If it divides by zero, or its arithmetic fails otherwise, the error names the line,
+    as it does where it returns what is neither true nor false; any other exception of it comes back as it is."""
     try:
-        return bool(until(known))
+        value = until(known)
     except FunctionError:  # a ValueError that names its line already
         raise
     except (ArithmeticError, ValueError) as error:
@@ -43,3 +44,12 @@ def ended(until: Callable[[Any], Any], known: Any) -> bool:
         path, line = frames[-1].filename, frames[-1].lineno
         source = linecache.getline(path, line or 0).strip() or None
         raise FunctionError(f"until failed: {error}", path, line, source) from error
+    try:
+        if not inspect.isawaitable(value):
+            return bool(value)
+        because = None
+    except Exception as error:  # an array of several values, a Delayed of Dask
+        because = error
+    if inspect.iscoroutine(value):
+        value.close()
+    raise FunctionError(f"until returns a {type(value).__name__}, which is neither true nor false") from because

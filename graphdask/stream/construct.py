@@ -47,6 +47,7 @@ from graphdask.stream.edges import (
     FileEdges,
     GraphEdges,
     arcs_of,
+    check_given,
     check_numbered,
     edges_of,
     facts_of,
@@ -192,6 +193,7 @@ def build(
         "ids": ids, "header": header, "skip_rows": skip_rows, "na_values": na_values,
         "columns": columns, "delimiter": delimiter, "comment": comment,
     }  # fmt: skip
+    check_given(G)
     if order not in ORDERS:
         raise InputError(f"order={order!r} is not one of {', '.join(ORDERS)}")
     if not isinstance(edge_rows, bool | np.bool_):

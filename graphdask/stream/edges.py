@@ -117,6 +117,12 @@ def block_edges(memory: int) -> int:
     return max(1024, min(STREAM.block_edges, memory // 4 // PER_EDGE))
 
 
+def check_given(given: Any) -> None:
+    """Raise InputError for what is neither a graph nor the path of a file."""
+    if not (is_path(given) or isinstance(given, Graph) or isinstance(getattr(given, "present", None), Graph)):
+        raise InputError(f"G is a {type(given).__name__}, neither a Graph nor the path of a file")
+
+
 def edges_of(
     given: Any,
     memory: int,
@@ -125,17 +131,15 @@ def edges_of(
     folder: Path,
     of_text: dict[str, Any],
 ) -> GraphEdges | FileEdges:
-    """The edges of a Graph or a path, to be gone through any number of times; `folder` is for those of text, and
-    `of_text` says how it is read."""
-    if isinstance(given, Graph) or isinstance(getattr(given, "present", None), Graph):
+    """The edges of what `check_given` takes, to be gone through any number of times; `folder` is for those of text,
+    and `of_text` says how it is read."""
+    if not is_path(given):
         if directed is not None or weights is not None:
             raise InputError("directed= and weights= are for a file; a graph says itself what it is")
         for name, value in of_text.items():
             if value is not None and not (name == "skip_rows" and value == 0):
                 raise InputError(f"{name}={shown(value)} is for a file; a graph says itself what it is")
         return GraphEdges(given, memory)
-    if not is_path(given):
-        raise InputError(f"G is a {type(given).__name__}, neither a Graph nor the path of a file")
     edges = spilled_edges(given, folder, memory, directed=directed, weights=weights, **of_text)
     if edges is None:
         return GraphEdges(read_graph(given, directed=directed, weights=weights, **of_text), memory)

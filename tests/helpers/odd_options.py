@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import concurrent.futures
 import datetime
 import decimal
 import enum
@@ -94,6 +95,17 @@ Pair = namedtuple("Pair", "src dst")
 def generator() -> Iterator[int]:
     yield 0
     yield 1
+
+
+async def coroutine() -> int:
+    return 0
+
+
+def _ended_coroutine() -> Any:
+    """A coroutine that nobody needs to await."""
+    made = coroutine()
+    made.close()
+    return made
 
 
 def _nested(depth: int) -> list[Any]:
@@ -208,6 +220,9 @@ ODD: dict[str, Callable[[], Any]] = {
     "date": lambda: datetime.date(2020, 1, 1),
     "timedelta": lambda: datetime.timedelta(1),
     "slice": lambda: slice(None),
+    "a future": concurrent.futures.Future,
+    "a coroutine": _ended_coroutine,
+    "a coroutine function": lambda: coroutine,
     # Collections
     "a generator": generator,
     "an iterator": lambda: iter([0, 1]),

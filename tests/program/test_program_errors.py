@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 
+import dask
 import numpy as np
 import pytest
 
@@ -251,6 +252,21 @@ def test_arithmetic_that_fails_in_until_is_named_with_its_line(G, parts, until, 
     with pytest.raises(FunctionError, match=message) as raised:
         gd.run(G.partition(parts), program(), active=[0], init={"distance": {0: 0.0}}, until=until)
     assert (raised.value.path, raised.value.line) == (__file__, until.__code__.co_firstlineno)
+
+
+async def awaited(a):
+    return True
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize(
+    ("until", "kind"),
+    [(awaited, "coroutine"), (dask.delayed(bool), "Delayed"), (lambda a: np.arange(2) > a.superstep, "ndarray")],
+    ids=["coroutine", "delayed", "array"],
+)
+def test_what_until_returns_is_true_or_false(G, parts, until, kind):
+    with pytest.raises(FunctionError, match=f"until returns a {kind}, which is neither true nor false"):
+        gd.run(G.partition(parts), program(), active=[0], init={"distance": {0: 0.0}}, until=until)
 
 
 def test_an_unknown_name_in_until_is_named_once(G):

@@ -214,6 +214,7 @@ G = gd.from_edges([0, 1, 2], [1, 2, 0])
         ({"memory": 1100, "G": gd.from_edges([0], [999], num_vertices=1000)}, gd.OverBudget, "for 1,000 vertices"),
         ({"G": gd.from_edges([0], [1], directed=False), "inward": True}, gd.InputError, "inward=True is for a"),
         ({"G": 5}, gd.InputError, "G is a int, neither a Graph nor the path"),
+        ({"G": dask.delayed(G)}, gd.InputError, "G is a Delayed, neither a Graph nor the path"),
         ({"memory": "16KiB", "G": gd.from_edges(np.zeros(900, int), np.ones(900, int))}, gd.OverBudget, "900 edges"),
     ],
 )  # fmt: skip
