@@ -9,35 +9,50 @@ mypy holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import update_wrapper
-from typing import Any, Generic, ParamSpec, TypeVar
+from functools import wraps
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
 
 
-class Declared(Generic[Parameters, Returned]):
-    """A function by its signature; a package above defines it, once, when graphdask is imported."""
+class Declared(Protocol[Parameters, Returned]):
+    """A function that a package above defines, once, when graphdask is imported."""
 
-    def __init__(self, signature: Callable[Parameters, Returned]) -> None:
-        self._definition = signature
-        update_wrapper(self, signature)
+    definition: Callable[Parameters, Returned] | None
+
+    def __call__(self, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Returned: ...
 
     def defined(self, definition: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
         """Take the definition; a decorator."""
-        self._definition = definition
+        ...
+
+
+def declared(signature: Callable[Parameters, Returned]) -> Declared[Parameters, Returned]:
+    """Return a function of this signature and docstring, which calls its definition."""
+
+    @wraps(signature)
+    def function(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Returned:
+        if itself.definition is None:
+            raise NotImplementedError(f"{signature.__name__} has no definition; import graphdask")
+        return itself.definition(*args, **kwargs)
+
+    def defined(definition: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
+        itself.definition = definition
         return definition
 
-    def __call__(self, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Returned:
-        return self._definition(*args, **kwargs)
+    itself = cast(Declared[Parameters, Returned], function)
+    itself.definition = None
+    itself.defined = defined  # type: ignore[method-assign]
+    return itself
 
 
-@Declared
+@declared
 def persist(graph: Any, client: Any = None, progress: bool | None = None) -> Any:
     """Build the partitions of a graph and keep them where they are; of a graph on disk, open it on every rank."""
 
 
-@Declared
+@declared
 def run(
     graph: Any,
     primitive: Any,
@@ -78,17 +93,17 @@ def run(
     """
 
 
-@Declared
+@declared
 def rank(graph: Any, primitive: Any, client: Any = None, progress: bool | None = None) -> Any:
     """Run a primitive over the rows of a DynamicGraph and return its Result."""
 
 
-@Declared
+@declared
 def sample(graph: Any, sampler: Any, placement: Any, client: Any = None, progress: bool | None = None) -> Any:
     """Run a sampler over a graph and return its Samples."""
 
 
-@Declared
+@declared
 def sample_chunks(
     graph: Any, sampler: Any, chunk: int, placement: Any, client: Any = None, progress: bool | None = None
 ) -> Iterator[Any]:
@@ -96,22 +111,22 @@ def sample_chunks(
     raise NotImplementedError
 
 
-@Declared
+@declared
 def edge_rows(samples: Any) -> Any:
     """Return the same Samples with the row of each edge in what the caller gave, as the column `edge`."""
 
 
-@Declared
+@declared
 def verify(result: Any) -> None:
     """Check a result, or raise VerificationError."""
 
 
-@Declared
+@declared
 def verify_graph(graph: Any, client: Any = None, progress: bool | None = None) -> None:
     """Check the partitions of a graph against its lineage, or raise VerificationError."""
 
 
-@Declared
+@declared
 def write(
     graph: Any,
     path: Any,
@@ -125,28 +140,28 @@ def write(
     """Write the edges of a graph to files."""
 
 
-@Declared
+@declared
 def count_edges(graph: Any, device: str, client: Any = None, progress: bool | None = None) -> Any:
     """Make all edges of a graph that needs no partitions, and drop them; return how many there were."""
 
 
-@Declared
+@declared
 def edge_blocks(graph: Any, max_edges: int, client: Any = None, progress: bool | None = None) -> Any:
     """Iterate over the edges of built partitions, as (src, dst, weights) in vertex numbers."""
 
 
-@Declared
+@declared
 def delayed_edges(graph: Any, client: Any = None, progress: bool | None = None) -> list[tuple[Any, int]]:
     """Return for each partition the Dask task that gives its edges, and their number."""
     raise NotImplementedError
 
 
-@Declared
+@declared
 def dynamic_rows(graph: Any, client: Any = None, progress: bool | None = None) -> Any:
     """Build the rows of a DynamicGraph and keep them where they are."""
 
 
-@Declared
+@declared
 def update(graph: Any, batch: Any, alive: int, taken: Any, client: Any = None, progress: bool | None = None) -> Any:
     """Apply a batch to a DynamicGraph, which then has `alive` vertices; return `taken(there, timer)`.
 
@@ -154,17 +169,17 @@ def update(graph: Any, batch: Any, alive: int, taken: Any, client: Any = None, p
     """
 
 
-@Declared
+@declared
 def neighbours(graph: Any, vertex: int, direction: str, client: Any = None, progress: bool | None = None) -> Any:
     """Return the numbers of the distinct neighbours of a vertex, from the rank that owns it."""
 
 
-@Declared
+@declared
 def edge_counts(graph: Any, src: Any, dst: Any, client: Any = None, progress: bool | None = None) -> Any:
     """Return how many edges lead from each vertex of `src` to the one of `dst` beside it, from the owners of `src`."""
 
 
-@Declared
+@declared
 def edge_values(
     graph: Any, src: int, dst: int, rows: bool, client: Any = None, progress: bool | None = None
 ) -> tuple[Any, Any]:
@@ -172,11 +187,11 @@ def edge_values(
     raise NotImplementedError
 
 
-@Declared
+@declared
 def degrees(graph: Any, direction: str, client: Any = None, progress: bool | None = None) -> Any:
     """Return the degree of each vertex, from the rank that owns it."""
 
 
-@Declared
+@declared
 def subgraph(graph: Any, vertices: Any, client: Any = None, progress: bool | None = None) -> Any:
     """Return the subgraph induced by some vertices as a Graph."""
