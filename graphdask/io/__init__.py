@@ -6,7 +6,6 @@ Importing this package loads no format; each is loaded when a file needs it.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import Any
 from graphdask.display.phases import phase, progress_over
 from graphdask.errors import InputError, shown
 from graphdask.interface.suggest import no_attribute, suggesting
-from graphdask.partition.given import given_sequence
 
 from ._asked import Asked
 from ._dispatch import read_format as _read
@@ -143,10 +141,12 @@ def read_edges(
     from ._asked import asked_columns
     from ._budget import ARRAYS
     from ._estimate import within_memory_of_files
+    from ._given import Given
     from ._table import Reading
     from .addresses import joined, local_files
 
     asked = asked_columns("edge_columns", edge_columns), asked_columns("vertex_columns", vertex_columns)
+    given = Given(weights, directed, ids, columns, comment, delimiter, header, skip_rows, na_values, *asked)
     with (
         local_files(path, storage_options, format) as files,
         progress_over(files[0].path, ("reading",), progress),
@@ -155,56 +155,29 @@ def read_edges(
         if len(files) > 1:
             named = [(file.path, file.format or format) for file in files]
             around.enter_context(within_memory_of_files(named, ARRAYS, asked))
-        lists = [
-            _read_edges(
-                file.path, file.format or format, weights, directed, comment, delimiter, columns, ids, header,
-                skip_rows, na_values, Reading(threads), *asked,
-            )
-            for file in files
-        ]  # fmt: skip
+        lists = [_read_edges(file.path, file.format or format, given, Reading(threads)) for file in files]
         return joined(lists, [file.name or os.fspath(file.path) for file in files])
 
 
-def _read_edges(
-    path: str | os.PathLike[str], format: str | None, weights: bool | str | None, directed: bool | None,
-    comment: str | None, delimiter: str | None, columns: Sequence[str | int] | None, ids: str | None,
-    header: bool | None, skip_rows: int, na_values: str | Sequence[str] | None, reading: Any,
-    edge_columns: Asked = False, vertex_columns: Asked = False,
-) -> EdgeList:  # fmt: skip
-    """Read edges as `read_edges` does, in the way that `reading` says."""
+def _read_edges(path: str | os.PathLike[str], format: str | None, given: Any, reading: Any) -> EdgeList:
+    """Read edges as `read_edges` does: what `given` asks for, in the way that `reading` says."""
     from ._asked import refuse_columns
     from ._budget import ARRAYS, NOTHING
-    from ._columns import Request, check_lines, checked_columns
     from ._estimate import within_memory
     from ._open import checked_path, refusing_damage
     from .folder import is_graph_folder, read_folder
 
-    third, asked = _is(weights, "auto"), (edge_columns, vertex_columns)
-    of_text = {
-        "comment": comment, "delimiter": delimiter, "ids": ids, "columns": columns, "header": header,
-        "skip_rows": skip_rows or None, "na_values": na_values,
-    }  # fmt: skip
+    asked = given.edge_columns, given.vertex_columns
     if is_graph_folder(checked_path(path)):
-        _refuse_of_text(of_text)
-        wanted = _check_choices(None if third else weights, directed, ids)
+        request = given.of_folder()
         with within_memory(path, "native", ARRAYS, (), asked), refusing_damage(path), phase("reading"):
-            request = Request(
-                wanted, directed=directed, edge_columns=edge_columns, vertex_columns=vertex_columns
-            )  # fmt: skip
             return read_folder(path, format, request, reading)
     chosen = format_to_read(path, format)
-    times = chosen.name == "temporal" or _is(weights, "time")
-    wanted = _check_choices(None if third or _is(weights, "time") else weights, directed, ids)
-    check_lines(header, skip_rows)
-    _refuse_of_text(of_text, chosen)
+    request = given.of_file(chosen, times=True)
     if reading.threads is not None and chosen.name in ("npz", "native"):
         raise InputError(f"threads={shown(reading.threads)} means nothing for the format {chosen.name}")
     refuse_compressed(path, chosen)
-    refuse_columns(chosen, edge_columns, vertex_columns)
-    request = Request(
-        wanted, times, checked_columns(columns, times), ids, directed, comment, delimiter, header, int(skip_rows),
-        _missing(na_values), third, edge_columns, vertex_columns,
-    )  # fmt: skip
+    refuse_columns(chosen, *asked)
     reading.workers()
     each = NOTHING if chosen.name == "native" else ARRAYS  # that is mapped
     with within_memory(path, chosen.name, each, (), asked), phase("reading"):
@@ -230,13 +203,12 @@ def edges_for_graph(
     """Read edges as `read_edges` does, for a caller that numbers their vertices: ids of edge lists are int32 where all
     fit."""
     from ._asked import asked_columns
+    from ._given import Given
     from ._table import Reading
 
-    return _read_edges(
-        path, format, weights, directed, comment, delimiter, columns, ids, header, skip_rows, na_values,
-        Reading(narrow=True), asked_columns("edge_columns", edge_columns),
-        asked_columns("vertex_columns", vertex_columns),
-    )  # fmt: skip
+    asked = asked_columns("edge_columns", edge_columns), asked_columns("vertex_columns", vertex_columns)
+    given = Given(weights, directed, ids, columns, comment, delimiter, header, skip_rows, na_values, *asked)
+    return _read_edges(path, format, given, Reading(narrow=True))
 
 
 def spilled_edges(
@@ -277,8 +249,8 @@ def spilled_edges(
     FormatError, InputError
         As `read_edges`.
     """
-    from ._columns import Request, check_lines, checked_columns
     from ._estimate import LARGER, within_blocks
+    from ._given import Given
     from ._open import refusing_damage
     from ._table import Reading
     from .folder import is_graph_folder, read_folder
@@ -286,85 +258,17 @@ def spilled_edges(
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"folder={shown(folder)} is not a folder")
-    third = _is(weights, "auto")
-    wanted = _check_choices(None if third else weights, directed, ids)
-    request, reading = Request(wanted, directed=directed, third=third), Reading.within(memory, folder)
-    of_text = {
-        "comment": comment, "delimiter": delimiter, "ids": ids, "columns": columns, "header": header,
-        "skip_rows": skip_rows or None, "na_values": na_values,
-    }  # fmt: skip
-    check_lines(header, skip_rows)
+    given = Given(weights, directed, ids, columns, comment, delimiter, header, skip_rows, na_values)
+    reading = Reading.within(memory, folder)
     with within_blocks(path, memory), refusing_damage(path), phase("reading"):
         if is_graph_folder(path):
-            _refuse_of_text(of_text)
-            return read_folder(path, None, request, reading)
-        name = format_to_read(path, None).name
-        if name not in LARGER:
+            return read_folder(path, None, given.of_folder(), reading)
+        chosen = format_to_read(path, None)
+        if chosen.name not in LARGER:
             return None
-        _refuse_of_text(of_text, FORMATS[name])
-        request = Request(
-            wanted, False, checked_columns(columns), ids, directed, comment, delimiter, header, int(skip_rows),
-            _missing(na_values), third,
-        )  # fmt: skip
-        refuse_compressed(path, FORMATS[name])
-        return _read(path, name, request, reading)
-
-
-def _is(value: Any, word: str) -> bool:
-    """Whether an argument is this word; it may be anything, an array too."""
-    return isinstance(value, str) and value == word
-
-
-def _check_choices(weights: Any, directed: Any, ids: Any) -> bool | None:
-    """Return `weights`, once it and the others are what they may be."""
-    if not (weights is None or isinstance(weights, bool)):
-        raise InputError(f"weights={shown(weights)}: it must be None, True, False, 'auto' or 'time'")
-    if not (directed is None or isinstance(directed, bool)):
-        raise InputError(f"directed={shown(directed)}: it must be None, True or False")
-    if not (ids is None or _is(ids, "int") or _is(ids, "str")):
-        raise InputError(f"ids={shown(ids)}: it must be None, 'int' or 'str'")
-    chosen: bool | None = weights
-    return chosen
-
-
-def _missing(na_values: Any) -> frozenset[str] | None:
-    """The words of `na_values=`, once they are words."""
-    if na_values is None:
-        return None
-    if isinstance(na_values, str | set | frozenset):
-        na_values = [na_values] if isinstance(na_values, str) else list(na_values)
-    words = given_sequence("na_values", na_values, "neither a word nor a sequence of words")
-    if not all([isinstance(word, str) and not re.search("[\ud800-\udfff]", word) for word in words]):
-        raise InputError(f"na_values={shown(na_values)} is neither a word nor a sequence of words")
-    return frozenset(words)
-
-
-_LISTS = ("edgelist", "csv", "temporal")
-_NAMES = (*_LISTS, "parquet", "npz")
-_TAKES = {
-    "comment": (*_LISTS, "adjlist", "metis"), "delimiter": _LISTS, "ids": (*_NAMES, "gexf", "graphml"),
-    "columns": (*_LISTS, "parquet"),
-    "header": (*_LISTS, "adjlist", "ldbc"), "skip_rows": (*_LISTS, "adjlist", "ldbc"), "na_values": _NAMES,
-}  # fmt: skip
-"""Formats in which each of the arguments of a text means something."""
-
-
-def _refuse_of_text(of_text: dict[str, Any], chosen: Format | None = None) -> None:
-    """Raise InputError for an argument that means nothing for a format, or, without one, for a folder of parts."""
-    for argument, value in of_text.items():
-        if value is None or (chosen is not None and chosen.name in _TAKES[argument]):
-            continue
-        if chosen is None:
-            raise InputError(f"{argument}={shown(value)} means nothing for a folder that says itself how to read it")
-        raise InputError(
-            f"{argument}={shown(value)} means nothing for the format {chosen.name}{_own(argument, chosen)}"
-        )
-
-
-def _own(argument: str, chosen: Format) -> str:
-    """Why an argument means nothing for a format that has a header of its own."""
-    own = argument in ("header", "skip_rows") and chosen.name in ("matrixmarket", "metis", "dimacs")
-    return ", which has a header of its own" if own else ""
+        request = given.of_file(chosen)
+        refuse_compressed(path, chosen)
+        return _read(path, chosen.name, request, reading)
 
 
 def read_vertex_values(

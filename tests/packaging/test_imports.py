@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 from layers import EVERYWHERE, LAST, cycles, unknown, violations
 from source_tree import ROOT, Import, imports, sources
 
 LONGEST = 450
+MOST_PLACES = 12
 MODULES = sources()
 
 
@@ -39,6 +42,17 @@ def test_no_file_is_long():
     files = (path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".cu", ".cuh"))
     lines = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in files}
     assert {path: count for path, count in lines.items() if count > LONGEST} == {}
+
+
+def test_no_function_takes_many_arguments_by_their_place():
+    many = {}
+    for module, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                places = len(node.args.posonlyargs) + len(node.args.args)
+                if places > MOST_PLACES:
+                    many[f"{module}.{node.name}"] = places
+    assert many == {}, "give one object that describes them, or make them keywords"
 
 
 NAMES = {
