@@ -193,9 +193,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Share the whole suite among processes, unless `-n` says otherwise or they need a quiet machine."""
+    """Share the whole suite among processes, unless `-n` says otherwise or they need a quiet machine. Refuse a path
+    that is not there: processes that share tests would run none, also of the other paths, and say nothing."""
     if hasattr(config, "workerinput"):  # one of them
         return
+    folder = config.invocation_params.dir
+    missing = [each for each in config.args if not (folder / each.partition("::")[0]).exists()]
+    if missing and not config.option.pyargs:
+        raise pytest.UsageError(f"file or directory not found: {', '.join(missing)}")
     os.environ[slices.VARIABLE] = slices.chosen(config, SEED)
     option = config.option
     if config.args_source is not pytest.Config.ArgsSource.TESTPATHS or getattr(option, "numprocesses", 0) is not None:

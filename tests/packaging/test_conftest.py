@@ -70,7 +70,7 @@ def run(tmp_path_factory):
         str(folder),
     ]
 
-    def run_with(seed: int, *options: str, number: str = "") -> str:
+    def run_with(seed: int, *options: str, number: str = "", code: int = 1) -> str:
         environment = os.environ | {
             "GRAPHDASK_TEST_SEED": str(seed),
             "GRAPHDASK_TEST_SLICE": number,
@@ -78,8 +78,8 @@ def run(tmp_path_factory):
             "COLUMNS": "200",
         }
         done = subprocess.run([*command, *options], capture_output=True, text=True, cwd=folder, env=environment)
-        assert done.returncode == 1, done.stdout + done.stderr
-        return done.stdout
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr * (code > 1)
 
     return run_with
 
@@ -127,6 +127,13 @@ def test_processes_that_share_the_tests_run_each_once_and_draw_the_same(run, pri
     assert sorted(passed) == sorted(["test_more", *(f"test_order[{i}]" for i in range(20))])
     drawn = [re.search(r"AssertionError: (drew \d+)", text)[1] for text in (printed, shared)]
     assert drawn[0] == drawn[1]
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_path_that_is_not_there_ends_the_run_with_an_error(run, processes):
+    pytest.importorskip("xdist", reason="needs pytest-xdist, which the extra 'test' installs")
+    said = run(7, "-n", processes, "tests/missing.py", "tests/test_more.py", code=pytest.ExitCode.USAGE_ERROR)
+    assert "file or directory not found: tests/missing.py" in said
 
 
 @pytest.mark.skipif(processors() < 2, reason="needs two processors")
