@@ -10,6 +10,7 @@ from contextlib import contextmanager, nullcontext
 from importlib.metadata import entry_points
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import click
 import dask
@@ -195,33 +196,65 @@ def scheduler():
     with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as client:
         Path("s.json").unlink()
         client.write_scheduler_file("s.json")
-        yield
+        yield client
 
 
-@pytest.mark.slow
-def test_the_python_runs(files, tmp_path, monkeypatch):
-    shutil.copytree(files, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.gdl"))
-    monkeypatch.chdir(files := tmp_path)
-    texts = [text for page in DOCS for text in blocks(page.read_text(), "python")]
-    assert set(blocks(README.read_text(), "python")) <= set(texts), "an example of the README is not in docs/"
-    text = "\n".join(texts)
-    for said, run in SMALLER.items():
-        assert text.count(said) == 1
-        text = text.replace(said, run)
-    examples = {
+STARTING = ("cluster.md",)
+"""Pages whose examples start a cluster, which takes seconds."""
+WITH_PYTHON = [
+    pytest.param(page, id=page.stem, marks=[pytest.mark.slow] * (page.name in STARTING))
+    for page in DOCS
+    if blocks(page.read_text(), "python")
+]
+MADE = {
+    "files.md": ("graph.parquet",),
+    "sampling.md": ("walks", "many_walks", "all_walks"),
+}
+"""What the examples of a page write."""
+WITH_A_CLIENT = ("integrations.md",)
+"""Pages whose examples take a Dask client as there."""
+
+
+def given() -> dict[str, Any]:
+    """What the examples of a page take as there, besides what the page itself makes."""
+    G = gd.generate.erdos_renyi(60, 400, seed=3, directed=True)
+    return {
+        "gd": gd, "G": G, "r": gd.pagerank(G), "nx": nx, "g": nx.path_graph(9),
         "train_vertices": np.arange(50), "features": np.ones((60, 3)), "labels": np.zeros(60, int),
-        "model": lambda x, edges: x, "decode": lambda x, links: x[links].prod(axis=0), "nx": nx, "g": nx.path_graph(9),
+        "model": lambda x, edges: x, "decode": lambda x, links: x[links].prod(axis=0),
     }  # fmt: skip
-    text = text.replace("nx.pagerank(g", "client = cluster.client\nnx.pagerank(g")
-    script = files / "readme.py"
+
+
+def smaller(text: str) -> str:
+    """Examples as they are run here."""
+    for said, run in SMALLER.items():
+        text = text.replace(said, run)
+    return text
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON)
+def test_the_python_of_a_page_runs_by_itself(page, files, tmp_path, monkeypatch):
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.gdl"))
+    monkeypatch.chdir(tmp_path)
+    text = smaller("\n".join(blocks(page.read_text(), "python")))
+    script = tmp_path / f"{page.stem}_examples.py"
     script.write_text(text)  # functions of a Spec are read from their file
-    with dask.config.set({"graphdask.device": "cpu"}):
+    needed = scheduler() if page.name in WITH_A_CLIENT else nullcontext()
+    with dask.config.set({"graphdask.device": "cpu"}), needed as client:
+        examples = given() | {"client": client}
         try:
             exec(compile(text, script, "exec"), examples)
         finally:
             if "cluster" in examples:
                 examples["cluster"].close()
-    assert (files / "graph.parquet").is_file()
-    assert (files / "walks").is_dir()
-    assert (files / "many_walks").is_dir()
-    assert examples["out"].shape == (50, 3)
+    assert [name for name in MADE.get(page.name, ()) if not (tmp_path / name).exists()] == []
+
+
+def test_what_examples_are_replaced_by_is_of_examples():
+    text = "\n".join(each for page in DOCS for each in blocks(page.read_text(), "python"))
+    assert [said for said in SMALLER if text.count(said) != 1] == []
+
+
+def test_every_example_of_the_readme_is_in_a_page():
+    pages = {each for page in DOCS for each in blocks(page.read_text(), "python")}
+    assert set(blocks(README.read_text(), "python")) <= pages
