@@ -25,6 +25,7 @@ NX = "NetworkX passes it by this name; `offered` refuses what the function canno
 CLICK = "click's or Dask's signature"
 ALIKE = "a class of another hierarchy has the same method, and one caller calls either"
 FORM = "a streamed form is given its primitive, as `streams` says"
+PROOF = "every verifier is given the primitive, as `verifies` says"
 TARGET = "every target of `graphdask fuzz` is given a folder"
 EXCEPTIONS = {
     "graphdask.nx.cores": NX,
@@ -55,6 +56,9 @@ EXCEPTIONS = {
     "graphdask.stream.kcores:core_numbers(primitive)": FORM,
     "graphdask.stream.strong:strong_components(primitive)": FORM,
     "graphdask.stream.verify:of(env)": ALIKE,
+    "graphdask.verify.biconnected:verify_points(primitive)": PROOF,
+    "graphdask.verify.biconnected:verify_bridges(primitive)": PROOF,
+    "graphdask.verify.louvain:verify_connected(primitive)": PROOF,
     "graphdask.verify.pagerank:of(part)": ALIKE,
     "graphdask.verify.pagerank:of(env)": ALIKE,
     "graphdask.verify.strong:edges(backend)": ALIKE,
