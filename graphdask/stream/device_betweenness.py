@@ -19,7 +19,7 @@ from graphdask.partition.part import Part
 from graphdask.stream.betweenness import FIXED, StreamedBetweenness, StreamedInnerVertices
 from graphdask.stream.chunked_rows import fitting
 from graphdask.stream.device_chunked_rows import DeviceChunkedRows, device_chunks_bytes, most_edges
-from graphdask.stream.on_device import Run
+from graphdask.stream.device_runs import Run
 from graphdask.stream.shared import StreamedPart
 from graphdask.verify.betweenness import paired
 

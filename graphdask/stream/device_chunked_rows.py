@@ -9,9 +9,9 @@ from graphdask.device.backend import Array, Backend
 from graphdask.engine.loop import Environment
 from graphdask.partition.part import Csr
 from graphdask.stream.chunked_rows import ChunkedRows, located, sections_of
-from graphdask.stream.device import DeviceChunk, DeviceWindow, least_memory
+from graphdask.stream.device_runs import Run
 from graphdask.stream.device_shared import with_mirrors
-from graphdask.stream.on_device import Run
+from graphdask.stream.device_window import DeviceChunk, DeviceWindow, least_memory
 from graphdask.stream.shared import StreamedPart
 
 

@@ -18,10 +18,10 @@ from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, Inbox, Messages
 from graphdask.kernels.stream.layered_paths_pack import TightEdges
-from graphdask.stream.device import DeviceWindow
 from graphdask.stream.device_paths import DeviceFalling, DeviceSearch, DeviceSearchState
+from graphdask.stream.device_runs import THREADS, Flags, Run, lengths, padded
 from graphdask.stream.device_shared import OnDevice
-from graphdask.stream.on_device import THREADS, Flags, Run, lengths, padded
+from graphdask.stream.device_window import DeviceWindow
 from graphdask.stream.shared import EXCHANGE, StreamedPart, numbers_of
 from graphdask.stream.stopping import Unsent
 

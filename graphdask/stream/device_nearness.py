@@ -8,9 +8,9 @@ from graphdask.algorithms._nearness import SUMS, Nearness
 from graphdask.partition.part import Part
 from graphdask.stream.device_betweenness import DeviceBetweenness, device_bytes, pieces_bytes
 from graphdask.stream.device_chunked_rows import device_chunks_bytes
+from graphdask.stream.device_runs import Run
 from graphdask.stream.forms import combined
 from graphdask.stream.nearness import StreamedNearness
-from graphdask.stream.on_device import Run
 from graphdask.stream.shared import StreamedPart
 
 

@@ -20,10 +20,10 @@ from graphdask.engine.loop import Environment
 from graphdask.kernels.pagerank.pagerank_pack import COUNTS as RANKS
 from graphdask.kernels.pagerank.pagerank_pack import RankRows
 from graphdask.kernels.stream.chunk_pack import COUNTS, ChunkRows
-from graphdask.stream.device import DeviceWindow
+from graphdask.stream.device_runs import THREADS, Run
 from graphdask.stream.device_shared import with_mirrors
 from graphdask.stream.device_sums import PER_EDGE, TOGETHER, Sums, table_bytes
-from graphdask.stream.on_device import THREADS, Run
+from graphdask.stream.device_window import DeviceWindow
 from graphdask.stream.pagerank import PageRankState, Progress, StreamedPageRank, gathered
 from graphdask.stream.pagerank import shares as of_host
 from graphdask.stream.shared import EXCHANGE, StreamedPart

@@ -21,10 +21,10 @@ from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, Inbox, Messages
-from graphdask.stream.device import DeviceWindow
+from graphdask.stream.device_runs import Fall, Run
 from graphdask.stream.device_search import in_place, labels_in_place
 from graphdask.stream.device_shared import OnDevice
-from graphdask.stream.on_device import Fall, Run
+from graphdask.stream.device_window import DeviceWindow
 from graphdask.stream.shared import EXCHANGE, StreamedPart
 from graphdask.stream.stopping import Stop, Unsent
 

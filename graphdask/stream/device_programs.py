@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from graphdask.device.backend import Backend
 from graphdask.program.primitive import VertexProgram
 from graphdask.stream.device_chunked_rows import DeviceChunkedRows, device_chunks_bytes
+from graphdask.stream.device_runs import Run
 from graphdask.stream.forms import combined
-from graphdask.stream.on_device import Run
 from graphdask.stream.programs import StreamedProgram
 from graphdask.stream.shared import StreamedPart
 

@@ -14,8 +14,8 @@ import numpy as np
 from graphdask.device.backend import Array
 from graphdask.kernels.common.tuning import HUB
 from graphdask.kernels.stream.layered_search_pack import COUNTS, SearchThere
+from graphdask.stream.device_runs import Run
 from graphdask.stream.in_place import RowsInPlace, possible
-from graphdask.stream.on_device import Run
 
 QUEUES = 4
 """The largest frontier that is listed has so many edges for each 32 vertices: lists take a byte per vertex."""

@@ -16,9 +16,9 @@ from graphdask.device.backend import Array
 from graphdask.kernels.stream import layered_kept, layered_sums
 from graphdask.kernels.stream.layered_kept_pack import KeptSums
 from graphdask.kernels.stream.layered_sums_pack import COUNTS, ChunkSums, RowSums
-from graphdask.stream.device import DeviceChunk, DeviceWindow
+from graphdask.stream.device_runs import Run
+from graphdask.stream.device_window import DeviceChunk, DeviceWindow
 from graphdask.stream.format import Section
-from graphdask.stream.on_device import Run
 from graphdask.stream.tuning import STREAM
 
 EACH = 8

@@ -13,9 +13,9 @@ from graphdask.engine.loop import Environment
 from graphdask.partition.build import row_of_each
 from graphdask.partition.part import Csr
 from graphdask.stream.chunked_rows import fitting
-from graphdask.stream.device import DeviceChunk
 from graphdask.stream.device_chunked_rows import DeviceChunkedRows, device_chunks_bytes, most_edges
-from graphdask.stream.on_device import Run
+from graphdask.stream.device_runs import Run
+from graphdask.stream.device_window import DeviceChunk
 from graphdask.stream.shared import StreamedPart
 from graphdask.stream.weighted_betweenness import (
     StreamedInnerVertices,

@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from graphdask.algorithms._weighted_nearness import WeightedNearness
 from graphdask.stream.chunked_rows import fitting
 from graphdask.stream.device_chunked_rows import device_chunks_bytes, most_edges
+from graphdask.stream.device_runs import Run
 from graphdask.stream.device_weighted_betweenness import SIMPLIFIED, DeviceWeightedBetweenness
 from graphdask.stream.forms import combined
-from graphdask.stream.on_device import Run
 from graphdask.stream.shared import StreamedPart
 from graphdask.stream.weighted_betweenness import hubs_of
 from graphdask.stream.weighted_nearness import StreamedWeightedNearness, sections, state_bytes

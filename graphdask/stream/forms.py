@@ -37,7 +37,8 @@ def refuse_without_in_edges(store: Store, primitive: Any) -> None:
 
 ON_DEVICE: dict[Callable[..., Any], Callable[..., Any]] = {}
 """By what makes a primitive on a CPU, what makes it on a device, which takes first how it reaches that. Importing
-`graphdask.stream.devices` fills the table; a run on a device does, as the kernels import Numba, which takes long."""
+`graphdask.stream.device_forms` fills the table; a run on a device does so, because the kernels import Numba, which
+takes long."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Supersteps:
         started, backend, more = clock(), backend_of(context, part), {}
         with backend.activate(), ExitStack() as stack:
             if backend.name == "cuda":
-                from graphdask.stream.on_device import prepared
+                from graphdask.stream.device_runs import prepared
 
                 run = prepared(part, backend, context.memory_share, Log(what=primitive.name))
                 streamed = ON_DEVICE[self.on_cpu](run, part, primitive, stack)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphdask.kernels.stream.in_place_pack import RowsThere
-from graphdask.stream.on_device import Run
+from graphdask.stream.device_runs import Run
 from graphdask.stream.window import Traffic
 
 SECTOR = 32

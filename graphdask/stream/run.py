@@ -40,7 +40,7 @@ def execute(context: RankContext, part: StreamedPart, primitive: Any) -> RankRes
     form = form_of(type(primitive))
     assert form is not None  # or it was refused
     if backend_of(context, part).name == "cuda":
-        from graphdask.stream import devices  # noqa: F401  fills a table; its kernels import Numba
+        from graphdask.stream import device_forms  # noqa: F401  fills a table; its kernels import Numba
     return form.run(context, part, primitive)
 
 

@@ -85,7 +85,7 @@ def _scores(
         return mine
     here = replace(part, device=context.backend.name)
     if here.device == "cuda":
-        from graphdask.stream import devices  # noqa: F401  fills a table; its kernels import Numba
+        from graphdask.stream import device_forms  # noqa: F401  fills a table; its kernels import Numba
     search = INNER[type(primitive)].run(context, here, primitive)[1]
     if search.shorter:
         return shorter_paths(context, search.shorter)

@@ -11,7 +11,7 @@ from graphs import GRAPHS, two_stars
 from streams import Late, weights_of
 
 import graphdask as gd
-from graphdask.stream import device, device_pagerank, device_sums
+from graphdask.stream import device_pagerank, device_sums, device_window
 from graphdask.stream.tuning import STREAM
 
 pytestmark = pytest.mark.filterwarnings("ignore:pagerank stopped")
@@ -204,7 +204,7 @@ def test_what_does_not_stay_moves_again_and_what_does_comes_once(streamed, memor
 
 @pytest.mark.parametrize("stay", [[], [2, 3, 7], [0, 9], list(range(1, 10)), list(range(10))])
 def test_chunks_that_are_copied_come_first_and_last_and_the_others_between_them(stay):
-    window = device.DeviceWindow.__new__(device.DeviceWindow)
+    window = device_window.DeviceWindow.__new__(device_window.DeviceWindow)
     window.chunks, window._there = range(10), dict.fromkeys(stay)
     mixed, others = window.mixed(), [number for number in range(10) if number not in stay]
     assert sorted(mixed) == list(range(10))
@@ -270,8 +270,8 @@ def test_a_deep_road_in_place_is_one_launch_once_its_chunks_are_there(streamed):
 
 
 def test_one_window_is_gone_before_the_next_is_made(streamed, watched):
-    windows: weakref.WeakSet[device.DeviceWindow] = weakref.WeakSet()
-    watched(device.DeviceWindow, "__init__", lambda window, *given, **named: windows.add(window))
+    windows: weakref.WeakSet[device_window.DeviceWindow] = weakref.WeakSet()
+    watched(device_window.DeviceWindow, "__init__", lambda window, *given, **named: windows.add(window))
     there = watched(device_pagerank, "give_back", lambda backend: len(windows))
     n, src, dst, _ = GRAPHS["dense random, directed"]()
     G = gd.from_edges(src, dst, np.ones(len(src)), num_vertices=n)
@@ -316,7 +316,7 @@ def test_memory_of_the_host_is_for_a_gpu(stored):
 
 @pytest.mark.parametrize("ahead", [0, 3])
 def test_no_buffer_changes_before_its_copy_has_come(streamed, monkeypatch, ahead):
-    monkeypatch.setattr(device, "copies_of", Late)
+    monkeypatch.setattr(device_window, "copies_of", Late)
     n, src, dst, directed = GRAPHS["dense random, undirected"]()
     G = gd.from_edges(src, dst, num_vertices=n, directed=directed)
     S = streamed(G, "28KiB", ahead, "12KiB")
@@ -345,14 +345,14 @@ def test_chunks_that_stay_are_summed_together(streamed, monkeypatch, kind, lost)
     src, dst = np.append(src, np.arange(700) % n), np.append(dst, np.full(700, 3))  # a row of several parts
     weights = None if kind is None else np.random.default_rng(2).random(len(src)) + 0.5
     G = gd.from_edges(src, dst, weights, num_vertices=n, directed=directed)
-    S, together, sizes = streamed(G, "60KiB" if kind is None else "90KiB"), device.DeviceWindow.together, []
+    S, together, sizes = streamed(G, "60KiB" if kind is None else "90KiB"), device_window.DeviceWindow.together, []
 
     def some(window, numbers, ahead=()):
         kept = together(window, list(numbers)[lost:], ahead)  # as if others had come to their place
         sizes.append((len(numbers), len(kept)))
         return kept
 
-    monkeypatch.setattr(device.DeviceWindow, "together", some)
+    monkeypatch.setattr(device_window.DeviceWindow, "together", some)
     for options in ({}, {"dtype": "float32", "dangling": "self-loop"}, {"personalization": {3: 1.0, 5: 2.0}}):
         equal(gd.pagerank(S, max_iter=5, **options).rank, gd.pagerank(G, max_iter=5, **options).rank)
     assert sizes

@@ -24,7 +24,7 @@ from graphdask.device.readback import readback_of
 from graphdask.errors import OverBudget
 from graphdask.kernels.stream.chunk_pack import CLEARED, COUNTS, ChunkRows
 from graphdask.kernels.stream.layered_paths_pack import ChunkLabels
-from graphdask.stream.device import DeviceChunk, DeviceWindow, least_memory
+from graphdask.stream.device_window import DeviceChunk, DeviceWindow, least_memory
 from graphdask.stream.format import Section, mib_up
 from graphdask.stream.host import HostChunks
 from graphdask.stream.own import Own
