@@ -15,32 +15,34 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._bfs_state import BfsState, TeamSearch, before_search
+from graphdask.algorithms.bfs import team_kernel
 from graphdask.algorithms.tuning import COMPONENTS
 from graphdask.device.backend import Array
+from graphdask.engine.frontier import LevelState
 from graphdask.engine.loop import Environment
 from graphdask.engine.team import THREADS, TeamMemory
+from graphdask.engine.team_levels import TeamLevels
+from graphdask.kernels.bfs.bfs_pack import RankSearch, Search
 from graphdask.kernels.common.levels_pack import COUNTS
 from graphdask.kernels.components import components_team as at
 from graphdask.partition.part import Part
 
 
-class Flood(TeamSearch):
+class Flood(TeamLevels):
     """The share of one rank in the search and in the labelling that follows. Every rank makes one, in `init`.
 
     Parameters
     ----------
     edges : int
         The number of edges of all ranks.
-    memory, part, state, env
-        As for TeamSearch.
+    memory, part, env, state
+        As for TeamLevels.
     """
 
-    name = "components"
-
-    def __init__(self, memory: TeamMemory, part: Part, state: BfsState, env: Environment, edges: int):
+    def __init__(self, memory: TeamMemory, part: Part, env: Environment, state: LevelState, edges: int):
         self.edges = edges
-        super().__init__(memory, part, state, env, levels=COMPONENTS.levels)
+        rank = RankSearch(**state.frontier.search.as_dict())
+        super().__init__(memory, part, env, team_kernel(part, env), rank, state, levels=COMPONENTS.levels)
         kernels = env.kernels("components_team", cooperative=True, index_t=part.vertex_map.dtype)
         self.finish = kernels.components_team
 
@@ -88,14 +90,16 @@ def flood(part: Part, env: Environment) -> Array | None:
     if peers is None:
         return None
     assert part.inward is not None
-    memory = TeamSearch.memory(peers, part, env, (*widest(part), part.out.num_edges))
+    memory = TeamLevels.memory(peers, part, env, (*widest(part), part.out.num_edges))
     degree, slot = memory.heard[:, 0], memory.heard[:, 1]
     if degree.max() < 1:
         return None
     rows = np.zeros((at.ROWS, len(COUNTS)), np.int64)
     rows[at.VOTES : at.COUNTED, at.LEAST] = -1
     sources = slot[part.rank :][: int(degree.argmax() == part.rank)].astype(part.vertex_map.dtype)
-    state = before_search(part, env, "auto", sources, part.num_owned, part.num_slots + 1, rows)
-    team = Flood(memory, part, state, env, int(memory.heard[:, 2].sum()))
+    depth, parent = (env.xp.full(length, -1, sources.dtype) for length in (part.num_owned, part.num_slots + 1))
+    search = Search(depth=depth, parent=parent)
+    state = LevelState.before(part, env, "components", search, sources, "auto", counters=rows)
+    team = Flood(memory, part, env, state, int(memory.heard[:, 2].sum()))
     team.run()
-    return state.search.depth if team.ends[at.END_FINISHED] else None
+    return depth if team.ends[at.END_FINISHED] else None

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms._levels import BetweennessState, Level
-from graphdask.algorithms._sources import own_places
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment, Messages
 from graphdask.partition.part import Csr, Part
+from graphdask.partition.queries import own_places
 
 BITS = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
 """How many bits of a byte are set."""

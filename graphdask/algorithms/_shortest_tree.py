@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._sources import own_places
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation, exchange_bytes
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.kernels.sssp.sssp_tree_pack import Tree
 from graphdask.partition.part import Csr, Part
+from graphdask.partition.queries import own_places
 
 
 def unreached(dtype: np.dtype) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.device.backend import Array, get_backend
+from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
 from graphdask.errors import GraphdaskWarning, InputError, outside, shown
 from graphdask.graph.graph import Graph
@@ -80,15 +80,6 @@ def given_targets(G: Graph, targets: Any) -> tuple[int, ...]:
     if targets is None:
         return ()
     return tuple(np.unique(given_vertices(G, "targets", targets, "target")).tolist())
-
-
-def own_places(part: Part, numbers: Sequence[int]) -> np.ndarray:
-    """Return the slots of those vertices that this rank owns, ascending, in the index dtype, on the host."""
-    map_ = part.vertex_map
-    positions = map_.to_position(get_backend("cpu"), np.array(numbers, map_.dtype)).astype(np.int64)
-    first, last = int(map_.offsets[part.rank]), int(map_.offsets[part.rank + 1])
-    own = positions[(positions >= first) & (positions < last)] - first
-    return np.sort(own).astype(map_.dtype)
 
 
 def scale_sums(

@@ -12,11 +12,11 @@ import math
 import numpy as np
 
 from graphdask.algorithms._shortest_tree import unreached
-from graphdask.algorithms._sources import own_places
-from graphdask.algorithms._targets import stopped_at
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
+from graphdask.engine.targets import stopped_at
 from graphdask.partition.part import Part
+from graphdask.partition.queries import own_places
 
 
 class Stop:

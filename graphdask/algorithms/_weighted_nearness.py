@@ -16,7 +16,6 @@ import numpy as np
 
 from graphdask.algorithms._lengths import bucket_unit, distance_range, fit_weights
 from graphdask.algorithms._shortest_tree import unreached
-from graphdask.algorithms._sources import own_places
 from graphdask.algorithms._weighted_paths import rows_memory
 from graphdask.algorithms.sssp import NO_VERTEX
 from graphdask.algorithms.weighted_betweenness import Distances, Lengths, Nothing, WeightedBetweenness
@@ -26,6 +25,7 @@ from graphdask.engine.loop import Environment
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph
 from graphdask.partition.part import Part
+from graphdask.partition.queries import own_places
 
 SUMS = 112
 """Bytes per vertex of the sums, of the distances that are added to them, and of the scores."""

@@ -8,8 +8,8 @@ of events. A pull finds it first, because rows are in order of ids.
 GPUs that can write into each other's memory process all levels by themselves (bfs_team.cu). A push of one that is alone
 claims vertices, which then find their parents in their own rows.
 
-A search stops at a level if that is the depth limit, or if it reached the last of the targets (`_targets`). What the
-level reached on other ranks is then taken in, and nothing more is scanned.
+A search stops at a level if that is the depth limit, or if it reached the last of the targets
+(graphdask.engine.targets). What the level reached on other ranks is then taken in, and nothing more is scanned.
 
 Sources: Pan et al., Multi-GPU Graph Analytics, Sections IV and VI-A; Beamer, Asanovic, Patterson, Direction-optimizing
 breadth-first search (2012).
@@ -23,30 +23,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._bfs_state import (
-    BfsState,
-    TeamSearch,
-    amid_search,
-    before_search,
-    search_memory,
-    team_search_memory,
-)
-from graphdask.algorithms._sources import given_sources, given_targets, own_places
-from graphdask.algorithms._targets import target_votes
+from graphdask.algorithms._bfs_state import BfsState
+from graphdask.algorithms._sources import given_sources, given_targets
 from graphdask.algorithms.summaries import TARGETS, middle, reached
 from graphdask.device.backend import Array
-from graphdask.engine.buffers import Allocation
 from graphdask.engine.checkpoints import Resumable, Saved, named
-from graphdask.engine.direction import Direction
-from graphdask.engine.level_search import NO_LIMIT, LevelSearch
+from graphdask.engine.level_search import LevelSearch
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Received
-from graphdask.engine.team import Peers
+from graphdask.engine.team import Peers, TeamMemory
+from graphdask.engine.team_levels import TeamLevels
 from graphdask.engine.tuning import SEARCH
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import choice, whole
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
+from graphdask.kernels.bfs.bfs_pack import RankSearch, Search
 from graphdask.partition.part import Part
+from graphdask.partition.queries import own_places
 from graphdask.results.result import Result
 
 DIRECTIONS = ("auto", "push", "pull")
@@ -84,41 +77,19 @@ class BreadthFirstSearch(LevelSearch[BfsState], Resumable):
         self, sources: tuple[int, ...], either_way: bool = False, direction: str = "push",
         depth_limit: int | None = None, targets: tuple[int, ...] = (),
     ):  # fmt: skip
-        self.sources, self.either_way, self.direction = sources, either_way, direction
-        self.depth_limit, self.targets = depth_limit, targets
-        self.votes = Direction.VOTES + target_votes(targets)
-
-    @property
-    def stops(self) -> bool:
-        """Whether the search may stop before it has reached everything."""
-        return self.depth_limit is not None or bool(self.targets)
-
-    def memory(self, part: Part, allocation: Allocation) -> int:
-        return search_memory(part, allocation, self.can_pull(part))
-
-    def memory_together(self, part: Part, env: Environment) -> int | None:
-        peers = self.peers(part, env)
-        if peers is None:
-            return None
-        return team_search_memory(part, self.can_pull(part)) + TeamSearch.nbytes(peers, part, env)
+        super().__init__(direction, either_way, depth_limit, targets)
+        self.sources = sources
 
     def own_sources(self, part: Part, env: Environment) -> Array:
-        """Return the distinct slots of the sources that this rank owns; they are on the host if they are few."""
         return own_places(part, self.sources)
 
-    def init(self, part: Part, env: Environment) -> tuple[BfsState, Messages]:
-        peers, slots = self.peers(part, env), part.num_slots
-        together = None if peers is None or env.size == 1 else TeamSearch.memory(peers, part, env)
-        state = before_search(
-            part, env, self.direction if self.can_pull(part) else "push", self.own_sources(part, env),
-            slots if together is None else part.num_owned, slots, targets=self.targets,
-            limit=NO_LIMIT if self.depth_limit is None else self.depth_limit, alone=peers if env.size == 1 else None,
-        )  # fmt: skip
-        if together is not None:
-            TeamSearch(together, part, state, env).run()  # nothing is left to be sent
-            return state, Messages(part.ids[:0], part.ids[:0], {}, False)
-        state.settle_sources(env)
-        return state, self.begin(part, state, part.out.num_edges, env)
+    def before(
+        self, part: Part, env: Environment, sources: Array, together: bool = False, alone: Peers | None = None
+    ) -> BfsState:
+        dtype, kept = part.vertex_map.dtype, part.num_owned if together else part.num_slots
+        search = Search(depth=env.xp.full(kept, -1, dtype), parent=env.xp.full(part.num_slots, -1, dtype))
+        levels = self.levels(part, env, search, sources, alone)
+        return BfsState(**levels, search=search, kernels=env.kernels("bfs", index_t=dtype))
 
     def facts(self) -> dict[str, Any]:
         facts = {"sources": named(self.sources), "ignoring_direction": self.either_way}
@@ -131,19 +102,9 @@ class BreadthFirstSearch(LevelSearch[BfsState], Resumable):
         self, part: Part, columns: dict[str, Array], numbers: dict[str, Any], env: Environment
     ) -> tuple[BfsState, Messages]:
         depth, parent = (columns[name].astype(part.vertex_map.dtype) for name in ("depth", "parent"))
-        limit = NO_LIMIT if self.depth_limit is None else self.depth_limit
-        direction = self.direction if self.can_pull(part) else "push"
-        state = amid_search(part, env, direction, depth, parent, numbers["level"], self.targets, limit)
-        lengths = part.out.indptr[1:] - part.out.indptr[:-1]
-        left = (depth < 0) | (depth == numbers["level"])
-        return state, self.begin(part, state, int(lengths[left].sum()), env)
-
-    def ends(self, state: BfsState, votes: np.ndarray) -> bool:
-        """If all targets are reached, stop at this level: the next superstep takes in what it reached."""
-        level = state.frontier.level
-        if state.targets is not None and state.targets.reached(votes[:, Direction.VOTES :]):
-            state.limit = min(state.limit, level)
-        return len(votes) == 1 and level >= state.limit
+        state, messages = self.resume(part, numbers["level"], depth, env)
+        state.search.parent[: part.num_owned] = parent
+        return state, messages
 
     def values(self, state: BfsState) -> dict[str, Array]:
         return {"parent": state.search.parent}
@@ -174,12 +135,20 @@ class BreadthFirstSearch(LevelSearch[BfsState], Resumable):
             state.search,
         )  # fmt: skip
 
-    def team(self, part: Part, state: BfsState, peers: Peers, env: Environment) -> TeamSearch:
-        memory = TeamSearch.memory(peers, part, env)
-        return TeamSearch(memory, part, state, env, state.frontier.edges, SEARCH.large_levels)
+    def team(
+        self, part: Part, state: BfsState, memory: TeamMemory, env: Environment, weight: int | None = None,
+        levels: int | None = None,
+    ) -> TeamLevels:  # fmt: skip
+        rank = RankSearch(**state.search.as_dict())
+        return TeamLevels(memory, part, env, team_kernel(part, env), rank, state, weight, levels)
 
     def result(self, part: Part, state: BfsState, env: Environment) -> dict[str, Array]:
         return state.answer(part, env)
+
+
+def team_kernel(part: Part, env: Environment) -> Any:
+    """Return the kernel by which the GPUs of a host search together."""
+    return env.kernels("bfs_team", cooperative=True, index_t=part.vertex_map.dtype).bfs_team
 
 
 class SearchFrom(BreadthFirstSearch):

@@ -52,7 +52,7 @@ import numpy as np
 from graphdask import execute
 from graphdask.algorithms._lengths import breadth_of, bucket_unit, distance_range, fit_weights, sparse
 from graphdask.algorithms._shortest_tree import Parents, level_part, tree_memory, unreached
-from graphdask.algorithms._sources import given_sources, given_targets, own_places
+from graphdask.algorithms._sources import given_sources, given_targets
 from graphdask.algorithms._sssp_buckets import begin_buckets
 from graphdask.algorithms._sssp_state import SsspState, before_buckets
 from graphdask.algorithms._sssp_stop import Stop
@@ -72,6 +72,7 @@ from graphdask.interface.registry import Option, algorithm
 from graphdask.kernels.sssp.sssp_pack import COUNTS
 from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Part
+from graphdask.partition.queries import own_places
 from graphdask.results.result import Result
 
 AT = COUNTS.place

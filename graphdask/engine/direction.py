@@ -17,7 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graphdask.engine.votes import Votes
 from graphdask.kernels.common.direction import is_pull_due
+
+VOTES = Votes("DirectionVotes", found=sum, edges=sum, arcs=sum)
+"""What `Direction.votes` returns."""
 
 
 @dataclass
@@ -35,7 +39,7 @@ class Direction:
     """Size of the last frontier."""
     paused: bool = False
 
-    VOTES = 3
+    VOTES = len(VOTES)
 
     @property
     def edges_left(self) -> float:
@@ -55,11 +59,11 @@ class Direction:
         self.paused = True
 
     def choose(self, votes: np.ndarray) -> bool:
-        """Return whether to pull now, from the votes of all ranks at the end of the last superstep."""
+        """Return whether to pull now, from the votes of all ranks at the end of the last superstep, these first."""
         if self.paused:
             self.paused = False
             return self.pulls
-        found, edges, arcs = votes.sum(axis=0)
+        found, edges, arcs = VOTES.of(votes)
         self.unexplored = arcs if self.unexplored < 0 else self.unexplored
         if self.mode != "auto":
             self.pulls = self.mode == "pull"

@@ -1,9 +1,8 @@
-"""Frontiers of searches by levels: the queues that a level reads and fills, their growth, and deferred rows.
+"""Frontiers of searches by levels: the queues that a level reads and fills, and its counters.
 
-A level reads the queue of the level before and fills its own, so there are two queues in turn; ghosts that it reaches
-have a third. Queues are long enough for all vertices. If memory is allocated just-enough or in part, they are long
-enough for what a launch may find at most: no more vertices than the frontier has edges, and none that is reached
-already. The frontier includes the vertices that arrived from other ranks, which are counted for this.
+A level is a step (graphdask.engine.queues). If memory is allocated just-enough or in part, its queues grow to what it
+may find at most: no more vertices than the frontier has edges, and none that is reached already. The frontier includes
+the vertices that arrived from other ranks, which are counted for this.
 
 The host reads one row of counters in a superstep, at its end. Kernels read on the device what they need from earlier
 kernels. There are three rows: a level reads that of the level before and fills its own, and its last kernel clears the
@@ -14,42 +13,39 @@ What a search does with an edge is not decided here. Its pack is a `LevelSearch`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from graphdask.device.backend import Array
-from graphdask.engine.buffers import Allocation, Buffer, put_aside, reachable
+from graphdask.engine.buffers import Allocation, Buffer, reachable
+from graphdask.engine.direction import Direction
 from graphdask.engine.loop import Environment
 from graphdask.engine.messages import Inbox, Received
+from graphdask.engine.queues import Queues
+from graphdask.engine.targets import Targets
+from graphdask.engine.team import Peers
 from graphdask.kernels.common.levels_pack import COUNTS, LevelSearch
 from graphdask.kernels.common.tuning import HUB, LONG_ROW_MARK, PULL_FEW
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
 
 AT = COUNTS.place
+NO_LIMIT = 1 << 62
+"""The level at which a search stops that has no limit."""
 
 
 @dataclass
-class Frontier:
+class Frontier(Queues):
     """The own vertices that a rank follows next, and the queues of what it finds; `Frontier.of` makes it."""
 
-    name: str
-    """What errors call the search."""
     search: LevelSearch
     """What the kernels work on, with the queues and rows of the next launch."""
-    queues: tuple[Buffer, Buffer]
-    """Own vertices of the current level and the next, in turn."""
-    ghosts: Buffer
-    hubs: Buffer
-    """Deferred rows."""
     counters: Array
     """int64: the counters of three levels, in turn, and rows that the caller wanted behind them."""
     rows: tuple[Array, ...]
     """Its rows."""
-    unreached: int
-    """Own vertices that may yet be found, at most; counted if memory is allocated in part."""
     count: int
     """Length of the frontier, or more if vertices have arrived."""
     weight: int = 0
@@ -78,27 +74,22 @@ class Frontier:
         counters : array, optional
             int64, three rows of counters, and more that the caller wants behind them. Default: three rows of zeros.
         """
-        xp, backend, dtype, owned, slots = env.xp, env.backend, part.vertex_map.dtype, part.num_owned, part.num_slots
+        xp, backend, owned, slots = env.xp, env.backend, part.num_owned, part.num_slots
         counters = np.zeros((3, len(COUNTS)), np.int64) if counters is None else counters
         (first, *_) = counters
         first[AT.found], first[AT.edges] = len(sources), part.out.num_edges
         words = backend.from_host(np.append(counters, 0))  # the last is of a barrier
         counters, few = words[:-1].reshape(counters.shape), part.ghosts is not None
-        queues = env.buffer(f"a level of {name}", owned, dtype), env.buffer(f"a level of {name}", owned, dtype)
-        ghosts = env.buffer(f"a level of {name}, of ghosts,", slots - owned, dtype)
-        hubs = env.scratch(f"{name}'s list of long rows", owned, dtype, put_aside(part.out))
+        queues = Queues.allocated(part, env, name)
         search.assign(
             indptr=part.out.indptr, indices=part.out.indices, out_indptr=part.out.indptr, ids=part.ids,
             seen=xp.zeros((slots + 31) // 32, np.uint32), owned=owned, slots=slots, few=int(few),
             ghosts=part.ghosts if few else part.ids[:0], first=part.first_position, vertices=part.num_vertices,
-            plain=int(type(part.vertex_map) is VertexMap), ghost_queue=ghosts.array, arrived=words[-1:],
+            plain=int(type(part.vertex_map) is VertexMap), ghost_queue=queues.ghosts.array, arrived=words[-1:],
         )  # fmt: skip
-        frontier = cls(
-            name, search, queues, ghosts, hubs, counters, tuple(counters),
-            reachable(part) if env.allocation.partial else owned, len(sources),
-        )  # fmt: skip
+        frontier = cls(**vars(queues), search=search, counters=counters, rows=tuple(counters), count=len(sources))
         frontier.turn_rows(0)
-        search.own_queue = queues[0].fit(len(sources))
+        search.own_queue = queues.queues[0].fit(len(sources))
         search.own_queue[: len(sources)] = backend.from_host(sources)
         return frontier
 
@@ -109,12 +100,10 @@ class Frontier:
         They are those of the largest level that there can be or, if memory is allocated in part, of as many vertices
         as queues hold at first.
         """
-        owned, ghosts = part.num_owned, part.num_slots - part.num_owned
+        owned, ghosts, queues = part.num_owned, part.num_slots - part.num_owned, Queues.length(part, allocation)
         if not allocation.partial:
-            push, pull = 3 * owned + 7 * ghosts // 2, 5 * owned + 2 * ghosts
-            return ghosts + (max(push, pull) if pulls else push)
-        own, listed = allocation.first(owned), allocation.first(ghosts)
-        most = 2 * own + put_aside(part.out) + listed + max(7 * listed // 2, 0 if part.size == 1 else 2 * owned)
+            return queues + max(7 * ghosts // 2, 2 * owned + 2 * ghosts if pulls else 0)
+        most = queues + max(7 * allocation.first(ghosts) // 2, 0 if part.size == 1 else 2 * owned)
         if pulls:
             assert part.inward is not None
             left = allocation.first(owned, reachable(part))
@@ -191,3 +180,48 @@ class Frontier:
         """Forget which vertices are not reached, after a push; the next pull lists them again, `owned` at most."""
         self.search.release("left")
         self.left, self.waiting = None, owned
+
+
+@dataclass
+class LevelState:
+    """What a search by levels keeps between its supersteps; a subclass adds what it needs."""
+
+    frontier: Frontier
+    direction: Direction
+    limit: int
+    """The level at which the search stops; the same on all ranks."""
+    targets: Targets | None
+    """Vertices after which it stops."""
+    alone: Peers | None
+    """Where one GPU, which has all, pushes large levels as a team of one."""
+
+    @classmethod
+    def before(
+        cls, part: Part, env: Environment, name: str, search: LevelSearch, sources: Array, direction: str,
+        limit: int | None = None, targets: Sequence[int] = (), alone: Peers | None = None,
+        counters: np.ndarray | None = None,
+    ) -> LevelState:  # fmt: skip
+        """Return the state of a search whose frontier are the sources; nothing is settled yet.
+
+        Parameters
+        ----------
+        search : LevelSearch
+            With `depth`.
+        sources, counters
+            See `Frontier.of`.
+        direction : str
+            `push`, `pull` or `auto`.
+        limit, targets, alone
+            See the fields; targets are vertex numbers.
+        """
+        aims = Targets.of(part, env, targets)
+        own = part.ids[:0] if aims is None else aims.own
+        search.assign(targets=own, num_targets=len(own))
+        frontier = Frontier.of(part, env, name, search, sources, counters)
+        limit = NO_LIMIT if limit is None else limit
+        return LevelState(frontier, Direction(direction, part.num_vertices), limit, aims, alone)
+
+    def votes(self, found: int, edges: int, env: Environment, arcs: int = 0) -> tuple[float, ...]:
+        """Return the vote of this rank: on the direction (`Direction.votes`), then on the targets, if there are any."""
+        aims = () if self.targets is None else self.targets.votes(self.frontier.search.seen, env)
+        return *self.direction.votes(found, edges, arcs), *aims

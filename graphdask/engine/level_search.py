@@ -18,45 +18,31 @@ breadth-first search (2012), whose rule decides, from the edges of the frontier,
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.bitmap import set_bits
+from graphdask.engine.buffers import MAXIMAL, Allocation
 from graphdask.engine.direction import Direction
-from graphdask.engine.frontier import Frontier
+from graphdask.engine.frontier import Frontier, LevelState
 from graphdask.engine.loop import HUB_THREADS, Counted, Environment, Inbox, Messages, Primitive, Received
-from graphdask.engine.team import Peers
+from graphdask.engine.queues import Queues
+from graphdask.engine.targets import target_votes
+from graphdask.engine.team import Peers, TeamMemory
 from graphdask.engine.team_levels import TeamLevels
 from graphdask.engine.tuning import SEARCH
+from graphdask.kernels.common import levels_pack
 from graphdask.kernels.common.levels_pack import COUNTS
 from graphdask.kernels.common.team import END_DONE
 from graphdask.kernels.common.tuning import HUB, PULL_FEW
+from graphdask.partition.neighbours import places_of
 from graphdask.partition.part import Csr, Part
 
 AT = COUNTS.place
-NO_LIMIT = 1 << 62
-"""The level at which a search stops that has no limit."""
 LEVELS_APART = 64
 """Levels that a CPU processes one by one first: the statistics of a search of few levels show each of them."""
-
-
-@dataclass
-class LevelState:
-    """What a search keeps between its supersteps; a subclass adds what it needs."""
-
-    frontier: Frontier
-    direction: Direction
-    limit: int
-    """The level at which the search stops; the same on all ranks."""
-    alone: Peers | None
-    """Where one GPU, which has all, pushes large levels as a team of one."""
-
-    def votes(self, found: int, edges: int, env: Environment, arcs: int = 0) -> tuple[float, ...]:
-        """Return the vote of this rank; that on the direction comes first (`Direction.votes`)."""
-        return self.direction.votes(found, edges, arcs)
 
 
 S = TypeVar("S", bound=LevelState)
@@ -65,10 +51,19 @@ S = TypeVar("S", bound=LevelState)
 class LevelSearch(Primitive[S]):
     """A primitive whose frontier is a level. A subclass says, by its kernels, what it does with edges and vertices."""
 
-    either_way = False
-    """Whether it goes along edges in both directions."""
-    direction = "push"
-    """`push`, `pull` or `auto`."""
+    def __init__(
+        self, direction: str = "push", either_way: bool = False, depth_limit: int | None = None,
+        targets: tuple[int, ...] = (),
+    ):  # fmt: skip
+        """`direction` is `push`, `pull` or `auto`; `either_way` says whether it goes along edges in both directions,
+        `depth_limit` and `targets`, vertex numbers, where it stops."""
+        self.direction, self.either_way, self.depth_limit, self.targets = direction, either_way, depth_limit, targets
+        self.votes = Direction.VOTES + target_votes(targets)
+
+    @property
+    def stops(self) -> bool:
+        """Whether the search may stop before it has reached everything."""
+        return self.depth_limit is not None or bool(self.targets)
 
     @property
     def inward(self) -> bool:
@@ -90,6 +85,33 @@ class LevelSearch(Primitive[S]):
         """Return the ranks whose GPUs search together, where they can, or a GPU alone; None on all ranks alike."""
         alone = self.direction == "push" and part.inward is not None
         return None if len(self.scanned(part)) > 1 else env.peers(alone)
+
+    def memory(self, part: Part, allocation: Allocation) -> int:
+        """A depth, the columns and a bit per slot, queues, and what an exchange allocates."""
+        entries = (1 + len(self.columns)) * part.num_slots + Frontier.entries(part, allocation, self.can_pull(part))
+        return part.vertex_map.dtype.itemsize * entries + part.num_slots // 8
+
+    def memory_together(self, part: Part, env: Environment) -> int | None:
+        """The same for a team, which exchanges nothing and has depths of own vertices only. At the end the columns of
+        own vertices are copied, if ghosts are behind them."""
+        peers, slots, owned = self.peers(part, env), part.num_slots, part.num_owned
+        if peers is None:
+            return None
+        entries = owned + len(self.columns) * slots + Queues.length(part, MAXIMAL)
+        entries += (2 if self.can_pull(part) else int(slots > owned)) * owned
+        bits = (slots + 31) // 32 * 4
+        return part.vertex_map.dtype.itemsize * entries + bits + TeamLevels.nbytes(peers, part, env)
+
+    @abstractmethod
+    def own_sources(self, part: Part, env: Environment) -> Array:
+        """Return the distinct slots of the sources that this rank owns; they are on the host if they are few."""
+
+    @abstractmethod
+    def before(
+        self, part: Part, env: Environment, sources: Array, together: bool = False, alone: Peers | None = None
+    ) -> S:
+        """Return the state of a search whose frontier are own vertices, by `levels`; nothing is settled yet. A team
+        that is `together` in one launch needs depths of own vertices only."""
 
     @abstractmethod
     def values(self, state: S) -> dict[str, Array]:
@@ -123,8 +145,66 @@ class LevelSearch(Primitive[S]):
         """Push so many levels at most, while they are small; `here` is the frontier, `there` the other queue."""
 
     @abstractmethod
-    def team(self, part: Part, state: S, peers: Peers, env: Environment) -> TeamLevels:
-        """Return the team of one that pushes large levels."""
+    def team(
+        self, part: Part, state: S, memory: TeamMemory, env: Environment, weight: int | None = None,
+        levels: int | None = None,
+    ) -> TeamLevels:  # fmt: skip
+        """Return the share of this rank in a team; for `weight` and `levels` see TeamLevels."""
+
+    def levels(
+        self, part: Part, env: Environment, search: levels_pack.LevelSearch, sources: Array, alone: Peers | None
+    ) -> dict[str, Any]:
+        """Return the fields of a LevelState before the search, by name."""
+        direction = self.direction if self.can_pull(part) else "push"
+        return vars(LevelState.before(
+            part, env, self.name, search, sources, direction, self.depth_limit, self.targets, alone,
+        ))  # fmt: skip
+
+    def init(self, part: Part, env: Environment) -> tuple[S, Messages]:
+        peers, alone = self.peers(part, env), env.size == 1
+        memory = None if peers is None or alone else TeamLevels.memory(peers, part, env)
+        sources = self.own_sources(part, env)
+        state = self.before(part, env, sources, memory is not None, peers if alone else None)
+        if memory is not None:
+            self.team(part, state, memory, env).run()  # nothing is left to be sent
+            return state, Messages(part.ids[:0], part.ids[:0], {}, False)
+        self._settle_sources(state, env)
+        return state, self.begin(part, state, part.out.num_edges, env)
+
+    def resume(self, part: Part, level: int, depth: Array, env: Environment) -> tuple[S, Messages]:
+        """Return state and messages of a search that goes on from a level, which is the frontier. Every rank calls it.
+
+        Parameters
+        ----------
+        depth : array
+            Of all own vertices up to this level; -1 for others.
+        """
+        xp, dtype = env.xp, part.vertex_map.dtype
+        state = self.before(part, env, places_of(xp, depth == level).astype(dtype))
+        frontier, search = state.frontier, state.frontier.search
+        if level % 2:
+            frontier.queues = frontier.queues[1], frontier.queues[0]
+        frontier.level = level
+        self._settle_sources(state, env)
+        (search.depth[:],) = env.fetch_ghosts(part, [depth])
+        reached = places_of(xp, search.depth >= 0).astype(dtype)
+        env.kernels("codec", index_t=dtype).codec_set_bits(len(reached), reached, search.seen, part.num_slots)
+        frontier.unreached = min(frontier.unreached, int((depth < 0).sum()))
+        lengths = part.out.indptr[1:] - part.out.indptr[:-1]
+        return state, self.begin(part, state, int(lengths[(depth < 0) | (depth == level)].sum()), env)
+
+    def _settle_sources(self, state: S, env: Environment) -> None:
+        """Settle the first frontier, and add up its edges."""
+        if state.frontier.count:
+            self.settle(state, state.frontier.count)
+            state.frontier.weight = state.frontier.read(env)[AT.weight]
+
+    def ends(self, state: S, votes: np.ndarray) -> bool:
+        """If all targets are reached, stop at this level: the next superstep takes in what it reached."""
+        level = state.frontier.level
+        if state.targets is not None and state.targets.reached(votes[:, Direction.VOTES :]):
+            state.limit = min(state.limit, level)
+        return len(votes) == 1 and level >= state.limit
 
     def begin(self, part: Part, state: S, unexplored: int, env: Environment) -> Messages:
         """Send the frontier before the first superstep; so many edges of this rank have yet to be visited."""
@@ -142,7 +222,7 @@ class LevelSearch(Primitive[S]):
                 set_bits(message, frontier.search.seen, part, env)
         if frontier.level >= state.limit:
             return Messages(part.ids[:0], part.ids[:0], {}, False)
-        pulls = state.direction.choose(inbox.votes[:, : Direction.VOTES])
+        pulls = state.direction.choose(inbox.votes)
         if not pulls and self._is_small(part, state, env):
             return self._go_through_small(part, state, env)
         if state.alone is not None:
@@ -186,7 +266,8 @@ class LevelSearch(Primitive[S]):
 
     def _go_through_large(self, part: Part, state: S, peers: Peers, env: Environment) -> Messages:
         """Process some levels in one launch, as a team of one."""
-        frontier, team = state.frontier, self.team(part, state, peers, env)
+        frontier, memory = state.frontier, TeamLevels.memory(peers, part, env)
+        team = self.team(part, state, memory, env, frontier.edges, SEARCH.large_levels)
         team.run()
         frontier.turn_rows(0)
         found = frontier.read(env)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.engine.buffers import put_aside
-from graphdask.engine.frontier import Frontier
+from graphdask.engine.frontier import LevelState
 from graphdask.engine.loop import Environment, Superstep
 from graphdask.engine.team import Areas, Peers, TeamMemory, TeamRun
 from graphdask.engine.tuning import ENGINE, SEARCH
@@ -29,14 +29,12 @@ class TeamLevels(TeamRun):
 
     Parameters
     ----------
+    kernel : callable
+        See TeamRun.
     rank : LevelTeam
         A pack of the fields of the search, which are set, and of those of a team.
-    frontier : Frontier
-        With its length in its row of counters. It goes on to the last level.
-    mode : str
-        `push`, `pull` or `auto`.
-    plan : Levels
-        With `deepest` and `has_targets`.
+    state : LevelState
+        Of the search. Its frontier, whose length is in its row of counters, goes on to the last level.
     weight : int, optional
         For a search that only pushes and has begun: how many edges the frontier has. Default: the frontier are the
         sources.
@@ -58,10 +56,11 @@ class TeamLevels(TeamRun):
         return TeamMemory.nbytes(peers, part, env, _areas(part)) + claimed
 
     def __init__(
-        self, memory: TeamMemory, part: Part, env: Environment, kernel: Any, rank: Any, frontier: Frontier, mode: str,
-        plan: at.Levels, weight: int | None = None, levels: int | None = None,
+        self, memory: TeamMemory, part: Part, env: Environment, kernel: Any, rank: Any, state: LevelState,
+        weight: int | None = None, levels: int | None = None,
     ):  # fmt: skip
-        inward, most_aside = part.inward, put_aside(part.out)
+        inward, most_aside, frontier, mode = part.inward, put_aside(part.out), state.frontier, state.direction.mode
+        plan = at.Levels(deepest=state.limit, has_targets=int(state.targets is not None))
         plan.claims = np.inf
         if inward is not None:
             plan.claims = float(max(SEARCH.claim_edges, part.num_vertices // SEARCH.claim_share))
@@ -79,7 +78,7 @@ class TeamLevels(TeamRun):
             waiting = frontier.buffers_to_pull(part, env)
             rank.assign(even_waiting=waiting[0].array, odd_waiting=waiting[1].array)
         super().__init__(memory, part, env, kernel, {}, rank)
-        self.frontier, self.plan, self.stops = frontier, plan, levels is not None
+        self.name, self.frontier, self.plan, self.stops = frontier.name, frontier, plan, levels is not None
         pushes = at.CLAIMS if (weight or 0) > plan.claims else at.PUSHES
         plan.assign(
             most=min(levels or ENGINE.team_steps, ENGINE.team_steps), shift=(frontier.turn - frontier.level) % 3,

@@ -6,6 +6,7 @@ vertex numbers. A row stands in the ascending order of its neighbours' numbers, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,15 @@ def backend_of(part: Part) -> Backend:
 def numbers_at(backend: Backend, part: Part, slots: Array) -> Array:
     """Vertex numbers of an array of slots."""
     return part.vertex_map.to_id(backend, from_cyclic(part, to_cyclic_positions(part, slots)))
+
+
+def own_places(part: Part, numbers: Sequence[int]) -> np.ndarray:
+    """Return the slots of those vertices that this rank owns, ascending, in the index dtype, on the host."""
+    map_ = part.vertex_map
+    positions = map_.to_position(get_backend("cpu"), np.array(numbers, map_.dtype)).astype(np.int64)
+    first, last = int(map_.offsets[part.rank]), int(map_.offsets[part.rank + 1])
+    own = positions[(positions >= first) & (positions < last)] - first
+    return np.sort(own).astype(map_.dtype)
 
 
 def rows_of(part: Part, direction: str) -> list[Csr]:

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms._shortest_tree import unreached
-from graphdask.algorithms._targets import stopped_at
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
+from graphdask.engine.targets import stopped_at
 from graphdask.stream.shared import StreamedPart
 
 

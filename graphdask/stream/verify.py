@@ -22,7 +22,6 @@ import numpy as np
 from graphdask.algorithms._nearness import Nearness
 from graphdask.algorithms._power_iteration import PowerIteration
 from graphdask.algorithms._shortest_tree import unreached
-from graphdask.algorithms._targets import stopped_at
 from graphdask.algorithms._weighted_nearness import WeightedNearness
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.algorithms.bfs import BreadthFirstSearch
@@ -33,6 +32,7 @@ from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.comm.single import SingleCommunicator
 from graphdask.device.residency import fetched
 from graphdask.engine.loop import RankContext, RankResult, run_primitive
+from graphdask.engine.targets import stopped_at
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.program.primitive import VertexProgram
 from graphdask.stream import betweenness, nearness, power_iteration, weighted_betweenness, weighted_nearness

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphdask.algorithms._targets import stopped_at
 from graphdask.algorithms.bfs import BreadthFirstSearch
 from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.targets import stopped_at
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Part

@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 
 from graphdask.algorithms._shortest_tree import level_part, unreached, weights_of
-from graphdask.algorithms._sources import own_places
-from graphdask.algorithms._targets import stopped_at
 from graphdask.algorithms.bfs import SearchFrom
 from graphdask.algorithms.sssp import ShortestPaths
 from graphdask.device.backend import Array
 from graphdask.engine.loop import RankContext, RankResult
+from graphdask.engine.targets import stopped_at
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.partition.ghosts import fetch_ghosts
 from graphdask.partition.part import Part
+from graphdask.partition.queries import own_places
 from graphdask.verify.path_edges import check_edges, first_wrong, witnessed_by_all
 from graphdask.verify.table import verifies
 

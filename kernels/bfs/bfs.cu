@@ -44,8 +44,7 @@ extern "C" __global__ void bfs_visit(long long n, const index_t *slots, const in
 extern "C" __global__ void bfs_levels(long long n, index_t *frontier, index_t *own_queue, long long level,
                                       long long most, long long bound, double unexplored, Search a) {
     gd_small_levels(a, frontier, own_queue, level, most, bound, unexplored,
-                    [&](index_t v, index_t by, long long at) { return bfs_reach(a, v, by, at); },
-                    [&](long long at) { return a.num_targets && bfs_all_reached(a, at); });
+                    [&](index_t v, index_t by, long long at) { return bfs_reach(a, v, by, at); });
 }
 
 extern "C" __global__ void bfs_unvisited(long long n, Search a) {

@@ -55,17 +55,6 @@ __device__ __forceinline__ unsigned long long bfs_take_in(const Search &a, index
     return gd_row_weight(a.out_indptr, v);
 }
 
-// Whether all targets have a depth, at the end of a level; all threads of a block call it. A block that is ahead may
-// give depths of the next level meanwhile; these count as none.
-__device__ __forceinline__ bool bfs_all_reached(const Search &a, long long level) {
-    int left = 0;
-    for (long long i = threadIdx.x; i < a.num_targets; i += blockDim.x) {
-        const index_t found = *(const volatile index_t *)(a.depth + a.targets[i]);
-        left |= found < 0 || found > level;
-    }
-    return !__syncthreads_or(left);
-}
-
 // Vertices that search their rows for a neighbour whose bit is set, which is their parent. If it `queues`, those that
 // find one go to the own queue, the others to `left`; otherwise all are queued already and find one.
 template <bool queues> struct Pull {

@@ -13,7 +13,7 @@ import numpy as np
 from graphdask.kernels.bfs.bfs_pack import Search
 from graphdask.kernels.common.bitmap import has_bit, set_bit, u64
 from graphdask.kernels.common.direction import is_pull_due
-from graphdask.kernels.common.levels import id_of, list_unset, row_weight
+from graphdask.kernels.common.levels import all_reached, id_of, list_unset, row_weight
 from graphdask.kernels.common.prefetch import prefetch
 from graphdask.kernels.common.twin import inlined, twin
 
@@ -105,14 +105,6 @@ def bfs_visit(n, slots, parents, level, universe, a: Search):
 
 
 @twin
-def _all_reached(a: Search):
-    left = 0
-    for i in range(a.num_targets):
-        left += a.depth[a.targets[i]] < 0
-    return left == 0
-
-
-@twin
 def bfs_levels(n, frontier, own_queue, level, most, bound, unexplored, a: Search):
     """Push level after level: at least one, at most `most`.
 
@@ -133,7 +125,7 @@ def bfs_levels(n, frontier, own_queue, level, most, bound, unexplored, a: Search
             break
         if _is_pull_due(False, count, weight, 0.0, unexplored, a.vertices):
             break
-        if a.num_targets and _all_reached(a):
+        if a.num_targets and all_reached(a):
             break
         unexplored -= weight
         frontier, own_queue = own_queue, frontier

@@ -5,8 +5,6 @@ from graphdask.kernels.common.levels_pack import LevelSearch, LevelTeam
 
 class Search(LevelSearch):
     parent = "index_t *", "per slot: the smallest id of the vertices that reach it (bfs.py)"
-    targets = "const index_t *", "own vertices after which it stops"
-    num_targets = "long long", "their number; 0 where it stops after none"
 
 
 class RankSearch(Search, LevelTeam):

@@ -7,18 +7,7 @@
 #include "common/team_levels.cuh"
 
 struct TeamSearch : TeamLevels<RankSearch, Search> {
-    bool has_targets;
-
     GD_PHASE void settle(long long level) { bfs_settle_all(pushes(level), level, 0); }
-    // Vote whether all own targets have a depth: the least of all ranks is 1 if they are reached. All blocks call it
-    // when they have set their depths, before the meeting.
-    GD_PHASE void vote_targets(long long level) const {
-        if (!has_targets) return;
-        team.barrier();
-        if (blockIdx.x) return;
-        const bool reached = bfs_all_reached(pushes(level), level);
-        if (threadIdx.x == 0) *(volatile gd_count *)&counters(level)->least = (gd_count)reached;
-    }
     __device__ __forceinline__ bool start() {
         settle(0);
         vote_targets(0);
@@ -90,6 +79,6 @@ bfs_team(long long n, const long long *rows, long long row_words, Levels a) {
     __shared__ gd_count votes[TEAM_VOTES];
     found.open();
     const long long *const row = rows + blockIdx.y * row_words;
-    TeamSearch search{{Team(row), *(const RankSearch *)(row + ROW_OWN), &found, votes, a.shift}, a.has_targets != 0};
+    TeamSearch search{{Team(row), *(const RankSearch *)(row + ROW_OWN), &found, votes, a.shift, a.has_targets != 0}};
     gd_team_levels(search, a);
 }

@@ -38,20 +38,31 @@ template <class Slots> __device__ __forceinline__ index_t gd_id_of(const Slots &
     return (index_t)(a.plain ? position : -2 - position);
 }
 
+// Whether all targets have a depth, at the end of a level; all threads of a block call it. A block that is ahead may
+// give depths of the next level meanwhile; these count as none.
+template <class Search> __device__ __forceinline__ bool gd_all_reached(const Search &a, long long level) {
+    int left = 0;
+    for (long long i = threadIdx.x; i < a.num_targets; i += blockDim.x) {
+        const index_t found = *(const volatile index_t *)(a.depth + a.targets[i]);
+        left |= found < 0 || found > level;
+    }
+    return !__syncthreads_or(left);
+}
+
 // Levels of few edges on a rank that has the whole graph, one after the other in a cooperative launch, whose blocks
 // wait for each other. reach(v, id, level) is whether the edge from the vertex of this id is the first that reaches v
-// in this level; stops(level) whether the search stops there, which all threads of a block ask. It goes through at
-// least one level and at most `most`, and ends after one that finds nothing, or more vertices or weight than `bound`,
-// or before one that is to be pulled. The queues change places after each.
+// in this level. It goes through at least one level and at most `most`, and ends after one that finds nothing, or more
+// vertices or weight than `bound`, or the last of the targets, or before one that is to be pulled. The queues change
+// places after each.
 //
 // A warp takes up to 32 rows, whose edges its lanes share; nobody meets but at the barrier after a level. Of three
 // places for the length and the weight of what a level finds, one is filled, the one before is read, and the third is
 // cleared: nobody has read it since the last barrier, and nobody fills it before the next. `arrived`, of the barrier,
 // grows on from launch to launch, all of which have as many blocks.
-template <class Search, class Reach, class Stops>
+template <class Search, class Reach>
 __device__ __forceinline__ void gd_small_levels(const Search &a, index_t *frontier, index_t *own_queue, long long level,
-                                                long long most, long long bound, double unexplored, const Reach &reach,
-                                                const Stops &stops) {
+                                                long long most, long long bound, double unexplored,
+                                                const Reach &reach) {
     const bool first = blockIdx.x == 0 && threadIdx.x == 0;
     long long count = (long long)a.here->found, weight = (long long)a.here->weight, done = 0, visited = 0, edges = 0;
     for (;;) {
@@ -77,7 +88,7 @@ __device__ __forceinline__ void gd_small_levels(const Search &a, index_t *fronti
         weight = *(volatile long long *)(found + 1);
         if (count == 0 || done == most || count > bound || weight > bound) break;
         if (gd_is_pull_due(false, (double)count, (double)weight, 0, unexplored, (double)a.vertices)) break;
-        if (stops(level)) break;
+        if (a.num_targets && gd_all_reached(a, level)) break;
         unexplored -= (double)weight;
         index_t *const here = own_queue;
         own_queue = frontier;

@@ -3,7 +3,7 @@
 import numpy as np
 
 from graphdask.kernels.common.bitmap import has_bit, u64
-from graphdask.kernels.common.levels_pack import Slots
+from graphdask.kernels.common.levels_pack import LevelSearch, Slots
 from graphdask.kernels.common.tuning import LONG_ROW, LONG_ROW_MARK
 from graphdask.kernels.common.twin import inlined, twin
 
@@ -29,6 +29,15 @@ def id_of(slot, a: Slots):
     if position >= a.vertices:
         position -= a.vertices
     return position if a.plain else -2 - position
+
+
+@twin
+def all_reached(a: LevelSearch):
+    """Return whether all own targets have a depth."""
+    left = 0
+    for i in range(a.num_targets):
+        left += a.depth[a.targets[i]] < 0
+    return left == 0
 
 
 @twin

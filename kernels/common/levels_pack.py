@@ -58,6 +58,8 @@ class LevelSearch(LevelRows, Slots):
     here = COUNTS, "of the level before, which is the frontier"
     next = COUNTS, "of this level; zeros at first"
     arrived = "unsigned long long *", "of the barrier of a launch that goes through several levels"
+    targets = "const index_t *", "own vertices after which it stops"
+    num_targets = "long long", "their number; 0 where it stops after none"
 
 
 class LevelTeam(Pack):

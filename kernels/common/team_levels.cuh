@@ -55,6 +55,7 @@ template <class Rank, class Level> struct TeamLevels {
     SplitQueue<index_t> *found;
     gd_count *votes;  // what all ranks agreed on, TEAM_VOTES words, shared
     long long shift;
+    bool has_targets;
 
     __device__ __forceinline__ index_t *queue(long long level) const {
         return level & 1 ? mine.odd_queue : mine.even_queue;
@@ -95,6 +96,15 @@ template <class Rank, class Level> struct TeamLevels {
             team.take_bits(BITS, mine.seen);
             return true;
         });
+    }
+    // Vote whether all own targets have a depth: the least of all ranks is 1 if they are reached. All blocks call it
+    // when they have set their depths, before the meeting.
+    GD_PHASE void vote_targets(long long level) const {
+        if (!has_targets) return;
+        team.barrier();
+        if (blockIdx.x) return;
+        const bool reached = gd_all_reached(pushes(level), level);
+        if (threadIdx.x == 0) *(volatile gd_count *)&counters(level)->least = (gd_count)reached;
     }
     GD_PHASE void list_unvisited(long long level) {
         const Level a = pulls(level);

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._sources import own_places
 from graphdask.device.backend import Array, Backend
 from graphdask.engine.bitmap import has_bits
 from graphdask.engine.loop import Environment
 from graphdask.partition.ghosts import known_slots
 from graphdask.partition.part import Part
+from graphdask.partition.queries import own_places
 
 BITS = 48
 """Bits of a vote, which is a float64 and holds whole numbers of 53 bits exactly."""
