@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from graphdask.algorithms._sssp_state import SsspState
-from graphdask.engine.loop import Environment, Inbox
+from graphdask.engine.loop import Environment
 from graphdask.partition.part import Part
 
 BUCKETS = 64
@@ -19,23 +21,23 @@ SORTED = {"cpu": 2, "cuda": 0}
 HEAVY = 8
 
 
-def begin_buckets(part: Part, state: SsspState, inbox: Inbox, env: Environment) -> int:
+def begin_buckets(part: Part, state: SsspState, voted: Any, env: Environment) -> int:
     """Return how many buckets begin in this superstep, and set by what they are widened.
 
-    It is the same on all ranks: they know from votes what is left to do in this bucket, and how much work the last one
-    was.
+    It is the same on all ranks: they know from what was `voted` what is left to do in this bucket, and how much work
+    the last one was.
     """
-    device, looked = env.backend.name, state.looked[1] + float(inbox.votes[:, 2].sum()) / state.buckets
-    if part.size > 1 and inbox.votes[:, 0].any():
-        state.looked = state.looked[0], looked
+    device, visited = env.backend.name, state.visited[1] + voted.edges / state.buckets
+    if part.size > 1 and voted.busy:
+        state.visited = state.visited[0], visited
         return 0
-    before, state.looked = state.looked[0], (looked, 0.0)
-    light = max(LIGHT[device] * (part.size > 1), SORTED[device] * float(inbox.votes[:, 3].sum()))
-    if looked < light and looked <= before:
+    before, state.visited = state.visited[0], (visited, 0.0)
+    light = max(LIGHT[device] * (part.size > 1), SORTED[device] * voted.far)
+    if visited < light and visited <= before:
         state.widened *= 2.0
-    elif looked > HEAVY * light:
+    elif visited > HEAVY * light:
         state.widened = max(state.widened / 2.0, 1.0)
     if part.size == 1:
-        several = min(2 * state.buckets, BUCKETS) if looked < BRIEF else 1
+        several = min(2 * state.buckets, BUCKETS) if visited < BRIEF else 1
         state.buckets = BUCKETS if device == "cuda" else several
     return state.buckets

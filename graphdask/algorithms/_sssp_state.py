@@ -11,29 +11,25 @@ from graphdask.algorithms._shortest_tree import weights_of
 from graphdask.algorithms._sssp_stop import Stop
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment
+from graphdask.engine.queues import Queues
+from graphdask.engine.votes import Votes
 from graphdask.kernels.sssp.sssp_pack import COUNTS, Relaxing
 from graphdask.partition.part import Part
 
+VOTES = Votes("PathVotes", busy=max, nearest=min, edges=sum, far=sum, farthest=max)
+"""What each rank votes: whether it has anything to relax or to send, a bound from below on the distances of its far
+vertices, the edges that it visited, its far vertices, and how far away its farthest target is (`Stop.farthest`)."""
+
 
 @dataclass
-class Work:
-    """What is needed only while distances still fall."""
+class Work(Queues):
+    """What is needed only while distances still fall: queues of near vertices, and these."""
 
-    stamp: Array
-    """int32 per slot: when it was queued last."""
-    near: tuple[Array, Array]
     far: tuple[Array, Array]
-    ghost_queue: Array
-    hubs: Array
     control: Array
-    """int64: what follows, in the memory of one copy to the host."""
-    counters: Array
-    least: Array
-    """Three smallest distances of far ones."""
-    limit: Array
-    """Where the current bucket ends; the distances' dtype, shape (1,)."""
+    """int64: counters, smallest distances and the limit of `relaxing`, in the memory of one copy to the host."""
     relaxing: Relaxing
-    """All of this, for the kernels."""
+    """What the kernels work on."""
 
 
 @dataclass
@@ -60,7 +56,7 @@ class SsspState:
     """How many began when last one did."""
     widened: float = 1.0
     """By what the current bucket is wider than the first."""
-    looked: tuple[float, float] = (-1.0, 0.0)
+    visited: tuple[float, float] = (-1.0, 0.0)
     """Edges visited by all ranks in the bucket before and in this one, so far; of several the mean; -1 before
     the first."""
     acted: int = 0
@@ -72,7 +68,7 @@ class SsspState:
 
 
 def before_buckets(
-    part: Part, env: Environment, labels: Array, far: Array, nearest: float, queued: tuple[int, int], stop: Stop,
+    part: Part, env: Environment, labels: Array, far: Array, nearest: float, starts: int, stop: Stop,
     distance: np.dtype,
 ) -> SsspState:  # fmt: skip
     """Return the state of a search before its first bucket.
@@ -85,35 +81,29 @@ def before_buckets(
         Distinct own vertices that have yet to relax their edges.
     nearest : float
         A distance in the first bucket, which has all of them that are not beyond.
-    queued : (int, int)
-        How many own vertices may ever be near, and how many rows are deferred.
+    starts : int
+        The number of sources.
     stop : Stop
     distance : numpy.dtype
     """
     xp, dtype, slots, owned = env.xp, part.vertex_map.dtype, part.num_slots, part.num_owned
     control = np.zeros(len(COUNTS) + 4, np.int64)
     control[len(COUNTS) : -1].view(np.float64)[:] = math.inf
-    most_near, most_aside = queued
-    sizes = ("near", owned, most_near), ("far", slots, most_near + slots - owned)
-    near, queues = (
-        tuple(env.buffer(f"SSSP's queue of {what} vertices", most, dtype, expected).array for _ in range(2))
-        for what, most, expected in sizes
-    )
+    queues = Queues.allocated(part, env, "SSSP", starts)
+    what, most = "SSSP's queue of far vertices", queues.unreached + slots - owned
+    even_far, odd_far = (env.buffer(what, slots, dtype, most).array for _ in range(2))
     state = SsspState(labels, *weights_of(part.out, xp), None, stop)
     if len(far):
         state.far, state.nearest = len(far), nearest
-        queues[0][: state.far], control[COUNTS.place.far.start] = far, state.far
+        even_far[: state.far], control[COUNTS.place.far.start] = far, state.far
         control[len(COUNTS) : -1].view(np.float64)[0] = nearest
     words = env.backend.from_host(control)
     relaxing = Relaxing(
         indptr=part.out.indptr, indices=part.out.indices, weights=state.weights, each=state.each, ids=part.ids,
         labels=labels, stamp=xp.full(slots, -1, np.int32), limit=words[-1:].view(distance)[:1], owned=owned,
-        even_near=near[0], odd_near=near[1], even_far=queues[0], odd_far=queues[1],
-        ghost_queue=xp.empty(slots - owned, dtype), hubs=xp.empty(most_aside, dtype), counters=words[: len(COUNTS)],
+        even_near=queues.queues[0].array, odd_near=queues.queues[1].array, even_far=even_far, odd_far=odd_far,
+        ghost_queue=queues.ghosts.array, hubs=queues.hubs.array, counters=words[: len(COUNTS)],
         least=words[len(COUNTS) : -1].view(np.float64),
     )  # fmt: skip
-    state.work = Work(
-        relaxing.stamp, near, queues, relaxing.ghost_queue, relaxing.hubs, words, relaxing.counters, relaxing.least,
-        relaxing.limit, relaxing,
-    )  # fmt: skip
+    state.work = Work(**vars(queues), far=(even_far, odd_far), control=words, relaxing=relaxing)
     return state

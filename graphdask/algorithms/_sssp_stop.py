@@ -41,8 +41,11 @@ class Stop:
         """Return a number above a distance, such that no other distance lies between."""
         return math.nextafter(distance if self._distance.kind == "f" else distance + 1, math.inf)
 
-    def _farthest(self, labels: Array) -> float:
-        """Return how far away the farthest own target is so far, inf if one is not reached, -1 if there is none."""
+    def farthest(self, labels: Array) -> float:
+        """Return this rank's vote: how far away the farthest own target is so far, inf if one is not reached or there
+        are no targets at all, -1 if there is no own one."""
+        if not self._targets:
+            return math.inf
         own: np.ndarray = self._env.backend.to_host(labels[self._slots])
         if not len(own):
             return -1.0
@@ -51,20 +54,15 @@ class Stop:
             return math.inf
         return float(most if labels.dtype == self._distance else most >> 32)
 
-    def votes(self, labels: Array) -> tuple[float, ...]:
-        """Return this rank's vote: a number if there are targets."""
-        return (self._farthest(labels),) if self._targets else ()
-
-    def take(self, votes: np.ndarray) -> None:
-        """Take in the votes of all ranks."""
-        if self._targets:
-            self.above = min(self.above, self._next(votes.max().item()))
+    def take(self, farthest: float) -> None:
+        """Take in the largest vote of all ranks."""
+        self.above = min(self.above, self._next(farthest))
 
     def ask(self, labels: Array) -> float:
         """Vote between launches of a team; return `above`. Every rank calls it."""
         if self._targets:
             assert self._env.comm is not None
-            self.take(self._env.comm.allreduce(np.array([self._farthest(labels)]), "max"))
+            self.take(float(self._env.comm.allreduce(np.array([self.farthest(labels)]), "max")[0]))
         return self.above
 
     def beyond(self, part: Part, distance: Array) -> Array:

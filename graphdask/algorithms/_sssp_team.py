@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
+from graphdask.algorithms._sssp_state import SsspState
 from graphdask.engine.loop import Environment
 from graphdask.engine.team import Areas, Peers, TeamMemory, TeamRun
 from graphdask.engine.tuning import ENGINE
 from graphdask.kernels.common.team import TEAM_WORDS
 from graphdask.kernels.sssp import sssp_team as at
-from graphdask.kernels.sssp.sssp_pack import Relaxing, TeamBuckets, TeamRelaxing
+from graphdask.kernels.sssp.sssp_pack import TeamBuckets, TeamRelaxing
 from graphdask.partition.part import Part
 
 TEAM_BREADTH = 1 / 16
@@ -40,16 +40,13 @@ class TeamPaths(TeamRun):
     ----------
     kernels : object
         Of the family, for the types in use.
-    relaxing : Relaxing
-        What it works on.
+    state : SsspState
     delta : float
         Width of a bucket, to begin with where it `widens`.
     most : float
         Where the last one ends; `too_far` is whether anything lies beyond.
-    farthest : callable
-        Returns where the search stops besides, on all ranks alike. Every rank calls it.
     asks : bool
-        Whether to call it again and again, because it falls.
+        Whether to ask again and again where the search stops, because targets come nearer.
     """
 
     name = "SSSP"
@@ -66,31 +63,23 @@ class TeamPaths(TeamRun):
         return TeamMemory.nbytes(peers, part, env, _areas(part, label)) + 4 * 8 * TEAM_WORDS + part.num_slots
 
     def __init__(
-        self,
-        memory: TeamMemory,
-        part: Part,
-        env: Environment,
-        kernels: Any,
-        relaxing: Relaxing,
-        delta: float,
-        widens: bool,
-        most: float,
-        farthest: Callable[[], float],
-        asks: bool,
-    ):
-        self.most, self.farthest, self.steps = most, farthest, FEW_STEPS if asks else ENGINE.team_steps
+        self, memory: TeamMemory, part: Part, env: Environment, kernels: Any, state: SsspState, delta: float,
+        widens: bool, most: float, asks: bool,
+    ):  # fmt: skip
+        assert state.work is not None
+        self.state, self.most, self.steps = state, most, FEW_STEPS if asks else ENGINE.team_steps
         self.buckets = TeamBuckets(
             enough=ENOUGH if env.size > 1 else 2**62, looked_before=0, looked_here=0, widens=int(widens), widened=1.0,
             delta=float(delta), farthest=most,
         )  # fmt: skip
         mine = TeamRelaxing(
-            **relaxing.as_dict(), bounds=env.xp.full(part.num_slots, 255, np.uint8),
+            **state.work.relaxing.as_dict(), bounds=env.xp.full(part.num_slots, 255, np.uint8),
             votes=env.xp.zeros(4 * TEAM_WORDS, np.int64),
         )  # fmt: skip
         super().__init__(memory, part, env, kernels.sssp_team, {}, mine)
 
     def numbers(self, ends: np.ndarray | None) -> tuple[Any, ...]:
-        self.stop = self.farthest()
+        self.stop = self.state.stop.ask(self.state.labels)
         self.buckets.farthest = min(self.most, self.stop)
         if ends is None:
             return 0, self.steps, self.buckets

@@ -54,15 +54,16 @@ from graphdask.algorithms._lengths import breadth_of, bucket_unit, distance_rang
 from graphdask.algorithms._shortest_tree import Parents, level_part, tree_memory, unreached
 from graphdask.algorithms._sources import given_sources, given_targets
 from graphdask.algorithms._sssp_buckets import begin_buckets
-from graphdask.algorithms._sssp_state import SsspState, before_buckets
+from graphdask.algorithms._sssp_state import VOTES, SsspState, before_buckets
 from graphdask.algorithms._sssp_stop import Stop
 from graphdask.algorithms._sssp_team import TEAM_BREADTH, TeamPaths
 from graphdask.algorithms.bfs import SearchFrom
 from graphdask.algorithms.summaries import TARGETS, middle, reached
 from graphdask.device.backend import Array
-from graphdask.engine.buffers import Allocation, exchange_bytes, put_aside, reachable
+from graphdask.engine.buffers import Allocation, exchange_bytes
 from graphdask.engine.checkpoints import Resumable, Saved, lowered, named
 from graphdask.engine.loop import HUB_THREADS, Counted, Environment, Inbox, Messages, Primitive
+from graphdask.engine.queues import Queues, most_reached
 from graphdask.engine.team import Peers, TeamMemory
 from graphdask.errors import GraphdaskWarning, InputError, outside
 from graphdask.graph.graph import Graph, checked_graph
@@ -119,7 +120,7 @@ class ShortestPaths(Primitive[SsspState], Resumable):
         """`delta`, or where it is left open BREADTH times `unit`, is the width of a bucket, `distance` the dtype of the
         distances, and `most` where the last bucket ends; `flat` says that edges of weight 0 are to be reckoned with."""
         self.sources, self.delta, self.unit, self.distance, self.flat = sources, delta, unit, distance, flat
-        self.cutoff, self.targets, self.votes = cutoff, targets, 4 + bool(targets)
+        self.cutoff, self.targets, self.votes = cutoff, targets, len(VOTES)
         self.most, self.with_parents = most, distance == np.int32 and not flat
         self.label = np.dtype(np.int64) if self.with_parents else distance
         self.columns = {"label": self.label}  # type: ignore[misc]  # the only one that depends on the graph
@@ -133,12 +134,6 @@ class ShortestPaths(Primitive[SsspState], Resumable):
     def parents_in_any_order(self) -> bool:
         """Whether a label can hold the parent in whatever order edges are relaxed."""
         return self.with_parents and self.most == math.inf
-
-    def _queued(self, part: Part, allocation: Allocation) -> tuple[int, int]:
-        """How many own vertices may ever be near, the source among them, and how many rows are deferred."""
-        if not allocation.partial:
-            return part.num_owned, part.num_owned
-        return min(reachable(part) + len(self.sources), part.num_owned), put_aside(part.out)
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         return self._memory(part, allocation, exchange_bytes(part, self.label.itemsize, joined=True))
@@ -154,11 +149,10 @@ class ShortestPaths(Primitive[SsspState], Resumable):
 
     def _memory(self, part: Part, allocation: Allocation, exchange: int) -> int:
         """The bytes, with so many for the exchange of the search."""
-        index, slots, owned = part.vertex_map.dtype.itemsize, part.num_slots, part.num_owned
-        ghosts = slots - owned
-        most_near, most_aside = self._queued(part, allocation)
-        near, far = allocation.first(owned, most_near), allocation.first(slots, most_near + ghosts)
-        search = exchange + (self.label.itemsize + 4) * slots + index * (2 * near + 2 * far + ghosts + most_aside)
+        index, slots, starts = part.vertex_map.dtype.itemsize, part.num_slots, len(self.sources)
+        far = allocation.first(slots, most_reached(part, allocation, starts) + slots - part.num_owned)
+        queues = Queues.length(part, allocation, starts) + 2 * far
+        search = exchange + (self.label.itemsize + 4) * slots + index * queues
         return search if self.with_parents else max(search, tree_memory(part, self.distance, self.flat))
 
     def facts(self) -> dict[str, Any]:
@@ -166,7 +160,8 @@ class ShortestPaths(Primitive[SsspState], Resumable):
         return facts | {"cutoff": None if self.cutoff == math.inf else self.cutoff}
 
     def saved(self, part: Part, state: SsspState, inbox: Inbox, env: Environment) -> Saved:
-        begun = state.begun if inbox.votes[:, 0].any() else float(inbox.votes[:, 1].min())
+        voted = VOTES.of(inbox.votes)
+        begun = state.begun if voted.busy else voted.nearest
         return {"label": lowered(state.labels[: part.num_owned], inbox, "label", env)}, {"begun": begun}
 
     def resumed(
@@ -195,28 +190,25 @@ class ShortestPaths(Primitive[SsspState], Resumable):
     def _begun(self, part: Part, env: Environment, labels: Array, far: Array, nearest: float) -> SsspState:
         """The state with own vertices that are far, the nearest of them in the bucket of a distance, or before it."""
         stop = Stop(part, env, self.cutoff, self.targets, self.distance)
-        return before_buckets(part, env, labels, far, nearest, self._queued(part, env.allocation), stop, self.distance)
+        return before_buckets(part, env, labels, far, nearest, len(self.sources), stop, self.distance)
 
     def _together(self, part: Part, state: SsspState, memory: TeamMemory, env: Environment) -> Messages:
         """Go through all supersteps; nothing is left to be said."""
-        work = state.work
-        assert work is not None
         delta, widens = self.delta or self.unit * TEAM_BREADTH, self.delta is None
         kernels = self._kernels(part, state, env, "sssp_team")
-        team = TeamPaths(
-            memory, part, env, kernels, work.relaxing, delta, widens, self.most,
-            partial(state.stop.ask, state.labels), bool(self.targets),
-        )  # fmt: skip
+        team = TeamPaths(memory, part, env, kernels, state, delta, widens, self.most, bool(self.targets))
         team.run()
         state.too_far = team.too_far
-        none = work.ghost_queue[:0]
-        return Messages(none, none, {"label": state.labels}, False)
+        return self._nothing(part, state)
+
+    def _nothing(self, part: Part, state: SsspState) -> Messages:
+        return Messages(part.ids[:0], part.ids[:0], {"label": state.labels}, False)
 
     def _messages(self, state: SsspState, ghosts: Array, acted: int = 0, edges: int = 0, near: int = 0) -> Messages:
         busy = len(ghosts) > 0 or near > 0
         return Messages(
             ghosts[:0], ghosts, {"label": state.labels}, busy or state.far > 0, acted, edges,
-            votes=(float(busy), state.nearest, float(edges), float(state.far), *state.stop.votes(state.labels)),
+            votes=(float(busy), state.nearest, float(edges), float(state.far), state.stop.farthest(state.labels)),
         )  # fmt: skip
 
     def _kernels(self, part: Part, state: SsspState, env: Environment, family: str = "sssp") -> Any:
@@ -226,25 +218,26 @@ class ShortestPaths(Primitive[SsspState], Resumable):
     def superstep(self, part: Part, state: SsspState, inbox: Inbox, env: Environment) -> Messages | Counted:
         work = state.work
         assert work is not None
-        nearest = float(inbox.votes[:, 1].min())
-        state.stop.take(inbox.votes[:, 4:])
-        most, idle = min(self.most, state.stop.above), not inbox.votes[:, 0].any()
+        voted = VOTES.of(inbox.votes)
+        nearest, idle = voted.nearest, not voted.busy
+        state.stop.take(voted.farthest)
+        most = min(self.most, state.stop.above)
         state.begun = nearest if idle and nearest < math.inf else state.begun
         if idle and most <= nearest < math.inf:
             state.too_far = self.most < state.stop.above
-            return Messages(work.ghost_queue[:0], work.ghost_queue[:0], {"label": state.labels}, False)
+            return self._nothing(part, state)
         if len(inbox):
             arrived = len(inbox), state.step, state.split, inbox.unchecked, inbox.columns["label"]
             end = part.num_slots if env.exchange == "broadcast" else part.num_owned
             self._kernels(part, state, env).sssp_arrive(*arrived, end, work.relaxing)
-        splits = begin_buckets(part, state, inbox, env)
+        splits = begin_buckets(part, state, voted, env)
         delta = self.delta or self.unit * breadth_of(part, env.backend.name) * state.widened
         enough = ENOUGH[env.backend.name] if part.size > 1 else 2**62
         found = self._relax(part, state, env, splits, enough, nearest, delta, most)
         if found is not None:
             return self._relaxed(state, found)
         place, values = AT.ghosts.start + state.superstep % 2, {"label": state.labels}
-        return Counted(work.ghost_queue, work.control, place, values, partial(self._relaxed, state))
+        return Counted(work.ghosts.array, work.control, place, values, partial(self._relaxed, state))
 
     def _relax(
         self, part: Part, state: SsspState, env: Environment, splits: int, enough: int, nearest: float, delta: float,
@@ -264,7 +257,7 @@ class ShortestPaths(Primitive[SsspState], Resumable):
         assert state.work is not None
         counts = found.tolist()
         acted, edges = counts[AT.acted] - state.acted, counts[AT.edges] - state.edges
-        ghosts = state.work.ghost_queue[: counts[AT.ghosts.start + state.superstep % 2]]
+        ghosts = state.work.ghosts.array[: counts[AT.ghosts.start + state.superstep % 2]]
         state.step, state.split, state.acted, state.edges = (counts[i] for i in (AT.step, AT.split, AT.acted, AT.edges))
         state.far, state.superstep = counts[AT.far.start + state.split % 3], state.superstep + 1
         state.nearest = float(found[len(COUNTS) + state.split % 3 :][:1].view(np.float64)[0])

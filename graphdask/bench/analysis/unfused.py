@@ -52,13 +52,14 @@ class UnfusedPaths(ShortestPaths):
         state, messages = super().init(part, env)
         work, edges = state.work, part.out.num_edges
         assert work is not None
+        relaxing = work.relaxing
         what = "the array between advance and filter of SSSP, an entry for each edge of a step,"
         led, offered = env.buffer(what, edges, part.vertex_map.dtype), env.buffer(what, edges, self.label)
         stepping = Stepping(
             indptr=part.out.indptr, indices=part.out.indices, weights=state.weights, each=state.each, ids=part.ids,
-            labels=state.labels, stamp=work.stamp, limit=work.limit, after=env.xp.empty(1, self.distance),
-            owned=part.num_owned, led=led.array, offered=offered.array, ghost_queue=work.ghost_queue, hubs=work.hubs,
-            counters=work.counters, least=work.least,
+            labels=state.labels, stamp=relaxing.stamp, limit=relaxing.limit, after=env.xp.empty(1, self.distance),
+            owned=part.num_owned, led=led.array, offered=offered.array, ghost_queue=work.ghosts.array,
+            hubs=work.hubs.array, counters=relaxing.counters, least=relaxing.least,
         )  # fmt: skip
         state.work = SteppedWork(**vars(work), led=led, offered=offered, stepping=stepping)
         return state, messages
@@ -80,9 +81,9 @@ class UnfusedPaths(ShortestPaths):
             if ends or (acted and length >= enough):
                 found[[AT.step, AT.split, AT.acted]] = step, split, state.acted + acted
                 return found
-            near, step = work.near[step % 2], step + 1
+            near, step = work.queues[step % 2].array, step + 1
             _clear(work, AT.near.start + step % 3)
-            pack.near = work.near[step % 2]
+            pack.near = work.queues[step % 2].array
             if length:
                 acted += length
                 pack.far = work.far[split % 2]
@@ -91,11 +92,11 @@ class UnfusedPaths(ShortestPaths):
                 continue
             far, split = work.far[split % 2], split + 1
             _clear(work, AT.far.start + split % 3)
-            work.least[split % 3 : split % 3 + 1] = math.inf
+            pack.least[split % 3 : split % 3 + 1] = math.inf
             pack.far = work.far[split % 2]
             threads = max(1, min(waiting, HUB_THREADS))
             kernels.sssp_split(threads, step, split, mark, start, delta, most, far, waiting, pack)
-            work.limit[:] = pack.after
+            pack.limit[:] = pack.after
 
 
 def _lead(part: Part, work: SteppedWork, kernels: Any, env: Environment, near: Array) -> None:
@@ -112,4 +113,4 @@ def _lead(part: Part, work: SteppedWork, kernels: Any, env: Environment, near: A
 
 
 def _clear(work: Work, place: int) -> None:
-    work.counters[place : place + 1] = 0
+    work.relaxing.counters[place : place + 1] = 0
