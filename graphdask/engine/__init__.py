@@ -11,7 +11,9 @@ from graphdask.engine.checkpoints import Resumable
 from graphdask.engine.direction import Direction
 from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Primitive, RankContext, RankResult, Superstep
 from graphdask.engine.messages import ALL, Inbox, Messages, Received
+from graphdask.engine.queues import Queues
 from graphdask.engine.violation import Violation, first_of_all
+from graphdask.engine.votes import Votes
 from graphdask.partition.part import Csr, Part
 
 __all__ = [
@@ -27,12 +29,14 @@ __all__ = [
     "Messages",
     "Part",
     "Primitive",
+    "Queues",
     "RankContext",
     "RankResult",
     "Received",
     "Resumable",
     "Superstep",
     "Violation",
+    "Votes",
     "exchange_bytes",
     "first_of_all",
     "has_bits",
