@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphdask.engine.advance import advance
 from graphdask.engine.buffers import put_aside
-from graphdask.engine.loop import HUB_THREADS, Environment
+from graphdask.engine.loop import Environment
 from graphdask.kernels.core_number.ghost_rows_pack import COUNTS, GhostRows
 from graphdask.partition.part import Csr, Part
 
@@ -33,18 +34,15 @@ def ghost_rows(part: Part, env: Environment) -> Csr:
         return held[1]
     kernels, ends = env.kernels("ghost_rows", index_t=part.vertex_map.dtype), xp.zeros(ghosts, np.int64)
     pack = GhostRows(
-        indptr=part.out.indptr, indices=part.out.indices, owned=part.num_owned, ends=ends,
-        hubs=xp.empty(put_aside(part.out), part.vertex_map.dtype), counters=xp.zeros(len(COUNTS), np.int64),
+        owned=part.num_owned, ends=ends, hubs=xp.empty(put_aside(part.out), part.vertex_map.dtype),
+        counters=xp.zeros(len(COUNTS), np.int64),
     )  # fmt: skip
-    kernels.ghost_rows_count(part.num_owned, pack)
-    kernels.ghost_rows_count_hubs(HUB_THREADS, pack)
+    advance(kernels.ghost_rows_count, kernels.ghost_rows_count_hubs, part.out, part.num_owned, pack)
     indptr = xp.zeros(ghosts + 1, np.int64)
     xp.cumsum(ends, out=indptr[1:])
     ends[:] = indptr[:-1]
     pack.rows = xp.empty(int(indptr[-1]), part.vertex_map.dtype)
-    pack.counters.fill(0)
-    kernels.ghost_rows_fill(part.num_owned, pack)
-    kernels.ghost_rows_fill_hubs(HUB_THREADS, pack)
+    advance(kernels.ghost_rows_fill, kernels.ghost_rows_fill_hubs, part.out, part.num_owned, pack)
     made = Csr(indptr, pack.rows)
     part.tables.keep(NAME, (part.out, made), made.nbytes)
     return made

@@ -16,7 +16,9 @@ import numpy as np
 
 from graphdask.algorithms.tuning import FOREST
 from graphdask.device.backend import Array
-from graphdask.engine.loop import HUB_THREADS, Environment
+from graphdask.engine.advance import advance
+from graphdask.engine.buffers import put_aside
+from graphdask.engine.loop import Environment
 from graphdask.kernels.forest.forest_pack import COUNTS, Growing
 from graphdask.partition.part import Part
 
@@ -76,10 +78,10 @@ class _Forest:
         self.ties = csr.weights is not None or not narrow
         weights: dict[str, Any] = {} if csr.weights is None else {WEIGHTS[csr.weights.dtype.name]: csr.weights}
         self.pack = Growing(
-            indptr=csr.indptr, indices=csr.indices, owned=part.num_owned, root=xp.arange(slots, dtype=dtype),
+            owned=part.num_owned, root=xp.arange(slots, dtype=dtype),
             best=xp.full(slots, GREATEST, np.int64), least=xp.full(slots, GREATEST, np.int64) if self.ties else None,
             forest_source=xp.empty(slots, dtype), forest_place=xp.empty(slots, np.int64),
-            hubs=xp.empty(part.num_owned, dtype), capacity=0, counters=xp.zeros(len(COUNTS), np.int64),
+            hubs=xp.empty(put_aside(csr), dtype), capacity=0, counters=xp.zeros(len(COUNTS), np.int64),
             **{"rows" if narrow else "wide_rows": csr.rows}, **weights,
         )  # fmt: skip
 
@@ -132,9 +134,8 @@ class _Forest:
 
     def _visit(self, kernel: str) -> None:
         """Run a kernel over all rows, and then over those that it deferred."""
-        self.pack.set_counters(hubs=0)
-        getattr(self.kernels, kernel)(self.part.num_owned, self.pack)
-        getattr(self.kernels, f"{kernel}_hubs")(HUB_THREADS, self.pack)
+        of_hubs = getattr(self.kernels, f"{kernel}_hubs")
+        advance(getattr(self.kernels, kernel), of_hubs, self.part.out, self.part.num_owned, self.pack)
 
     def _flatten(self) -> None:
         while True:

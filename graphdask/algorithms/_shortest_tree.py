@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from graphdask.device.backend import Array
-from graphdask.engine.buffers import Allocation, exchange_bytes
-from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
-from graphdask.kernels.sssp.sssp_tree_pack import Tree
+from graphdask.engine.advance import advance
+from graphdask.engine.buffers import Allocation, exchange_bytes, put_aside
+from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.kernels.sssp.sssp_tree_pack import COUNTS, Tree
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.queries import own_places
 
@@ -54,13 +55,11 @@ def level_part(part: Part, env: Environment, distance: Array, parent: Array, lev
     xp.cumsum(level, out=indptr[1:])
     out = xp.empty(int(indptr[-1]), dtype)
     shared = Tree(
-        indptr=part.out.indptr, indices=part.out.indices, weights=weights, each=each, ids=part.ids, distance=distance,
-        parent=parent, any=int(not tree), place=indptr[:-1].copy(), out=out, hubs=xp.empty(part.num_owned, dtype),
-        counters=xp.zeros(2, np.int64),
+        weights=weights, each=each, ids=part.ids, distance=distance, parent=parent, any=int(not tree),
+        place=indptr[:-1].copy(), out=out, hubs=xp.empty(put_aside(part.out), dtype),
+        counters=xp.zeros(len(COUNTS), np.int64),
     )  # fmt: skip
-    rows = xp.flatnonzero(level).astype(dtype)
-    kernels.sssp_level(len(rows), rows, shared)
-    kernels.sssp_level_hubs(HUB_THREADS, shared)
+    advance(kernels.sssp_level, kernels.sssp_level_hubs, part.out, xp.flatnonzero(level).astype(dtype), shared)
     return replace(part, out=Csr(indptr, out), inward=None)
 
 
@@ -93,20 +92,18 @@ class Parents(Primitive[ParentsState]):
         sources = env.backend.from_host(own_places(part, self.sources))
         parent[sources] = part.ids[sources]
         ghost_queue, level = xp.empty(part.num_slots - owned, dtype), xp.zeros(owned, np.int64)
-        counters = xp.zeros(3, np.int64)
         tags = xp.empty(part.num_slots, np.uint8) if env.backend.name == "cuda" else None
         shared = Tree(
-            indptr=part.out.indptr, indices=part.out.indices, weights=weights, each=each, ids=part.ids,
-            distance=self.distance, tags=tags, owned=owned, parent=parent, ghost_queue=ghost_queue, level=level,
-            hubs=xp.empty(owned, dtype), counters=counters,
+            weights=weights, each=each, ids=part.ids, distance=self.distance, tags=tags, owned=owned, parent=parent,
+            ghost_queue=ghost_queue, level=level, hubs=xp.empty(put_aside(part.out), dtype),
+            counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
         if tags is not None:
             kernels.sssp_tags(part.num_slots, shared)
-        kernels.sssp_parents(owned, shared)
-        kernels.sssp_parents_hubs(HUB_THREADS, shared)
-        _, edges, ghosts = (int(x) for x in env.backend.to_host(counters))
-        found = ghost_queue[:ghosts]
-        return ParentsState(parent, level), Messages(found[:0], found, {"parent": parent}, False, owned, edges)
+        advance(kernels.sssp_parents, kernels.sssp_parents_hubs, part.out, owned, shared)
+        counts = shared.read_counters(env.backend)
+        found = ghost_queue[: counts.ghosts]
+        return ParentsState(parent, level), Messages(found[:0], found, {"parent": parent}, False, owned, counts.edges)
 
     def superstep(self, part: Part, state: ParentsState, inbox: Inbox, env: Environment) -> Messages:
         for message in inbox.received:

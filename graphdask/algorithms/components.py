@@ -30,8 +30,9 @@ from graphdask import execute
 from graphdask.algorithms._flood import flood, flood_memory
 from graphdask.algorithms.summaries import component_words, components
 from graphdask.device.backend import Array
+from graphdask.engine.advance import advance
 from graphdask.engine.buffers import Allocation, put_aside
-from graphdask.engine.loop import HUB_THREADS, INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import algorithm
@@ -128,14 +129,10 @@ class ConnectedComponents(Primitive[ComponentsState]):
         kernels.components_outside(owned, outside)
         rows = rows[: outside.read_counters(env.backend).rows]
         pack = Trees(
-            link=link, hubs=xp.empty(put_aside(*part.directions) if env.allocation.partial else len(rows), dtype),
-            counters=xp.zeros(len(COUNTS), np.int64),
+            link=link, hubs=xp.empty(put_aside(*part.directions), dtype), counters=xp.zeros(len(COUNTS), np.int64)
         )  # fmt: skip
         for csr in part.directions:
-            pack.assign(indptr=csr.indptr, indices=csr.indices)
-            pack.set_counters(hubs=0)
-            kernels.components_hook(len(rows), rows, pack)
-            kernels.components_hook_hubs(HUB_THREADS, pack)
+            advance(kernels.components_hook, kernels.components_hook_hubs, csr, rows, pack)
         edges += pack.read_counters(env.backend).edges
         kernels.components_compress(slots, link)
         label = xp.full(slots, np.iinfo(dtype).max, dtype)

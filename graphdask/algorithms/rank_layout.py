@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array
+from graphdask.engine.advance import advance
 from graphdask.engine.bins import Shape
+from graphdask.engine.buffers import put_aside
 from graphdask.engine.codes import Codes
-from graphdask.engine.loop import HUB_THREADS, Environment
+from graphdask.engine.loop import Environment
 from graphdask.engine.row_sums import CHUNK, Chunks, Rows, binned, laid_out, out_degrees, places, sliced
 from graphdask.engine.slices import Slices
 from graphdask.errors import InputError
@@ -205,12 +207,9 @@ def without_loop(part: Part, env: Environment) -> Array:
     loop = xp.zeros(part.num_owned, np.uint8)
     if part.counts.get("self_loops", 1):
         kernels = env.kernels("pagerank", index_t=csr.indices.dtype, real_t=np.float64, weight_t=np.float32)
-        rows = SelfLoops(
-            indptr=csr.indptr, indices=csr.indices, loop=loop, hubs=xp.empty(part.num_owned, part.vertex_map.dtype),
-            counters=xp.zeros(len(LOOPS), np.int64),
-        )  # fmt: skip
-        kernels.pagerank_loops(part.num_owned, rows)
-        kernels.pagerank_loops_hubs(HUB_THREADS, rows)
+        hubs, counters = xp.empty(put_aside(csr), part.vertex_map.dtype), xp.zeros(len(LOOPS), np.int64)
+        rows = SelfLoops(loop=loop, hubs=hubs, counters=counters)
+        advance(kernels.pagerank_loops, kernels.pagerank_loops_hubs, csr, part.num_owned, rows)
     return 1 - loop
 
 

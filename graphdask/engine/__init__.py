@@ -5,6 +5,7 @@ superstep loop, messages, exchange, ghosts, allocation and GPU teams. The names 
 other distributions too; `docs/engine.md` explains them with an example.
 """
 
+from graphdask.engine.advance import advance
 from graphdask.engine.bitmap import has_bits, set_bits
 from graphdask.engine.buffers import Allocation, Buffer, exchange_bytes, put_aside, reachable
 from graphdask.engine.checkpoints import Resumable
@@ -37,6 +38,7 @@ __all__ = [
     "Superstep",
     "Violation",
     "Votes",
+    "advance",
     "exchange_bytes",
     "first_of_all",
     "has_bits",

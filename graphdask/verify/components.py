@@ -13,7 +13,9 @@ import numpy as np
 from graphdask.algorithms.bfs import SearchFrom
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.device.backend import Array
-from graphdask.engine.loop import HUB_THREADS, RankContext, RankResult, run_primitive
+from graphdask.engine.advance import advance
+from graphdask.engine.buffers import put_aside
+from graphdask.engine.loop import RankContext, RankResult, run_primitive
 from graphdask.engine.violation import Violation, first_of_all
 from graphdask.kernels.components.components_pack import COUNTS, Trees
 from graphdask.partition.ghosts import fetch_ghosts
@@ -44,12 +46,9 @@ def _edges(context: RankContext, part: Part, csr: Csr, label: Array) -> Violatio
     xp = context.backend.xp
     kernels = context.backend.kernels("components", index_t=part.vertex_map.dtype)
     first_bad = xp.full(1, np.iinfo(np.int64).max, np.int64)
-    shared = Trees(
-        indptr=csr.indptr, indices=csr.indices, hubs=xp.empty(part.num_owned, part.vertex_map.dtype),
-        counters=xp.zeros(len(COUNTS), np.int64),
-    )  # fmt: skip
-    kernels.components_check(part.num_owned, label, first_bad, shared)
-    kernels.components_check_hubs(HUB_THREADS, label, first_bad, shared)
+    hubs, counters = xp.empty(put_aside(csr), part.vertex_map.dtype), xp.zeros(len(COUNTS), np.int64)
+    check, of_hubs = kernels.components_check, kernels.components_check_hubs
+    advance(check, of_hubs, csr, part.num_owned, Trees(hubs=hubs, counters=counters), label, first_bad)
     edge = int(first_bad[0])
     if edge == np.iinfo(np.int64).max:
         return None

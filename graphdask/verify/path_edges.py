@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from graphdask.device.backend import Array
-from graphdask.engine.loop import HUB_THREADS, RankContext
+from graphdask.engine.advance import advance
+from graphdask.engine.buffers import put_aside
+from graphdask.engine.loop import RankContext
 from graphdask.engine.violation import Violation
-from graphdask.kernels.sssp.sssp_tree_pack import Tree
+from graphdask.kernels.sssp.sssp_tree_pack import COUNTS, Tree
 from graphdask.partition.build import local_at_owner, to_cyclic_positions
 from graphdask.partition.part import Csr, Part
 
@@ -55,12 +57,11 @@ def check_edges(
     types: dict[str, Any] = {"index_t": dtype, "weight_t": lengths[0].dtype, "dist_t": distance.dtype}
     kernels, first_bad = context.backend.kernels("sssp_tree", **types), xp.full(1, np.iinfo(np.int64).max, np.int64)
     shared = Tree(
-        indptr=csr.indptr, indices=csr.indices, weights=lengths[0], each=lengths[1], ids=part.ids, distance=distance,
-        parent=parent, witnessed=witnessed, level=level, first_bad=first_bad, hubs=xp.empty(part.num_owned, dtype),
-        counters=xp.zeros(2, np.int64), until=xp.full(1, until, distance.dtype),
+        weights=lengths[0], each=lengths[1], ids=part.ids, distance=distance, parent=parent, witnessed=witnessed,
+        level=level, first_bad=first_bad, until=xp.full(1, until, distance.dtype),
+        hubs=xp.empty(put_aside(csr), dtype), counters=xp.zeros(len(COUNTS), np.int64),
     )  # fmt: skip
-    kernels.sssp_check(part.num_owned, shared)
-    kernels.sssp_check_hubs(HUB_THREADS, shared)
+    advance(kernels.sssp_check, kernels.sssp_check_hubs, csr, part.num_owned, shared)
     edge = int(first_bad[0])
     if edge == np.iinfo(np.int64).max:
         return None

@@ -1,0 +1,42 @@
+"""Advance: a kernel over the edges of rows, and a second launch for the rows of very many edges that it deferred.
+
+One block of a GPU would scan such a row while all others wait. So the first kernel lists it, and the second shares the
+edges of the listed rows among all blocks (kernels/common/rows.cuh). A CPU defers no row, and its second kernel does
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from graphdask.device.backend import Array
+from graphdask.engine.loop import HUB_THREADS
+from graphdask.kernels.common.packs import Pack
+from graphdask.partition.part import Csr
+
+
+def advance(
+    kernel: Callable[..., Any], over_hubs: Callable[..., Any], csr: Csr, rows: int | Array, pack: Pack, *arguments: Any
+) -> None:
+    """Visit all edges of some rows.
+
+    Parameters
+    ----------
+    kernel, over_hubs : callable
+        A kernel and that of the rows that it defers, such as `components_hook` and `components_hook_hubs`.
+    csr : Csr
+        Its `indptr` and `indices` are assigned to the pack.
+    rows : int or array
+        The kernel's number of rows, from the first one on, or a list of rows, which it takes then.
+    pack : Pack
+        What the kernels work on. It has `hubs`, a list of `put_aside(csr)` entries or more for deferred rows, and
+        `counters`, among which is the length of that list, `hubs`.
+    *arguments
+        What both kernels take before the pack.
+    """
+    pack.assign(indptr=csr.indptr, indices=csr.indices)
+    pack.set_counters(hubs=0)
+    listed = () if isinstance(rows, int) else (rows,)
+    kernel(len(rows) if listed else rows, *listed, *arguments, pack)
+    over_hubs(HUB_THREADS, *arguments, pack)
