@@ -37,6 +37,6 @@ def advance(
     """
     pack.assign(indptr=csr.indptr, indices=csr.indices)
     pack.set_counters(hubs=0)
-    listed = () if isinstance(rows, int) else (rows,)
-    kernel(len(rows) if listed else rows, *listed, *arguments, pack)
+    n, listed = (rows, ()) if isinstance(rows, int) else (len(rows), (rows,))
+    kernel(n, *listed, *arguments, pack)
     over_hubs(HUB_THREADS, *arguments, pack)

@@ -15,7 +15,6 @@ from graphdask import execute
 from graphdask.algorithms.summaries import values_of
 from graphdask.engine import (
     ALL,
-    HUB_THREADS,
     Allocation,
     Environment,
     Inbox,
@@ -25,6 +24,7 @@ from graphdask.engine import (
     RankContext,
     RankResult,
     Violation,
+    advance,
     exchange_bytes,
     put_aside,
 )
@@ -66,7 +66,7 @@ class HigherNeighbors(Primitive[Higher]):
         degree = xp.zeros(part.num_slots, np.int64)
         degree[: part.num_owned] = part.out.indptr[1:] - part.out.indptr[:-1]
         state = Higher(
-            indptr=part.out.indptr, indices=part.out.indices, degree=degree, higher=xp.zeros(part.num_owned, np.int64),
+            degree=degree, higher=xp.zeros(part.num_owned, np.int64),
             hubs=xp.empty(put_aside(part.out), part.vertex_map.dtype), counters=xp.zeros(len(FOUND), np.int64),
         )  # fmt: skip
         return state, Messages(ALL, none, {"degree": degree}, active=True, to="ghosts")
@@ -74,8 +74,7 @@ class HigherNeighbors(Primitive[Higher]):
     def superstep(self, part: Part, state: Higher, inbox: Inbox, env: Environment) -> Messages:
         inbox.put("degree", state.degree)
         kernels, none = env.kernels(FAMILY, index_t=part.vertex_map.dtype), part.ids[:0]
-        kernels.higher_count(part.num_owned, state)
-        kernels.higher_count_hubs(HUB_THREADS, state)
+        advance(kernels.higher_count, kernels.higher_count_hubs, part.out, part.num_owned, state)
         edges = state.read_counters(env.backend).edges
         return Messages(none, none, {"degree": state.degree}, False, part.num_owned, edges, to="ghosts")
 
