@@ -4,8 +4,9 @@ Labels begin as vertex ids. In an iteration every vertex takes the label that is
 the previous iteration, and the smallest of them if several are. A vertex of whose neighbours none changed keeps its
 label, which soon holds for most. A superstep is an iteration: it receives the changed
 labels of ghosts, finds the labels of all own vertices, and sends those that changed to the ranks that have ghosts of
-the vertices. Short rows are sorted, long ones counted in hash tables; tables are laid out for as many rows at a time as
-fit a table of a bounded size (`LABELS.table`).
+the vertices. Short rows are sorted, others counted in hash tables. On a GPU these are in shared memory. A row too long
+for one has another one in global memory; tables are laid out for as many rows at a time as fit a table of a bounded
+size (`LABELS.table`).
 
 Sources: Raghavan, Albert, Kumara, Near linear time algorithm to detect community structures (2007); Iosup et al., The
 LDBC Graphalytics Benchmark, Section 2.3.4 (CDLP).
@@ -33,6 +34,7 @@ from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.parameters import documented
 from graphdask.interface.registry import Option, algorithm
 from graphdask.kernels.common.tuning import LABEL_CHUNK as CHUNK
+from graphdask.kernels.common.tuning import LABEL_MIDDLE as MIDDLE
 from graphdask.kernels.common.tuning import SHORT
 from graphdask.kernels.label_propagation.label_propagation_pack import COUNTS, Labels
 from graphdask.partition.neighbours import places_of
@@ -47,7 +49,9 @@ class LabelsState:
     before: Array
     """Per own vertex, its label before the last iteration."""
     batches: list[tuple[int, int, int]]
-    """First and last of the long rows whose tables are filled together, and how many chunks they have."""
+    """First and last of the long rows whose labels are counted together, and how many chunks they have."""
+    several: int
+    """How many long rows have more than one chunk; they come first."""
     moved: int
     """Slots whose label changed in the last iteration."""
     iterations: int = 0
@@ -88,15 +92,16 @@ class LabelPropagation(Primitive[LabelsState], Resumable):
     def memory(self, part: Part, allocation: Allocation) -> int:
         item = part.vertex_map.dtype.itemsize
         lengths = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in part.directions)
-        long = lengths[lengths > SHORT] if part.num_owned else lengths
+        long = lengths[lengths > CHUNK] if part.num_owned else lengths
         table = min(2 * int(long.sum()), LABELS.table + 2 * int(long.max())) if len(long) else 0
+        parts = int((long // CHUNK + 1).sum())
         ghosts = part.num_slots - part.num_owned
         changed = part.num_owned
         if allocation.partial:
             changed = allocation.first(changed, int((lengths > 0).sum()))
         aside = sum(put_aside(csr) for csr in part.directions)
         lists = part.num_owned * (5 * item + 19) + (changed + aside) * item
-        return lists + ghosts * (7 * item + 1) + table * (item + 4)
+        return lists + ghosts * (7 * item + 1) + (table + parts) * (item + 4)
 
     def facts(self) -> dict[str, Any]:
         return {"iterations": self.iterations}
@@ -117,34 +122,39 @@ class LabelPropagation(Primitive[LabelsState], Resumable):
         xp, dtype, owned = env.xp, part.vertex_map.dtype, part.num_owned
         (label,) = env.fetch_ghosts(part, [labels])
         degree = sum(csr.indptr[1:] - csr.indptr[:-1] for csr in part.directions)
-        long = places_of(xp, degree > SHORT).astype(dtype)
-        start, chunks = xp.zeros(len(long) + 1, np.int64), xp.zeros(len(long) + 1, np.int64)
+        several = places_of(xp, degree > CHUNK)
+        long = xp.concatenate([several, places_of(xp, (degree > MIDDLE) & (degree <= CHUNK))]).astype(dtype)
+        start, chunks = xp.zeros(len(several) + 1, np.int64), xp.zeros(len(long) + 1, np.int64)
+        if len(several):
+            xp.cumsum(2 * degree[several], out=start[1:])
         if len(long):
-            xp.cumsum(2 * degree[long], out=start[1:])
             xp.cumsum((degree[long] + CHUNK - 1) // CHUNK, out=chunks[1:])
         total = int(start[-1])
         cuts = np.unique(env.backend.to_host(xp.searchsorted(start, xp.arange(0, total + LABELS.table, LABELS.table))))
-        cuts = np.minimum(cuts, len(long))
-        begins, parts = (env.backend.to_host(each[env.backend.from_host(cuts)]) for each in (start, chunks))
+        cuts = np.unique(np.append(np.minimum(cuts, len(several)), len(long)))
+        begins = env.backend.to_host(start[env.backend.from_host(np.minimum(cuts, len(several)))])
+        parts = env.backend.to_host(chunks[env.backend.from_host(cuts)])
         batches = [
-            (int(a), int(b), int(count))
-            for a, b, count in zip(cuts[:-1], cuts[1:], np.diff(parts), strict=True)
-            if a < b
+            (int(a), int(b), int(count)) for a, b, count in zip(cuts[:-1], cuts[1:], np.diff(parts), strict=True)
         ]
-        table = int(np.diff(begins).max(initial=0))
-        short = places_of(xp, (degree > 0) & (degree <= SHORT)).astype(dtype)
-        changed = env.buffer("label propagation's list of changes", owned, dtype, len(short) + len(long))
+        table, pieces = int(np.diff(begins).max(initial=0)), int(chunks[len(several)])
+        short, middle = (
+            places_of(xp, (degree > least) & (degree <= most)).astype(dtype)
+            for least, most in ((0, SHORT), (SHORT, MIDDLE))
+        )
+        changed = env.buffer("label propagation's list of changes", owned, dtype, len(short) + len(middle) + len(long))
         first, *rest = part.directions
         other = rest[0] if rest else first
         pack = Labels(
             indptr=first.indptr, indices=first.indices, in_indptr=other.indptr, in_indices=other.indices,
             both=len(rest), label=label, fresh=label[:owned].copy(), changed=changed.array, short_rows=short,
             moved=xp.ones(part.num_slots, np.uint8), due=xp.ones(owned, np.uint8),
-            hubs=xp.empty(max(map(put_aside, part.directions)), dtype), long_rows=long, start=start,
-            chunks=chunks, keys=xp.full(table, -1, dtype),
-            counts=xp.zeros(table, np.uint32), counters=xp.zeros(len(COUNTS), np.int64),
+            hubs=xp.empty(max(map(put_aside, part.directions)), dtype), middle_rows=middle, long_rows=long,
+            start=start, chunks=chunks, best_label=xp.empty(pieces, dtype), best_count=xp.empty(pieces, np.uint32),
+            keys=xp.full(table, -1, dtype), counts=xp.zeros(table, np.uint32),
+            counters=xp.zeros(len(COUNTS), np.int64),
         )  # fmt: skip
-        state = LabelsState(pack, label[:owned].copy(), batches, part.num_slots, iterations)
+        state = LabelsState(pack, label[:owned].copy(), batches, len(several), part.num_slots, iterations)
         none = pack.changed[:0]
         return state, Messages(none, none, {"label": label}, self.iterations > 0 and owned > 0, to="ghosts")
 
@@ -160,9 +170,12 @@ class LabelPropagation(Primitive[LabelsState], Resumable):
         state.before[:] = pack.label[: part.num_owned]
         if state.moved:
             kernels.labels_of_short(32 * len(pack.short_rows), pack)
+            kernels.labels_of_middle(32 * len(pack.middle_rows), pack)
             for begin, end, chunks in state.batches:
                 kernels.labels_count(BLOCK * chunks, begin, end, pack)
-                kernels.labels_pick(BLOCK * (end - begin), begin, end, pack)
+                if begin < state.several:
+                    kernels.labels_pick(BLOCK * chunks, begin, end, pack)
+            kernels.labels_settle(32 * state.several, pack)
         pack.counters.fill(0)
         kernels.labels_change(part.num_owned, pack)
         state.iterations += 1
@@ -182,6 +195,10 @@ class LabelPropagation(Primitive[LabelsState], Resumable):
             return
         for csr in part.directions:
             pack.set_counters(hubs=0)
+            if part.size == 1:
+                kernels.labels_mark(state.moved, csr.indptr, csr.indices, pack)
+                kernels.labels_mark_hubs(HUB_THREADS, csr.indptr, csr.indices, pack)
+                continue
             kernels.labels_due(part.num_owned, csr.indptr, csr.indices, pack)
             kernels.labels_due_hubs(HUB_THREADS, csr.indptr, csr.indices, pack)
 

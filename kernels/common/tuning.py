@@ -27,7 +27,9 @@ PLAIN_SHARE = 1 << 47
 """Of 2**63, per edge of a new vertex: a second hash is drawn too if direct edges, or copied ones, are rarer."""
 SHORT = 32
 """Neighbours up to which label propagation gives a row to a warp, one for each thread."""
-LABEL_CHUNK = 1024
+LABEL_MIDDLE = 256
+"""Neighbours up to which a warp counts the labels of a row in shared memory."""
+LABEL_CHUNK = 2048
 """Neighbours of a longer row that a block counts at a time."""
 COMMUNITY_ROW = 126
 """Neighbours of a row that a warp adds up by community; with two more, half the places of its table."""
@@ -80,7 +82,7 @@ MACROS_OF = {
     "common/pull.cuh": {"GD_PULL_FEW": PULL_FEW},
     "generate/cuppa.cu": {"CUPPA_FAR": FAR_VERTEX},
     "generate/pa_walk.cuh": {"PA_FAR": FAR_VERTEX, "PA_PLAIN_DEGREE": PLAIN_DEGREE, "PA_PLAIN_SHARE": PLAIN_SHARE},
-    "label_propagation/label_propagation.cu": {"CHUNK": LABEL_CHUNK},
+    "label_propagation/label_propagation.cu": {"CHUNK": LABEL_CHUNK, "MIDDLE": LABEL_MIDDLE},
     "communities/communities.cu": {"MIDDLE": COMMUNITY_ROW, "CHUNK": COMMUNITY_CHUNK, "WARPS": COMMUNITY_WARPS},
     "common/flat.cuh": {"GD_FLAT_TILE": FLAT_TILE},
     "common/lanes.cuh": {"GD_CHUNK": ROW_CHUNK},

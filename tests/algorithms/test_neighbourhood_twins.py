@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from kernel_launch import Packed
 
-from graphdask.algorithms.label_propagation import BLOCK, CHUNK, SHORT
+from graphdask.algorithms.label_propagation import BLOCK, CHUNK, MIDDLE, SHORT
 from graphdask.kernels.label_propagation.label_propagation_pack import Labels
 from graphdask.kernels.triangles.triangles_pack import TriangleRows
 
@@ -93,30 +93,35 @@ def most_frequent(labels):
 @pytest.mark.parametrize(("different", "still"), [(3, 0.0), (40, 0.0), (10**6, 0.0), (40, 0.5)])
 def test_labels(backend, dtype, rng, both, different, still):
     owned, slots = 60, 300
-    lengths = rng.choice([0, 1, 3, 15, 16, 17, 31, 32, 33, 100, 2500], owned)
+    lengths = rng.choice([0, 1, 3, 15, 16, 17, 31, 32, 33, 100, 255, 256, 257, 900, 2047, 2048, 2500, 9000], owned)
     out, inward = ([rng.integers(0, slots, k).tolist() for k in some] for some in (lengths, rng.permutation(lengths)))
     label = rng.integers(0, different, slots).astype(dtype)
     neighbours = [out[u] + inward[u] * both for u in range(owned)]
     degree = np.array([len(row) for row in neighbours])
-    long = np.flatnonzero(degree > SHORT)
-    start = np.concatenate([[0], np.cumsum(2 * degree[long])])
+    several, one = np.flatnonzero(degree > CHUNK), np.flatnonzero((degree > MIDDLE) & (degree <= CHUNK))
+    long = np.concatenate([several, one])
+    start = np.concatenate([[0], np.cumsum(2 * degree[several])])
     chunks = np.concatenate([[0], np.cumsum((degree[long] + CHUNK - 1) // CHUNK)])
     (indptr, indices), (in_indptr, in_indices) = rows_of(out, dtype), rows_of(inward, dtype)
-    middle = len(long) // 2
-    table = max(start[middle], start[-1] - start[middle])
+    half = len(several) // 2
+    table = max(start[half], start[-1] - start[half])
     d = Packed(
         backend, Labels, indptr=indptr, indices=indices, in_indptr=in_indptr, in_indices=in_indices, both=both,
         label=label, fresh=np.full(owned, POISON, dtype), long_rows=long.astype(dtype), start=start, chunks=chunks,
         short_rows=np.flatnonzero((degree > 0) & (degree <= SHORT)).astype(dtype), keys=np.full(table, -1, dtype),
         counts=np.zeros(table, np.uint32), changed=np.full(owned, POISON, dtype), counters=np.zeros(3, np.int64),
+        middle_rows=np.flatnonzero((degree > SHORT) & (degree <= MIDDLE)).astype(dtype),
+        best_label=np.full(chunks[len(several)], POISON, dtype), best_count=np.zeros(chunks[len(several)], np.uint32),
         due=(rng.random(owned) >= still).astype(np.uint8), moved=np.full(slots, 7, np.uint8),
     )  # fmt: skip
     due = d.host("due") == 1
     kernels = backend.kernels("label_propagation", index_t=dtype)
     kernels.labels_of_short(32 * len(d.pack.short_rows), d.pack)
-    for first, last in ((0, middle), (middle, len(long))):
+    kernels.labels_of_middle(32 * len(d.pack.middle_rows), d.pack)
+    for first, last in ((0, half), (half, len(several)), (len(several), len(long))):
         kernels.labels_count(BLOCK * int(chunks[last] - chunks[first]), first, last, d.pack)
-        kernels.labels_pick(BLOCK * (last - first), first, last, d.pack)
+        kernels.labels_pick(BLOCK * int(chunks[last] - chunks[first]), first, last, d.pack)
+    kernels.labels_settle(32 * len(several), d.pack)
     expected = [
         most_frequent(label[row].tolist()) if row and now else POISON for row, now in zip(neighbours, due, strict=True)
     ]
@@ -150,4 +155,25 @@ def test_rows_of_which_a_neighbour_moved_are_due(backend, dtype, rng, moves):
     kernels.labels_due(owned, *ends, d.pack)
     kernels.labels_due_hubs(HUB_THREADS, *ends, d.pack)
     expected = [now or moved[row].any() for row, now in zip(rows, already.tolist(), strict=True)]
+    np.testing.assert_array_equal(d.host("due") == 1, expected)
+
+
+@pytest.mark.parametrize("moves", [0, 1, 30])
+def test_neighbours_of_what_moved_are_due(backend, dtype, rng, moves):
+    owned = 60
+    rows = [rng.integers(0, owned, k).tolist() for k in rng.choice([0, 1, 3, 40, 9001], owned)]
+    indptr, indices = rows_of(rows, dtype)
+    changed = rng.permutation(owned)[:moves]
+    already = (rng.random(owned) < 0.2).astype(np.uint8)
+    d = Packed(
+        backend, Labels, changed=changed.astype(dtype), due=already, hubs=np.full(owned, POISON, dtype),
+        counters=np.zeros(3, np.int64),
+    )  # fmt: skip
+    kernels = backend.kernels("label_propagation", index_t=dtype)
+    ends = backend.from_host(indptr), backend.from_host(indices)
+    kernels.labels_mark(moves, *ends, d.pack)
+    kernels.labels_mark_hubs(HUB_THREADS, *ends, d.pack)
+    expected = already.astype(bool)
+    for u in changed:
+        expected[rows[u]] = True
     np.testing.assert_array_equal(d.host("due") == 1, expected)
