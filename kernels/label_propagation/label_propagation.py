@@ -105,7 +105,7 @@ def labels_of_middle(n, a: Labels):
 
 @twin
 def labels_count(n, first, last, a: Labels):
-    """Count the labels of each long row that is due, and keep the most frequent one; on a GPU, of those of one chunk."""
+    """Count the labels of each long row that is due, and keep the most frequent one, on a GPU of rows of one chunk."""
     keys, counts = np.full(2 * LABEL_CHUNK, -1, a.label.dtype), np.zeros(2 * LABEL_CHUNK, np.uint32)
     for r in range(first, last):
         u = a.long_rows[r]
