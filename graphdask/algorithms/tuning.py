@@ -95,7 +95,7 @@ class LabelsTuning(Tuning):
     settled: int = 8
     """Rows that are due are found if less than one of so many slots changed; else all are taken for due."""
     table: int = 1 << 22
-    """Entries of the hash tables that are filled at a time, more only by those of a row; the caches of a GPU hold them."""
+    """Entries of the hash tables that are filled at a time, more only by those of a row; caches of a GPU hold them."""
 
 
 @dataclass(frozen=True)
