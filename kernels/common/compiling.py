@@ -175,12 +175,19 @@ def listen_to_numba() -> None:
     event.register("numba:compiler_lock", Listener(_locking, _unlocked))
 
 
+NVRTC = ("compile_using_nvrtc", "_compile_using_nvrtc_no_warning")
+"""Functions by which CuPy calls NVRTC. Later versions call the second one themselves, and the first one calls it."""
+
+
 def listen_to_cupy(compiler: Any) -> None:
     """Count what CuPy compiles from now on; `compiler` is the module `cupy.cuda.compiler`."""
-    compile_ = getattr(compiler, "compile_using_nvrtc", None)
-    if compile_ is None or hasattr(compile_, "counted_by_graphdask"):
-        return
+    for name in NVRTC:
+        compile_ = getattr(compiler, name, None)
+        if compile_ is not None and not hasattr(compile_, "counted_by_graphdask"):
+            setattr(compiler, name, _counted(compile_))
 
+
+def _counted(compile_: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(compile_)
     def counted(*args: Any, **kwargs: Any) -> Any:
         begun = time.perf_counter()
@@ -194,7 +201,7 @@ def listen_to_cupy(compiler: Any) -> None:
                 _account.seconds += time.perf_counter() - begun
 
     counted.counted_by_graphdask = True  # type: ignore[attr-defined]
-    compiler.compile_using_nvrtc = counted
+    return counted
 
 
 class Timer:

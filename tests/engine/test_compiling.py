@@ -279,3 +279,21 @@ def test_statistics_show_it_in_words():
     assert "and 4.25 s for compiling 6 kernels" in repr(stats)
     assert {"compiled", "compile_seconds"} <= stats.to_dict().keys()
     assert np.isfinite(stats.to_dict()["compile_seconds"])
+
+
+def test_what_cupy_compiles_is_counted_once_where_one_function_calls_another():
+    def _compile_using_nvrtc_no_warning(source: str) -> str:
+        return f"{source} compiled"
+
+    def compile_using_nvrtc(source: str) -> str:
+        return compiler._compile_using_nvrtc_no_warning(source)
+
+    compiler = types.SimpleNamespace(
+        compile_using_nvrtc=compile_using_nvrtc, _compile_using_nvrtc_no_warning=_compile_using_nvrtc_no_warning
+    )
+    compiling.listen_to_cupy(compiler)
+    before = compiling.account()
+    assert compiler.compile_using_nvrtc("kernel") == "kernel compiled"
+    assert compiling.since(before).kernels == 1
+    assert compiler._compile_using_nvrtc_no_warning("kernel") == "kernel compiled"
+    assert compiling.since(before).kernels == 2
