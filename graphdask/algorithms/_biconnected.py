@@ -21,12 +21,13 @@ from graphdask.algorithms._search_tree import SearchTree
 from graphdask.algorithms.components import ConnectedComponents
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
-from graphdask.engine.loop import Environment, Inbox, Messages, Primitive
+from graphdask.engine.loop import Environment
+from graphdask.engine.without_supersteps import WithoutSupersteps
 from graphdask.partition.build import row_of_each, tally
 from graphdask.partition.part import Csr, Part, Tables
 
 
-class Biconnected(Primitive[None]):
+class Biconnected(WithoutSupersteps[None]):
     """The base of the primitives, for undirected graphs; all is done in `result`, which runs others."""
 
     columns: ClassVar[Mapping[str, Any]] = {}
@@ -39,12 +40,6 @@ class Biconnected(Primitive[None]):
 
     def memory(self, part: Part, allocation: Allocation) -> int:
         return 32 * part.out.num_edges + 250 * part.num_slots
-
-    def init(self, part: Part, env: Environment) -> tuple[None, Messages]:
-        return None, Messages(part.ids[:0], part.ids[:0], {}, False)
-
-    def superstep(self, part: Part, state: None, inbox: Inbox, env: Environment) -> Messages:
-        raise AssertionError("nothing is sent")
 
     def result(self, part: Part, state: None, env: Environment) -> dict[str, Any]:
         label = env.run(part, ConnectedComponents()).columns["label"]

@@ -10,7 +10,6 @@ Bornholdt, Statistical mechanics of community detection (2006).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -21,8 +20,9 @@ from graphdask.algorithms._communities import Arcs, add_up, given_labels, modula
 from graphdask.algorithms._lengths import fit_weights
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
-from graphdask.engine.loop import INDEX, Environment, Inbox, Messages, Primitive
+from graphdask.engine.loop import INDEX, Environment, Messages
 from graphdask.engine.owners import sum_at
+from graphdask.engine.without_supersteps import WithoutSupersteps
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.kinds import number
@@ -62,14 +62,7 @@ class ModularityResult(CommunitiesResult):
         return self.modularity
 
 
-@dataclass
-class ModularityState:
-    label: Array
-    """Of the own vertices, index dtype."""
-    found: dict[str, Any]
-
-
-class Modularity(Primitive[ModularityState]):
+class Modularity(WithoutSupersteps[dict[str, Any]]):
     """The primitive; `labels` are the smallest vertex numbers of the communities."""
 
     name = "modularity"
@@ -83,17 +76,11 @@ class Modularity(Primitive[ModularityState]):
     def memory(self, part: Part, allocation: Allocation) -> int:
         return Arcs.memory(part) + self.labels.nbytes + part.num_owned * 40 + part.num_slots * 8
 
-    def init(self, part: Part, env: Environment) -> tuple[ModularityState, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[dict[str, Any], Messages]:
         own = self.labels[env.backend.to_host(part.ids)]
         label = env.backend.from_host(own.astype(part.vertex_map.dtype))
-        state = ModularityState(label, measured(part, env, Arcs.of(part, env), label, self.resolution))
-        return state, Messages(label[:0], label[:0], {}, False, part.num_owned, part.out.num_edges)
-
-    def superstep(self, part: Part, state: ModularityState, inbox: Inbox, env: Environment) -> Messages:
-        raise AssertionError("it ends before its first superstep")
-
-    def result(self, part: Part, state: ModularityState, env: Environment) -> dict[str, Any]:
-        return {"label": state.label} | state.found
+        found = measured(part, env, Arcs.of(part, env), label, self.resolution)
+        return {"label": label} | found, Messages.none(part.size, frontier=part.num_owned, edges=part.out.num_edges)
 
 
 def measured(part: Part, env: Environment, arcs: Arcs, label: Array, resolution: float) -> dict[str, Any]:

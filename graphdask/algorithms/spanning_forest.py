@@ -23,8 +23,9 @@ from graphdask.algorithms._own_forest import memory_of_list, own_forest
 from graphdask.device.backend import Array
 from graphdask.display import terminal
 from graphdask.engine.buffers import Allocation
-from graphdask.engine.loop import Environment, Inbox, Messages, Primitive
+from graphdask.engine.loop import Environment, Messages
 from graphdask.engine.owners import Owners, least_at, least_of_each
+from graphdask.engine.without_supersteps import WithoutSupersteps
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.parameters import of_undirected
 from graphdask.interface.registry import algorithm
@@ -60,7 +61,7 @@ class SpanningForestResult(EdgesResult):
         return self.graph.num_vertices - len(self.row)
 
 
-class SpanningForest(Primitive[dict[str, Array]]):
+class SpanningForest(WithoutSupersteps[dict[str, Array]]):
     """The primitive, for undirected graphs. All is done in `init`, in which ranks ask each other."""
 
     name = "minimum spanning forest"
@@ -75,7 +76,7 @@ class SpanningForest(Primitive[dict[str, Array]]):
         return memory_of_list(part) + (56 + 6 * index if part.size == 1 else 152 + 12 * index) * part.num_slots
 
     def init(self, part: Part, env: Environment) -> tuple[dict[str, Array], Messages]:
-        owners, none = Owners(part, env), part.ids[:0]
+        owners = Owners(part, env)
         edges, root = own_forest(part, env)
         one, other = owners.positions(edges.pop("one")), owners.positions(edges.pop("other"))
         if part.size > 1:
@@ -90,13 +91,7 @@ class SpanningForest(Primitive[dict[str, Array]]):
         ids = [part.vertex_map.to_id(env.backend, end) for end in (one, other)]
         found = {"source": env.xp.minimum(*ids), "destination": env.xp.maximum(*ids)}
         found |= {name: edges[name] for name in ("weight", "row")} | {"label": _labels(part, env, owners, root)}
-        return found, Messages(none, none, {}, False, part.num_owned, part.out.num_edges)
-
-    def superstep(self, part: Part, state: dict[str, Array], inbox: Inbox, env: Environment) -> Messages:
-        raise AssertionError("nothing is sent")
-
-    def result(self, part: Part, state: dict[str, Array], env: Environment) -> dict[str, Any]:
-        return state
+        return found, Messages.none(part.size, frontier=part.num_owned, edges=part.out.num_edges)
 
 
 def _labels(part: Part, env: Environment, owners: Owners, root: Array) -> Array:

@@ -63,6 +63,11 @@ class Messages:
         """Messages `to="ranks"`."""
         return cls((), (), {}, to="ranks", records=records, bounds=bounds, **more)  # type: ignore[arg-type]
 
+    @classmethod
+    def none(cls, ranks: int, active: bool = False, frontier: int = 0, edges: int = 0) -> Messages:
+        """No messages to any of so many ranks; the run ends unless one is active."""
+        return cls.of_records({}, np.zeros(ranks + 1, np.int64), active=active, frontier=frontier, edges=edges)
+
 
 @dataclass
 class Counted:

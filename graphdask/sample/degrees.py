@@ -9,7 +9,8 @@ import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
-from graphdask.engine.loop import Environment, Inbox, Messages
+from graphdask.engine.loop import Environment, Messages
+from graphdask.engine.without_supersteps import WithoutSupersteps
 from graphdask.graph.graph import Graph
 from graphdask.partition.part import Part
 from graphdask.sample.result import Samples
@@ -20,7 +21,7 @@ class _Degrees(Samples):
     columns = ("vertex", "degree")
 
 
-class OutDegrees(Sampler[dict[str, Array]]):
+class OutDegrees(WithoutSupersteps[dict[str, Array]], Sampler[dict[str, Array]]):
     """Not random: instance i is a vertex; a rank has those of its rows."""
 
     name = "degrees"
@@ -38,13 +39,7 @@ class OutDegrees(Sampler[dict[str, Array]]):
         rows = slice(self.first, self.last) if part.size == 1 else slice(None)
         degrees = (part.out.indptr[1:] - part.out.indptr[:-1])[rows]
         state = {"vertex": part.ids[rows].copy(), "degree": degrees}
-        return state, Messages.of_records({}, np.zeros(part.size + 1, np.int64), active=False)
-
-    def superstep(self, part: Part, state: dict[str, Array], inbox: Inbox, env: Environment) -> Messages:
-        raise AssertionError("degrees are there before the first superstep")
-
-    def result(self, part: Part, state: dict[str, Array], env: Environment) -> dict[str, Array]:
-        return state
+        return state, Messages.none(part.size)
 
 
 def out_degrees(G: Graph, placement: Placement, client: Any, progress: bool | None) -> np.ndarray:

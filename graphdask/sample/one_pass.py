@@ -17,7 +17,8 @@ import numpy as np
 
 from graphdask.device.backend import Array, get_backend
 from graphdask.engine.buffers import Allocation
-from graphdask.engine.loop import Environment, Inbox, Messages
+from graphdask.engine.loop import Environment, Messages
+from graphdask.engine.without_supersteps import WithoutSupersteps
 from graphdask.errors import InputError
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import checked_seed, whole
@@ -50,7 +51,7 @@ class SampledEdges(Samples):
         return self._column("dst")
 
 
-class OnePassEdges(Sampler[dict[str, Array]]):
+class OnePassEdges(WithoutSupersteps[dict[str, Array]], Sampler[dict[str, Array]]):
     """The sampler: instance i is the edge of the i-th smallest key."""
 
     name = "edge sampling"
@@ -104,7 +105,7 @@ class OnePassEdges(Sampler[dict[str, Array]]):
         bounds = self.homes(part.size)
         mine = slice(int(bounds[part.rank]), int(bounds[part.rank + 1]))
         state = {name: column[mine].copy() for name, column in state.items()}
-        return state, Messages.of_records({}, np.zeros(part.size + 1, np.int64), active=False, edges=csr.num_edges)
+        return state, Messages.none(part.size, edges=csr.num_edges)
 
     def _below(self, part: Part, ends: Array, least: int) -> tuple[Any, ...]:
         number = np.uint64(self.seed)
@@ -129,14 +130,8 @@ class OnePassEdges(Sampler[dict[str, Array]]):
         )
         return keys, src, edges
 
-    def superstep(self, part: Part, state: dict[str, Array], inbox: Inbox, env: Environment) -> Messages:
-        raise AssertionError("an edge sample is made before the first superstep")
-
     def share(self, rank: int, size: int) -> OnePassEdges:
         return _Shared(self, rank, size)
-
-    def result(self, part: Part, state: dict[str, Array], env: Environment) -> dict[str, Array]:
-        return state
 
 
 class _Shared(OnePassEdges):

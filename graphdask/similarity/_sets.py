@@ -24,7 +24,7 @@ from graphdask.sample.traversal import ids_of_slots
 from graphdask.similarity._values import exponents, shift_of, whole_values, worths
 from graphdask.similarity.tuning import SIMILARITY
 from graphdask.subgraphs._rows import places_in
-from graphdask.subgraphs.selected import set_keys
+from graphdask.subgraphs.selected import own_rows, set_keys
 
 
 @dataclass
@@ -155,9 +155,8 @@ class Placed:
         xp, found = env.xp, []
         ends = [env.backend.from_host(end.astype(part.vertex_map.dtype)) for end in (first, second)]
         for turned, (here, there) in enumerate((ends, ends[::-1])):
-            at = part.vertex_map.to_position(env.backend, here) - here.dtype.type(part.first_position)
-            own = xp.flatnonzero((at >= 0) & (at < part.num_owned)) if len(at) else xp.zeros(0, np.int64)
-            rows, others = at[own], there[own]
+            rows, own = own_rows(part, env, part.vertex_map.to_position(env.backend, here))
+            others = there[own]
             mine, sizes = sets.out.sizes[rows], known_of(part, env, sets.out.sizes, others)
             more = mine > sizes if turned else mine >= sizes
             kept = ~more if least else more

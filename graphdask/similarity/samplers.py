@@ -8,14 +8,15 @@ those are listed that can be among the best.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
-from graphdask.engine.loop import Environment, Inbox, Messages
+from graphdask.engine.loop import Environment, Inbox, Messages, S
+from graphdask.engine.without_supersteps import WithoutSupersteps
 from graphdask.errors import OverBudget
 from graphdask.partition.part import Part
 from graphdask.sample.sampler import Sampler
@@ -25,6 +26,7 @@ from graphdask.similarity._sets import Placed, Sets, Shared, known_of, shared
 from graphdask.similarity._two_hops import TwoHops
 from graphdask.similarity.result import SimilarityResult
 from graphdask.similarity.tuning import SIMILARITY
+from graphdask.subgraphs.selected import own_rows
 
 LOOKED_AT = 1 << 20
 """From so many rows on it is asked what memory is free."""
@@ -32,15 +34,13 @@ LOOKED_AT = 1 << 20
 
 @dataclass
 class PairsState:
-    columns: dict[str, Array] = field(default_factory=dict)
-    """Of given pairs."""
-    listed: Listed | None = None
+    listed: Listed
     """Pairs that share a neighbour."""
-    hops: TwoHops | None = None
-    batches: Iterator[tuple[int, bool]] | None = None
+    hops: TwoHops
+    batches: Iterator[tuple[int, bool]]
 
 
-class Similarity(Sampler[PairsState]):
+class Similarity(Sampler[S]):
     """What both samplers have in common."""
 
     ghosts = "1-hop"
@@ -60,14 +60,8 @@ class Similarity(Sampler[PairsState]):
         """The neighbourhoods of the own vertices. Every rank calls it."""
         return Sets.of(part, env, both, self.name if self.weighted else None)
 
-    def superstep(self, part: Part, state: PairsState, inbox: Inbox, env: Environment) -> Messages:
-        raise AssertionError("given pairs are compared before the first superstep")
 
-    def result(self, part: Part, state: PairsState, env: Environment) -> dict[str, Array]:
-        return state.columns
-
-
-class OfPairs(Similarity):
+class OfPairs(WithoutSupersteps[dict[str, Array]], Similarity[dict[str, Array]]):
     """The sampler of given pairs of vertex numbers."""
 
     remedy = "give fewer pairs at a time, or use more workers"
@@ -84,11 +78,11 @@ class OfPairs(Similarity):
             + 140 * min(SIMILARITY.paths, part.out.num_edges**2)
         )
 
-    def init(self, part: Part, env: Environment) -> tuple[PairsState, Messages]:
+    def init(self, part: Part, env: Environment) -> tuple[dict[str, Array], Messages]:
         sets = self.sets(part, env, both=False)
         placed = Placed.of(part, env, sets, *self.given, least=False)
         columns = self.columns_of(part, env, sets, placed, shared(part, env, sets, placed))
-        return PairsState(columns), nothing(part, False, len(placed.number), part.out.num_edges)
+        return columns, Messages.none(part.size, frontier=len(placed.number), edges=part.out.num_edges)
 
     def columns_of(self, part: Part, env: Environment, sets: Sets, placed: Placed, of: Shared) -> dict[str, Array]:
         """The columns of the result, of pairs and what they share. Every rank calls it."""
@@ -98,7 +92,7 @@ class OfPairs(Similarity):
         return {"first": ends[0], "second": ends[1], "score": scores, "common": of.common, "pair": placed.number}
 
 
-class WithinTwoHops(Similarity):
+class WithinTwoHops(Similarity[PairsState]):
     """The sampler of pairs that share a neighbour.
 
     Parameters
@@ -145,8 +139,7 @@ class WithinTwoHops(Similarity):
         sources = None
         if self.sources is not None:
             given = env.backend.from_host(self.sources.astype(part.vertex_map.dtype))
-            at = part.vertex_map.to_position(env.backend, given) - given.dtype.type(part.first_position)
-            sources = at[(at >= 0) & (at < part.num_owned)]
+            sources, _ = own_rows(part, env, part.vertex_map.to_position(env.backend, given))
             sources.sort()
         return TwoHops.of(part, env, sets, sources, onward=self.sources is None and not self.each)
 
@@ -157,7 +150,7 @@ class WithinTwoHops(Similarity):
             self._refuse_beyond(part, env, hops.fewest())
         listed = Listed(env.xp, part.vertex_map.dtype, lambda rows: self._check_memory(part, env, rows))
         keep = self.topk if self.topk is not None and self.each else 0
-        state = PairsState({}, listed, hops, hops.listing(self.name, listed, keep))
+        state = PairsState(listed, hops, hops.listing(self.name, listed, keep))
         return state, self._next(part, state, env)
 
     def superstep(self, part: Part, state: PairsState, inbox: Inbox, env: Environment) -> Messages:
@@ -166,9 +159,6 @@ class WithinTwoHops(Similarity):
     def _next(self, part: Part, state: PairsState, env: Environment) -> Messages:
         """List the pairs of a batch."""
         listed, hops, batches = state.listed, state.hops, state.batches
-        assert listed is not None
-        assert hops is not None
-        assert batches is not None
         before = listed.used
         paths, more = next(batches, (0, False))
         found = listed.used - before
@@ -176,10 +166,9 @@ class WithinTwoHops(Similarity):
             best = top(env.xp, listed.since(0), self.topk)
             listed.replace(best)
             hops.least = float(best["score"][-1]), int(best["first"][-1]), int(best["second"][-1])
-        return nothing(part, more, found, paths)
+        return Messages.none(part.size, more, found, paths)
 
     def result(self, part: Part, state: PairsState, env: Environment) -> dict[str, Array]:
-        assert state.listed is not None
         columns = state.listed.taken()
         if self.topk is None or self.each:
             return columns
@@ -215,8 +204,3 @@ class WithinTwoHops(Similarity):
                 f"{needed / 2**30:.3g} GiB more, and it may use {free / 2**30:.3g} GiB "
                 f"({env.backend.description}); keep the best of them (topk=), {self.remedy}"
             )
-
-
-def nothing(part: Part, active: bool, pairs: int, paths: int) -> Messages:
-    """No messages."""
-    return Messages.of_records({}, np.zeros(part.size + 1, np.int64), active=active, frontier=pairs, edges=paths)

@@ -14,7 +14,8 @@ import numpy as np
 
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
-from graphdask.engine.loop import Environment, Inbox, Messages
+from graphdask.engine.loop import Environment, Messages
+from graphdask.engine.without_supersteps import WithoutSupersteps
 from graphdask.errors import OverBudget
 from graphdask.kernels.common.tuning import FLAT_TILE
 from graphdask.kernels.subgraphs.selected_pack import SelectedEdges
@@ -29,7 +30,7 @@ from graphdask.subgraphs.result import SubgraphResult
 from graphdask.subgraphs.tuning import SUBGRAPHS
 
 
-class Selected(Sampler[dict[str, Array]]):
+class Selected(WithoutSupersteps[dict[str, Array]], Sampler[dict[str, Array]]):
     """The sampler: subgraph i has the vertices `members[bounds[i]:bounds[i + 1]]`, vertex numbers that ascend."""
 
     name = "subgraph"
@@ -66,7 +67,7 @@ class Selected(Sampler[dict[str, Array]]):
     def init(self, part: Part, env: Environment) -> tuple[dict[str, Array], Messages]:
         pack = self._rows(part, env)
         columns, entries = self._edges(part, env, pack)
-        return with_edge_columns(part.out, columns, self.numbered), nothing(part, entries)
+        return with_edge_columns(part.out, columns, self.numbered), Messages.none(part.size, edges=entries)
 
     def _rows(self, part: Part, env: Environment) -> SelectedEdges:
         """Mark the members, and find which entries of the rows of own ones are checked."""
@@ -136,21 +137,10 @@ class Selected(Sampler[dict[str, Array]]):
         """Whether each stored edge is one of the graph's, not a direction of one."""
         return part.inward is not part.out
 
-    def superstep(self, part: Part, state: dict[str, Array], inbox: Inbox, env: Environment) -> Messages:
-        raise AssertionError("a subgraph is taken before the first superstep")
-
-    def result(self, part: Part, state: dict[str, Array], env: Environment) -> dict[str, Array]:
-        return state
-
 
 def words_of(part: Part) -> int:
     """Words of a bit for each slot."""
     return (part.num_slots + 31) // 32
-
-
-def nothing(part: Part, edges: int) -> Messages:
-    """No messages, and the end of the run."""
-    return Messages.of_records({}, np.zeros(part.size + 1, np.int64), active=False, edges=edges)
 
 
 def own_rows(part: Part, env: Environment, positions: Array) -> tuple[Array, Array]:

@@ -112,7 +112,7 @@ class Truss(Selected):
         return state, self._next(part, going)
 
     def _next(self, part: Part, going: Array) -> Messages:
-        return Messages.of_records({}, np.zeros(part.size + 1, np.int64), active=len(going) > 0, frontier=len(going))
+        return Messages.none(part.size, active=len(going) > 0, frontier=len(going))
 
     def superstep(self, part: Part, state: Any, inbox: Inbox, env: Environment) -> Messages:
         xp, arcs = env.xp, state.arcs
