@@ -25,7 +25,7 @@ _HOME = {
     "Program": "program.program",
     "TypedGraph": "graph.typed",
     "cosine": "similarity.similarity",
-    "ego_graph": "subgraphs.subgraph",
+    "ego_graph": "subgraphs.ego",
     "from_dask_dataframe": "graph.adapters",
     "from_edges": "graph.construct",
     "from_frame": "graph.from_frame",

@@ -21,6 +21,7 @@ from graphdask.sample.streamed import record
 from graphdask.stream.hops import pieces_of
 from graphdask.stream.rows import ChunkEnvironment, StoredRows
 from graphdask.stream.shared import StreamedPart
+from graphdask.subgraphs._reached import neighbours_of
 from graphdask.subgraphs._rows import places_in, row_blocks
 from graphdask.subgraphs.hops import Hops
 from graphdask.subgraphs.selected import Selected, set_keys, with_edge_columns
@@ -124,7 +125,9 @@ def around(sampler: Hops, part: StreamedPart, env: ChunkEnvironment) -> tuple[di
         positions = stored.positions((hops[-1] - of_each * n).astype(np.int32))
         for which, piece, _ in pieces_of(positions, env, stored, lambda _: None):
             rows = positions[which] - np.int32(piece.first_position)
-            instances, slots, scanned = sampler.reached(piece, env, of_each[which] * piece.num_owned + rows)
+            instances, slots, scanned = neighbours_of(
+                piece, env, sampler.csrs(piece), of_each[which] * piece.num_owned + rows, sampler.name
+            )
             found.append(instances * n + stored.numbers[slots])
             edges += scanned
             env.check_deadline(sampler.name, f"hop {hop}")

@@ -1,11 +1,13 @@
-"""Pairs of a source and a vertex that searches have reached, as a bit for each source and slot, and the next ones.
+"""Pairs of a source and a vertex that searches have reached on a rank, in two representations with the same methods.
 
-State: `marks`, set for an own vertex when it is reached, and for a ghost when its owner is notified, so that a rank
-sends each pair at most once. New pairs come from kernels in any order and are sorted.
+With few sources, a bit for each source and slot says whether the pair was reached. It is set for an own vertex when it
+is reached, and for a ghost when its owner is notified, so that a rank sends each pair at most once. With many sources
+the pairs of own vertices are sorted, and searched for; a ghost's may be sent again. A search sees no difference.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +18,7 @@ from graphdask.kernels.common.tuning import FLAT_TILE
 from graphdask.kernels.subgraphs.reached_pack import REACHED, ReachedPairs
 from graphdask.partition.part import Csr, Part
 from graphdask.sample._beyond_memory import refuse_beyond_memory
+from graphdask.subgraphs._rows import places_in, row_blocks
 from graphdask.subgraphs.selected import words_of
 from graphdask.subgraphs.tuning import SUBGRAPHS
 
@@ -23,6 +26,11 @@ from graphdask.subgraphs.tuning import SUBGRAPHS
 def fits(part: Part, sources: int) -> bool:
     """Whether marks of so many sources need as little memory as those of subgraphs."""
     return sources * words_of(part) <= SUBGRAPHS.marks
+
+
+def reached_pairs(part: Part, env: Environment, sources: int, name: str) -> MarkedPairs | SortedPairs:
+    """Return no pairs of so many sources; `name` is what errors call the search."""
+    return (MarkedPairs if fits(part, sources) else SortedPairs)(part, env, sources, name)
 
 
 @dataclass
@@ -37,8 +45,8 @@ class Found:
     """Edges of the frontier."""
 
 
-class Reached:
-    """The pairs that searches from some sources have reached on a rank, or notified its peers of."""
+class MarkedPairs:
+    """The pairs as bits."""
 
     def __init__(self, part: Part, env: Environment, sources: int, name: str):
         self._env, self._most, self._name = env, sources * part.num_slots, name
@@ -83,3 +91,56 @@ class Reached:
         self._kernels.reached_visit(-(-edges // FLAT_TILE), pack, per_item=32)
         found = pack.read_counters(self._env.backend)
         return Found(pack.own[: found.own], pack.remote[: found.remote], edges)
+
+
+class SortedPairs:
+    """The pairs as a sorted array."""
+
+    def __init__(self, part: Part, env: Environment, sources: int, name: str):
+        self._part, self._env, self._name = part, env, name
+        self._visited: Array = env.xp.zeros(0, np.int64)
+
+    def begin(self, pairs: Array) -> None:
+        """Take in pairs of own vertices."""
+        self.take(pairs)
+
+    def take(self, pairs: Array) -> Array:
+        """Take in pairs of own vertices, and return those that were not there, once each, in ascending order."""
+        if not len(pairs):
+            return pairs
+        xp = self._env.xp
+        fresh = xp.unique(pairs)
+        fresh = fresh[~places_in(xp, self._visited, fresh)[1]]
+        self._visited = xp.concatenate([self._visited, fresh])
+        self._visited.sort()
+        return fresh
+
+    def visit(self, csr: Csr, pairs: Array) -> Found:
+        """Take in the neighbours of distinct pairs, and return those that were not there; ghosts' once each."""
+        instances, slots, edges = neighbours_of(self._part, self._env, [csr], pairs, self._name)
+        here = slots < self._part.num_owned
+        own = self.take(instances[here] * self._part.num_owned + slots[here])
+        return Found(own, instances[~here] * self._part.num_slots + slots[~here], edges)
+
+
+def neighbours_of(
+    part: Part, env: Environment, csrs: Sequence[Csr], pairs: Array, name: str
+) -> tuple[Array, Array, int]:
+    """Distinct pairs that an edge leads to from some pairs: sources, slots; and how many edges there are."""
+    xp, slots = env.xp, max(part.num_slots, 1)
+    instances = pairs // max(part.num_owned, 1)
+    rows = (pairs - instances * part.num_owned).astype(part.vertex_map.dtype)
+    found, edges = pairs[:0], 0
+    for csr in csrs:
+        for of_each, places in row_blocks(env, csr, rows):
+            edges += len(places)
+            found = xp.unique(xp.concatenate([found, instances[of_each] * slots + csr.indices[places]]))
+            refuse_beyond_memory(env, name, "pairs of source and vertex", len(found), 64)
+    return *split(part, found), edges
+
+
+def split(part: Part, pairs: Array) -> tuple[Array, Array]:
+    """Sources and slots of pairs, source * num_slots + slot."""
+    slots = max(part.num_slots, 1)
+    sources = pairs // slots
+    return sources, (pairs - sources * slots).astype(part.vertex_map.dtype)

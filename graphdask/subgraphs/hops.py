@@ -1,21 +1,18 @@
 """Vertices within some hops of each source: searches from many sources at once, over pairs of source and vertex.
 
 State: the pairs that the owner of each vertex has reached, as sorted numbers, one array for each hop. A superstep takes
-in the pairs that arrived, leaves out those that were reached before, and sends the neighbours of the others to their
-owners, each pair once. A pair is reached at the first hop that can reach it, whatever the order of messages. With few
-sources, a bit for each source and slot says whether the pair was reached, and own neighbours are not sent. With many
-sources, pairs are sorted, and searched for among those that were reached.
+in the pairs that arrived, leaves out those that were reached before (`_reached`), and sends the neighbours of the
+others to their owners. A pair is reached at the first hop that can reach it, whatever the order of messages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.device.arrays import is_array
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import INDEX, Environment, Inbox, Messages
@@ -23,14 +20,11 @@ from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import choice, whole
 from graphdask.interface.parameters import documented
 from graphdask.partition.build import from_cyclic, to_cyclic_positions
-from graphdask.partition.given import given_array
 from graphdask.partition.part import Csr, Part
 from graphdask.partition.vertex_map import VertexMap
-from graphdask.sample._beyond_memory import refuse_beyond_memory
-from graphdask.sample.hops import checked_seeds
 from graphdask.sample.sampler import Sampler, owners, routed, sampled
-from graphdask.subgraphs._reached import Reached, fits
-from graphdask.subgraphs._rows import places_in, row_blocks
+from graphdask.subgraphs._given import given_sets
+from graphdask.subgraphs._reached import MarkedPairs, SortedPairs, fits, neighbours_of, reached_pairs, split
 from graphdask.subgraphs.result import Ordered
 from graphdask.subgraphs.selected import own_rows, refuse_keys_beyond, words_of
 
@@ -69,12 +63,10 @@ class HopsResult(Ordered):
 class HopsState:
     hops: list[Array]
     """The pairs of each hop, source * num_owned + own vertex, int64, sorted."""
-    visited: Array
-    """All of these, sorted; without `reached`."""
-    reached: Reached | None = None
-    """Bits of these, where sources are few."""
-    fresh: list[Array] = field(default_factory=list)
-    """With `reached`: pairs of the next hop that this rank found."""
+    reached: MarkedPairs | SortedPairs
+    """All of these."""
+    fresh: Sequence[Array] = ()
+    """Pairs of the next hop that this rank found itself."""
 
 
 class Hops(Sampler[HopsState]):
@@ -108,10 +100,11 @@ class Hops(Sampler[HopsState]):
 
     def csrs(self, part: Part) -> list[Csr]:
         """The rows that are followed."""
-        if self.direction == "out" or part.inward is part.out:
-            return [part.out]
-        assert part.inward is not None
-        return [part.inward] if self.direction == "in" else [part.out, part.inward]
+        if self.direction == "both":
+            return part.directions
+        csr = part.out if self.direction == "out" else part.inward
+        assert csr is not None
+        return [csr]
 
     def started(self, part: Part, env: Environment) -> Array:
         """The pairs of this rank at hop 0."""
@@ -125,67 +118,37 @@ class Hops(Sampler[HopsState]):
 
     def init(self, part: Part, env: Environment) -> tuple[HopsState, Messages]:
         first = self.started(part, env)
-        state = HopsState([first], first)
-        if fits(part, self.instances):
-            state.reached = Reached(part, env, self.instances, self.name)
-            state.reached.begin(first)
+        state = HopsState([first], reached_pairs(part, env, self.instances, self.name))
+        state.reached.begin(first)
         return state, self._sent(part, state, env)
 
     def superstep(self, part: Part, state: HopsState, inbox: Inbox, env: Environment) -> Messages:
-        xp, records = env.xp, inbox.records
-        pairs = records["instance"]
+        pairs, vertices = inbox.records["instance"], inbox.records["vertex"]
         if len(pairs):
-            rows = records["vertex"] - part.vertex_map.dtype.type(part.first_position)
-            pairs = pairs * part.num_owned + rows
-        if state.reached is None:
-            fresh = xp.unique(pairs)
-            fresh = fresh[~places_in(xp, state.visited, fresh)[1]]
-            state.visited = xp.concatenate([state.visited, fresh])
-            state.visited.sort()
-        else:
-            found = [each for each in (*state.fresh, state.reached.take(pairs)) if len(each)]
-            fresh = pairs[:0]
-            if found:
-                fresh = xp.concatenate(found)
-                fresh.sort()
+            pairs = pairs * part.num_owned + (vertices - part.vertex_map.dtype.type(part.first_position))
+        fresh = env.xp.concatenate([*state.fresh, state.reached.take(pairs)])
+        if len(fresh):
+            fresh.sort()
         state.hops.append(fresh)
         return self._sent(part, state, env)
 
     def _sent(self, part: Part, state: HopsState, env: Environment) -> Messages:
         """The neighbours of the last hop to their owners; none after the last hop."""
         frontier = state.hops[-1] if len(state.hops) <= self.hops else state.hops[-1][:0]
-        if state.reached is None:
-            instances, positions, edges = self.neighbours(part, env, frontier)
-            state.fresh = []
-        else:
-            found = [state.reached.visit(csr, frontier) for csr in self.csrs(part)]
-            state.fresh, edges = [each.own for each in found], sum(each.edges for each in found)
-            instances = positions = frontier[:0]
-            if part.size > 1:
-                instances, slots = split(part, env.xp.concatenate([each.remote for each in found]))
-                positions = positions_of(part, slots)
-        active = len(positions) > 0 or any(map(len, state.fresh))
-        to = owners(env, part, positions) if part.size > 1 else positions
-        records, bounds = routed(env, to, {"instance": instances, "vertex": positions})
-        return Messages.of_records(records, bounds, active=active, frontier=len(frontier), edges=edges)
+        found = [state.reached.visit(csr, frontier) for csr in self.csrs(part)]
+        state.fresh, edges = [each.own for each in found], sum(each.edges for each in found)
+        active = any(map(len, state.fresh))
+        if part.size == 1:
+            return Messages.none(1, active, len(frontier), edges)
+        instances, slots = split(part, env.xp.concatenate([each.remote for each in found]))
+        positions = positions_of(part, slots)
+        records = routed(env, owners(env, part, positions), {"instance": instances, "vertex": positions})
+        return Messages.of_records(*records, active=active, frontier=len(frontier), edges=edges)
 
     def neighbours(self, part: Part, env: Environment, pairs: Array) -> tuple[Array, Array, int]:
         """Distinct pairs that an edge leads to from some pairs: sources, positions; and how many edges there are."""
-        instances, slots, edges = self.reached(part, env, pairs)
+        instances, slots, edges = neighbours_of(part, env, self.csrs(part), pairs, self.name)
         return instances, positions_of(part, slots), edges
-
-    def reached(self, part: Part, env: Environment, pairs: Array) -> tuple[Array, Array, int]:
-        """Distinct pairs that an edge leads to from some pairs: sources, slots; and how many edges there are."""
-        xp, slots = env.xp, max(part.num_slots, 1)
-        instances = pairs // max(part.num_owned, 1)
-        rows = (pairs - instances * part.num_owned).astype(part.vertex_map.dtype)
-        found, edges = pairs[:0], 0
-        for csr in self.csrs(part):
-            for of_each, places in row_blocks(env, csr, rows):
-                edges += len(places)
-                found = xp.unique(xp.concatenate([found, instances[of_each] * slots + csr.indices[places]]))
-                refuse_beyond_memory(env, self.name, "pairs of source and vertex", len(found), 64)
-        return *split(part, found), edges
 
     def result(self, part: Part, state: HopsState, env: Environment) -> dict[str, Array]:
         xp, owned = env.xp, max(part.num_owned, 1)
@@ -193,13 +156,6 @@ class Hops(Sampler[HopsState]):
         hop = xp.concatenate([xp.full(len(each), hop, np.int32) for hop, each in enumerate(state.hops)])
         instance = pairs // owned
         return {"vertex": part.ids[pairs - instance * owned], "hop": hop, "instance": instance}
-
-
-def split(part: Part, pairs: Array) -> tuple[Array, Array]:
-    """Sources and slots of pairs, source * num_slots + slot."""
-    slots = max(part.num_slots, 1)
-    sources = pairs // slots
-    return sources, (pairs - sources * slots).astype(part.vertex_map.dtype)
 
 
 def positions_of(part: Part, slots: Array) -> Array:
@@ -260,12 +216,3 @@ def k_hop_neighbors(
     search = Hops.searches(*sets, whole("k", k, 0), choice("direction", direction, DIRECTIONS))
     found: HopsResult = sampled(G, search, "partitioned", client, progress)
     return found
-
-
-def given_sets(G: Graph, name: str, vertices: Any) -> tuple[np.ndarray, np.ndarray | None]:
-    """Numbers of the vertices of all sets, and where those of each begin; None if they are one array."""
-    single = isinstance(vertices, int | str | np.generic) or (
-        is_array(vertices) and not given_array(name, vertices).ndim
-    )
-    flat, bounds = checked_seeds(G, given_array(name, vertices).reshape(1) if single else vertices, name)
-    return flat.astype(np.int64), bounds
