@@ -1,4 +1,4 @@
-"""Articulation points, bridges and biconnected components of undirected graphs; `_biconnected` finds the components."""
+"""Biconnected components of undirected graphs, as `_biconnected` finds them."""
 
 from __future__ import annotations
 
@@ -7,42 +7,12 @@ from typing import Any
 import numpy as np
 
 from graphdask import execute
-from graphdask.algorithms._biconnected import Biconnected, Blocks, labels
+from graphdask.algorithms._biconnected import Biconnected, Blocks
 from graphdask.algorithms.summaries import component_words
-from graphdask.display import terminal
 from graphdask.graph.graph import Graph, checked_undirected
 from graphdask.interface.parameters import of_undirected
 from graphdask.interface.registry import algorithm
-from graphdask.results.edge_values import EdgesResult, EdgeValuesResult
-from graphdask.results.result import Result
-
-
-class ArticulationResult(Result):
-    """What `articulation_points` returns."""
-
-    columns = ("articulation",)
-
-    @property
-    def articulation(self) -> np.ndarray:
-        """Whether each vertex is an articulation point; bool, shape (num_vertices,), in the order of `vertex_ids`."""
-        return self._column("articulation")
-
-    @property
-    def points(self) -> np.ndarray:
-        """The ids of the articulation points, ascending."""
-        return self.graph.vertex_ids[self.articulation]
-
-
-class BridgesResult(EdgesResult):
-    """What `bridges` returns. Its edges are in the order of their rows."""
-
-    columns = ("label",)
-    vertex_valued = ("label",)
-
-    @property
-    def label(self) -> np.ndarray:
-        """The smallest id of the vertex's two-edge-connected component; shape (num_vertices,)."""
-        return self._column("label")
+from graphdask.results.edge_values import EdgeValuesResult
 
 
 class BiconnectedResult(EdgeValuesResult):
@@ -85,34 +55,6 @@ class BiconnectedResult(EdgeValuesResult):
         return self.graph.ids.to_caller(pairs[0]), self.graph.ids.to_caller(pairs[1])
 
 
-class ArticulationPoints(Biconnected):
-    """The primitive of `articulation_points`."""
-
-    name = "articulation points"
-    result_type = ArticulationResult
-    edge_rows = False
-
-    def found(self, blocks: Blocks) -> dict[str, Any]:
-        return {"articulation": blocks.articulation()}
-
-
-class Bridges(Biconnected):
-    """The primitive of `bridges`. Each bridge stands on the rank of its end that is farther from the root."""
-
-    name = "bridges"
-    result_type = BridgesResult
-
-    def found(self, blocks: Blocks) -> dict[str, Any]:
-        part, env, edges, bridge = blocks.part, blocks.env, blocks.edges, blocks.bridge()
-        (ids,) = env.fetch_ghosts(part, [part.ids])
-        kept = edges.up & bridge[edges.row]
-        one, other = ids[edges.row[kept]], ids[part.out.indices[kept]]
-        assert part.out.rows is not None
-        ends = {"source": env.xp.minimum(one, other), "destination": env.xp.maximum(one, other)}
-        label = labels(part, env, edges.without(part, env, bridge))
-        return {"label": label, "row": part.out.rows[kept]} | ends
-
-
 class BiconnectedComponents(Biconnected):
     """The primitive of `biconnected_components`. Each edge stands on the rank of its smaller id, in stored order."""
 
@@ -129,106 +71,6 @@ class BiconnectedComponents(Biconnected):
         of_edges["rows"] = 1 - env.least(-(int(csr.rows.max()) if len(csr.rows) else -1))
         label = env.xp.where(blocks.child, blocks.label, blocks.label.dtype.type(-1))
         return {"label": label, "parent": part.vertex_map.to_id(env.backend, blocks.tree.parent)} | of_edges
-
-
-def _points(result: Any) -> dict[str, Any]:
-    return {"points": int(result.articulation.sum()), "vertices": result.graph.num_vertices}
-
-
-def _points_words(found: dict[str, Any]) -> str:
-    return f"{terminal.count(found['points'], 'articulation point')} of {terminal.count(found['vertices'], 'vertex')}"
-
-
-@algorithm(
-    "articulation", ArticulationResult, "Articulation points: vertices whose removal disconnects others.",
-    summary=_points, words=_points_words, undirected=True, also="cut_vertices cutpoints articulation_vertices",
-)  # fmt: skip
-@of_undirected
-def articulation_points(
-    G: Graph,
-    *,
-    exchange: str | None = None,
-    client: Any = None,
-    progress: bool | None = None,
-) -> ArticulationResult:
-    """Find the articulation points: vertices without which a connected component falls apart.
-
-    Parallel edges and self-loops make no difference.
-
-    Returns
-    -------
-    ArticulationResult
-        With `articulation`, bool of shape (num_vertices,), in the order of `G.vertex_ids`, and `points`, the ids of the
-        articulation points; identical for every number of partitions and on every device.
-
-    References
-    ----------
-    Tarjan, Vishkin: An efficient parallel biconnectivity algorithm, SIAM Journal on Computing 14 (1985). Dong, Wang,
-    Gu, Sun: Provably fast and space-efficient parallel biconnectivity, PPoPP 2023.
-
-    Examples
-    --------
-    >>> import graphdask as gd
-    >>> G = gd.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)
-    >>> gd.articulation_points(G).points.tolist()
-    [2]
-    """
-    checked_undirected(G, "articulation_points")
-    return execute.run(G, ArticulationPoints(), exchange=exchange, client=client, progress=progress)
-
-
-def _bridges(result: Any) -> dict[str, Any]:
-    return {"bridges": len(result.row), "parts": len(np.unique(result._internal("label")))}
-
-
-def _bridges_words(found: dict[str, Any]) -> str:
-    return f"{terminal.count(found['bridges'], 'bridge')}, {terminal.count(found['parts'], 'component')} without them"
-
-
-@algorithm(
-    "bridges", BridgesResult, "Bridges: edges whose removal disconnects vertices.", summary=_bridges,
-    words=_bridges_words, undirected=True,
-    also="has_bridges cut_edges two_edge_connected_components k_edge_components",
-)  # fmt: skip
-@of_undirected
-def bridges(
-    G: Graph,
-    *,
-    exchange: str | None = None,
-    client: Any = None,
-    progress: bool | None = None,
-) -> BridgesResult:
-    """Find the bridges: edges without which a connected component falls apart.
-
-    Of parallel edges none is a bridge, unless the graph was made with `multi_edges="merge"`. Self-loops are no bridges.
-
-    Returns
-    -------
-    BridgesResult
-        Of each bridge `source` and `destination`, the caller's ids, the smaller one first, and `row`, its row in what
-        the graph was made of; in ascending order of `row`. Of each vertex `label`, the smallest id of its component if
-        all bridges are removed, shape (num_vertices,), in the order of `G.vertex_ids`. All are identical for every
-        number of partitions and on every device.
-
-    Raises
-    ------
-    Unsupported
-        If the rows of the edges are not known.
-
-    References
-    ----------
-    Tarjan, Vishkin: An efficient parallel biconnectivity algorithm, SIAM Journal on Computing 14 (1985). Dong, Wang,
-    Gu, Sun: Provably fast and space-efficient parallel biconnectivity, PPoPP 2023.
-
-    Examples
-    --------
-    >>> import graphdask as gd
-    >>> r = gd.bridges(gd.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False))
-    >>> r.source.tolist(), r.destination.tolist(), r.row.tolist()
-    ([2], [3], [3])
-    """
-    checked_undirected(G, "bridges")
-    return execute.run(G, Bridges(), exchange=exchange, client=client, progress=progress)
 
 
 def _components(result: Any) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from typing import Any
 import networkx
 import numpy as np
 
-from graphdask.algorithms.biconnected import articulation_points as run_articulation_points
+from graphdask.algorithms.articulation import articulation_points as run_articulation_points
 from graphdask.algorithms.biconnected import biconnected_components as run_biconnected_components
-from graphdask.algorithms.biconnected import bridges as run_bridges
+from graphdask.algorithms.bridges import bridges as run_bridges
 from graphdask.algorithms.components import connected_components
 from graphdask.nx.graph import NxGraph
 from graphdask.nx.offered import offered
