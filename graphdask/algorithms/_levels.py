@@ -9,6 +9,9 @@ from graphdask.algorithms._candidates import Candidates
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Buffer
 
+HALF = 31
+"""Bits of a half of 1 / distance, whose unit is 2**-62: sums of halves over up to 2**31 sources fit int64."""
+
 
 @dataclass
 class Level:
@@ -72,7 +75,7 @@ class BetweennessState:
     """int64 per own vertex, of distances alone: how many sources have reached it."""
     total: Array | None = None
     """int64 per own vertex, of distances alone: their distances, added up."""
-    inverse: Array | None = None
+    halves: Array | None = None
     """int64 (2, own), of harmonic centrality: the sum of 1 / distance, in units of 2**-31 and of 2**-62."""
     over: dict[str, Array] = field(default_factory=dict)
     """If edges have values too: `sigma`, `here`, `edges` and `hubs` of kernels/betweenness/betweenness_pack.py."""
@@ -88,9 +91,17 @@ class BetweennessState:
     def sums(self) -> dict[str, Array]:
         """What is added up over the batches, per own vertex."""
         found = {"score": self.score, "reached": self.reached, "total": self.total}
-        if self.inverse is not None:
-            found |= {"inverse": self.inverse[0], "inverse_low": self.inverse[1]}
+        if self.halves is not None:
+            found |= {"inverse": self.halves[0], "inverse_low": self.halves[1]}
         return {name: sums for name, sums in found.items() if sums is not None}
+
+    @property
+    def inverse(self) -> Array:
+        """float64 per own vertex, of harmonic centrality: the sum of 1 / distance."""
+        assert self.halves is not None
+        high, low = self.halves
+        high, low = high + (low >> HALF), low & (1 << HALF) - 1
+        return high * 2.0**-HALF + low * 2.0 ** (-2 * HALF)
 
     @property
     def columns(self) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from graphdask.algorithms._levels import BetweennessState, Level
+from graphdask.algorithms._levels import HALF, BetweennessState, Level
 from graphdask.algorithms.betweenness import Betweenness
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
@@ -33,6 +33,8 @@ class Nearness(Betweenness):
     """The primitive of both. Its result also has `reached` and `total`, over the sources besides the vertex itself."""
 
     by_teams = goes_deep = False
+    with_inverse = False
+    """Whether 1 / distance is summed too."""
 
     def __init__(self, sources: Sequence[int], lanes: int):
         super().__init__(sources, lanes, 1.0)
@@ -60,6 +62,7 @@ class Nearness(Betweenness):
     def clear_sums(self, part: Part, state: BetweennessState, env: Environment) -> None:
         """Begin all sums at 0."""
         state.reached, state.total = (env.xp.zeros(part.num_owned, np.int64) for _ in range(2))
+        state.halves = env.xp.zeros((2, part.num_owned), np.int64) if self.with_inverse else None
 
     def _own_sources(self, part: Part, batch: int) -> tuple[int, dict[int, int], list[int]]:
         return *super()._own_sources(part, batch)[:2], []
@@ -80,6 +83,10 @@ class Nearness(Betweenness):
         assert state.total is not None
         state.reached[rows] += lanes
         state.total[rows] += depth * lanes
+        if state.halves is not None:
+            units = ((1 << 2 * HALF) + depth // 2) // depth
+            for half, share in zip(state.halves, (units >> HALF, units & (1 << HALF) - 1), strict=True):
+                half[rows] += share * lanes
 
     def _chunks(self, part: Part) -> int:
         return 0
@@ -100,6 +107,6 @@ class Nearness(Betweenness):
         score = self.scores(state, others, part.num_vertices, env.xp)
         return {"score": score, "reached": state.reached, "total": state.total}
 
-    def scores(self, state: BetweennessState, others: Array, num_vertices: int, xp: Any) -> Array:
+    def scores(self, sums: Any, others: Array, num_vertices: int, xp: Any) -> Array:
         """Return the scores of own vertices, each of which has so many other vertices among the sources."""
         raise NotImplementedError

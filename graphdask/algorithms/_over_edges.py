@@ -17,9 +17,11 @@ from typing import Any
 
 from graphdask.algorithms._edge_ends import EdgeColumns
 from graphdask.algorithms._levels import BetweennessState, Level
+from graphdask.algorithms._undefined_paths import NamedRows
 from graphdask.algorithms._weighted_paths import PathCounts, WeightedPathsState, simple_edges
+from graphdask.algorithms._weighted_searches import Lengths
 from graphdask.algorithms.betweenness import Betweenness
-from graphdask.algorithms.weighted_betweenness import Lengths, NamedRows, Nothing, WeightedBetweenness
+from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import ROW, Allocation
 from graphdask.engine.loop import Environment, Messages
@@ -124,7 +126,7 @@ class WeightedEdgeBetweenness(WeightedBetweenness):
     def counts(self, sources: Sequence[int], lanes: int, rows: Any, distance: Array) -> PathCounts:
         return EdgePaths(sources, lanes, rows, distance)
 
-    def result(self, part: Part, state: Nothing, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: None, env: Environment) -> dict[str, Any]:
         rows = self.rows(part, env)
         found = self.scored(part, env, rows)
         over = env.xp.zeros(part.out.num_edges)

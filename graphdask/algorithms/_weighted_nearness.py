@@ -14,16 +14,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._lengths import bucket_unit, distance_range, fit_weights
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms._weighted_paths import rows_memory
+from graphdask.algorithms._weighted_searches import Distances, Lengths
 from graphdask.algorithms.sssp import NO_VERTEX
-from graphdask.algorithms.weighted_betweenness import Distances, Lengths, Nothing, WeightedBetweenness
+from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import Environment
-from graphdask.errors import InputError
-from graphdask.graph.graph import Graph
 from graphdask.partition.part import Part
 from graphdask.partition.queries import own_places
 
@@ -81,11 +79,14 @@ class WeightedNearness(WeightedBetweenness):
     kept: ClassVar[tuple[str, ...]] = ("reached", "high", "low", "inverse")
     """The sums in the result."""
 
-    def __init__(self, sources: Sequence[int], lanes: int, lengths: Lengths, checked: bool):
-        """`lanes` is how many sources at most are searched from together; `checked` says whether a distance may be too
-        large for its dtype."""
+    def __init__(self, sources: Sequence[int], lanes: int, lengths: Lengths):
+        """`lanes` is how many sources at most are searched from together."""
         super().__init__(sources, lanes, 1.0, 1.0, lengths)
-        self.checked = checked
+
+    @property
+    def checked(self) -> bool:
+        """Whether distances are checked, as one may be too large for its dtype."""
+        return self.lengths.checked
 
     @property
     def inward(self) -> bool:
@@ -104,7 +105,7 @@ class WeightedNearness(WeightedBetweenness):
                 (own,) = env.fetch_ghosts(part, [own])
             yield number, own[:, None]
 
-    def result(self, part: Part, state: Nothing, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: None, env: Environment) -> dict[str, Any]:
         xp, owned = env.xp, part.num_owned
         sums = Sums.zero(xp, owned, self.table)
         rows = self.rows(part, env) if self.checked else None
@@ -131,22 +132,3 @@ class WeightedNearness(WeightedBetweenness):
     def scores(self, sums: Sums, others: Array, num_vertices: int, xp: Any) -> Array:
         """Return the scores of own vertices, each of which has so many other vertices among the sources."""
         raise NotImplementedError
-
-
-def lengths_of(G: Graph, name: str, client: Any, progress: bool | None) -> tuple[Lengths, bool]:
-    """Return how searches keep distances, and whether one may be too large for that; weights are 0 or more."""
-    facts = fit_weights(G, f"; {name} takes weights of 0 or more", client, progress)
-    distance, most = distance_range(G, facts)
-    longest = float(facts.greatest) * max(G.num_vertices, 1)
-    largest = float(np.finfo(np.float64).max) if distance.kind == "f" else 2.0**62
-    return Lengths(bucket_unit(G, facts), distance, facts.least == 0, most), not longest < largest
-
-
-def raise_too_far(G: Graph, result: Any) -> None:
-    """Refuse a graph in which a path is too long for the dtype of distances."""
-    too_far = result._value("too_far")
-    if too_far != NO_VERTEX:
-        raise InputError(
-            f"the distance of vertex {G.ids.to_caller(np.array([too_far]))[0]} from a source is too large; scale the "
-            f"weights down"
-        )

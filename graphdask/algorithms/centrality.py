@@ -5,31 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from graphdask import execute
+from graphdask.algorithms._by_weight import OPTIONS, by_option, checked_weight, run_by
 from graphdask.algorithms._sources import chosen_sources, of_sources, warn_of_one_source
+from graphdask.algorithms._undefined_paths import raise_undefined
 from graphdask.algorithms.betweenness import TABLE_BYTES, Betweenness, BetweennessResult
 from graphdask.algorithms.tuning import BETWEENNESS
-from graphdask.algorithms.weighted_betweenness import Lengths, WeightedBetweenness, raise_undefined
+from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.display import terminal
-from graphdask.errors import InputError, shown
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own
 from graphdask.interface.registry import Option, algorithm
 
-WEIGHTED = Option(
-    "Shortest paths by the sums of weights, or by hops.  [default: where there are weights]",
-    kind=bool,
-    default=None,
-    spelling="weighted/unweighted",
-)
-OPTIONS = {
-    "sources": Option("Estimate from K vertices; default: all, exact.", kind=int, least=1, metavar="K"),
-    "seed": Option("Of the choice of K vertices.  [default: 0]"),
-    "normalized": Option("Divide by the number of pairs of other vertices."),
-    "weighted": WEIGHTED,
-}
+NORMALIZED = {"normalized": Option("Divide by the number of pairs of other vertices.")}
 
 
 def scales(G: Graph, drawn: int | None, normalized: bool) -> tuple[float, float]:
@@ -58,18 +45,6 @@ def _words(found: dict[str, Any]) -> str:
     return f"{searched}; the highest, of {found['highest']}, is {found['score']:,.6g}" if "score" in found else searched
 
 
-def _start(G: Graph, weighted: bool | None, **options: Any) -> BetweennessResult:
-    """The call of the command line, which says whether weights count."""
-    refuse_without_weights(G, weighted)
-    return betweenness(G, weight=None if weighted is False else "weight", **options)
-
-
-def refuse_without_weights(G: Graph, weighted: bool | None, otherwise: str = "to count hops") -> None:
-    """Raise InputError for the option --weighted of a graph without weights."""
-    if weighted and not G.weighted:
-        raise InputError(f"--weighted needs weights, and the graph has none; leave it out {otherwise}")
-
-
 PATHS = """
 G : Graph
     A path in a directed graph follows its edges; in an undirected graph each pair of ends counts once.
@@ -89,8 +64,8 @@ of_paths = partial(of_sources, shared=PATHS, errors=PATHS_ERRORS)
 
 @algorithm(
     "betweenness", BetweennessResult, "Betweenness: how many shortest paths pass through a vertex.", summary=_summary,
-    words=_words, weights=True, start=_start,
-    options=OPTIONS, also="betweenness_centrality vertex_betweenness node_betweenness brandes bc",
+    words=_words, weights=True, start=by_option,
+    options=OPTIONS | NORMALIZED, also="betweenness_centrality vertex_betweenness node_betweenness brandes bc",
     example=lambda G: {"sources": min(3, G.num_vertices) or None}, tolerance=1e-12,
 )  # fmt: skip
 @of_paths
@@ -171,17 +146,14 @@ def betweenness(
     scale, of_sources = scales(G, len(chosen) if drawn else None, bool(normalized))
     if drawn and len(chosen) == 1 and n > 2:
         warn_of_one_source(G, chosen)
-    primitive: Betweenness | WeightedBetweenness
-    by_weight = G.weighted and weight is not None
-    if by_weight:
-        lengths = Lengths.of(G, client, progress)
-        lanes = lanes_of(len(chosen), 56 * n)
-        primitive = WeightedBetweenness(chosen, lanes, scale, of_sources, lengths)
-    else:
-        primitive = Betweenness(chosen, lanes_of(len(chosen), 48 * n), scale, of_sources)
-    result: BetweennessResult = execute.run(
+    lanes = partial(lanes_of, len(chosen))
+    result: BetweennessResult = run_by(
         G,
-        primitive,
+        weight,
+        "betweenness",
+        lambda: Betweenness(chosen, lanes(48 * n), scale, of_sources),
+        lambda lengths: WeightedBetweenness(chosen, lanes(56 * n), scale, of_sources, lengths),
+        raise_undefined,
         exchange=exchange,
         allocation=allocation,
         checkpoint=checkpoint,
@@ -189,19 +161,7 @@ def betweenness(
         client=client,
         progress=progress,
     )
-    if by_weight:
-        raise_undefined(G, result)
     return result
-
-
-def checked_weight(weight: Any, normalized: Any = False) -> None:
-    """Raise InputError for values that the arguments `weight` and `normalized` do not have."""
-    if not isinstance(normalized, bool | np.bool_):
-        raise InputError(f"normalized={normalized!r} is neither true nor false")
-    if not (weight is None or (isinstance(weight, str) and weight == "weight")):
-        raise InputError(
-            f"weight={shown(weight)} is neither 'weight', the weights of the graph, nor None, which ignores them"
-        )
 
 
 def lanes_of(sources: int, each: int) -> int:

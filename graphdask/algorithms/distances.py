@@ -12,29 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from graphdask import execute
-from graphdask.algorithms._levels import BetweennessState
+from graphdask.algorithms._by_weight import OPTIONS, by_option, checked_weight, run_by
 from graphdask.algorithms._nearness import Nearness
 from graphdask.algorithms._sources import chosen_sources, of_sources, warn_of_one_source
-from graphdask.algorithms._weighted_nearness import Sums, WeightedNearness, lengths_of, raise_too_far
-from graphdask.algorithms.centrality import WEIGHTED, checked_weight, refuse_without_weights
+from graphdask.algorithms._weighted_nearness import WeightedNearness
+from graphdask.algorithms._weighted_searches import raise_too_far
 from graphdask.algorithms.summaries import values_of
 from graphdask.algorithms.tuning import BETWEENNESS
 from graphdask.device.backend import Array
-from graphdask.engine.loop import Environment
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own
 from graphdask.interface.registry import Option, algorithm
-from graphdask.partition.part import Part
 from graphdask.results.result import Result
 
-OPTIONS = {
-    "sources": Option("Estimate from K vertices; default: all, exact.", kind=int, least=1, metavar="K"),
-    "seed": Option("Of the choice of K vertices.  [default: 0]"),
-    "weighted": WEIGHTED,
-}
-HALF = 31
-"""Bits of a half of 1 / distance, whose unit is 2**-62: sums of halves over up to 2**31 sources fit int64."""
 SUMMARY, WORDS = values_of("score")
 
 
@@ -60,73 +50,51 @@ class HarmonicCentralityResult(Result):
         return self._column("score")
 
 
-class Closeness(Nearness):
-    """The primitive of `closeness_centrality`."""
+class OfCloseness:
+    """What both primitives of `closeness_centrality` share: the sources that reach a vertex by the sum of distances."""
 
     name = "closeness_centrality"
-    result_type = ClosenessCentralityResult  # type: ignore[assignment]
-    wf_improved = True
+    result_type: Any = ClosenessCentralityResult
 
-    def scores(self, state: BetweennessState, others: Array, num_vertices: int, xp: Any) -> Array:
-        return closeness_of(state.reached, state.total, others, self.wf_improved, xp)
+    def __init__(self, *given: Any, wf_improved: bool = True):
+        super().__init__(*given)
+        self.wf_improved = wf_improved
 
-
-class Harmonic(Nearness):
-    """The primitive of `harmonic_centrality`."""
-
-    name = "harmonic_centrality"
-    result_type = HarmonicCentralityResult  # type: ignore[assignment]
-    drawn = False
-
-    def clear_sums(self, part: Part, state: BetweennessState, env: Environment) -> None:
-        super().clear_sums(part, state, env)
-        state.inverse = env.xp.zeros((2, part.num_owned), np.int64)
-
-    def _add(self, state: BetweennessState, rows: Array, depth: int, lanes: Array) -> None:
-        super()._add(state, rows, depth, lanes)
-        assert state.inverse is not None
-        units = ((1 << 2 * HALF) + depth // 2) // depth
-        for half, part in enumerate((units >> HALF, units & (1 << HALF) - 1)):
-            state.inverse[half][rows] += part * lanes
-
-    def scores(self, state: BetweennessState, others: Array, num_vertices: int, xp: Any) -> Array:
-        assert state.inverse is not None
-        high, low = state.inverse
-        high, low = high + (low >> HALF), low & (1 << HALF) - 1
-        return scaled_up(high * 2.0**-HALF + low * 2.0 ** (-2 * HALF), others, num_vertices, self.drawn, xp)
+    def scores(self, sums: Any, others: Array, num_vertices: int, xp: Any) -> Array:
+        score = xp.where(sums.total > 0, sums.reached / xp.where(sums.total > 0, sums.total, 1), 0.0)
+        return score * (sums.reached / xp.maximum(others, 1)) if self.wf_improved else score
 
 
-class ClosenessByWeight(WeightedNearness):
-    """The primitive of `closeness_centrality` by weight."""
-
-    name = "closeness_centrality"
-    result_type = ClosenessCentralityResult  # type: ignore[assignment]
-    wf_improved = True
-
-    def scores(self, sums: Sums, others: Array, num_vertices: int, xp: Any) -> Array:
-        return closeness_of(sums.reached, sums.total, others, self.wf_improved, xp)
+class Closeness(OfCloseness, Nearness):
+    """The primitive by hops."""
 
 
-class HarmonicByWeight(WeightedNearness):
-    """The primitive of `harmonic_centrality` by weight."""
+class ClosenessByWeight(OfCloseness, WeightedNearness):
+    """The primitive by weight."""
+
+
+class OfHarmonic:
+    """What both primitives of `harmonic_centrality` share: the sums of 1 / distance, scaled up from drawn sources."""
 
     name = "harmonic_centrality"
-    result_type = HarmonicCentralityResult  # type: ignore[assignment]
-    drawn = False
+    result_type: Any = HarmonicCentralityResult
 
-    def scores(self, sums: Sums, others: Array, num_vertices: int, xp: Any) -> Array:
-        return scaled_up(sums.inverse, others, num_vertices, self.drawn, xp)
+    def __init__(self, *given: Any, drawn: bool = False):
+        super().__init__(*given)
+        self.drawn = drawn
 
-
-def closeness_of(reached: Array, total: Array, others: Array, improved: bool, xp: Any) -> Array:
-    """Return the closeness of vertices: the sources that reach them, divided by the sums of the distances."""
-    score = xp.where(total > 0, reached / xp.where(total > 0, total, 1), 0.0)
-    return score * (reached / xp.maximum(others, 1)) if improved else score
+    def scores(self, sums: Any, others: Array, num_vertices: int, xp: Any) -> Array:
+        return sums.inverse * ((num_vertices - 1) / xp.maximum(others, 1)) if self.drawn else sums.inverse
 
 
-def scaled_up(sums: Array, others: Array, num_vertices: int, drawn: bool, xp: Any) -> Array:
-    """Return the sums of 1 / distance, those from drawn sources scaled up to all vertices."""
-    return sums * ((num_vertices - 1) / xp.maximum(others, 1)) if drawn else sums
+class Harmonic(OfHarmonic, Nearness):
+    """The primitive by hops."""
+
+    with_inverse = True
+
+
+class HarmonicByWeight(OfHarmonic, WeightedNearness):
+    """The primitive by weight."""
 
 
 def _chosen(G: Graph, sources: Any, seed: int | None) -> tuple[list[int], int, bool]:
@@ -135,18 +103,6 @@ def _chosen(G: Graph, sources: Any, seed: int | None) -> tuple[list[int], int, b
     if drawn and len(chosen) == 1 and G.num_vertices > 1:
         warn_of_one_source(G, chosen)
     return chosen, max(1, min(BETWEENNESS.lanes, len(chosen))), drawn
-
-
-def _start_closeness(G: Graph, weighted: bool | None, **options: Any) -> ClosenessCentralityResult:
-    """The call of the command line, which says whether weights count."""
-    refuse_without_weights(G, weighted)
-    return closeness_centrality(G, weight=None if weighted is False else "weight", **options)
-
-
-def _start_harmonic(G: Graph, weighted: bool | None, **options: Any) -> HarmonicCentralityResult:
-    """The call of the command line, which says whether weights count."""
-    refuse_without_weights(G, weighted)
-    return harmonic_centrality(G, weight=None if weighted is False else "weight", **options)
 
 
 DISTANCES = """
@@ -172,7 +128,7 @@ _of_distances = partial(of_sources, shared=DISTANCES, errors=DISTANCES_ERRORS)
         "wf_improved": Option("Multiply by the share of the vertices that reach it.", spelling="improved/plain"),
     },
     also="closeness", example=lambda G: {"sources": min(5, G.num_vertices) or None}, weights=True,
-    start=_start_closeness,
+    start=by_option,
 )  # fmt: skip
 @_of_distances
 def closeness_centrality(
@@ -233,17 +189,14 @@ def closeness_centrality(
     """
     checked_graph(G)
     checked_weight(weight)
-    chosen, lanes, _ = _chosen(G, sources, seed)
-    primitive: Closeness | ClosenessByWeight
-    by_weight = G.weighted and weight is not None
-    if by_weight:
-        primitive = ClosenessByWeight(chosen, lanes, *lengths_of(G, "closeness_centrality", client, progress))
-    else:
-        primitive = Closeness(chosen, lanes)
-    primitive.wf_improved = wf_improved
-    result: ClosenessCentralityResult = execute.run(
+    given = _chosen(G, sources, seed)[:2]
+    result: ClosenessCentralityResult = run_by(
         G,
-        primitive,
+        weight,
+        "closeness_centrality",
+        lambda: Closeness(*given, wf_improved=wf_improved),
+        lambda lengths: ClosenessByWeight(*given, lengths, wf_improved=wf_improved),
+        raise_too_far,
         exchange=exchange,
         allocation=allocation,
         checkpoint=checkpoint,
@@ -251,8 +204,6 @@ def closeness_centrality(
         client=client,
         progress=progress,
     )
-    if by_weight:
-        raise_too_far(G, result)
     return result
 
 
@@ -260,7 +211,7 @@ def closeness_centrality(
     "harmonic", HarmonicCentralityResult, "Harmonic centrality: the sum of 1 / distance to a vertex.", summary=SUMMARY,
     words=WORDS, options=OPTIONS, also="harmonic harmonic_closeness",
     example=lambda G: {"sources": min(5, G.num_vertices) or None}, weights=True,
-    start=_start_harmonic,
+    start=by_option,
 )  # fmt: skip
 @_of_distances
 def harmonic_centrality(
@@ -314,17 +265,14 @@ def harmonic_centrality(
     """
     checked_graph(G)
     checked_weight(weight)
-    chosen, lanes, drawn = _chosen(G, sources, seed)
-    primitive: Harmonic | HarmonicByWeight
-    by_weight = G.weighted and weight is not None
-    if by_weight:
-        primitive = HarmonicByWeight(chosen, lanes, *lengths_of(G, "harmonic_centrality", client, progress))
-    else:
-        primitive = Harmonic(chosen, lanes)
-    primitive.drawn = drawn
-    result: HarmonicCentralityResult = execute.run(
+    *given, drawn = _chosen(G, sources, seed)
+    result: HarmonicCentralityResult = run_by(
         G,
-        primitive,
+        weight,
+        "harmonic_centrality",
+        lambda: Harmonic(*given, drawn=drawn),
+        lambda lengths: HarmonicByWeight(*given, lengths, drawn=drawn),
+        raise_too_far,
         exchange=exchange,
         allocation=allocation,
         checkpoint=checkpoint,
@@ -332,6 +280,4 @@ def harmonic_centrality(
         client=client,
         progress=progress,
     )
-    if by_weight:
-        raise_too_far(G, result)
     return result

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from graphdask import execute
+from graphdask.algorithms._by_weight import OPTIONS, by_option, checked_weight, run_by
 from graphdask.algorithms._over_edges import EdgeBetweenness, WeightedEdgeBetweenness
 from graphdask.algorithms._sources import chosen_sources
-from graphdask.algorithms.centrality import OPTIONS, checked_weight, lanes_of, of_paths, refuse_without_weights, scales
-from graphdask.algorithms.weighted_betweenness import Lengths, raise_undefined
+from graphdask.algorithms._undefined_paths import raise_undefined
+from graphdask.algorithms.centrality import lanes_of, of_paths, scales
 from graphdask.display import terminal
 from graphdask.graph.graph import Graph, checked_graph
 from graphdask.interface.kinds import Own
@@ -59,15 +60,9 @@ def _words(found: dict[str, Any]) -> str:
     return f"{searched}; the highest, of the edge from {found['from']} to {found['to']}, is {found['score']:,.6g}"
 
 
-def _start(G: Graph, weighted: bool | None, **options: Any) -> EdgeBetweennessResult:
-    """The call of the command line, which says whether weights count."""
-    refuse_without_weights(G, weighted)
-    return edge_betweenness(G, weight=None if weighted is False else "weight", **options)
-
-
 @algorithm(
     "edge-betweenness", EdgeBetweennessResult, "Edge betweenness: how many shortest paths lead over an edge.",
-    summary=_summary, words=_words, weights=True, start=_start,
+    summary=_summary, words=_words, weights=True, start=by_option,
     options=OPTIONS | {"normalized": Option("Divide by the number of pairs of vertices.")},
     also="edge_betweenness_centrality edge_load girvan_newman",
     example=lambda G: {"sources": min(3, G.num_vertices) or None}, tolerance=1e-12,
@@ -139,17 +134,17 @@ def edge_betweenness(
     chosen, drawn = chosen_sources(G, sources, seed)
     count = len(chosen) if drawn else None
     scaled = *scales(G, count, bool(normalized)), edge_scale(G, count, bool(normalized))
-    primitive: EdgeBetweenness | WeightedEdgeBetweenness
-    by_weight = G.weighted and weight is not None
-    if by_weight:
-        lengths = Lengths.of(G, client, progress)
-        lanes = lanes_of(len(chosen), 56 * n)
-        primitive = WeightedEdgeBetweenness(chosen, lanes, *scaled, EdgeBetweennessResult, lengths)
-    else:
-        primitive = EdgeBetweenness(chosen, lanes_of(len(chosen), 48 * n), *scaled, EdgeBetweennessResult)
-    result: EdgeBetweennessResult = execute.run(
-        G, primitive, exchange=exchange, allocation=allocation, client=client, progress=progress
+    lanes = partial(lanes_of, len(chosen))
+    result: EdgeBetweennessResult = run_by(
+        G,
+        weight,
+        "betweenness",
+        lambda: EdgeBetweenness(chosen, lanes(48 * n), *scaled, EdgeBetweennessResult),
+        lambda lengths: WeightedEdgeBetweenness(chosen, lanes(56 * n), *scaled, EdgeBetweennessResult, lengths),
+        raise_undefined,
+        exchange=exchange,
+        allocation=allocation,
+        client=client,
+        progress=progress,
     )
-    if by_weight:
-        raise_undefined(G, result)
     return result

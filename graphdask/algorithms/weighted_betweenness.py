@@ -10,76 +10,26 @@ Source: Brandes, A faster algorithm for betweenness centrality (2001), Section 4
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from graphdask.algorithms._lengths import bucket_unit, distance_range, fit_weights
 from graphdask.algorithms._shortest_tree import unreached
 from graphdask.algorithms._sources import scale_sums
-from graphdask.algorithms._sssp_state import SsspState
-from graphdask.algorithms._weighted_paths import NEVER, PathCounts, Rows, counting_memory, rows_memory
+from graphdask.algorithms._undefined_paths import NamedRows
+from graphdask.algorithms._weighted_paths import PathCounts, counting_memory, rows_memory
+from graphdask.algorithms._weighted_searches import Distances, Lengths
 from graphdask.algorithms.betweenness import BetweennessResult
-from graphdask.algorithms.sssp import NO_VERTEX, ShortestPaths
+from graphdask.algorithms.sssp import NO_VERTEX
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
-from graphdask.engine.loop import Environment, Inbox, Messages, Primitive, RankResult
-from graphdask.errors import InputError
-from graphdask.graph.graph import Graph
-from graphdask.partition.build import row_of_each
-from graphdask.partition.part import Csr, Part
-from graphdask.results.result import Result
+from graphdask.engine.loop import Environment, RankResult
+from graphdask.engine.without_supersteps import WithoutSupersteps
+from graphdask.partition.part import Part
 
 
-@dataclass(frozen=True)
-class Lengths:
-    """How a search keeps distances and what it makes of weights; see ShortestPaths."""
-
-    unit: float
-    distance: np.dtype
-    flat: bool
-    most: float
-
-    @classmethod
-    def of(cls, G: Graph, client: Any, progress: bool | None) -> Lengths:
-        """Those of a graph, whose weights must be neither negative nor infinite."""
-        facts = fit_weights(G, "; betweenness takes weights of 0 or more", client, progress)
-        distance, most = distance_range(G, facts)
-        return cls(bucket_unit(G, facts), distance, facts.least == 0, most)
-
-
-class Distances(ShortestPaths):
-    """A search for distances alone."""
-
-    def __init__(self, source: int, lengths: Lengths):
-        super().__init__((source,), None, lengths.unit, lengths.distance, lengths.flat, lengths.most)
-        self.lengths = lengths
-
-    def result(self, part: Part, state: SsspState, env: Environment) -> dict[str, Any]:
-        xp, owned = env.xp, part.num_owned
-        state.work = None
-        if state.too_far:
-            del state.labels
-            wide = Lengths(self.unit, np.dtype(np.int64), self.flat, np.inf)
-            return dict(env.run(part, Distances(self.sources[0], wide)).columns)
-        own = state.labels[:owned]
-        if self.distance.kind == "f":
-            return {"distance": own}
-        none = unreached(self.label)
-        wide = own >> 32 if self.with_parents else own.astype(np.int64)
-        return {"distance": xp.where(own == none, np.int64(np.iinfo(np.int64).max), wide)}
-
-
-@dataclass
-class Nothing:
-    """The state: everything is done by the primitives that `result` runs."""
-
-    none: Array
-
-
-class WeightedBetweenness(Primitive[Nothing]):
-    """The primitive: dependencies on the given sources, summed and scaled."""
+class WeightedBetweenness(WithoutSupersteps[None]):
+    """The primitive: dependencies on the given sources, summed and scaled. Its `result` runs other primitives."""
 
     name = "betweenness by weight"
     columns: ClassVar[Mapping[str, Any]] = {}
@@ -105,14 +55,7 @@ class WeightedBetweenness(Primitive[Nothing]):
         counting = counting_memory(part, self.lanes * self.copies, allocation)
         return rows_memory(part) + 8 * part.num_owned + search + 16 * part.num_slots + counting
 
-    def init(self, part: Part, env: Environment) -> tuple[Nothing, Messages]:
-        none = part.ids[:0]
-        return Nothing(none), Messages(none, none, {}, False)
-
-    def superstep(self, part: Part, state: Nothing, inbox: Inbox, env: Environment) -> Messages:
-        raise AssertionError("the run ends before a superstep")
-
-    def result(self, part: Part, state: Nothing, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: None, env: Environment) -> dict[str, Any]:
         return self.scored(part, env, self.rows(part, env))
 
     def scored(self, part: Part, env: Environment, rows: Any) -> dict[str, Any]:
@@ -179,72 +122,3 @@ class WeightedBetweenness(Primitive[Nothing]):
     def counts(self, sources: Sequence[int], lanes: int, rows: Any, distance: Array) -> PathCounts:
         """What goes through a batch."""
         return PathCounts(sources, lanes, rows, distance)
-
-
-def raise_undefined(G: Graph, result: Result) -> None:
-    """Refuse a graph whose shortest paths are infinitely many, or too long."""
-    too_far, u, v = (result._value(name) for name in ("too_far", "flat_from", "flat_to"))
-    if too_far != NO_VERTEX:
-        raise InputError(
-            f"the distance of vertex {G.ids.to_caller(np.array([too_far]))[0]} from a source is too large; scale the "
-            f"weights down"
-        )
-    if u != NO_VERTEX:
-        a, b = G.ids.to_caller(np.array([u, v]))
-        raise InputError(
-            f"edges that add nothing to the length of a path, such as that from {a} to {b} (its weight is 0, or lost "
-            f"in rounding), form a cycle, so that the number of shortest paths is not defined; merge the vertices that "
-            f"they join, give them larger weights, or use weight=None to count hops"
-        )
-
-
-class NamedRows(Rows):
-    """Rows, among which the edges are found that leave scores undefined."""
-
-    def first_flat(self, part: Part, env: Environment) -> tuple[int, int] | None:
-        """The first edge of weight 0."""
-        assert self.inward.weights is not None
-        return _first_edge(part, env, self.inward, self.inward.weights == 0)
-
-    def flat_edge(self, part: Part, env: Environment, distance: Array, waiting: Array) -> tuple[int, int] | None:
-        """An edge between equal distances, at the end of which a vertex waits in vain."""
-        ends = row_of_each(env.backend, self.inward, 0)
-        return _first_edge(part, env, self.inward, waits_in_vain(env, self.inward, ends, distance, waiting))
-
-    def too_far(self, part: Part, env: Environment, distance: Array) -> int:
-        """The smallest vertex that was not reached, though an edge leads to it from one that was."""
-        ends = row_of_each(env.backend, self.inward, 0)
-        beyond = part.ids[lies_beyond(self.inward, ends, distance)]
-        return env.least(int(beyond.min()) if len(beyond) else NO_VERTEX)
-
-
-def _first_edge(part: Part, env: Environment, inward: Csr, wanted: Array) -> tuple[int, int] | None:
-    """Of the wanted edges the first, by the ids of its ends; of all ranks. Every rank calls it."""
-    if env.least(0 if bool(wanted.any()) else 1):
-        return None
-    (ids,) = env.fetch_ghosts(part, [part.ids])
-    src, dst = ids[inward.indices[wanted]], part.ids[row_of_each(env.backend, inward, 0)[wanted]]
-    u = env.least(int(src.min()) if len(src) else NO_VERTEX)
-    ends = dst[src == u]
-    return u, env.least(int(ends.min()) if len(ends) else NO_VERTEX)
-
-
-def waits_in_vain(env: Environment, inward: Csr, ends: Array, distance: Array, waiting: Array) -> Array:
-    """Which of some edges add nothing to the distance of a vertex that waits; they end at the vertices `ends`."""
-    wanted = env.xp.zeros(len(ends), bool)
-    starts = inward.indices
-    for lane in range(distance.shape[1]):
-        d, column = distance[:, lane], waiting[:, lane]
-        here = d[ends]
-        waits = ((column > 0) & (column < NEVER // 2))[ends] & (here != unreached(distance.dtype))
-        wanted |= waits & (d[starts] == here) & (here + inward.weights == here)
-    return wanted
-
-
-def lies_beyond(inward: Csr, ends: Array, distance: Array) -> Array:
-    """Of the vertices at which some edges end, those that were not reached from one that was, in some lane."""
-    none, wanted = unreached(distance.dtype), ends != ends
-    for lane in range(distance.shape[1]):
-        d = distance[:, lane]
-        wanted |= (d[ends] == none) & (d[inward.indices] != none)
-    return ends[wanted]

@@ -57,8 +57,8 @@ class Chosen:
             own["targets"] = [vertex(each, G, "targets") for each in own["targets"]] or None
         if "personalization" in own:
             own["personalization"] = weights_of(own["personalization"], G)
-        call = self.algorithm.start or getattr(graphdask, self.algorithm.name)
-        return call(G, **own, **where)
+        call, start = getattr(graphdask, self.algorithm.name), self.algorithm.start
+        return call(G, **own, **where) if start is None else start(call, G, **own, **where)
 
     def summary(self, result: Any) -> dict[str, Any]:
         """The answer in numbers."""

@@ -76,7 +76,7 @@ class Algorithm:
     weights: bool = False
     """Whether it uses the weights of the edges; not where its option `weighted` is off."""
     start: Callable[..., Any] | None = None
-    """What the command line calls instead, if an option is no parameter of the function."""
+    """What the command line calls with the function and its arguments, if an option is no parameter of the function."""
     example: Callable[[Any], dict[str, Any]] = lambda G: {}
     """Arguments with which the common tests call it on a graph, besides the graph; `{}` by default."""
 

@@ -18,15 +18,11 @@ import numpy as np
 
 from graphdask.algorithms._levels import Level
 from graphdask.algorithms._shortest_tree import unreached
+from graphdask.algorithms._undefined_paths import lies_beyond, waits_in_vain
 from graphdask.algorithms._weighted_paths import PathCounts, WeightedPathsState
 from graphdask.algorithms.sssp import NO_VERTEX
 from graphdask.algorithms.tuning import BETWEENNESS
-from graphdask.algorithms.weighted_betweenness import (
-    Nothing,
-    WeightedBetweenness,
-    lies_beyond,
-    waits_in_vain,
-)
+from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.device.backend import Array
 from graphdask.engine.buffers import Allocation
 from graphdask.engine.loop import HUB_THREADS, Environment, Messages
@@ -147,11 +143,10 @@ class StreamedWeightedBetweenness(ChunkedRows, WeightedBetweenness):
         """Bytes of the state."""
         return state_bytes(self.lanes * self.copies, part.size > 1)
 
-    def init(self, part: StreamedPart, env: Environment) -> tuple[Nothing, Messages]:  # type: ignore[override]
+    def init(self, part: StreamedPart, env: Environment) -> tuple[None, Messages]:  # type: ignore[override]
         self.types: dict[str, Any] = {"index_t": part.vertex_map.dtype, "weight_t": part.store.weights}
         self.open_windows(part, env, self.memory(part, env.allocation) + self._beside(part))
-        none = env.xp.zeros(0, part.vertex_map.dtype)
-        return Nothing(none), Messages(none, none, {}, False)
+        return None, Messages.none(part.size)
 
     def _beside(self, part: StreamedPart) -> int:
         """Bytes besides the tables and the chunks."""

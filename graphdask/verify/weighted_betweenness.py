@@ -16,7 +16,7 @@ import numpy as np
 
 from graphdask.algorithms._levels import Level
 from graphdask.algorithms._weighted_paths import PathCounts, WeightedPathsState
-from graphdask.algorithms.weighted_betweenness import Nothing, WeightedBetweenness
+from graphdask.algorithms.weighted_betweenness import WeightedBetweenness
 from graphdask.device.backend import Array
 from graphdask.engine.loop import Environment, Messages, RankContext, RankResult
 from graphdask.engine.violation import Violation
@@ -78,7 +78,7 @@ class InnerVertices(WeightedBetweenness):
         self.counted = CountInner(sources, lanes, rows, distance)
         return self.counted
 
-    def result(self, part: Part, state: Nothing, env: Environment) -> dict[str, Any]:
+    def result(self, part: Part, state: None, env: Environment) -> dict[str, Any]:
         self.inner, self.weight, self.shorter = 0.0, 0.0, 0
         for _, _, found in self.batches(part, self.rows(part, env), env):
             self.inner += self.counted.inner
