@@ -137,12 +137,11 @@ class Hops(Sampler[HopsState]):
         frontier = state.hops[-1] if len(state.hops) <= self.hops else state.hops[-1][:0]
         found = [state.reached.visit(csr, frontier) for csr in self.csrs(part)]
         state.fresh, edges = [each.own for each in found], sum(each.edges for each in found)
-        active = any(map(len, state.fresh))
-        if part.size == 1:
-            return Messages.none(1, active, len(frontier), edges)
         instances, slots = split(part, env.xp.concatenate([each.remote for each in found]))
         positions = positions_of(part, slots)
-        records = routed(env, owners(env, part, positions), {"instance": instances, "vertex": positions})
+        to = owners(env, part, positions) if part.size > 1 else slots
+        records = routed(env, to, {"instance": instances, "vertex": positions})
+        active = len(slots) > 0 or any(map(len, state.fresh))
         return Messages.of_records(*records, active=active, frontier=len(frontier), edges=edges)
 
     def neighbours(self, part: Part, env: Environment, pairs: Array) -> tuple[Array, Array, int]:
