@@ -104,9 +104,9 @@ class Nearness(Betweenness):
         assert state.total is not None
         others = env.xp.full(part.num_owned, len(self.sources), np.int64)
         others[env.backend.from_host(own_places(part, self.sources))] -= 1
-        score = self.scores(state, others, part.num_vertices, env.xp)
+        score = self.scores(state, others, env.xp)
         return {"score": score, "reached": state.reached, "total": state.total}
 
-    def scores(self, sums: Any, others: Array, num_vertices: int, xp: Any) -> Array:
+    def scores(self, sums: Any, others: Array, xp: Any) -> Array:
         """Return the scores of own vertices, each of which has so many other vertices among the sources."""
         raise NotImplementedError

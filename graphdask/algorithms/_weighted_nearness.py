@@ -124,11 +124,11 @@ class WeightedNearness(WeightedBetweenness):
         sums.reached[own] -= 1
         others = env.xp.full(part.num_owned, len(self.sources), np.int64)
         others[own] -= 1
-        return self._columns(self.scores(sums, others, part.num_vertices, env.xp), sums, NO_VERTEX)
+        return self._columns(self.scores(sums, others, env.xp), sums, NO_VERTEX)
 
     def _columns(self, score: Array, sums: Sums, too_far: int) -> dict[str, Any]:
         return {"score": score, "too_far": too_far} | {name: getattr(sums, name) for name in self.kept}
 
-    def scores(self, sums: Sums, others: Array, num_vertices: int, xp: Any) -> Array:
+    def scores(self, sums: Sums, others: Array, xp: Any) -> Array:
         """Return the scores of own vertices, each of which has so many other vertices among the sources."""
         raise NotImplementedError

@@ -60,7 +60,7 @@ class OfCloseness:
         super().__init__(*given)
         self.wf_improved = wf_improved
 
-    def scores(self, sums: Any, others: Array, num_vertices: int, xp: Any) -> Array:
+    def scores(self, sums: Any, others: Array, xp: Any) -> Array:
         score = xp.where(sums.total > 0, sums.reached / xp.where(sums.total > 0, sums.total, 1), 0.0)
         return score * (sums.reached / xp.maximum(others, 1)) if self.wf_improved else score
 
@@ -79,12 +79,13 @@ class OfHarmonic:
     name = "harmonic_centrality"
     result_type: Any = HarmonicCentralityResult
 
-    def __init__(self, *given: Any, drawn: bool = False):
+    def __init__(self, *given: Any, scaled_to: int | None):
+        """`scaled_to` is the number of sources that those of a vertex stand for; None: for themselves."""
         super().__init__(*given)
-        self.drawn = drawn
+        self.scaled_to = scaled_to
 
-    def scores(self, sums: Any, others: Array, num_vertices: int, xp: Any) -> Array:
-        return sums.inverse * ((num_vertices - 1) / xp.maximum(others, 1)) if self.drawn else sums.inverse
+    def scores(self, sums: Any, others: Array, xp: Any) -> Array:
+        return sums.inverse if self.scaled_to is None else sums.inverse * (self.scaled_to / xp.maximum(others, 1))
 
 
 class Harmonic(OfHarmonic, Nearness):
@@ -266,12 +267,13 @@ def harmonic_centrality(
     checked_graph(G)
     checked_weight(weight)
     *given, drawn = _chosen(G, sources, seed)
+    scaled_to = G.num_vertices - 1 if drawn else None
     result: HarmonicCentralityResult = run_by(
         G,
         weight,
         "harmonic_centrality",
-        lambda: Harmonic(*given, drawn=drawn),
-        lambda lengths: HarmonicByWeight(*given, lengths, drawn=drawn),
+        lambda: Harmonic(*given, scaled_to=scaled_to),
+        lambda lengths: HarmonicByWeight(*given, lengths, scaled_to=scaled_to),
         raise_too_far,
         exchange=exchange,
         allocation=allocation,
