@@ -30,7 +30,7 @@ def fits(part: Part, sources: int) -> bool:
 
 def reached_pairs(part: Part, env: Environment, sources: int, name: str) -> MarkedPairs | SortedPairs:
     """Return no pairs of so many sources; `name` is what errors call the search."""
-    return (MarkedPairs if fits(part, sources) else SortedPairs)(part, env, sources, name)
+    return MarkedPairs(part, env, sources, name) if fits(part, sources) else SortedPairs(part, env, name)
 
 
 @dataclass
@@ -96,7 +96,7 @@ class MarkedPairs:
 class SortedPairs:
     """The pairs as a sorted array."""
 
-    def __init__(self, part: Part, env: Environment, sources: int, name: str):
+    def __init__(self, part: Part, env: Environment, name: str):
         self._part, self._env, self._name = part, env, name
         self._visited: Array = env.xp.zeros(0, np.int64)
 
